@@ -1,0 +1,32 @@
+# What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
+.DEFAULT_GOAL := help
+.PHONY: help run test stop clean lint openapi bench sqlx-prepare
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
+
+run: ## build, set up and serve on 127.0.0.1:8080 (PORT=...), with a demo tenant
+	@scripts/dev/run.sh
+
+test: ## all tests, on an embedded PostgreSQL (or DATABASE_URL)
+	@scripts/dev/test.sh
+
+stop: ## stop the service and the embedded PostgreSQL
+	@scripts/dev/stop.sh
+
+clean: stop ## remove ./data: the database, its secrets, fetched tools (cargo clean removes the build)
+	@python3 scripts/dev/pg.py clean
+
+lint: ## format, clippy and dependency rules
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	scripts/ci/deny.sh
+
+openapi: ## write openapi/openapi.json from the code
+	@scripts/dev/openapi.sh
+
+bench: ## measure what make run serves (ARGS="...")
+	@scripts/dev/bench.sh $(ARGS)
+
+sqlx-prepare: ## refresh .sqlx after a change of a query or a migration
+	@scripts/dev/sqlx_prepare.sh

@@ -1,0 +1,59 @@
+#!/bin/bash
+# make run as a user does it (in the dev profile, on a free port): twice, data/dev.env in a script, and a clean end.
+set -euo pipefail
+. "$(dirname "$0")/../dev/lib.sh"
+
+check_tools
+PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+export PORT RUN_PROFILE=dev
+mkdir -p data
+log=$root/data/smoke.log
+kept=$root/data/smoke.env
+service=
+if [ -f data/dev.env ]; then cp -p data/dev.env "$kept"; fi
+
+finish() {
+    [ -z "$service" ] || kill -KILL "$service" 2>/dev/null || true
+    if [ -f "$kept" ]; then mv "$kept" data/dev.env; fi
+    rm -f "$log" "data/serve-$PORT.pid"
+}
+trap finish EXIT
+
+scripts/dev/run.sh >"$log" 2>&1 &
+service=$!
+for _ in $(seq 300); do
+    [ "$(http_status "http://127.0.0.1:$PORT/healthz")" != 200 ] || break
+    kill -0 "$service" 2>/dev/null || { cat "$log" >&2 && fail "make run ended"; }
+    sleep 1
+done
+. ./data/dev.env
+first_key=$KNOWHOW_API_KEY
+python3 - <<'PY'
+import os, urllib.request
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+for headers in (
+    {"Authorization": "Bearer " + os.environ["KNOWHOW_TOKEN"]},
+    {"Authorization": "Bearer " + os.environ["KNOWHOW_API_KEY"], "Knowhow-User": "demo-user"},
+):
+    answer = opener.open(urllib.request.Request(os.environ["KNOWHOW_URL"] + "/v1/skills", headers=headers), timeout=10)
+    assert answer.status == 200, answer.status
+PY
+scripts/dev/run.sh | grep "is already served at http://127.0.0.1:$PORT"
+stopped=0
+kill -TERM "$service"
+wait "$service" || stopped=$?
+service=
+[ "$stopped" = 0 ] || { tail -n 50 "$log" >&2 && fail "make run stopped with exit code $stopped"; }
+
+scripts/dev/run.sh >"$log" 2>&1 &
+service=$!
+for _ in $(seq 60); do
+    [ "$(http_status "http://127.0.0.1:$PORT/healthz")" != 200 ] || break
+    sleep 0.5
+done
+. ./data/dev.env
+[ "$KNOWHOW_API_KEY" = "$first_key" ] || fail "the API key changed with the second run"
+kill -TERM "$service"
+wait "$service" || fail "make run did not stop cleanly the second time"
+service=
+echo "make run serves, twice, with the same key, and stops cleanly"

@@ -1,0 +1,87 @@
+# Shared by the scripts here (sourced, not run): the checkout's root, tools by name, data/pg.env, small probes.
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$root" || exit 1
+[ -d "${HOME:-/nonexistent}/.cargo/bin" ] && PATH=$PATH:$HOME/.cargo/bin
+
+fail() {
+    echo "error: $*" >&2
+    exit 1
+}
+
+need() { # command, what it is for, how to get it
+    command -v "$1" >/dev/null 2>&1 || fail "$1 is missing ($2); install it with: $3"
+}
+
+# Names every missing tool before anything is fetched, built or started.
+check_tools() {
+    need python3 "runs the set-up" "apt-get install -y python3"
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "python3 is older than 3.9; install a newer one"
+    if [ -z "${DATABASE_URL:-}" ]; then
+        python3 -m pip --version >/dev/null 2>&1 ||
+            fail "pip is missing (fetches the embedded PostgreSQL); install it with: apt-get install -y python3-pip"
+    fi
+    need cc "compiles the crypto library" "apt-get install -y gcc libc6-dev"
+    rust="curl --proto '=https' -sSf https://sh.rustup.rs | sh -s -- -y"
+    need cargo "builds the service" "$rust"
+    cargo_version=$(cargo --version 2>/dev/null) ||
+        fail "the Rust toolchain of rust-toolchain.toml is missing; install it with: rustup toolchain install 1.95.0"
+    echo "$cargo_version" | python3 -c '
+import sys
+sys.exit([int(part) for part in sys.stdin.read().split()[1].split("-")[0].split(".")] < [1, 95])' ||
+        fail "$cargo_version is too old (1.95 is needed); install rustup with: $rust"
+}
+
+# Starts the embedded server (or takes DATABASE_URL) and reads data/pg.env into this shell.
+start_database() {
+    python3 scripts/dev/pg.py start || exit 1
+    set -a
+    . ./data/pg.env
+    set +a
+}
+
+target_folder() {
+    cargo metadata --no-deps --offline --format-version 1 |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])'
+}
+
+command_line() { # of a pid; nothing for a process that is gone
+    if [ -d /proc/self ]; then
+        tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" || true
+    else
+        ps -o command= -p "$1" 2>/dev/null || true
+    fi
+}
+
+is_ours() { # whether the pid in a file is a service this checkout serves
+    [ -f "$1" ] || return 1
+    case $(command_line "$(cat "$1")") in
+        *"/knowhow serve "*) return 0 ;;
+        *) return 1 ;;
+    esac
+}
+
+http_status() { # of a URL; 000 where nobody answers
+    python3 - "$1" <<'PY'
+import sys, urllib.error, urllib.request
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+try:
+    print(opener.open(sys.argv[1], timeout=5).status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+except Exception:
+    print("000")
+PY
+}
+
+port_is_free() {
+    python3 - "$1" <<'PY'
+import socket, sys
+with socket.socket() as probe:
+    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        probe.bind(("127.0.0.1", int(sys.argv[1])))
+    except OSError:
+        sys.exit(1)
+PY
+}

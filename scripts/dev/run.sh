@@ -1,0 +1,77 @@
+#!/bin/sh
+# make run: database, build, migrations, a demo tenant, then the service in the foreground on 127.0.0.1:$PORT (8080).
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+port=${PORT:-${KNOWHOW_PORT:-8080}}
+profile=${RUN_PROFILE:-release} # dev builds faster and serves slower
+url=http://127.0.0.1:$port
+pid_file=data/serve-$port.pid
+
+show() {
+    cat <<TXT
+
+  Knowhow       $1 $url   (interactive API: $url/docs)
+  JWT           $KNOWHOW_TOKEN
+  API key       $KNOWHOW_API_KEY   (with the header Knowhow-User: demo-user)
+  in a script   . data/dev.env
+  try           curl -H "Authorization: Bearer \$KNOWHOW_TOKEN" \$KNOWHOW_URL/v1/skills
+
+TXT
+}
+
+export_line() { # name, value
+    printf "export %s='%s'\n" "$1" "$(printf %s "$2" | sed "s/'/'\\\\''/g")"
+}
+
+check_tools
+case $port in
+    '' | *[!0-9]*) fail "PORT is not a port number: $port" ;;
+esac
+if is_ours "$pid_file" && [ "$(http_status "$url/healthz")" = 200 ]; then
+    . ./data/dev.env
+    show "is already served at"
+    exit 0
+fi
+port_is_free "$port" || fail "port $port is used by another program; choose another one: PORT=$((port + 1)) make run"
+
+start_database
+if [ "$profile" = release ]; then
+    cargo build --release --bin knowhow
+    program=$(target_folder)/release/knowhow
+else
+    cargo build --bin knowhow
+    program=$(target_folder)/debug/knowhow
+fi
+
+existing=$(if [ -f data/dev.env ]; then . ./data/dev.env && printf %s "${KNOWHOW_API_KEY:-}"; fi)
+database_url=$DATABASE_URL
+# From a sourced data/dev.env or pg.env: for clients and tests, not for the service.
+unset KNOWHOW_URL KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN KNOWHOW_LOGIN_PASSWORD PORT
+"$program" migrate
+unset DATABASE_URL TEST_DATABASE_URL # the service never holds the owner's password
+if [ -n "$existing" ]; then
+    seed=$("$program" seed-demo --existing-api-key "$existing")
+else
+    seed=$("$program" seed-demo)
+fi
+eval "$(printf '%s\n' "$seed" | grep '^KNOWHOW_[A-Z_]*=')"
+[ -n "${KNOWHOW_TOKEN:-}" ] && [ -n "${KNOWHOW_API_KEY:-}" ] && [ -n "${KNOWHOW_ADMIN_TOKEN:-}" ] ||
+    fail "knowhow seed-demo did not print its three credentials"
+
+umask 077
+{
+    export_line KNOWHOW_URL "$url"
+    export_line KNOWHOW_TOKEN "$KNOWHOW_TOKEN"
+    export_line KNOWHOW_API_KEY "$KNOWHOW_API_KEY"
+    export_line KNOWHOW_ADMIN_TOKEN "$KNOWHOW_ADMIN_TOKEN"
+    export_line DATABASE_URL "$database_url"
+} >data/dev.env.$$
+mv data/dev.env.$$ data/dev.env
+umask 022
+
+show "serves"
+unset KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN
+export KNOWHOW_PORT="$port"
+echo $$ >"$pid_file"
+exec "$program" serve

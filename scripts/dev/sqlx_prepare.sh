@@ -1,0 +1,32 @@
+#!/bin/sh
+# make sqlx-prepare: describes every query of the store against the migrations as they are, into the committed .sqlx.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+check_tools
+start_database
+if [ "$DATABASE_URL" != "$TEST_DATABASE_URL" ]; then
+    # A scratch database: the service that could migrate it does not compile while a query's description is missing.
+    psql="python3 scripts/dev/pg.py psql -Xq -v ON_ERROR_STOP=1"
+    export PGOPTIONS="-c client_min_messages=warning"
+    $psql -c "drop database if exists knowhow_sqlx with (force)" \
+        -c "create database knowhow_sqlx"
+    for migration in migrations/*.sql; do
+        PGDATABASE=knowhow_sqlx $psql -1 -f "$migration" >/dev/null
+    done
+    DATABASE_URL=${DATABASE_URL%/*}/knowhow_sqlx
+fi # a given DATABASE_URL is taken as it is, and must be migrated
+
+fresh=$root/data/sqlx
+rm -rf "$fresh"
+mkdir "$fresh"
+find services/store -name '*.rs' -exec touch {} + # the macros run again only for what is compiled again
+SQLX_OFFLINE=false SQLX_OFFLINE_DIR=$fresh DATABASE_URL=$DATABASE_URL cargo check --package knowhow-store --tests
+count=$(find "$fresh" -name 'query-*.json' | wc -l)
+[ "$count" -gt 0 ] || fail "no query was described; .sqlx stays as it was"
+rm -rf .sqlx
+mv "$fresh" .sqlx
+echo ".sqlx describes $count queries"
+if [ "${psql:-}" ]; then
+    $psql -c "drop database knowhow_sqlx with (force)"
+fi

@@ -1,0 +1,10 @@
+#!/bin/sh
+# make test: every test of the workspace, against the embedded server's database knowhow_test (or DATABASE_URL).
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+check_tools
+start_database
+export DATABASE_URL="$TEST_DATABASE_URL" SQLX_OFFLINE=true
+unset TEST_DATABASE_URL KNOWHOW_DATABASE_URL KNOWHOW_SECRET_KEY KNOWHOW_URL KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN
+exec cargo test --workspace "$@"

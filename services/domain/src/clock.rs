@@ -1,0 +1,20 @@
+//! Time as a dependency, so that tests decide what time it is.
+
+use chrono::{DateTime, Utc};
+
+/// Where the current time comes from.
+pub trait Clock: Send + Sync {
+    /// The current instant, UTC.
+    fn now(&self) -> DateTime<Utc>;
+}
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+    fn now(&self) -> DateTime<Utc> {
+        Utc::now()
+    }
+}

@@ -1,0 +1,237 @@
+//! Changes of single values inside a frontmatter: splices the text, and proves by reading it again that nothing else
+//! has changed.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::print::{self, Dialect};
+use super::yaml::{self, Node, Shape, Style};
+use crate::lines;
+
+/// A new value at a key of the top level or of `metadata`; `None` removes the key.
+#[derive(Debug, Clone)]
+pub(super) struct Change {
+    /// One key, or `metadata` and a key below it.
+    pub(super) path: Vec<String>,
+    pub(super) value: Option<Node>,
+}
+
+/// A frontmatter under change: its text and what that text means.
+pub(super) struct Draft {
+    pub(super) text: String,
+    pub(super) root: Node,
+}
+
+impl Draft {
+    /// Applies one change. Where the text cannot be spliced (flow style, anchors), the frontmatter is printed anew.
+    /// Answers `false`, and changes nothing, where neither comes out right.
+    pub(super) fn apply(&mut self, change: &Change) -> bool {
+        let expected = expected(&self.root, change);
+        let spliced = splice(&self.text, &self.root, change, &expected);
+        for candidate in spliced.into_iter().chain(reprinted(&self.text, &expected)) {
+            if let Ok(root) = yaml::parse(&candidate)
+                && root.same(&expected)
+            {
+                self.text = candidate;
+                self.root = root;
+                return true;
+            }
+        }
+        false
+    }
+}
+
+fn reprinted(text: &str, root: &Node) -> Option<String> {
+    Some(print::mapping(root.entries()?, 0, Dialect::Lenient).replace('\n', lines::ending(text)))
+}
+
+/// The tree after the change.
+fn expected(root: &Node, change: &Change) -> Node {
+    let mut entries = root.entries().unwrap_or_default().to_vec();
+    match change.path.as_slice() {
+        [key] => put(&mut entries, key, change.value.clone()),
+        [parent, key] => {
+            let inner = root.get(parent).and_then(Node::entries).unwrap_or_default();
+            let mut inner = inner.to_vec();
+            put(&mut inner, key, change.value.clone());
+            put(&mut entries, parent, (!inner.is_empty()).then(|| Node::made(Shape::Mapping(inner))));
+        }
+        _ => {}
+    }
+    Node::made(Shape::Mapping(entries))
+}
+
+/// Sets or removes a key among the entries of a mapping.
+pub(super) fn put(entries: &mut Vec<(Node, Node)>, key: &str, value: Option<Node>) {
+    let at = entries.iter().position(|(name, _)| name.key() == key);
+    match (at, value) {
+        (Some(at), Some(value)) => entries[at].1 = value,
+        (Some(at), None) => drop(entries.remove(at)),
+        (None, Some(value)) => entries.push((Node::text(key), value)),
+        (None, None) => {}
+    }
+}
+
+fn splice(text: &str, root: &Node, change: &Change, expected: &Node) -> Option<String> {
+    let (parent, key) = match change.path.as_slice() {
+        [key] => (root, key),
+        [parent, key] => match root.get(parent) {
+            // A whole new mapping, or one that is left empty, is a change of the parent's own entry.
+            Some(node) if is_block_mapping(node) && expected.get(parent).is_some() => (node, key),
+            _ => {
+                let change = Change { path: vec![parent.clone()], value: expected.get(parent).cloned() };
+                return splice(text, root, &change, expected);
+            }
+        },
+        _ => return None,
+    };
+    if !is_block_mapping(parent) {
+        return None;
+    }
+    let entries = parent.entries()?;
+    let at = entries.iter().position(|(name, _)| name.key() == key);
+    match (at, &change.value) {
+        (Some(at), Some(value)) => replace(text, parent, at, value),
+        (Some(at), None) => remove(text, &entries[at]),
+        (None, Some(value)) => append(text, entries, key, value),
+        (None, None) => Some(text.to_owned()),
+    }
+}
+
+fn is_block_mapping(node: &Node) -> bool {
+    !node.flow && node.entries().is_some_and(|entries| !entries.is_empty())
+}
+
+/// Column of the key that starts at `at`; `None` where something else stands before it.
+fn column(text: &str, at: usize) -> Option<usize> {
+    let before = &text[lines::start_of(text, at)..at];
+    before.bytes().all(|b| b == b' ').then_some(before.len())
+}
+
+/// Where the value of an entry ends in the text.
+fn value_end(text: &str, entry: &(Node, Node)) -> Option<usize> {
+    let (key, value) = entry;
+    let colon = colon_after(text, key)?;
+    if let Some((nested, last)) = last_leaf(value)
+        && matches!(last.shape, Shape::Scalar(_, Style::Block))
+    {
+        return Some(block_scalar_end(text, last.span.start, column(text, key.span.start)?, nested));
+    }
+    Some(value.span.end.max(colon + 1))
+}
+
+fn colon_after(text: &str, key: &Node) -> Option<usize> {
+    text[key.span.end..].find(':').map(|at| key.span.end + at)
+}
+
+/// The node that comes last in the text, and whether it is nested.
+fn last_leaf(node: &Node) -> Option<(bool, &Node)> {
+    let mut last = node;
+    loop {
+        let next = match &last.shape {
+            _ if last.flow => None,
+            Shape::Sequence(items) => items.last(),
+            Shape::Mapping(entries) => entries.last().map(|(_, value)| value),
+            Shape::Scalar(..) => None,
+        };
+        match next {
+            Some(next) => last = next,
+            None => return Some((!std::ptr::eq(last, node), last)),
+        }
+    }
+}
+
+/// The end of the last line that belongs to a block scalar. Its lines are blank, or indented deeper than `indent`.
+fn block_scalar_end(text: &str, start: usize, indent: usize, nested: bool) -> usize {
+    let header = lines::line_at(text, lines::start_of(text, start.min(text.len())));
+    let keeps_blanks = text[header.text()].trim_end().ends_with('+');
+    let mut end = header.end;
+    let mut at = header.next;
+    while at < text.len() {
+        let line = lines::line_at(text, at);
+        let content = &text[line.text()];
+        let blank = content.trim_matches(' ').is_empty();
+        if !blank && content.len() - content.trim_start_matches(' ').len() <= indent {
+            break;
+        }
+        if !blank || keeps_blanks || nested {
+            end = line.end;
+        }
+        at = line.next;
+    }
+    end
+}
+
+fn replace(text: &str, parent: &Node, at: usize, value: &Node) -> Option<String> {
+    let entry = &parent.entries()?[at];
+    let old = &entry.1;
+    let indent = column(text, entry.0.span.start)?;
+    if let (Shape::Sequence(from), Shape::Sequence(to)) = (&old.shape, &value.shape)
+        && !old.flow
+        && let Some(edited) = replace_items(text, from, to)
+    {
+        return Some(edited);
+    }
+    let is_scalar = |node: &Node| matches!(node.shape, Shape::Scalar(_, Style::Plain | Style::Quoted));
+    let (range, new) = if is_scalar(old) && is_scalar(value) && !old.span.is_empty() {
+        (old.span.clone(), print::inline(value, Dialect::Strict))
+    } else {
+        let new = print::value(value, indent, Dialect::Strict).replace('\n', lines::ending(text));
+        (colon_after(text, &entry.0)? + 1..value_end(text, entry)?, new)
+    };
+    Some(format!("{}{new}{}", &text[..range.start], &text[range.end..]))
+}
+
+/// Changes a block list item by item, so that comments between items stay.
+fn replace_items(text: &str, from: &[Node], to: &[Node]) -> Option<String> {
+    let texts =
+        |nodes: &[Node]| -> Option<Vec<String>> { nodes.iter().map(|n| n.as_text().map(str::to_owned)).collect() };
+    let (old, new) = (texts(from)?, texts(to)?);
+    let places: Vec<_> = from.iter().map(|item| item_lines(text, item)).collect::<Option<_>>()?;
+    let first = from.first()?.span.start;
+    let dash = &text[lines::start_of(text, first)..first];
+    let ending = lines::ending(text);
+    let mut out = text.to_owned();
+    for op in capture_diff_slices(Algorithm::Myers, &old, &new).iter().rev() {
+        if matches!(op, DiffOp::Equal { .. }) {
+            continue;
+        }
+        let (gone, come) = (op.old_range(), op.new_range());
+        let added: String =
+            to[come].iter().map(|item| format!("{dash}{}{ending}", print::inline(item, Dialect::Strict))).collect();
+        let place = match gone.clone().last() {
+            Some(last) => places[gone.start].0..places[last].1,
+            None if gone.start == 0 => places[0].0..places[0].0,
+            None => places[gone.start - 1].1..places[gone.start - 1].1,
+        };
+        out.replace_range(place, &added);
+    }
+    Some(out)
+}
+
+/// The lines of a list item that is alone on them: `- item`.
+fn item_lines(text: &str, item: &Node) -> Option<(usize, usize)> {
+    let start = lines::start_of(text, item.span.start);
+    let before = text[start..item.span.start].trim_matches(' ');
+    let inline = matches!(item.shape, Shape::Scalar(_, Style::Plain | Style::Quoted)) && !item.flow;
+    let line = lines::line_at(text, lines::start_of(text, item.span.end));
+    (before == "-" && inline && line.next > line.end).then_some((start, line.next))
+}
+
+fn remove(text: &str, entry: &(Node, Node)) -> Option<String> {
+    let key = entry.0.span.start;
+    column(text, key)?;
+    let end = value_end(text, entry)?;
+    let last = lines::line_at(text, lines::start_of(text, end));
+    Some(format!("{}{}", &text[..lines::start_of(text, key)], &text[last.next.max(end)..]))
+}
+
+fn append(text: &str, entries: &[(Node, Node)], key: &str, value: &Node) -> Option<String> {
+    let indent = column(text, entries.first()?.0.span.start)?;
+    let end = value_end(text, entries.last()?)?;
+    let last = lines::line_at(text, lines::start_of(text, end));
+    let ending = lines::ending(text);
+    let glue = if last.next == last.end { ending } else { "" };
+    let entry = print::entry(key, value, indent, Dialect::Strict).replace('\n', ending);
+    let at = last.next;
+    Some(format!("{}{glue}{}{entry}{}", &text[..at], " ".repeat(indent), &text[at..]))
+}

@@ -1,0 +1,181 @@
+//! What a frontmatter says: the fields that Knowhow knows, read leniently from top level or `metadata`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::yaml::{Node, Shape, Style};
+use crate::error::{Error, Result};
+use crate::limits::{COMPATIBILITY_CHARS, DESCRIPTION_CHARS};
+
+/// What part a skill plays among others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Calls other skills.
+    Orchestrator,
+    /// Turns one thing into another.
+    Processor,
+    /// Helps other skills.
+    Utility,
+    /// Could run by itself on an event.
+    HookCandidate,
+}
+
+impl Role {
+    /// The word that stands for it, e.g. `hook-candidate`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Orchestrator => "orchestrator",
+            Self::Processor => "processor",
+            Self::Utility => "utility",
+            Self::HookCandidate => "hook-candidate",
+        }
+    }
+
+    /// The role of that word, if it is one.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Orchestrator, Self::Processor, Self::Utility, Self::HookCandidate]
+            .into_iter()
+            .find(|role| role.as_str() == word)
+    }
+}
+
+/// The fields of a skill as its frontmatter gives them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Fields {
+    /// The frontmatter's `name`.
+    pub name: String,
+    /// What the skill does and when to use it.
+    pub description: String,
+    /// One line of at most 15 words.
+    pub summary: Option<String>,
+    /// A free category.
+    pub category: Option<String>,
+    /// Free tags.
+    pub tags: Vec<String>,
+    /// Short phrases that call for the skill.
+    pub triggers: Vec<String>,
+    /// Names of related skills.
+    pub see_also: Vec<String>,
+    /// The part it plays.
+    pub role: Option<Role>,
+    /// Licence name or file.
+    pub license: Option<String>,
+    /// Environment requirements, at most 500 characters.
+    pub compatibility: Option<String>,
+    /// Tools that need no approval.
+    pub allowed_tools: Option<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// The frontmatter's `metadata` mapping, whole.
+    pub metadata: Map<String, Value>,
+}
+
+/// Spellings of `see_also`, the preferred one first.
+pub(super) const SEE_ALSO: [&str; 2] = ["see-also", "see_also"];
+/// Spellings of `allowed_tools`, the preferred one first.
+pub(super) const ALLOWED_TOOLS: [&str; 2] = ["allowed-tools", "allowed_tools"];
+
+impl Fields {
+    /// Reads the fields; what a skill cannot do without is refused, the rest is taken as far as it makes sense.
+    pub(super) fn read(root: &Node) -> Result<Self> {
+        if root.entries().is_none() {
+            let detail = "the frontmatter must be a mapping of keys to values, such as 'name: my-skill'";
+            return Err(Error::invalid("/skill_md", detail));
+        }
+        let text = |keys: &[&str]| read_places(root, keys).into_iter().find_map(text_of);
+        let list = |keys: &[&str]| {
+            let mut lists = read_places(root, keys).into_iter().map(list_of);
+            lists.find(|list| !list.is_empty()).unwrap_or_default()
+        };
+        let role = |node: &Node| Role::from_word(node.as_text()?.trim());
+        let fields = Self {
+            name: read_name(root)?,
+            description: read_description(root)?,
+            summary: text(&["summary"]),
+            category: text(&["category"]),
+            tags: list(&["tags"]),
+            triggers: list(&["triggers"]),
+            see_also: list(&SEE_ALSO),
+            role: read_places(root, &["role"]).into_iter().find_map(role),
+            license: root.get("license").and_then(text_of),
+            compatibility: root.get("compatibility").and_then(text_of),
+            allowed_tools: ALLOWED_TOOLS.iter().find_map(|key| root.get(key).and_then(text_of)),
+            author: text(&["author"]),
+            metadata: match root.get("metadata").map(Node::to_json) {
+                Some(Value::Object(map)) => map,
+                _ => Map::new(),
+            },
+        };
+        let length = fields.compatibility.as_deref().map_or(0, |text| text.chars().count());
+        if length > COMPATIBILITY_CHARS {
+            let detail = format!("compatibility must have at most {COMPATIBILITY_CHARS} characters, has {length}");
+            return Err(Error::invalid("/compatibility", detail));
+        }
+        Ok(fields)
+    }
+}
+
+/// Where a field of Knowhow's own may stand, in the order in which it is read.
+fn read_places<'a>(root: &'a Node, keys: &[&str]) -> Vec<&'a Node> {
+    let parents = [Some(root), root.get("metadata")].into_iter().flatten();
+    parents.flat_map(|parent| keys.iter().filter_map(|key| parent.get(key))).collect()
+}
+
+fn read_name(root: &Node) -> Result<String> {
+    let refused = |detail: &str| Err(Error::invalid("/name", detail));
+    let Some(node) = root.get("name") else {
+        return refused("the frontmatter has no name; add a line 'name: my-skill'");
+    };
+    let Shape::Scalar(text, _) = &node.shape else {
+        return refused("the frontmatter's name must be a string");
+    };
+    if node.is_null() || text.trim().is_empty() {
+        return refused("the frontmatter's name is empty; give lowercase words joined by '-'");
+    }
+    Ok(text.trim().to_owned())
+}
+
+fn read_description(root: &Node) -> Result<String> {
+    let refused = |detail: String| Err(Error::invalid("/description", detail));
+    let Some(node) = root.get("description") else {
+        return refused("the frontmatter has no description; say what the skill does and when to use it".into());
+    };
+    if !matches!(node.shape, Shape::Scalar(..)) {
+        return refused("the description must be a string; put it in quotes".into());
+    }
+    let description = text_of(node).unwrap_or_default();
+    let length = description.chars().count();
+    if description.trim().is_empty() {
+        return refused("the description is empty; say what the skill does and when to use it".into());
+    }
+    if length > DESCRIPTION_CHARS {
+        return refused(format!("the description must have 1 to {DESCRIPTION_CHARS} characters, has {length}"));
+    }
+    Ok(description)
+}
+
+/// A text, or a list of texts as one; `None` for what is absent, blank or no text.
+pub(super) fn text_of(node: &Node) -> Option<String> {
+    let text = match &node.shape {
+        // The line end that closes a block scalar belongs to the notation, not to the value.
+        Shape::Scalar(text, Style::Block) => text.trim_end_matches('\n').to_owned(),
+        Shape::Scalar(..) => node.as_text()?.to_owned(),
+        Shape::Sequence(items) => items.iter().filter_map(Node::as_text).collect::<Vec<_>>().join(", "),
+        Shape::Mapping(_) => return None,
+    };
+    (!text.trim().is_empty()).then_some(text)
+}
+
+fn list_of(node: &Node) -> Vec<String> {
+    let filled = |text: &&str| !text.trim().is_empty();
+    match &node.shape {
+        Shape::Sequence(items) => items.iter().filter_map(Node::as_text).filter(filled).map(str::to_owned).collect(),
+        Shape::Scalar(..) => {
+            let text = node.as_text().unwrap_or_default();
+            text.split([',', '\n']).map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+        }
+        Shape::Mapping(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,210 @@
+//! SKILL.md: a text that is kept as it was written, and what its frontmatter says.
+
+mod change;
+mod compose;
+mod edits;
+mod fields;
+mod fix;
+mod print;
+mod split;
+mod strict;
+mod yaml;
+
+use sha2::{Digest, Sha256};
+
+pub use edits::FieldEdits;
+pub use fields::{Fields, Role};
+
+use crate::error::{Error, FieldError, Result};
+use crate::limits::{FRONTMATTER_BYTES, Limits};
+use crate::lines;
+use crate::name::SkillName;
+use change::Draft;
+use split::Parts;
+use yaml::{Fault, Node};
+
+/// A valid SKILL.md. The raw text is never normalised: what came in goes out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkillDocument {
+    raw: String,
+    parts: Parts,
+    fields: Fields,
+}
+
+impl SkillDocument {
+    /// Reads a document. Errors are `TooLarge`, or `Invalid` with a sentence that says what is wrong and where.
+    pub fn parse(raw: &str, limits: &Limits) -> Result<Self> {
+        let document = Self::parse_named(raw, limits)?;
+        SkillName::parse(document.name_in_frontmatter())?;
+        Ok(document)
+    }
+
+    /// Reads a document whose skill has its name from elsewhere, such as its folder: the frontmatter may spell it in
+    /// its own way, `My Skill` for `my-skill`. For what is stored already, and for imports.
+    pub fn parse_named(raw: &str, limits: &Limits) -> Result<Self> {
+        if raw.contains('\0') {
+            return Err(Error::invalid("/skill_md", "the text may not hold NUL characters"));
+        }
+        let parts = split::split(raw)?;
+        let frontmatter = &raw[parts.frontmatter.clone()];
+        check_size("the skill's frontmatter", frontmatter.len(), FRONTMATTER_BYTES)?;
+        check_size("the skill's body", raw.len() - parts.content, limits.body_bytes)?;
+        let root = yaml::parse(frontmatter).map_err(|fault| refusal(raw, &parts, fault))?;
+        let fields = Fields::read(&root)?;
+        if raw[parts.content..].trim().is_empty() {
+            let detail = "nothing follows the frontmatter; write the procedure below it";
+            return Err(Error::invalid("/skill_md", detail));
+        }
+        Ok(Self { raw: raw.to_owned(), parts, fields })
+    }
+
+    /// Writes a new document in the strict form; Knowhow's own fields go under `metadata`.
+    /// A namespace in `name` is left out: the frontmatter holds the last segment.
+    pub fn compose(name: &SkillName, edits: &FieldEdits, content: &str, limits: &Limits) -> Result<Self> {
+        let edits = edits.absorbed().map_err(Error::Invalid)?;
+        check_content(content)?;
+        let frontmatter = compose::frontmatter(name, &edits)?;
+        Self::parse(&format!("---\n{frontmatter}---\n\n{content}"), limits)
+    }
+
+    /// Changes the given fields, and the content where one is given, and no other byte.
+    /// Comments, order, unknown keys and line ends stay; a value that is the same already is no edit.
+    pub fn with_edits(&self, edits: &FieldEdits, content: Option<&str>, limits: &Limits) -> Result<Self> {
+        let edits = self.without_known_metadata(edits).absorbed().map_err(Error::Invalid)?;
+        let text = self.frontmatter().to_owned();
+        let root = self.root()?;
+        let changes = compose::changes(&root, &self.fields, &edits)?;
+        let mut draft = Draft { text, root };
+        if !changes.iter().all(|change| draft.apply(change)) {
+            let detail = "this frontmatter is too unusual to be edited field by field; save the whole document instead";
+            return Err(Error::invalid("/skill_md", detail));
+        }
+        let range = &self.parts.frontmatter;
+        let (before, after) = (&self.raw[..range.start], &self.raw[range.end..self.parts.content]);
+        let head = format!("{before}{}{after}", draft.text);
+        let raw = match content {
+            Some(content) if content != self.content() => {
+                check_content(content)?;
+                joined(&head, content)
+            }
+            _ => head + self.content(),
+        };
+        Self::parse_named(&raw, limits)
+    }
+
+    /// The text for a strict export in the folder of `name`: the frontmatter printed anew, unknown keys under
+    /// `metadata`, the body unchanged.
+    pub fn strict(&self, name: &SkillName) -> Result<String> {
+        let ending = lines::ending(&self.raw);
+        let frontmatter = strict::frontmatter(&self.root()?, name).replace('\n', ending);
+        let rest = &self.raw[self.parts.fence_end..];
+        Ok(format!("---{ending}{frontmatter}---{rest}"))
+    }
+
+    /// Repairs YAML that is invalid for want of quotes; `None` where nothing is wrong, or it is something else.
+    pub fn fix(raw: &str) -> Option<String> {
+        fix::fix(raw).map(|(fixed, _)| fixed)
+    }
+
+    /// The text as it came in.
+    pub fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    /// The markdown body: all after the frontmatter, less one blank separator line.
+    pub fn content(&self) -> &str {
+        &self.raw[self.parts.content..]
+    }
+
+    /// The YAML between the fences, verbatim.
+    pub fn frontmatter(&self) -> &str {
+        &self.raw[self.parts.frontmatter.clone()]
+    }
+
+    /// What the frontmatter says.
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// The frontmatter's `name`: normally the last segment of the skill's.
+    pub fn name_in_frontmatter(&self) -> &str {
+        &self.fields.name
+    }
+
+    /// SHA-256 of the raw text.
+    pub fn digest(&self) -> [u8; 32] {
+        Sha256::digest(self.raw.as_bytes()).into()
+    }
+
+    /// Byte offsets in the raw text: start and end of the frontmatter, start of the content.
+    pub fn cuts(&self) -> [usize; 3] {
+        [self.parts.frontmatter.start, self.parts.frontmatter.end, self.parts.content]
+    }
+
+    /// Byte positions of frontmatter and content, for those who edit the raw text.
+    pub(crate) fn places(raw: &str) -> Result<(std::ops::Range<usize>, usize)> {
+        split::split(raw).map(|parts| (parts.frontmatter, parts.content))
+    }
+
+    fn root(&self) -> Result<Node> {
+        yaml::parse(self.frontmatter()).map_err(|fault| refusal(&self.raw, &self.parts, fault))
+    }
+
+    /// Metadata that a caller sends back as it got it is no edit, whatever the rules for new values are.
+    fn without_known_metadata(&self, edits: &FieldEdits) -> FieldEdits {
+        let mut edits = edits.clone();
+        if let Some(map) = &mut edits.metadata {
+            map.retain(|key, value| self.fields.metadata.get(key) != Some(value));
+        }
+        edits
+    }
+}
+
+fn check_size(what: &str, size: usize, limit: usize) -> Result<()> {
+    if size > limit { Err(Error::TooLarge { what: what.into(), limit: limit as u64 }) } else { Ok(()) }
+}
+
+fn check_content(content: &str) -> Result<()> {
+    if content.trim().is_empty() {
+        return Err(Error::invalid("/content", "the content is empty; write the procedure"));
+    }
+    if content.contains('\0') {
+        return Err(Error::invalid("/content", "the content may not hold NUL characters"));
+    }
+    Ok(())
+}
+
+/// Puts content below a head so that it reads back exactly, whatever line ends meet where they touch.
+fn joined(head: &str, content: &str) -> String {
+    let ending = lines::ending(head);
+    let fence = head.trim_end_matches(['\n', '\r']);
+    let heads = [head.to_owned(), format!("{fence}{ending}{ending}"), format!("{fence}\n\n")];
+    let reads_back = |raw: &String| split::split(raw).is_ok_and(|parts| &raw[parts.content..] == content);
+    let [.., last] = &heads;
+    let last = format!("{last}{content}");
+    heads.iter().map(|head| format!("{head}{content}")).find(reads_back).unwrap_or(last)
+}
+
+/// The sentence for YAML that cannot be read: its line in the file, and what would work.
+fn refusal(raw: &str, parts: &Parts, fault: Fault) -> Error {
+    let (at, message) = match fault {
+        Fault::Structure(detail) => return Error::invalid("/skill_md", detail),
+        Fault::Syntax(at, message) => (parts.frontmatter.start + at, message),
+    };
+    let repair = fix::fix(raw).map(|(_, repair)| repair);
+    let at = repair.as_ref().map_or(at, |repair| repair.start).min(parts.frontmatter.end);
+    let line = shown(&raw[lines::line_at(raw, lines::start_of(raw, at)).text()]);
+    let number = lines::number_of(raw, at);
+    let detail = match repair {
+        Some(repair) => {
+            format!("line {number} is not valid YAML: `{line}`. Put the value in quotes: `{}`", shown(&repair.line))
+        }
+        None => format!("line {number} is not valid YAML: `{line}` ({message})"),
+    };
+    Error::Invalid(vec![FieldError::new("/skill_md", detail)])
+}
+
+fn shown(line: &str) -> String {
+    const CHARS: usize = 1200;
+    line.chars().take(CHARS).collect()
+}

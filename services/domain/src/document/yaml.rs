@@ -1,0 +1,305 @@
+//! The frontmatter's YAML as a small tree that knows where in the text each value stands.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StructureStyle, options};
+use serde_json::{Map, Number, Value};
+
+/// Deepest nesting, aliases followed.
+const DEPTH: usize = 64;
+/// Most nodes, aliases followed; text counts too, [`NODE_BYTES`] as one node.
+const NODES: usize = 20_000;
+const NODE_BYTES: usize = 32;
+
+/// How a scalar is written, as far as it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Without quotes: may mean null, a boolean or a number.
+    Plain,
+    /// In quotes: always text.
+    Quoted,
+    /// `|` or `>`: always text.
+    Block,
+}
+
+/// What a node is.
+#[derive(Debug, Clone)]
+pub(super) enum Shape {
+    Scalar(String, Style),
+    Sequence(Vec<Node>),
+    Mapping(Vec<(Node, Node)>),
+}
+
+/// A value and where it stands.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) shape: Shape,
+    /// Bytes in the frontmatter; an alias stands where it is used.
+    pub(super) span: Range<usize>,
+    /// Written as `[...]` or `{...}`.
+    pub(super) flow: bool,
+    depth: usize,
+    weight: usize,
+}
+
+/// Why the YAML was refused.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// Not YAML: byte position and the parser's words.
+    Syntax(usize, String),
+    /// YAML that a skill may not hold.
+    Structure(String),
+}
+
+impl Node {
+    fn new(shape: Shape, span: Range<usize>, flow: bool) -> Self {
+        let children: Vec<&Node> = match &shape {
+            Shape::Scalar(..) => Vec::new(),
+            Shape::Sequence(items) => items.iter().collect(),
+            Shape::Mapping(entries) => entries.iter().flat_map(|(key, value)| [key, value]).collect(),
+        };
+        let own = if let Shape::Scalar(text, _) = &shape { 1 + text.len() / NODE_BYTES } else { 1 };
+        let depth = 1 + children.iter().map(|child| child.depth).max().unwrap_or(0);
+        let weight = own + children.iter().map(|child| child.weight).sum::<usize>();
+        Self { shape, span, flow, depth, weight }
+    }
+
+    /// A node that stands nowhere yet.
+    pub(super) fn made(shape: Shape) -> Self {
+        Self::new(shape, 0..0, false)
+    }
+
+    /// A text.
+    pub(super) fn text(text: &str) -> Self {
+        Self::made(Shape::Scalar(text.to_owned(), Style::Quoted))
+    }
+
+    /// The node that stands for a JSON value.
+    pub(super) fn from_json(value: &Value) -> Self {
+        match value {
+            Value::String(text) => Self::text(text),
+            Value::Array(items) => Self::made(Shape::Sequence(items.iter().map(Self::from_json).collect())),
+            Value::Object(map) => Self::made(Shape::Mapping(
+                map.iter().map(|(key, value)| (Self::text(key), Self::from_json(value))).collect(),
+            )),
+            plain => Self::made(Shape::Scalar(plain.to_string(), Style::Plain)),
+        }
+    }
+
+    /// The JSON value. Plain scalars become numbers only where that keeps every character: `1.10` is a text.
+    pub(super) fn to_json(&self) -> Value {
+        match &self.shape {
+            Shape::Scalar(text, Style::Plain) => plain_value(text),
+            Shape::Scalar(text, _) => Value::String(text.clone()),
+            Shape::Sequence(items) => Value::Array(items.iter().map(Self::to_json).collect()),
+            Shape::Mapping(entries) => Value::Object(json_map(entries)),
+        }
+    }
+
+    /// The text of a scalar that is not null.
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match &self.shape {
+            Shape::Scalar(text, _) if !self.is_null() => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The entries of a mapping.
+    pub(super) fn entries(&self) -> Option<&[(Node, Node)]> {
+        if let Shape::Mapping(entries) = &self.shape { Some(entries) } else { None }
+    }
+
+    /// The value under `key` of a mapping.
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        self.entries()?.iter().find(|(name, _)| name.key() == key).map(|(_, value)| value)
+    }
+
+    /// The text of a key, also where it looks like null.
+    pub(super) fn key(&self) -> &str {
+        if let Shape::Scalar(text, _) = &self.shape { text } else { "" }
+    }
+
+    /// Whether this is an empty or null scalar.
+    pub(super) fn is_null(&self) -> bool {
+        matches!(&self.shape, Shape::Scalar(text, Style::Plain) if plain_value(text).is_null())
+    }
+
+    /// Whether both mean the same, however they are written.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        match (&self.shape, &other.shape) {
+            (Shape::Sequence(a), Shape::Sequence(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b)),
+            (Shape::Mapping(a), Shape::Mapping(b)) => {
+                let pairs = || a.iter().zip(b);
+                a.len() == b.len() && pairs().all(|(a, b)| a.0.key() == b.0.key() && a.1.same(&b.1))
+            }
+            (Shape::Scalar(..), Shape::Scalar(..)) => self.to_json() == other.to_json(),
+            _ => false,
+        }
+    }
+}
+
+fn json_map(entries: &[(Node, Node)]) -> Map<String, Value> {
+    entries.iter().map(|(key, value)| (key.key().to_owned(), value.to_json())).collect()
+}
+
+fn plain_value(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" => Value::Null,
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        _ => match number(text) {
+            Some(number) if number.to_string() == text => Value::Number(number),
+            _ => Value::String(text.to_owned()),
+        },
+    }
+}
+
+fn number(text: &str) -> Option<Number> {
+    let number: Number = serde_json::from_str(text).ok()?;
+    // The JSON parser may be off by one unit in the last place.
+    if number.is_f64() { Number::from_f64(text.parse().ok()?) } else { Some(number) }
+}
+
+/// Reads one YAML document. Time and memory are bounded by the length of `text` and the budget.
+pub(super) fn parse(text: &str) -> Result<Node, Fault> {
+    let mut options = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
+    options.set_emit_comments(false);
+    let mut builder = Builder::default();
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(syntax_fault)?;
+        builder.take(event, &span)?;
+    }
+    builder.root.ok_or_else(|| Fault::Structure("the frontmatter is empty: name and description are needed".into()))
+}
+
+fn syntax_fault(error: ScanError) -> Fault {
+    if matches!(error.kind(), granit_parser::ErrorKind::RecursionLimitExceeded) {
+        return too_deep();
+    }
+    Fault::Syntax(error.marker().byte_offset().unwrap_or(0), error.info())
+}
+
+fn too_deep() -> Fault {
+    Fault::Structure(format!("the frontmatter is nested too deeply: at most {DEPTH} levels"))
+}
+
+struct Frame {
+    start: usize,
+    flow: bool,
+    anchor: usize,
+    mapping: bool,
+    /// The items; in a mapping keys and values in turn.
+    nodes: Vec<Node>,
+}
+
+#[derive(Default)]
+struct Builder {
+    open: Vec<Frame>,
+    anchors: HashMap<usize, Node>,
+    root: Option<Node>,
+    weight: usize,
+}
+
+impl Builder {
+    fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Fault> {
+        let range = span.byte_range().unwrap_or(0..0);
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let style = match style {
+                    ScalarStyle::Plain if tag.is_none_or(|tag| !tag.is_yaml_core_schema_tag("str")) => Style::Plain,
+                    ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
+                    _ => Style::Quoted,
+                };
+                // The parser reports a value that is not there as `~`.
+                let text = if style == Style::Plain && range.is_empty() { String::new() } else { text.into_owned() };
+                self.add(Node::new(Shape::Scalar(text, style), range, false), anchor)
+            }
+            Event::Alias(target) => {
+                let Some(node) = self.anchors.get(&target) else {
+                    return Err(Fault::Structure("an alias in the frontmatter refers to what it is part of".into()));
+                };
+                let (weight, depth) = (node.weight, node.depth);
+                self.charge(weight)?;
+                if self.open.len() + depth > DEPTH {
+                    return Err(too_deep());
+                }
+                let node = Node { span: range, flow: true, ..self.anchors[&target].clone() };
+                self.place(node)
+            }
+            Event::SequenceStart(style, anchor, _) => self.open(range.start, style, anchor, false),
+            Event::MappingStart(style, anchor, _) => self.open(range.start, style, anchor, true),
+            Event::SequenceEnd | Event::MappingEnd => self.close(range.end),
+            _ => Ok(()),
+        }
+    }
+
+    fn open(&mut self, start: usize, style: StructureStyle, anchor: usize, mapping: bool) -> Result<(), Fault> {
+        if self.open.len() >= DEPTH {
+            return Err(too_deep());
+        }
+        self.charge(1)?;
+        self.open.push(Frame { start, flow: style == StructureStyle::Flow, anchor, mapping, nodes: Vec::new() });
+        Ok(())
+    }
+
+    fn close(&mut self, end: usize) -> Result<(), Fault> {
+        let Some(frame) = self.open.pop() else { return Ok(()) };
+        // The end of a block collection is only noticed at the next token, past blanks and comments.
+        let end = if frame.flow { end } else { frame.nodes.last().map_or(end, |node| node.span.end) };
+        let shape = if frame.mapping { Shape::Mapping(pairs(frame.nodes)?) } else { Shape::Sequence(frame.nodes) };
+        let node = Node::new(shape, frame.start..end.max(frame.start), frame.flow);
+        if frame.anchor != 0 {
+            self.charge(node.weight)?;
+            self.anchors.insert(frame.anchor, node.clone());
+        }
+        self.place(node)
+    }
+
+    fn add(&mut self, node: Node, anchor: usize) -> Result<(), Fault> {
+        self.charge(node.weight)?;
+        if anchor != 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        self.place(node)
+    }
+
+    fn charge(&mut self, weight: usize) -> Result<(), Fault> {
+        self.weight += weight;
+        if self.weight > NODES {
+            return Err(Fault::Structure("the frontmatter holds too many values (aliases count in full)".into()));
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, node: Node) -> Result<(), Fault> {
+        match self.open.last_mut() {
+            Some(frame) => frame.nodes.push(node),
+            None if self.root.is_some() => {
+                return Err(Fault::Structure("the frontmatter must be one YAML document, not several".into()));
+            }
+            None => self.root = Some(node),
+        }
+        Ok(())
+    }
+}
+
+fn pairs(nodes: Vec<Node>) -> Result<Vec<(Node, Node)>, Fault> {
+    let mut keys = HashSet::new();
+    let mut entries = Vec::with_capacity(nodes.len() / 2);
+    let mut nodes = nodes.into_iter();
+    while let (Some(key), Some(value)) = (nodes.next(), nodes.next()) {
+        if !matches!(key.shape, Shape::Scalar(..)) {
+            return Err(Fault::Structure("a key of the frontmatter is not a plain text".into()));
+        }
+        if !keys.insert(key.key().to_owned()) {
+            return Err(Fault::Structure(format!("the frontmatter has the key '{}' twice", shown(key.key()))));
+        }
+        entries.push((key, value));
+    }
+    Ok(entries)
+}
+
+fn shown(key: &str) -> String {
+    key.chars().take(64).collect()
+}

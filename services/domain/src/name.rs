@@ -1,0 +1,227 @@
+//! The name of a skill: an ASCII path that is also a folder name and a URI.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+
+use crate::error::{Error, Result};
+use crate::limits::{NAME_CHARS, SEGMENT_CHARS, SEGMENTS};
+
+/// A valid name: 1 to 4 segments `[a-z0-9]+(-[a-z0-9]+)*` joined by `/`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, ToSchema)]
+#[serde(transparent)]
+#[schema(value_type = String, example = "research/summarize-paper")]
+pub struct SkillName(String);
+
+impl SkillName {
+    /// Reads a name exactly as given; the error names the rule that is broken and, where it is obvious, a valid form.
+    pub fn parse(text: &str) -> Result<Self> {
+        match broken_rule(text) {
+            None => Ok(Self(text.to_owned())),
+            Some(rule) => Err(Error::invalid("/name", rule + &suggestion(text))),
+        }
+    }
+
+    /// The whole name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The part after the last `/`: the folder and the frontmatter's `name`.
+    pub fn last_segment(&self) -> &str {
+        self.0.rsplit_once('/').map_or(self.as_str(), |(_, last)| last)
+    }
+
+    /// The part before the last `/`, if there is one.
+    pub fn namespace(&self) -> Option<&str> {
+        self.0.rsplit_once('/').map(|(space, _)| space)
+    }
+}
+
+impl fmt::Display for SkillName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl AsRef<str> for SkillName {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for SkillName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// The form under which a name is looked up: blanks around it and case are forgiven. `None`: no skill can be called so.
+pub fn lookup_key(text: &str) -> Option<String> {
+    let key = text.trim().to_ascii_lowercase();
+    broken_rule(&key).is_none().then_some(key)
+}
+
+/// A single segment in its valid spelling, `My Skill` as `my-skill`; `None` where there is none.
+pub fn respell(text: &str) -> Option<String> {
+    let tidy = tidy_segment(text);
+    (text.is_ascii() && broken_rule(&tidy).is_none()).then_some(tidy)
+}
+
+/// Those of `names` that are most like `wanted`, best first, at most five.
+pub fn closest(wanted: &str, names: &[String]) -> Vec<String> {
+    const LIKENESS: f32 = 0.6;
+    let candidates: Vec<&str> = names.iter().map(String::as_str).collect();
+    similar::get_close_matches(wanted, &candidates, 5, LIKENESS).into_iter().map(str::to_owned).collect()
+}
+
+fn broken_rule(text: &str) -> Option<String> {
+    if text.is_empty() {
+        return Some("the name is empty; give lowercase words joined by '-'".into());
+    }
+    if let Some(c) = text.chars().find(|c| !c.is_ascii()) {
+        return Some(format!(
+            "the name may hold only ASCII, but has {c:?} (U+{:04X}), which may look like another letter",
+            u32::from(c)
+        ));
+    }
+    if text.len() > NAME_CHARS {
+        return Some(format!("the name may have at most {NAME_CHARS} characters, has {}", text.len()));
+    }
+    let segments: Vec<&str> = text.split('/').collect();
+    segments.iter().find_map(|segment| broken_segment_rule(segment)).or_else(|| {
+        (segments.len() > SEGMENTS)
+            .then(|| format!("the name may have at most {SEGMENTS} segments between '/', has {}", segments.len()))
+    })
+}
+
+fn broken_segment_rule(segment: &str) -> Option<String> {
+    if segment.is_empty() {
+        return Some("the name has an empty segment: no '/' at the start or the end, and no '//'".into());
+    }
+    if segment == ".." || segment == "." {
+        return Some(format!("the name may not hold '{segment}' as a segment"));
+    }
+    if let Some(c) = segment.chars().find(|c| !matches!(c, 'a'..='z' | '0'..='9' | '-')) {
+        return Some(match c {
+            'A'..='Z' => format!("the name may not hold the uppercase letter '{c}'"),
+            '_' => "the name may not hold an underscore; use '-'".into(),
+            ' ' => "the name may not hold a space; use '-'".into(),
+            _ => format!("the name may not hold {c:?}; only a-z, 0-9, '-' and '/'"),
+        });
+    }
+    if segment.starts_with('-') {
+        return Some("no segment of the name may start with '-'".into());
+    }
+    if segment.ends_with('-') {
+        return Some("no segment of the name may end with '-'".into());
+    }
+    if segment.contains("--") {
+        return Some("the name may not hold '--'; use a single '-'".into());
+    }
+    (segment.len() > SEGMENT_CHARS)
+        .then(|| format!("a segment of the name may have at most {SEGMENT_CHARS} characters, has {}", segment.len()))
+}
+
+fn suggestion(text: &str) -> String {
+    // Paths that climb and look-alike letters are no slips of the pen: no guess is offered.
+    if !text.is_ascii() || text.split('/').any(|segment| segment == ".." || segment == ".") {
+        return String::new();
+    }
+    let segments: Vec<String> = text.split('/').map(tidy_segment).filter(|segment| !segment.is_empty()).collect();
+    let name = segments.join("/");
+    if broken_rule(&name).is_none() { format!(". A valid form: '{name}'") } else { String::new() }
+}
+
+fn tidy_segment(segment: &str) -> String {
+    let words = segment.to_ascii_lowercase();
+    words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        SkillName::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn good_names_are_taken() {
+        let sixty_four = "a".repeat(64);
+        for name in ["plan-meeting", "research/summarize-paper", "a", "skill123", "a/b/c/d", "0", &sixty_four] {
+            assert_eq!(SkillName::parse(name).unwrap().as_str(), name);
+        }
+    }
+
+    #[test]
+    fn each_broken_rule_is_named() {
+        for (name, words) in [
+            ("", "empty"),
+            ("-x", "start with '-'"),
+            ("x-", "end with '-'"),
+            ("a--b", "'--'"),
+            ("My Skill", "uppercase"),
+            ("my skill", "space"),
+            ("my_skill", "underscore"),
+            ("a/../b", "'..'"),
+            ("/a", "empty segment"),
+            ("a/", "empty segment"),
+            ("a//b", "empty segment"),
+            ("a/b/c/d/e", "at most 4 segments"),
+            ("pl\u{430}n", "U+0430"),
+            ("a\n", "'\\n'"),
+        ] {
+            assert!(refusal(name).contains(words), "{name:?}: {}", refusal(name));
+        }
+        assert!(refusal(&"a".repeat(65)).contains("at most 64 characters, has 65"));
+        let long = ["a".repeat(60), "b".repeat(60), "c".repeat(60), "d".repeat(60)].join("/");
+        assert!(refusal(&long).contains("at most 200 characters"));
+    }
+
+    #[test]
+    fn a_valid_form_is_suggested() {
+        assert!(refusal("My Skill").contains("'my-skill'"));
+        assert!(refusal("/mcp//E_mail").contains("'mcp/e-mail'"));
+        assert!(!refusal("a/../b").contains("valid form"));
+    }
+
+    #[test]
+    fn lookups_forgive_case_and_blanks() {
+        assert_eq!(lookup_key(" Plan-Meeting\n").as_deref(), Some("plan-meeting"));
+        assert_eq!(lookup_key("plan meeting"), None);
+        assert_eq!(lookup_key("PL\u{410}N"), None);
+    }
+
+    #[test]
+    fn parts_of_a_name() {
+        let name: SkillName = serde_json::from_str("\"mcp/email\"").unwrap();
+        assert_eq!((name.namespace(), name.last_segment()), (Some("mcp"), "email"));
+        assert_eq!(serde_json::to_string(&name).unwrap(), "\"mcp/email\"");
+        assert!(serde_json::from_str::<SkillName>("\"Mcp\"").is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn what_is_suggested_is_valid(text in "[ -~]{0,30}") {
+            if let Err(error) = SkillName::parse(&text)
+                && let Some((_, name)) = error.to_string().split_once("A valid form: '")
+            {
+                prop_assert!(SkillName::parse(name.trim_end_matches('\'')).is_ok());
+            }
+        }
+
+        #[test]
+        fn anything_is_taken_or_refused(text in any::<String>()) {
+            if let Ok(name) = SkillName::parse(&text) {
+                let key = lookup_key(&text);
+                prop_assert_eq!(key.as_deref(), Some(name.as_str()));
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Patches of whole skills: many edits, all or none, on the body, the frontmatter and resources.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use sha2::{Digest, Sha256};
+
+use super::{Change, Edit, Miss, Replaced, Strategy, closest};
+use crate::document::SkillDocument;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::lines;
+use crate::resource::ResourcePath;
+
+const EDITS: usize = 100;
+
+/// A skill after its edits.
+#[derive(Debug, Clone)]
+pub struct Patched {
+    /// The new document; the old one where only resources changed.
+    pub document: SkillDocument,
+    /// Resources whose text changed, with their final text.
+    pub resources: Vec<(ResourcePath, String)>,
+    /// How many places were replaced.
+    pub replacements: usize,
+    /// The loosest strategy that was needed.
+    pub matched: Strategy,
+    /// Nothing changed: the same edits were applied before.
+    pub unchanged: bool,
+}
+
+/// Applies the edits in order, each on the result of the one before; an error means that nothing was changed.
+/// `resources` gives the text of a resource, or `None` where there is no such text.
+pub fn apply_edits(
+    doc: &SkillDocument,
+    resources: &dyn Fn(&str) -> Option<String>,
+    edits: &[Edit],
+    limits: &Limits,
+) -> Result<Patched> {
+    if edits.is_empty() || edits.len() > EDITS {
+        return Err(Error::invalid("/edits", format!("must have 1 to {EDITS} entries, has {}", edits.len())));
+    }
+    let mut draft = Draft { raw: doc.raw().to_owned(), resources: BTreeMap::new(), source: resources };
+    let mut missing = None;
+    let (mut done, mut replacements, mut matched) = (0, 0, Strategy::Exact);
+    for (index, edit) in edits.iter().enumerate() {
+        match draft.apply(index, edit)? {
+            Outcome::Replaced(count, strategy) => {
+                done += 1;
+                replacements += count;
+                matched = matched.max(strategy);
+            }
+            Outcome::Present(error) => drop(missing.get_or_insert(error)),
+        }
+    }
+    match missing {
+        Some(error) if done > 0 => Err(error),
+        _ => draft.finish(doc, replacements, matched, limits),
+    }
+}
+
+/// SHA-256 over the edits, by which a retry is recognised.
+pub fn edits_digest(edits: &[Edit]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let mut part = |text: &str| {
+        hash.update((text.len() as u64).to_be_bytes());
+        hash.update(text);
+    };
+    for edit in edits {
+        part(&edit.old_string);
+        part(&edit.new_string);
+        part(if edit.replace_all { "all" } else { "one" });
+        // The default differs from every path, as no path is empty.
+        part(edit.path.as_deref().unwrap_or_default());
+    }
+    hash.finalize().into()
+}
+
+enum Outcome {
+    Replaced(usize, Strategy),
+    /// The old text is gone and the new one is there; the error counts if other edits do change something.
+    Present(Error),
+}
+
+/// Where an edit looks.
+enum Place {
+    /// A range of the raw document.
+    Document(Range<usize>),
+    Resource(String),
+}
+
+/// A skill between two edits.
+struct Draft<'a> {
+    raw: String,
+    resources: BTreeMap<String, Resource>,
+    source: &'a dyn Fn(&str) -> Option<String>,
+}
+
+struct Resource {
+    path: ResourcePath,
+    before: String,
+    text: String,
+}
+
+impl Draft<'_> {
+    fn apply(&mut self, index: usize, edit: &Edit) -> Result<Outcome> {
+        let places = self.places(index, edit)?;
+        let change = Change { old: &edit.old_string, new: &edit.new_string, replace_all: edit.replace_all };
+        let refused = |miss: Miss| refusal(index, miss);
+        for attempt in [Change::exactly, Change::tolerantly] {
+            for place in &places {
+                if let Some(replaced) = attempt(change, self.text(place)).map_err(refused)? {
+                    let outcome = Outcome::Replaced(replaced.replacements, replaced.matched);
+                    self.put(place, replaced);
+                    return Ok(outcome);
+                }
+            }
+        }
+        let error = refused(Miss::NotFound { closest: closest::passages(self.text(&places[0]), &edit.old_string) });
+        let present = places.iter().any(|place| holds(self.text(place), &edit.new_string));
+        if present { Ok(Outcome::Present(error)) } else { Err(error) }
+    }
+
+    /// The texts in which the edit looks, the first one first; never empty.
+    fn places(&mut self, index: usize, edit: &Edit) -> Result<Vec<Place>> {
+        Ok(match edit.path.as_deref() {
+            None => {
+                let (frontmatter, content) = SkillDocument::places(&self.raw)?;
+                vec![Place::Document(content..self.raw.len()), Place::Document(frontmatter)]
+            }
+            Some("SKILL.md") => vec![Place::Document(0..self.raw.len())],
+            Some("frontmatter") => vec![Place::Document(SkillDocument::places(&self.raw)?.0)],
+            Some(path) => {
+                self.load(index, path)?;
+                vec![Place::Resource(path.to_owned())]
+            }
+        })
+    }
+
+    fn load(&mut self, index: usize, path: &str) -> Result<()> {
+        if self.resources.contains_key(path) {
+            return Ok(());
+        }
+        let parsed = ResourcePath::parse_imported(path).map_err(|error| {
+            let detail = error.to_string();
+            Error::invalid(format!("/edits/{index}/path"), detail.trim_start_matches("/path: "))
+        })?;
+        let text = (self.source)(path).ok_or_else(|| Error::not_found("resource"))?;
+        self.resources.insert(path.to_owned(), Resource { path: parsed, before: text.clone(), text });
+        Ok(())
+    }
+
+    fn text(&self, place: &Place) -> &str {
+        match place {
+            Place::Document(range) => &self.raw[range.clone()],
+            Place::Resource(path) => self.resources.get(path).map_or("", |resource| &resource.text),
+        }
+    }
+
+    fn put(&mut self, place: &Place, replaced: Replaced) {
+        match place {
+            Place::Document(range) => self.raw.replace_range(range.clone(), &replaced.text),
+            Place::Resource(path) => {
+                if let Some(resource) = self.resources.get_mut(path) {
+                    resource.text = replaced.text;
+                }
+            }
+        }
+    }
+
+    fn finish(self, doc: &SkillDocument, replacements: usize, matched: Strategy, limits: &Limits) -> Result<Patched> {
+        let document = if self.raw == doc.raw() { doc.clone() } else { SkillDocument::parse_named(&self.raw, limits)? };
+        if document.name_in_frontmatter() != doc.name_in_frontmatter() {
+            let detail = "a patch cannot rename a skill: the frontmatter's name must stay; save it under the new name";
+            return Err(Error::invalid("/edits", detail));
+        }
+        let mut resources = Vec::new();
+        for resource in self.resources.into_values().filter(|resource| resource.text != resource.before) {
+            if resource.text.len() > limits.resource_bytes {
+                let what = format!("the resource {}", resource.path);
+                return Err(Error::TooLarge { what, limit: limits.resource_bytes as u64 });
+            }
+            resources.push((resource.path, resource.text));
+        }
+        let unchanged = resources.is_empty() && document.raw() == doc.raw();
+        Ok(Patched { document, resources, replacements, matched, unchanged })
+    }
+}
+
+fn refusal(index: usize, miss: Miss) -> Error {
+    match miss {
+        Miss::NotFound { closest } => Error::PatchNoMatch { edit: index, closest },
+        Miss::Ambiguous { matches } => Error::PatchAmbiguous { edit: index, matches },
+        Miss::Invalid(detail) => Error::invalid(format!("/edits/{index}/old_string"), detail),
+    }
+}
+
+/// Whether a replacement stands in the text, in the line ends of the text. A single letter proves nothing, nor does a
+/// part of a word.
+fn holds(text: &str, new: &str) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let stands = |new: &str| {
+        text.match_indices(new).any(|(at, _)| {
+            let (before, after) = (text[..at].chars().next_back(), text[at + new.len()..].chars().next());
+            let cuts_start = is_word(before) && is_word(new.chars().next());
+            let cuts_end = is_word(after) && is_word(new.chars().next_back());
+            !cuts_start && !cuts_end
+        })
+    };
+    new.trim().chars().count() > 1 && (stands(new) || stands(&lines::convert(new, lines::ending(text))))
+}

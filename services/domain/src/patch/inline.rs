@@ -1,0 +1,104 @@
+//! Tolerant search for a text of one line, which may stand inside a longer line.
+
+use std::ops::Range;
+
+use super::fold::Folded;
+use super::indent::{Indents, indent_of};
+use super::{Change, Found, MATCHES, Strategy, rewrite, tokens, within_budget};
+use crate::lines;
+
+/// Candidates that may turn out to be none before the search gives up, and what they may cost: repetitive texts must
+/// not take a minute.
+const ATTEMPTS: usize = 500;
+const ATTEMPT_BYTES: usize = 8 * 1024 * 1024;
+
+/// What to look for, and where in its line it has to stand.
+struct Pattern<'a> {
+    text: &'a str,
+    at_line_start: bool,
+    at_line_end: bool,
+}
+
+/// All places where the strategy finds `change.old`, with what takes their place.
+pub(super) fn find(text: &str, change: Change<'_>, strategy: Strategy) -> Vec<Found> {
+    let old = change.old;
+    let (start, end) = (old.trim_start_matches([' ', '\t']), old.trim_end_matches([' ', '\t']));
+    let bare = |text| Pattern { text, at_line_start: false, at_line_end: false };
+    let unended = Pattern { at_line_end: true, ..bare(end) };
+    let unindented =
+        Pattern { at_line_start: true, at_line_end: end.len() < old.len(), ..bare(old.trim_matches([' ', '\t'])) };
+    let patterns = match strategy {
+        Strategy::TrailingWhitespace if end.len() < old.len() => vec![unended],
+        Strategy::Whitespace if end.len() < old.len() => vec![bare(old), unended],
+        Strategy::Whitespace => vec![bare(old)],
+        Strategy::Indentation if start.len() < old.len() => vec![unindented],
+        Strategy::Unicode if start.len() < old.len() => vec![bare(old), unindented],
+        Strategy::Unicode => vec![bare(old)],
+        _ => return Vec::new(),
+    };
+    let folded = Folded::new(text, strategy);
+    for pattern in patterns {
+        let ranges = search(text, &folded, &pattern, strategy, change.replace_all);
+        if !ranges.is_empty() {
+            return within_budget(ranges.into_iter().map(|range| rewritten(text, change, range, strategy)));
+        }
+    }
+    Vec::new()
+}
+
+fn search(text: &str, folded: &Folded, pattern: &Pattern<'_>, strategy: Strategy, all: bool) -> Vec<Range<usize>> {
+    let wanted = Folded::new(pattern.text, strategy).text;
+    let Some(step) = wanted.chars().next().map(char::len_utf8) else { return Vec::new() };
+    if wanted.trim().is_empty() {
+        return Vec::new();
+    }
+    let most = (ATTEMPT_BYTES / wanted.len()).min(ATTEMPTS);
+    let mut places = Vec::new();
+    let (mut from, mut attempts) = (0, 0);
+    while let Some(at) = folded.text[from..].find(&wanted).map(|at| at + from) {
+        let range = folded.original(at..at + wanted.len()).filter(|range| stands_right(text, range, pattern));
+        from = at + if all && range.is_some() { wanted.len() } else { step };
+        match range {
+            Some(range) => places.push(range),
+            None => attempts += 1,
+        }
+        if attempts > most || (!all && places.len() == MATCHES) {
+            break;
+        }
+    }
+    places
+}
+
+fn stands_right(text: &str, range: &Range<usize>, pattern: &Pattern<'_>) -> bool {
+    let is_blank = |text: &str| text.trim_matches([' ', '\t']).is_empty();
+    let starts = !pattern.at_line_start || is_blank(&text[lines::start_of(text, range.start)..range.start]);
+    let rest = lines::line_at(text, range.end);
+    starts && (!pattern.at_line_end || is_blank(&text[rest.text()]))
+}
+
+fn rewritten(text: &str, change: Change<'_>, range: Range<usize>, strategy: Strategy) -> Found {
+    let mut new = change.new.to_owned();
+    if strategy >= Strategy::Unicode {
+        new = tokens::merge(change.old, &new, &text[range.clone()]);
+    }
+    let line = lines::start_of(text, range.start);
+    let before = &text[line..range.start];
+    if before.trim_matches([' ', '\t']).is_empty() {
+        let indents = Indents::new([(indent_of(change.old), indent_of(&text[line..range.end]))]);
+        new = reindented(&new, &indents);
+        // The blanks before the match stay where they are.
+        new = match new.strip_prefix(before) {
+            Some(rest) => rest.to_owned(),
+            None => new.trim_start_matches([' ', '\t']).to_owned(),
+        };
+    }
+    if change.old.ends_with([' ', '\t']) && !text[range.clone()].ends_with([' ', '\t']) {
+        new.truncate(new.trim_end_matches([' ', '\t']).len());
+    }
+    Found { range, new: rewrite::with_line_ends_of(text, &new).into() }
+}
+
+fn reindented(new: &str, indents: &Indents) -> String {
+    let all = lines::split(new);
+    all.iter().map(|line| indents.apply(&new[line.text()]) + &new[line.end..line.next]).collect()
+}

@@ -1,0 +1,223 @@
+//! The patch engine: finds a passage, exactly or else tolerantly, and replaces it without touching another byte.
+
+mod block;
+mod closest;
+mod document;
+mod escape;
+mod exact;
+mod fold;
+mod indent;
+mod inline;
+mod rewrite;
+mod tokens;
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub use document::{Patched, apply_edits, edits_digest};
+
+use crate::error::Passage;
+use crate::lines;
+
+/// Most places that an ambiguity lists.
+const MATCHES: usize = 20;
+/// Largest text that a replacement may grow to, in bytes.
+const RESULT_BYTES: usize = 16 * 1024 * 1024;
+
+/// One replacement in a skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// The text to replace. It must occur exactly once, unless `replace_all` is set.
+    #[schema(example = "Use `npm install`.")]
+    pub old_string: String,
+    /// The text that takes its place; empty deletes.
+    #[schema(example = "Use `npm ci`.")]
+    pub new_string: String,
+    /// Replace every occurrence.
+    #[serde(default)]
+    pub replace_all: bool,
+    /// Where to look: `SKILL.md` (the whole file), `frontmatter`, or a resource such as `references/api.md`. By
+    /// default the body, then the frontmatter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "references/api.md")]
+    pub path: Option<String>,
+}
+
+/// How a passage was found, from strict to loose. Each includes what the ones before it forgive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// Byte for byte.
+    Exact,
+    /// Blanks at the end of lines differ.
+    TrailingWhitespace,
+    /// Line ends differ.
+    LineEndings,
+    /// Runs of blanks differ in length.
+    Whitespace,
+    /// The indentation differs.
+    Indentation,
+    /// Dashes, quotes, ellipses, special blanks or composed letters differ.
+    Unicode,
+    /// The text searched for has `\n`, `\t` or `\"` spelled out.
+    Escapes,
+    /// First and last line match, and the lines between are similar.
+    Similarity,
+}
+
+/// A text after replacement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// The whole new text.
+    pub text: String,
+    /// How many places were replaced.
+    pub replacements: usize,
+    /// How they were found.
+    pub matched: Strategy,
+}
+
+/// Why nothing was replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Miss {
+    /// The text is not there.
+    NotFound {
+        /// At most 3 similar passages, best first.
+        closest: Vec<Passage>,
+    },
+    /// The text is there several times.
+    Ambiguous {
+        /// The places, at most 20.
+        matches: Vec<Passage>,
+    },
+    /// The edit makes no sense; the text says why.
+    Invalid(String),
+}
+
+/// Replaces `old` by `new` in `text`: exactly if possible, else by the strictest tolerant strategy that finds it.
+pub fn apply(text: &str, old: &str, new: &str, replace_all: bool) -> Result<Replaced, Miss> {
+    let change = Change { old, new, replace_all };
+    match change.exactly(text)?.map_or_else(|| change.tolerantly(text), |replaced| Ok(Some(replaced)))? {
+        Some(replaced) => Ok(replaced),
+        None => Err(Miss::NotFound { closest: closest::passages(text, old) }),
+    }
+}
+
+/// A match: its bytes and, in tolerant strategies, the text that takes their place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Found {
+    range: Range<usize>,
+    new: Rc<str>,
+}
+
+/// What to replace by what.
+#[derive(Debug, Clone, Copy)]
+struct Change<'a> {
+    old: &'a str,
+    new: &'a str,
+    replace_all: bool,
+}
+
+impl Change<'_> {
+    /// Replaces byte for byte; `None` if the text is not there.
+    fn exactly(self, text: &str) -> Result<Option<Replaced>, Miss> {
+        if self.old.trim().is_empty() {
+            return Err(Miss::Invalid("old_string is blank; give the text that is to be replaced".into()));
+        }
+        if self.old == self.new {
+            return Err(Miss::Invalid("old_string and new_string are equal; nothing would change".into()));
+        }
+        self.replace(text, self.find_exactly(text), Strategy::Exact)
+    }
+
+    /// Replaces by the strictest tolerant strategy that finds something; `None` if none does.
+    fn tolerantly(self, text: &str) -> Result<Option<Replaced>, Miss> {
+        use Strategy::{Escapes, Indentation, LineEndings, Similarity, TrailingWhitespace, Unicode, Whitespace};
+        for strategy in [TrailingWhitespace, LineEndings, Whitespace, Indentation, Unicode] {
+            let found = self.find(text, strategy);
+            if !found.is_empty() {
+                return self.replace(text, found, strategy);
+            }
+        }
+        if let Some(old) = escape::unescape(self.old) {
+            let new = escape::unescape(self.new).unwrap_or_else(|| self.new.to_owned());
+            let plain = Change { old: &old, new: &new, ..self };
+            let mut found = plain.find_exactly(text);
+            if found.is_empty() {
+                found = plain.find(text, Unicode);
+            }
+            if !found.is_empty() {
+                return self.replace(text, found, Escapes);
+            }
+        }
+        if self.replace_all {
+            return Ok(None);
+        }
+        let found = block::find(text, self, Similarity);
+        self.replace(text, found, Similarity)
+    }
+
+    fn find_exactly(self, text: &str) -> Vec<Found> {
+        let new: Rc<str> = rewrite::with_line_ends_of(text, self.new).into();
+        let ranges = exact::find(text, self.old, self.replace_all);
+        ranges.into_iter().map(|range| Found { range, new: new.clone() }).collect()
+    }
+
+    fn find(self, text: &str, strategy: Strategy) -> Vec<Found> {
+        let is_one_line = !self.old.contains(['\n', '\r']);
+        if is_one_line { inline::find(text, self, strategy) } else { block::find(text, self, strategy) }
+    }
+
+    /// Puts the replacements in, or says why not.
+    fn replace(self, text: &str, found: Vec<Found>, matched: Strategy) -> Result<Option<Replaced>, Miss> {
+        if found.is_empty() {
+            return Ok(None);
+        }
+        if found.len() > 1 && !self.replace_all {
+            let matches = found.iter().take(MATCHES).map(|found| passage(text, found.range.start)).collect();
+            return Err(Miss::Ambiguous { matches });
+        }
+        let size = text.len() + found.iter().map(|found| found.new.len()).sum::<usize>();
+        if size > RESULT_BYTES {
+            return Err(Miss::Invalid(format!("{} replacements would make the text too large", found.len())));
+        }
+        let mut out = String::with_capacity(size);
+        let mut at = 0;
+        for Found { range, new } in &found {
+            out.push_str(&text[at..range.start]);
+            out.push_str(new);
+            at = range.end;
+        }
+        out.push_str(&text[at..]);
+        Ok(Some(Replaced { text: out, replacements: found.len(), matched }))
+    }
+}
+
+/// Collects matches until their replacements pass what is accepted anyway.
+fn within_budget(found: impl Iterator<Item = Found>) -> Vec<Found> {
+    let mut size = 0;
+    let fits = move |found: &Found| {
+        let fits = size <= RESULT_BYTES;
+        size += found.new.len();
+        fits
+    };
+    found.take_while(fits).collect()
+}
+
+/// The line around a byte, as callers are shown it.
+fn passage(text: &str, at: usize) -> Passage {
+    let line = lines::line_at(text, lines::start_of(text, at));
+    Passage { line: lines::number_of(text, at), text: shown(&text[line.text()]) }
+}
+
+/// A line cut to a readable length.
+fn shown(line: &str) -> String {
+    const CHARS: usize = 200;
+    line.chars().take(CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests;

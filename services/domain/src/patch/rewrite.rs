@@ -1,0 +1,135 @@
+//! The text that takes the place of a tolerantly found block of lines.
+
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::fold::line_key;
+use super::indent::{Indents, indent_of};
+use super::{Found, Strategy, tokens};
+use crate::lines::{self, Line};
+
+/// Largest product of line counts that is compared; beyond it all lines between count as changed.
+const WORK: usize = 1_000_000;
+
+/// How many lines away a line may give its indentation to a new one.
+const NEAR: usize = 50;
+
+/// `new` with the line ends of `text`, where those are all of one kind.
+pub(super) fn with_line_ends_of(text: &str, new: &str) -> String {
+    let ending = lines::ending(text);
+    let uniform = match ending {
+        "\r\n" => text.matches('\n').count() == text.matches("\r\n").count(),
+        "\r" => !text.contains('\n'),
+        _ => false,
+    };
+    if uniform { lines::convert(new, ending) } else { new.to_owned() }
+}
+
+/// A block that was found: whole lines of the file, one for each line searched for.
+pub(super) struct Block<'a> {
+    pub(super) text: &'a str,
+    pub(super) lines: &'a [Line],
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+    pub(super) strategy: Strategy,
+}
+
+impl Block<'_> {
+    /// What takes the block's place: lines that the edit does not change stay as the file has them, new ones get the
+    /// file's indentation and line ends.
+    pub(super) fn rewritten(&self) -> Found {
+        let (old, new) = (texts(self.old), texts(self.new));
+        let file: Vec<&str> = self.lines.iter().map(|line| &self.text[line.text()]).collect();
+        let filled = |(line, _): &(&str, &str)| !line.trim().is_empty();
+        let pairs: Vec<(&str, &str)> = old.iter().copied().zip(file.iter().copied()).filter(filled).collect();
+        let indents = Indents::new(pairs.iter().map(|(old, file)| (indent_of(old), indent_of(file))));
+        let ending = self.ending();
+        let mut out: Vec<(String, &str)> = Vec::with_capacity(new.len());
+        for op in diff(&old, &new) {
+            for (step, index) in op.new_range().enumerate() {
+                let at = op.old_range().start + step;
+                let partner = (at < op.old_range().end).then_some(at);
+                out.push(match (op, partner) {
+                    (DiffOp::Equal { .. }, Some(at)) => (file[at].to_owned(), self.ending_of(at).unwrap_or(ending)),
+                    (_, Some(at)) => (self.changed(&indents, old[at], new[index], file[at]), ending),
+                    _ => (added(&indents, new[index], at, (&old, &file)), ending),
+                });
+            }
+        }
+        self.joined(&out, ending)
+    }
+
+    /// A new line in place of an old one, with the dashes and quotes of the file.
+    fn changed(&self, indents: &Indents, old: &str, new: &str, file: &str) -> String {
+        let same_depth = !old.trim().is_empty() && !new.trim().is_empty() && indent_of(old) == indent_of(new);
+        let line = if same_depth {
+            format!("{}{}", indent_of(file), &new[indent_of(new).len()..])
+        } else {
+            indents.apply(new)
+        };
+        if self.strategy < Strategy::Unicode || line_key(old, Strategy::Unicode) != line_key(file, Strategy::Unicode) {
+            return line;
+        }
+        let indent = indent_of(&line);
+        format!("{indent}{}", tokens::merge(old.trim(), &line[indent.len()..], file.trim()))
+    }
+
+    fn joined(&self, out: &[(String, &str)], ending: &str) -> Found {
+        let is_ended = |text: &str| text.ends_with(['\n', '\r']);
+        let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else {
+            return Found { range: 0..0, new: "".into() };
+        };
+        let end = if is_ended(self.old) { last.next } else { last.end };
+        let mut new: String = out.iter().map(|(line, ending)| format!("{line}{ending}")).collect();
+        let closing = if is_ended(self.new) { ending } else { "" };
+        if let Some((_, added)) = out.last() {
+            new.truncate(new.len() - added.len());
+            // A file that ends without a line end keeps doing so.
+            if !(is_ended(self.old) && last.next == last.end) {
+                new.push_str(closing);
+            }
+        }
+        Found { range: first.start..end, new: new.into() }
+    }
+
+    fn ending(&self) -> &str {
+        (0..self.lines.len()).find_map(|at| self.ending_of(at)).unwrap_or_else(|| lines::ending(self.text))
+    }
+
+    fn ending_of(&self, at: usize) -> Option<&str> {
+        let line = self.lines[at];
+        Some(&self.text[line.end..line.next]).filter(|ending| !ending.is_empty())
+    }
+}
+
+/// A line that is new altogether: as deep as the nearest line that was searched for at its depth.
+fn added(indents: &Indents, new: &str, at: usize, (old, file): (&[&str], &[&str])) -> String {
+    let indent = indent_of(new);
+    let fits = |at: &usize| !old[*at].trim().is_empty() && indent_of(old[*at]) == indent;
+    let before = (0..at.min(old.len())).rev().take(NEAR);
+    let after = (at.min(old.len())..old.len()).take(NEAR);
+    match before.chain(after).find(fits) {
+        Some(at) if !new.trim().is_empty() => format!("{}{}", indent_of(file[at]), &new[indent.len()..]),
+        _ => indents.apply(new),
+    }
+}
+
+/// The lines of a text without their line ends.
+pub(super) fn texts(text: &str) -> Vec<&str> {
+    lines::split(text).iter().map(|line| &text[line.text()]).collect()
+}
+
+fn diff(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let (old_middle, new_middle): (Range<usize>, Range<usize>) = (head..old.len() - tail, head..new.len() - tail);
+    if old_middle.len() * new_middle.len() <= WORK {
+        return capture_diff_slices(Algorithm::Myers, old, new);
+    }
+    vec![
+        DiffOp::Equal { old_index: 0, new_index: 0, len: head },
+        DiffOp::Replace { old_index: head, old_len: old_middle.len(), new_index: head, new_len: new_middle.len() },
+        DiffOp::Equal { old_index: old_middle.end, new_index: new_middle.end, len: tail },
+    ]
+}

@@ -1,0 +1,268 @@
+//! The engine on single texts: what is found, what is replaced, and what is left alone.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use proptest::strategy::Strategy as _;
+
+use super::{Miss, Strategy, apply};
+
+fn replaced(text: &str, old: &str, new: &str) -> (String, Strategy) {
+    let replaced = apply(text, old, new, false).unwrap_or_else(|miss| panic!("{old:?} in {text:?}: {miss:?}"));
+    assert_eq!(replaced.replacements, 1);
+    (replaced.text, replaced.matched)
+}
+
+fn assert_replaced(text: &str, (old, new): (&str, &str), expected: &str, matched: Strategy) {
+    assert_eq!(replaced(text, old, new), (expected.to_owned(), matched), "{old:?} in {text:?}");
+}
+
+fn lines_of(miss: Miss) -> Vec<(usize, String)> {
+    match miss {
+        Miss::NotFound { closest: found } | Miss::Ambiguous { matches: found } => {
+            found.into_iter().map(|passage| (passage.line, passage.text)).collect()
+        }
+        Miss::Invalid(detail) => panic!("{detail}"),
+    }
+}
+
+#[test]
+fn several_matches_are_listed_or_all_replaced() {
+    let miss = apply("word word", "word", "x", false).unwrap_err();
+    assert!(matches!(miss, Miss::Ambiguous { .. }));
+    assert_eq!(lines_of(miss), [(1, "word word".into()), (1, "word word".into())]);
+    let miss = apply("a x\r\nb\r\nc x\n", "x", "y", false).unwrap_err();
+    assert_eq!(lines_of(miss), [(1, "a x".into()), (3, "c x".into())]);
+    assert_eq!(apply("word word", "word", "x", true).unwrap().replacements, 2);
+    let all = apply("aaaa", "aa", "b", true).unwrap();
+    assert_eq!((all.text.as_str(), all.replacements), ("bb", 2));
+    assert_eq!(lines_of(apply("aaa", "aa", "b", false).unwrap_err()).len(), 2);
+    assert_eq!(lines_of(apply(&"ab\n".repeat(90), "ab", "b", false).unwrap_err()).len(), 20);
+}
+
+#[test]
+fn senseless_edits_are_refused() {
+    for (old, new) in [("", "x"), (" \n\t", "x"), ("a", "a")] {
+        assert!(matches!(apply("a b", old, new, false), Err(Miss::Invalid(_))));
+        assert!(matches!(apply("a b", old, new, true), Err(Miss::Invalid(_))));
+    }
+    assert!(matches!(apply(&"a".repeat(250_000), "a", &"b".repeat(250_000), true), Err(Miss::Invalid(_))));
+}
+
+#[test]
+fn exact_matches_are_taken_as_they_are() {
+    assert_replaced("a\n        b\n", ("b", "c\nd"), "a\n        c\nd\n", Strategy::Exact);
+    assert_replaced("abc", ("b", ""), "ac", Strategy::Exact);
+    assert_replaced("x — y -- z", ("--", "…"), "x — y … z", Strategy::Exact);
+    assert_replaced("foo bar\nfoo  bar\n", ("foo bar", "x"), "x\nfoo  bar\n", Strategy::Exact);
+    assert_replaced("a\r\nb\r\n", ("b", "c\nd"), "a\r\nc\r\nd\r\n", Strategy::Exact);
+    assert_replaced("a\r\nb\n", ("b", "c\nd"), "a\r\nc\nd\n", Strategy::Exact);
+}
+
+#[test]
+fn blanks_are_forgiven_inside_a_line() {
+    let w = Strategy::Whitespace;
+    assert_replaced("def  foo(  x,  y  ):", ("def foo( x, y ):", "def bar(x, y):"), "def bar(x, y):", w);
+    assert_replaced("foo   bar baz", ("foo bar", "XY"), "XY baz", w);
+    assert_replaced("see foo   bar   baz", ("foo bar ", "XY "), "see XY baz", w);
+    assert_replaced("foo\tbar", ("foo bar", "x"), "x", w);
+    assert_replaced("foo bar\nbaz", ("foo bar  ", "x  "), "x\nbaz", Strategy::TrailingWhitespace);
+    assert_replaced("    foo  bar\nz", ("foo bar", "foo\n  bar"), "    foo\n      bar\nz", w);
+    assert!(apply("foobar", "foo bar", "x", false).is_err());
+    assert!(apply("foo\nbar", "foo bar", "x", false).is_err());
+    assert_eq!(lines_of(apply("a  b\na   b", "a b", "x", false).unwrap_err()).len(), 2);
+    assert_eq!(apply("a  b\na   b", "a b", "x", true).unwrap().text, "x\nx");
+}
+
+#[test]
+fn blanks_and_line_ends_are_forgiven_in_blocks() {
+    assert_replaced("a  \nb\t\nc\n", ("a\nb\nc", "a\nB\nc"), "a  \nB\nc\n", Strategy::TrailingWhitespace);
+    assert_replaced("a\r\nb\r\nc\r\n", ("a\nb\n", "a\nx\nb\n"), "a\r\nx\r\nb\r\nc\r\n", Strategy::LineEndings);
+    assert_replaced("a\nb\nc\n", ("a\r\nb\r\n", "x\r\n"), "x\nc\n", Strategy::LineEndings);
+    assert_replaced("a\rb\rc", ("b\nc", "d\ne"), "a\rd\re", Strategy::LineEndings);
+    assert_replaced("a b\nc  d\n", ("a  b\nc d", "e\nc d"), "e\nc  d\n", Strategy::Whitespace);
+    assert_replaced("x\na  \nb\n", ("a\nb\n", ""), "x\n", Strategy::TrailingWhitespace);
+    assert_replaced("x\na  \nb", ("a\nb\n", "c\n"), "x\nc", Strategy::TrailingWhitespace);
+    assert!(apply("xa\nb \nc", "a\nb\n", "y", false).is_err());
+}
+
+#[test]
+fn replacements_take_the_indentation_of_the_file() {
+    let i = Strategy::Indentation;
+    let text = "class A:\n        def f(self):\n            return 1\n\n        def g(self):\n";
+    let edit = ("def f(self):\n    return 1", "def f(self):\n    if x:\n        return 2\n\n    return 1");
+    let expected = "class A:\n        def f(self):\n            if x:\n                return 2\n\n            return 1\n\n        def g(self):\n";
+    assert_replaced(text, edit, expected, i);
+    assert_replaced(
+        "\tif a:\n\t\tb\n",
+        ("if a:\n    b\n", "if a:\n    c\n    if d:\n        e\n"),
+        "\tif a:\n\t\tc\n\t\tif d:\n\t\t\te\n",
+        i,
+    );
+    assert_replaced("  a:\n    b\n", ("\ta:\n\t\tb", "\ta:\n\t\tc\n\t\t\td"), "  a:\n    c\n      d\n", i);
+    assert_replaced("a\n  b\n", ("    a\n      b", "    a\n      c\n    d"), "a\n  c\nd\n", i);
+    assert_replaced(
+        "- x\n  - y  z\n",
+        ("    - y z", "    - y z\n      - w"),
+        "- x\n  - y z\n    - w\n",
+        Strategy::Whitespace,
+    );
+    assert_replaced("    a\n    b\n", ("  a\n  b", "a\nb"), "  a\n  b\n", i);
+    assert_replaced("        x = 1\n        y = 2\n", ("x = 1\ny = 2", "z = 3"), "        z = 3\n", i);
+}
+
+#[test]
+fn typography_is_forgiven_and_kept() {
+    let u = Strategy::Unicode;
+    assert_replaced("Hello—world", ("Hello--world", "Bye--world"), "Bye—world", u);
+    assert_replaced("Hello—world", ("Hello-world", "Hi"), "Hi", u);
+    assert_replaced(
+        "say “hi” – it’s “ok”…",
+        ("say \"hi\" - it's \"ok\"...", "say \"ho\" - it's \"fine\"..."),
+        "say “ho” – it’s “fine”…",
+        u,
+    );
+    assert_replaced("a\u{a0}b c", ("a b c", "a b d"), "a\u{a0}b d", u);
+    assert_replaced("Cafe\u{301} noir", ("Café noir", "Café blanc"), "Cafe\u{301} blanc", u);
+    assert_replaced(
+        "x “a”\n    y — z\n",
+        ("x \"a\"\ny -- z", "x \"a\"\ny -- w\nv -- z"),
+        "x “a”\n    y — w\n    v -- z\n",
+        u,
+    );
+    assert_replaced("1 — 2\nrest — 3", ("1 -- 2", "one"), "one\nrest — 3", u);
+    assert!(apply("wait…", "wait.", "x", false).is_err());
+    assert!(apply("a --- b", "a - b", "x", false).is_err());
+    assert_eq!(apply("“a” “a”", "\"a\"", "b", true).unwrap().text, "b b");
+}
+
+#[test]
+fn spelled_out_escapes_are_understood() {
+    let e = Strategy::Escapes;
+    assert_replaced("a\nb\n", ("a\\nb", "a\\nc"), "a\nc\n", e);
+    assert_replaced("say \"x\"", ("say \\\"x\\\"", "say \\\"y\\\""), "say \"y\"", e);
+    assert_replaced("a\\nb", ("a\\nb", "c"), "c", Strategy::Exact);
+}
+
+#[test]
+fn similar_blocks_need_their_ends_and_a_similar_middle() {
+    let text = "start\n    let total = sum(items);\n    print(total);\nend\n";
+    let old = "start\n    let total = sum(item);\n    print(total);\nend";
+    let new = "start\n    let total = sum(item);\n    log(total);\nend";
+    let expected = "start\n    let total = sum(items);\n    log(total);\nend\n";
+    assert_replaced(text, (old, new), expected, Strategy::Similarity);
+    assert!(matches!(apply(text, old, new, true), Err(Miss::NotFound { .. })));
+    let unrelated = "start\n    while queue: work();\n    quit(now);\nend";
+    let miss = apply(text, unrelated, "x", false).unwrap_err();
+    assert!(matches!(&miss, Miss::NotFound { .. }));
+    assert_eq!(lines_of(miss)[0].0, 1);
+    assert!(matches!(apply(&format!("{text}{text}"), old, new, false), Err(Miss::Ambiguous { .. })));
+}
+
+#[test]
+fn closest_passages_help() {
+    let text = "# Deploy\n\nRun `npm install` first.\nThen run the tests.\n\nDeploy with wrangler.\n";
+    let found = lines_of(apply(text, "Run `npm ci` first.", "x", false).unwrap_err());
+    assert_eq!(found[0], (3, "Run `npm install` first.".into()));
+    assert!(found.len() <= 3);
+    let found = lines_of(apply(text, "Then ran the test.\n\nDeploy using wrangler", "x", false).unwrap_err());
+    assert_eq!(found[0], (4, "Then run the tests.\n\nDeploy with wrangler.".into()));
+    assert_eq!(lines_of(apply("\nq", "zzz", "x", false).unwrap_err()), [(2, "q".into())]);
+    assert!(lines_of(apply("", "zzz", "x", false).unwrap_err()).is_empty());
+    assert_eq!(lines_of(apply(&"é".repeat(300), "éé!", "x", false).unwrap_err())[0].1.chars().count(), 200);
+}
+
+#[test]
+fn large_inputs_take_no_longer_than_a_moment() {
+    const SIZE: usize = 256 * 1024;
+    let mixed: String = (0..SIZE / 8).map(|n| format!("{:07}\n", n * 7919 % 1000)).collect();
+    let cases = [
+        ("a".repeat(SIZE), "a".repeat(SIZE / 2)),
+        ("a".repeat(SIZE), "a".repeat(SIZE / 2) + "b"),
+        ("a".repeat(SIZE), "a".repeat(SIZE / 2) + " "),
+        ("a ".repeat(SIZE / 2), "a  ".repeat(SIZE / 8) + "b"),
+        ("a\n".repeat(SIZE / 2), "a\n".repeat(SIZE / 4) + "b"),
+        ("a\n".repeat(SIZE / 2), "  a\n".repeat(SIZE / 8)),
+        ("\n".repeat(SIZE), "\n".repeat(SIZE / 2) + "a"),
+        (" \n".repeat(SIZE / 2), "\n".repeat(SIZE / 4) + "a"),
+        ("x\ny\nz\n".repeat(SIZE / 6), "x\nq\nz".into()),
+        ("x\ny\n".repeat(SIZE / 4), "x\n".to_owned() + &"q\n".repeat(SIZE / 8) + "y"),
+        ("—".repeat(SIZE / 3), "-".repeat(SIZE)),
+        ("…".repeat(SIZE / 3), ".".repeat(1000)),
+        ("e\u{301}".repeat(SIZE / 3), "é".repeat(SIZE / 8) + "x"),
+        (mixed.clone(), mixed.replace("0\n", "1\n")),
+        (mixed.clone(), mixed.replace('\n', " \n")),
+        ("\\n".repeat(SIZE / 2), "\\n\\n".repeat(SIZE / 8) + "x"),
+        (" ".repeat(SIZE), " ".repeat(SIZE - 1) + "x"),
+    ];
+    for (index, (text, old)) in cases.iter().enumerate() {
+        let (all, new) = (index % 2 == 1, old.replace('a', "c"));
+        let start = Instant::now();
+        drop(apply(text, old, &new, all));
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(8), "case {index}, all {all}: {took:?}");
+    }
+}
+
+fn is_ambiguous(miss: &Miss) -> bool {
+    matches!(miss, Miss::Ambiguous { .. })
+}
+
+/// A text of few letters and much layout, so that tolerant matches are common.
+fn layout() -> impl proptest::strategy::Strategy<Value = String> {
+    let bits = ["a", "b", "é", " ", "  ", "\t", "\n", "\r\n", "—", "--", "“", "\"", "…", "\u{a0}", "a b", "    a\n"];
+    prop::collection::vec(prop::sample::select(bits.to_vec()), 1..14).prop_map(|bits| bits.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn bytes_outside_the_match_stay(before in layout(), middle in layout(), after in layout(), noise in layout()) {
+        let text = format!("{before}\n@{middle}@\n{after}");
+        for old in [format!("@{middle}@"), format!("@{}@", middle.replace("  ", " ")), format!("@{noise}@")] {
+            if let Ok(replaced) = apply(&text, &old, "NEW", false) {
+                let head = text.find('@').unwrap();
+                let tail = text.len() - text.rfind('@').unwrap() - 1;
+                let indent = text[..head].len() - text[..head].trim_end_matches([' ', '\t']).len();
+                prop_assert!(replaced.text.starts_with(&text[..head - indent]), "{:?}", replaced);
+                prop_assert!(replaced.text.ends_with(&text[text.len() - tail..].trim_start_matches([' ', '\t'])), "{:?}", replaced);
+                prop_assert!(replaced.text.contains("NEW"));
+            }
+        }
+    }
+
+    #[test]
+    fn exact_matches_are_plain_replacement(text in layout(), old in layout(), new in "[a-z]{0,3}") {
+        prop_assume!(!old.trim().is_empty() && old != new);
+        match (text.matches(&old).count(), apply(&text, &old, &new, false)) {
+            (1, Ok(replaced)) => prop_assert_eq!(replaced.text, text.replacen(&old, &new, 1)),
+            (1, Err(miss)) => prop_assert!(is_ambiguous(&miss), "{miss:?}"),
+            (0, Ok(replaced)) => prop_assert!(replaced.matched > Strategy::Exact),
+            (0, Err(_)) => {}
+            (_, result) => prop_assert!(result.is_err_and(|miss| is_ambiguous(&miss))),
+        }
+        if text.contains(&old) {
+            prop_assert_eq!(apply(&text, &old, &new, true).unwrap().text, text.replace(&old, &new));
+        }
+    }
+
+    #[test]
+    fn whatever_is_asked_nothing_panics(text in layout(), old in layout(), new in layout(), all in any::<bool>()) {
+        if let Ok(replaced) = apply(&text, &old, &new, all) {
+            prop_assert!(replaced.replacements > 0);
+        }
+    }
+
+    #[test]
+    fn a_reformatted_block_is_found(lines in prop::collection::vec("[a-c]{1,3}( [a-c]{1,2}){0,2}", 2..6), depth in 0..9usize, ending in prop::sample::select(vec!["\n", "\r\n", "\r"])) {
+        let pad = " ".repeat(depth);
+        let block: String = lines.iter().map(|line| format!("{pad}{line}  {ending}")).collect();
+        let text = format!("# top{ending}{block}# end{ending}");
+        let old = lines.join("\n");
+        let new = format!("{old}\nnew");
+        let replaced = apply(&text, &old, &new, false).unwrap();
+        let expected = format!("# top{ending}{}{ending}{pad}new{ending}# end{ending}", block.trim_end_matches(ending));
+        prop_assert_eq!(replaced.text, expected);
+    }
+}

@@ -1,0 +1,93 @@
+//! What a credential may do.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{Error, Result};
+
+/// One permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+pub enum Scope {
+    /// Read skills, their history and files.
+    #[serde(rename = "skills:read")]
+    SkillsRead,
+    /// Save, patch, delete, import skills.
+    #[serde(rename = "skills:write")]
+    SkillsWrite,
+    /// Open sessions and turns.
+    #[serde(rename = "sessions")]
+    Sessions,
+    /// Read and write memories and the soul.
+    #[serde(rename = "memories")]
+    Memories,
+    /// Decide submissions.
+    #[serde(rename = "review")]
+    Review,
+    /// Administer the tenant.
+    #[serde(rename = "admin")]
+    Admin,
+}
+
+impl Scope {
+    /// Every scope, in the order of the documentation.
+    pub const ALL: [Self; 6] =
+        [Self::SkillsRead, Self::SkillsWrite, Self::Sessions, Self::Memories, Self::Review, Self::Admin];
+
+    /// The wire form, e.g. `skills:read`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SkillsRead => "skills:read",
+            Self::SkillsWrite => "skills:write",
+            Self::Sessions => "sessions",
+            Self::Memories => "memories",
+            Self::Review => "review",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// Reads the wire form; `None` for anything else.
+    pub fn from_wire(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|s| s.as_str() == text)
+    }
+}
+
+/// The permissions of one credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scopes(u8);
+
+impl Scopes {
+    /// What a plain user's credential carries when it names the role `user` and no scopes.
+    pub fn of_user() -> Self {
+        [Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories].into_iter().collect()
+    }
+
+    /// Everything.
+    pub fn all() -> Self {
+        Scope::ALL.into_iter().collect()
+    }
+
+    /// Whether `scope` is among them.
+    pub fn contains(self, scope: Scope) -> bool {
+        self.0 & (1 << scope as u8) != 0
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Refuses where `scope` is missing.
+    ///
+    /// # Errors
+    /// `Forbidden`, naming the scope.
+    pub fn require(self, scope: Scope) -> Result<()> {
+        if self.contains(scope) { Ok(()) } else { Err(Error::Forbidden(scope.as_str())) }
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |bits, s| bits | (1 << s as u8)))
+    }
+}

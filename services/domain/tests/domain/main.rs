@@ -1,0 +1,9 @@
+//! Integration tests of the ground floor: documents, patches, and real skills.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod composing;
+mod corpus;
+mod editing;
+mod parsing;
+mod patching;

@@ -1,0 +1,95 @@
+//! Deleted skills: a tenant's admin lists them and puts one back.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result};
+use knowhow_store::{Principal, TenantTx, skills};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::begin;
+use crate::App;
+use crate::page::{Page, PageQuery, rows_for};
+
+/// A deleted skill.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ArchivedSkill {
+    /// Names the entry.
+    pub id: Uuid,
+    /// Whose it was.
+    #[schema(example = "alice")]
+    pub user: String,
+    /// The skill's name.
+    pub name: String,
+    /// Versions it had.
+    pub versions: i32,
+    /// What replaced it.
+    pub absorbed_into: Option<String>,
+    /// Who deleted it.
+    pub deleted_by: String,
+    /// When.
+    pub deleted_at: DateTime<Utc>,
+    /// When it is destroyed.
+    pub purge_at: DateTime<Utc>,
+}
+
+/// Why a skill is put back.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"reason": "deleted by mistake, ticket 4711"}))]
+pub struct Restore {
+    /// For the audit log.
+    #[schema(min_length = 1, max_length = 500)]
+    pub reason: String,
+}
+
+/// Lists deleted skills, newest first.
+///
+/// # Errors
+/// `Forbidden`.
+pub async fn list_archive(
+    app: &App,
+    principal: &Principal,
+    user: Option<&str>,
+    page: &PageQuery,
+) -> Result<Page<ArchivedSkill>> {
+    let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
+    user.map(knowhow_store::check_external_id).transpose()?;
+    let mut tx = begin(app, principal).await?;
+    let rows = skills::list_archive(&mut tx, user, before, rows_for(limit)).await?;
+    tx.commit().await?;
+    Page::of(
+        rows,
+        limit,
+        |last| last.archive_id,
+        |row| ArchivedSkill {
+            id: row.archive_id,
+            user: row.external_id,
+            name: row.name,
+            versions: row.versions,
+            absorbed_into: row.absorbed_into,
+            deleted_by: row.deleted_by,
+            deleted_at: row.deleted_at,
+            purge_at: row.purge_at,
+        },
+    )
+}
+
+/// Puts a deleted skill back for its user, with its id and its whole history. Returns its name.
+///
+/// # Errors
+/// `Forbidden`, `NotFound`, `Invalid` without a reason, `Conflict` `name-taken`.
+pub async fn restore_skill(app: &App, principal: &Principal, id: Uuid, input: &Restore) -> Result<String> {
+    principal.require_admin()?;
+    let reason = input.reason.trim();
+    if reason.is_empty() || reason.chars().count() > 500 || reason.contains('\0') {
+        return Err(Error::invalid("/reason", "1 to 500 characters: why is it put back?"));
+    }
+    let mut tx = begin(app, principal).await?;
+    let owner = skills::find_archive_owner(&mut tx, id).await?.ok_or_else(|| Error::not_found("archive entry"))?;
+    tx.commit().await?;
+    let mut tx = TenantTx::begin_admin(&app.db, principal, owner).await?;
+    let name = skills::restore(&mut tx, id, reason, app.now()).await?;
+    tx.commit().await?;
+    Ok(name)
+}

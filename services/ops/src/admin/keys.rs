@@ -1,0 +1,146 @@
+//! API keys of a tenant's backends.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, FieldError, Result, Scope, new_id};
+use knowhow_store::Principal;
+use knowhow_store::credential::api_key;
+use knowhow_store::keys::{self, KeyRow};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::begin;
+use crate::App;
+use crate::page::{Page, PageQuery, rows_for};
+
+/// A key, without its secret.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ApiKey {
+    /// The id.
+    pub id: Uuid,
+    /// What it begins with, after `kh_`.
+    #[schema(example = "a1b2c3d4e5f6")]
+    pub prefix: String,
+    /// For people.
+    pub name: String,
+    /// What it may do.
+    pub scopes: Vec<Scope>,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it stops working.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// When it was revoked.
+    pub revoked_at: Option<DateTime<Utc>>,
+    /// Its last use, to the minute.
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// A key to make.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"name": "backend", "scopes": ["skills:read", "skills:write"]}))]
+pub struct CreateKey {
+    /// For people.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    /// What it may do.
+    #[schema(min_items = 1)]
+    pub scopes: Vec<Scope>,
+    /// When it stops working; by default never.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+/// A new key with its text, which is shown this once.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CreatedKey {
+    /// What is kept of it.
+    #[serde(flatten)]
+    pub key: ApiKey,
+    /// The whole key. Nobody can show it again.
+    #[schema(example = "kh_a1b2c3d4e5f6_...")]
+    pub secret: String,
+}
+
+/// Makes a key.
+///
+/// # Errors
+/// `Forbidden`, `Invalid`.
+pub async fn create_key(app: &App, principal: &Principal, input: &CreateKey) -> Result<CreatedKey> {
+    principal.require_admin()?;
+    check(app, input)?;
+    let (prefix, text) = api_key::generate()?;
+    let (_, secret) = api_key::parse(&text).ok_or_else(|| Error::internal("a key we made does not parse"))?;
+    let hash = app.gate.state().sealer().hash_api_key(secret);
+    let mut scopes: Vec<String> = input.scopes.iter().map(|s| s.as_str().to_owned()).collect();
+    scopes.sort();
+    scopes.dedup();
+    let row = KeyRow {
+        id: new_id(),
+        prefix,
+        name: input.name.clone(),
+        scopes,
+        created_at: app.now(),
+        expires_at: input.expires_at,
+        revoked_at: None,
+        last_used_at: None,
+    };
+    let mut tx = begin(app, principal).await?;
+    keys::create(&mut tx, &row, &hash).await?;
+    tx.commit().await?;
+    Ok(CreatedKey { key: ApiKey::of(row), secret: text })
+}
+
+/// Lists keys, newest first.
+///
+/// # Errors
+/// `Forbidden`.
+pub async fn list_keys(app: &App, principal: &Principal, page: &PageQuery) -> Result<Page<ApiKey>> {
+    let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
+    let mut tx = begin(app, principal).await?;
+    let rows = keys::list(&mut tx, before, rows_for(limit)).await?;
+    tx.commit().await?;
+    Page::of(rows, limit, |last| last.id, ApiKey::of)
+}
+
+/// Revokes a key; it stops working within a second.
+///
+/// # Errors
+/// `Forbidden`, `NotFound`.
+pub async fn revoke_key(app: &App, principal: &Principal, id: Uuid) -> Result<()> {
+    let mut tx = begin(app, principal).await?;
+    keys::revoke(&mut tx, id, app.now()).await?;
+    tx.commit().await
+}
+
+fn check(app: &App, input: &CreateKey) -> Result<()> {
+    let mut findings = Vec::new();
+    let length = input.name.chars().count();
+    if input.name.trim().is_empty() || length > 200 || input.name.chars().any(char::is_control) {
+        findings.push(FieldError::new("/name", "1 to 200 characters, no control characters"));
+    }
+    if input.scopes.is_empty() {
+        findings.push(FieldError::new(
+            "/scopes",
+            "at least one of skills:read, skills:write, sessions, memories, review, admin",
+        ));
+    }
+    if input.expires_at.is_some_and(|at| at <= app.now()) {
+        findings.push(FieldError::new("/expires_at", "lies in the past"));
+    }
+    if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
+}
+
+impl ApiKey {
+    fn of(row: KeyRow) -> Self {
+        Self {
+            id: row.id,
+            prefix: row.prefix,
+            name: row.name,
+            scopes: row.scopes.iter().filter_map(|s| Scope::from_wire(s)).collect(),
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+            revoked_at: row.revoked_at,
+            last_used_at: row.last_used_at,
+        }
+    }
+}

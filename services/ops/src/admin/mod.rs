@@ -1,0 +1,25 @@
+//! What operators and a tenant's admins do. Every change writes its audit entry in its own transaction.
+
+mod archive;
+mod audit;
+mod issuers;
+mod keys;
+mod tenants;
+mod users;
+
+pub use archive::{ArchivedSkill, Restore, list_archive, restore_skill};
+pub use audit::{AuditEntry, list_audit};
+pub use issuers::{CreateIssuer, Issuer, IssuerAlgorithm, create_issuer, delete_issuer, list_issuers, mint_token};
+pub use keys::{ApiKey, CreateKey, CreatedKey, create_key, list_keys, revoke_key};
+pub use tenants::{CreateTenant, Tenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
+pub use users::{CreateUser, User, create_user, get_user, list_users};
+
+use knowhow_domain::{Result, UserId};
+use knowhow_store::{Principal, TenantTx};
+
+use crate::App;
+
+/// A transaction over the whole tenant.
+async fn begin(app: &App, principal: &Principal) -> Result<TenantTx> {
+    TenantTx::begin_admin(&app.db, principal, UserId::TENANT_WIDE).await
+}

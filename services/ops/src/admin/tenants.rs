@@ -1,0 +1,139 @@
+//! Tenants, kept by operators.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, FieldError, Result, TenantSettings};
+use knowhow_store::{Principal, tenants};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::App;
+use crate::page::{Page, PageQuery, rows_for};
+
+/// A customer.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Tenant {
+    /// The id.
+    pub id: Uuid,
+    /// What tokens name it by.
+    #[schema(example = "acme")]
+    pub slug: String,
+    /// For people.
+    pub name: String,
+    /// Quotas and switches.
+    pub settings: TenantSettings,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+}
+
+/// A tenant to make.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"slug": "acme", "name": "Acme Inc."}))]
+pub struct CreateTenant {
+    /// `[a-z0-9]+(-[a-z0-9]+)*`, at most 64 characters.
+    #[schema(max_length = 64, pattern = "^[a-z0-9]+(-[a-z0-9]+)*$")]
+    pub slug: String,
+    /// For people; by default the slug.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: Option<String>,
+    /// Quotas and switches.
+    pub settings: Option<TenantSettings>,
+}
+
+/// What to change of a tenant; absent members stay.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"settings": {"skills_per_user": 500}}))]
+pub struct UpdateTenant {
+    /// For people.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: Option<String>,
+    /// All settings; members left out get their defaults.
+    pub settings: Option<TenantSettings>,
+}
+
+/// Makes a tenant.
+///
+/// # Errors
+/// `Forbidden` for anyone but an operator; `Invalid`; `Conflict` `tenant-exists`.
+pub async fn create_tenant(app: &App, principal: &Principal, input: &CreateTenant) -> Result<Tenant> {
+    principal.require_operator()?;
+    let name = input.name.as_deref().unwrap_or(&input.slug);
+    let settings = input.settings.clone().unwrap_or_default();
+    let mut findings = check(Some(name), Some(&settings));
+    if !is_slug(&input.slug) {
+        findings.push(FieldError::new("/slug", "lower-case letters and digits, joined by single '-', at most 64"));
+    }
+    if !findings.is_empty() {
+        return Err(Error::Invalid(findings));
+    }
+    tenants::create(&app.db, principal, (&input.slug, name), &settings, app.now()).await.map(Tenant::of)
+}
+
+/// Changes a tenant.
+///
+/// # Errors
+/// `Forbidden` for anyone but an operator; `NotFound`; `Invalid`.
+pub async fn update_tenant(app: &App, principal: &Principal, slug: &str, input: &UpdateTenant) -> Result<Tenant> {
+    principal.require_operator()?;
+    let findings = check(input.name.as_deref(), input.settings.as_ref());
+    if !findings.is_empty() {
+        return Err(Error::Invalid(findings));
+    }
+    if !is_slug(slug) {
+        return Err(Error::not_found("tenant"));
+    }
+    let change = (input.name.as_deref(), input.settings.as_ref());
+    tenants::update(&app.db, principal, slug, change, app.now()).await.map(Tenant::of)
+}
+
+/// Lists tenants.
+///
+/// # Errors
+/// `Forbidden` for anyone but an operator.
+pub async fn list_tenants(app: &App, principal: &Principal, page: &PageQuery) -> Result<Page<Tenant>> {
+    principal.require_operator()?;
+    let (limit, after) = (page.limit()?, page.after::<String>()?);
+    let rows = tenants::list(&app.db, principal, None, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
+    Page::of(rows, limit, |last| last.slug.clone(), Tenant::of)
+}
+
+/// Reads one tenant.
+///
+/// # Errors
+/// `Forbidden` for anyone but an operator; `NotFound`.
+pub async fn get_tenant(app: &App, principal: &Principal, slug: &str) -> Result<Tenant> {
+    principal.require_operator()?;
+    if !is_slug(slug) {
+        return Err(Error::not_found("tenant"));
+    }
+    let rows = tenants::list(&app.db, principal, Some(slug), "", 1).await?;
+    rows.into_iter().next().map(Tenant::of).ok_or_else(|| Error::not_found("tenant"))
+}
+
+fn check(name: Option<&str>, settings: Option<&TenantSettings>) -> Vec<FieldError> {
+    let mut findings = Vec::new();
+    if let Some(name) = name
+        && (name.trim().is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control))
+    {
+        findings.push(FieldError::new("/name", "1 to 200 characters, no control characters"));
+    }
+    if let Some(settings) = settings {
+        findings.extend(settings.validate());
+    }
+    findings
+}
+
+fn is_slug(slug: &str) -> bool {
+    slug.len() <= 64
+        && slug
+            .split('-')
+            .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()))
+}
+
+impl Tenant {
+    fn of(row: tenants::Tenant) -> Self {
+        Self { id: row.id.0, slug: row.slug, name: row.name, settings: row.settings, created_at: row.created_at }
+    }
+}

@@ -1,0 +1,85 @@
+//! Users, as a tenant's admins see them.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result};
+use knowhow_store::{Principal, users};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::begin;
+use crate::App;
+use crate::page::{Page, PageQuery, rows_for};
+
+/// One end user.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct User {
+    /// The id.
+    pub id: Uuid,
+    /// The tenant's own name for them.
+    #[schema(example = "alice")]
+    pub external_id: String,
+    /// First seen.
+    pub created_at: DateTime<Utc>,
+    /// Skills they keep.
+    pub skill_count: i32,
+    /// Bytes of them.
+    pub byte_count: i64,
+}
+
+/// A user to make before they are first seen.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"external_id": "alice"}))]
+pub struct CreateUser {
+    /// The tenant's own name for them.
+    #[schema(min_length = 1, max_length = 255)]
+    pub external_id: String,
+}
+
+/// Makes a user, or finds the one there is.
+///
+/// # Errors
+/// `Forbidden`, `Malformed` for the id.
+pub async fn create_user(app: &App, principal: &Principal, input: &CreateUser) -> Result<User> {
+    principal.require_admin()?;
+    app.gate.ensure_user(principal, &input.external_id).await?;
+    get_user(app, principal, &input.external_id).await
+}
+
+/// Lists users.
+///
+/// # Errors
+/// `Forbidden`.
+pub async fn list_users(app: &App, principal: &Principal, page: &PageQuery) -> Result<Page<User>> {
+    let (limit, after) = (page.limit()?, page.after::<String>()?);
+    let mut tx = begin(app, principal).await?;
+    let rows = users::list(&mut tx, None, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
+    tx.commit().await?;
+    Page::of(rows, limit, |last| last.external_id.clone(), User::of)
+}
+
+/// Reads one user.
+///
+/// # Errors
+/// `Forbidden`, `NotFound`.
+pub async fn get_user(app: &App, principal: &Principal, external_id: &str) -> Result<User> {
+    principal.require_admin()?;
+    knowhow_store::check_external_id(external_id).map_err(|_| Error::not_found("user"))?;
+    let mut tx = begin(app, principal).await?;
+    let rows = users::list(&mut tx, Some(external_id), "", 1).await?;
+    tx.commit().await?;
+    rows.into_iter().next().map(User::of).ok_or_else(|| Error::not_found("user"))
+}
+
+impl User {
+    fn of(row: users::UserRow) -> Self {
+        Self {
+            id: row.id.0,
+            external_id: row.external_id,
+            created_at: row.created_at,
+            skill_count: row.skill_count,
+            byte_count: row.byte_count,
+        }
+    }
+}

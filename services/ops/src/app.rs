@@ -1,0 +1,34 @@
+//! What every operation works with.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Clock, Limits, Result};
+use knowhow_store::{Database, Gate, walls};
+
+/// Connections, callers, clock and limits of one worker thread. Cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    /// Connections of this thread.
+    pub db: Database,
+    /// Where credentials become principals.
+    pub gate: Gate,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Sizes of skills.
+    pub limits: Arc<Limits>,
+}
+
+impl App {
+    pub(crate) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+}
+
+/// Why it cannot serve, where it cannot.
+///
+/// # Errors
+/// `Unavailable` where the database is out of reach.
+pub async fn readiness(app: &App) -> Result<Option<String>> {
+    walls::inspect_migrations(&app.db).await
+}

@@ -1,0 +1,110 @@
+//! What has been unpacked so far, held against the limits while the bytes come in.
+
+use std::io::Read;
+
+use knowhow_domain::{Error, Result};
+
+use super::path::{self, Tree};
+use super::{Entry, Kind, Limits, damaged, refusal};
+
+/// Files below this size, in bytes, may be packed as tightly as they like.
+const SMALL: u64 = 4096;
+
+/// Gathers the files of one archive.
+pub(super) struct Collector<'a> {
+    limits: &'a Limits,
+    tree: Tree,
+    entries: Vec<Entry>,
+    records: usize,
+    total: u64,
+    total_of_large: u64,
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(limits: &'a Limits) -> Self {
+        Self { limits, tree: Tree::default(), entries: Vec::new(), records: 0, total: 0, total_of_large: 0 }
+    }
+
+    /// How many records an archive may have: some are folders, and macOS adds one of its own to each file.
+    pub(super) fn max_records(&self) -> usize {
+        self.limits.entries.saturating_mul(4).saturating_add(64)
+    }
+
+    /// How many bytes a stream of files and their headers may have.
+    pub(super) fn max_stream(&self) -> u64 {
+        self.limits.total_bytes.saturating_add(self.max_records() as u64 * 4096)
+    }
+
+    /// Takes in a record of any kind, before looking into it.
+    pub(super) fn count_record(&mut self) -> Result<()> {
+        self.records += 1;
+        if self.records > self.max_records() { Err(self.too_many()) } else { Ok(()) }
+    }
+
+    /// Takes in a folder.
+    pub(super) fn add_folder(&mut self, raw_path: &[u8]) -> Result<()> {
+        let path = path::plain(raw_path)?;
+        if path.is_empty() || path::is_left_behind(&path) { Ok(()) } else { self.tree.add_folder(&path) }
+    }
+
+    /// The path of a file that is to be unpacked; `None` for one that is passed over.
+    pub(super) fn admit_file(&mut self, raw_path: &[u8]) -> Result<Option<String>> {
+        let path = path::plain(raw_path)?;
+        if path.is_empty() {
+            return Err(path::bad(raw_path, "is empty"));
+        }
+        if path::is_left_behind(&path) {
+            return Ok(None);
+        }
+        if self.entries.len() >= self.limits.entries {
+            return Err(self.too_many());
+        }
+        self.tree.add_file(&path)?;
+        Ok(Some(path))
+    }
+
+    /// Unpacks a file that was admitted; it must turn out to have `size` bytes. `packed` is its size within the
+    /// archive, where it has one of its own.
+    pub(super) fn unpack(&mut self, path: String, content: impl Read, size: u64, packed: Option<u64>) -> Result<()> {
+        let room = self.limits.total_bytes - self.total;
+        let mut bytes = Vec::new();
+        content.take(room.saturating_add(1)).read_to_end(&mut bytes).map_err(|_| damaged())?;
+        let unpacked = bytes.len() as u64;
+        if unpacked > room {
+            return Err(self.too_large());
+        }
+        if unpacked != size {
+            return Err(damaged());
+        }
+        if packed.is_some_and(|packed| self.is_bomb(unpacked, packed)) {
+            return Err(path::bad(path.as_bytes(), "is packed too tightly to be taken"));
+        }
+        if Kind::of(&bytes).is_some() {
+            return Err(path::bad(path.as_bytes(), "is an archive itself; unpack it first"));
+        }
+        self.total += unpacked;
+        self.total_of_large += if unpacked < SMALL { 0 } else { unpacked };
+        self.entries.push(Entry { path, bytes });
+        Ok(())
+    }
+
+    /// All files, in the archive's order, if they are within the ratio to the archive's own `packed` bytes.
+    pub(super) fn finish(self, packed: usize) -> Result<Vec<Entry>> {
+        if self.is_bomb(self.total_of_large, packed as u64) {
+            return Err(refusal(format!("the archive unpacks to more than {} times its size", self.limits.ratio)));
+        }
+        Ok(self.entries)
+    }
+
+    pub(super) fn too_large(&self) -> Error {
+        Error::TooLarge { what: "the unpacked archive".to_owned(), limit: self.limits.total_bytes }
+    }
+
+    pub(super) fn too_many(&self) -> Error {
+        refusal(format!("the archive has too many files: at most {}", self.limits.entries))
+    }
+
+    fn is_bomb(&self, unpacked: u64, packed: u64) -> bool {
+        unpacked >= SMALL && unpacked > packed.saturating_mul(self.limits.ratio)
+    }
+}

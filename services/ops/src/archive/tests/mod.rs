@@ -1,0 +1,32 @@
+//! Archives made by hand, byte by byte, as a careless tool or an attacker would make them.
+
+mod handmade;
+mod paths;
+mod round_trip;
+mod tars;
+mod zips;
+
+use knowhow_domain::Error;
+
+use super::{Entry, Limits, read};
+
+/// The reason why an archive is refused.
+fn refused(bytes: &[u8]) -> String {
+    refused_within(bytes, &Limits::default())
+}
+
+fn refused_within(bytes: &[u8], limits: &Limits) -> String {
+    match read(bytes, limits) {
+        Err(error @ (Error::Invalid(_) | Error::TooLarge { .. })) => error.to_string(),
+        other => panic!("should be refused: {:?}", other.map(|entries| entries.len())),
+    }
+}
+
+fn unpacked(bytes: &[u8]) -> Vec<(String, usize)> {
+    let entries = read(bytes, &Limits::default()).unwrap();
+    entries.into_iter().map(|entry| (entry.path, entry.bytes.len())).collect()
+}
+
+fn entry(path: &str, bytes: &[u8]) -> Entry {
+    Entry { path: path.to_owned(), bytes: bytes.to_vec() }
+}

@@ -1,0 +1,145 @@
+//! Hostile zips.
+
+use std::slice::from_ref;
+use std::time::{Duration, Instant};
+
+use super::handmade::{ZipRecord, zip};
+use super::*;
+
+#[test]
+fn an_honest_one_is_read() {
+    let archive = zip(&[
+        ZipRecord { attributes: 0o040_755 << 16, ..ZipRecord::stored("a/", b"") },
+        ZipRecord::deflated("a/SKILL.md", &b"hello ".repeat(100)),
+        ZipRecord { made_by: 20, attributes: 0, ..ZipRecord::stored("a/b.md", b"dos") },
+    ]);
+    assert_eq!(unpacked(&archive), [("a/SKILL.md".to_owned(), 600), ("a/b.md".to_owned(), 3)]);
+    assert_eq!(unpacked(&zip(&[])), []);
+}
+
+#[test]
+fn bombs_are_refused() {
+    let zeros = vec![0; 10_000_000];
+    assert!(refused(&zip(&[ZipRecord::deflated("a", &zeros)])).contains("tightly"));
+    let texts: Vec<ZipRecord> = (0..30).map(|n| ZipRecord::stored(format!("f{n}"), &noise(1_000_000))).collect();
+    assert!(refused(&zip(&texts)).contains("at most 20971520 bytes"));
+    let small = vec![0; 4000];
+    assert_eq!(unpacked(&zip(&[ZipRecord::deflated("small", &small)])), [("small".to_owned(), 4000)]);
+}
+
+#[test]
+fn sizes_are_counted_not_believed() {
+    let honest = ZipRecord::deflated("a", &noise(100_000));
+    for size in [0, 10, 99_999, 100_001, u32::MAX - 1] {
+        assert!(refused(&zip(&[ZipRecord { size, ..honest.clone() }])).contains("damaged"), "{size}");
+    }
+    let tiny_claim = ZipRecord { size: 5, ..ZipRecord::deflated("a", &vec![0; 30_000_000]) };
+    let begun = Instant::now();
+    assert!(!refused(&zip(&[tiny_claim])).is_empty());
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn overlapping_records_are_refused() {
+    let kernel = ZipRecord::deflated("a", &noise(50_000));
+    let mut records = vec![kernel.clone()];
+    for n in 0..100 {
+        let name = format!("b{n}").into_bytes();
+        records.push(ZipRecord { name, offset: Some(0), has_local: false, ..kernel.clone() });
+    }
+    assert!(refused(&zip(&records)).contains("damaged"));
+    let twice = ZipRecord { offset: Some(0), has_local: false, ..kernel.clone() };
+    assert!(refused(&zip(&[kernel, twice])).contains("twice"));
+    let inner = ZipRecord::stored("b", b"shared");
+    let inner_local = &zip(from_ref(&inner))[..30 + 1 + 6];
+    let outer = ZipRecord::stored("a", &[b"x", inner_local].concat());
+    let within = ZipRecord { offset: Some(30 + 1 + 1), has_local: false, ..inner };
+    assert!(refused(&zip(&[outer, within])).contains("damaged"), "every header true, one file within another");
+}
+
+#[test]
+fn headers_that_disagree_are_refused() {
+    let record = ZipRecord::stored("a/SKILL.md", b"x");
+    assert!(refused(&zip(&[ZipRecord { local_name: b"../evil".into(), ..record.clone() }])).contains("damaged"));
+    assert!(refused(&zip(&[ZipRecord { crc: 1, ..record.clone() }])).contains("damaged"));
+    assert!(refused(&zip(&[ZipRecord { offset: Some(9999), ..record.clone() }])).contains("damaged"));
+    let prefixed = [b"PK\x03\x04 junk before".to_vec(), zip(from_ref(&record))].concat();
+    assert!(refused(&prefixed).contains("damaged"));
+    let two = [zip(from_ref(&record)), zip(&[ZipRecord::stored("b", b"y")])].concat();
+    assert!(refused(&two).contains("damaged"), "two archives in one file");
+    let whole = zip(&[record]);
+    for end in (0..whole.len()).filter(|end| *end > 4) {
+        assert!(!refused(&whole[..end]).is_empty(), "cut at {end}");
+    }
+}
+
+#[test]
+fn links_devices_and_encryption_are_refused() {
+    for kind in [0o120_000, 0o060_000, 0o020_000, 0o010_000, 0o140_000] {
+        let record = ZipRecord { attributes: (kind | 0o777) << 16, ..ZipRecord::stored("a", b"/etc/passwd") };
+        assert!(refused(&zip(&[record])).contains("not a plain file"), "{kind:o}");
+    }
+    assert!(refused(&zip(&[ZipRecord { flags: 1, ..ZipRecord::stored("a", b"x") }])).contains("encrypted"));
+    assert!(refused(&zip(&[ZipRecord { method: 14, ..ZipRecord::stored("a", b"x") }])).contains("packing method"));
+    assert!(refused(&zip(&[ZipRecord { method: 99, ..ZipRecord::stored("a", b"x") }])).len() > 5);
+}
+
+#[test]
+fn archives_within_are_refused() {
+    let inner = zip(&[ZipRecord::stored("a", b"x")]);
+    for (name, content) in [
+        ("a.zip", inner.as_slice()),
+        ("SKILL.md", &inner),
+        ("b.gz", b"\x1f\x8b\x08\0"),
+        ("c", b"7z\xbc\xaf\x27\x1c"),
+        ("d.txt", b"Rar!\x1a\x07\0"),
+        ("e", b"\xfd7zXZ\0"),
+        ("f", b"BZh91AY"),
+        ("g", b"\x28\xb5\x2f\xfd\0"),
+    ] {
+        assert!(refused(&zip(&[ZipRecord::stored(name, content)])).contains("archive itself"), "{name}");
+    }
+}
+
+#[test]
+fn too_many_are_refused_at_once() {
+    let files = |count: usize| zip(&(0..count).map(|n| ZipRecord::stored(format!("f{n}"), b"x")).collect::<Vec<_>>());
+    assert_eq!(unpacked(&files(500)).len(), 500);
+    assert!(refused(&files(501)).contains("at most 500"));
+    assert!(refused(&files(10_000)).contains("at most 500"));
+    let folders: Vec<ZipRecord> = (0..10_000).map(|n| ZipRecord::stored(format!("d{n}/"), b"")).collect();
+    assert!(refused(&zip(&folders)).contains("too many"));
+    let limits = Limits { entries: 3, ..Limits::default() };
+    assert_eq!(read(&files(3), &limits).unwrap().len(), 3);
+    assert!(refused_within(&files(4), &limits).contains("at most 3"));
+}
+
+#[test]
+fn a_field_of_end_records_is_not_searched() {
+    let mut archive = zip(&[ZipRecord::stored("a", b"x")]);
+    archive.extend(b"PK\x05\x06PK\x06\x06PK\x06\x07".repeat(500_000));
+    let begun = Instant::now();
+    assert!(refused(&archive).contains("damaged"));
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn limits_hold_to_the_byte() {
+    let limits = Limits { total_bytes: 1000, ..Limits::default() };
+    let of = |len: usize| zip(&[ZipRecord::stored("a", &vec![b'x'; len - 10]), ZipRecord::stored("b", &[b'y'; 10])]);
+    assert!(read(&of(999), &limits).is_ok());
+    assert!(read(&of(1000), &limits).is_ok());
+    assert!(refused_within(&of(1001), &limits).contains("at most 1000 bytes"));
+}
+
+/// Bytes that do not pack.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 1u64;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}

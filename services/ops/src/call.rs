@@ -1,0 +1,59 @@
+//! What accompanies a write: the session it comes from and the key that makes it happen once.
+
+use knowhow_domain::{Error, Result};
+use knowhow_store::{TenantTx, idempotency};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use crate::App;
+
+/// The headers of a call that operations know.
+#[derive(Debug, Clone, Default)]
+pub struct Call {
+    /// `Knowhow-Session`: the conversation this comes from, for provenance.
+    pub session: Option<String>,
+    /// `Idempotency-Key`: the same key and request have one effect and one answer, for 24 hours.
+    pub idempotency_key: Option<String>,
+}
+
+const KEY_CHARS: usize = 255;
+
+impl Call {
+    /// Checks the headers' form.
+    ///
+    /// # Errors
+    /// `Malformed`, with the rule.
+    pub fn check(&self) -> Result<()> {
+        for (header, value) in [("Idempotency-Key", &self.idempotency_key), ("Knowhow-Session", &self.session)] {
+            let good = |v: &String| !v.is_empty() && v.len() <= KEY_CHARS && v.chars().all(|c| c.is_ascii_graphic());
+            if value.as_ref().is_some_and(|v| !good(v)) {
+                return Err(Error::Malformed(format!(
+                    "the header {header} takes 1 to {KEY_CHARS} visible ASCII characters without blanks"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Does `work` once per idempotency key; a repeated request gets the first one's answer. The caller commits.
+    pub(crate) async fn once<T: Serialize + DeserializeOwned>(
+        &self,
+        app: &App,
+        tx: &mut TenantTx,
+        request: &impl Serialize,
+        work: impl AsyncFnOnce(&mut TenantTx) -> Result<T>,
+    ) -> Result<T> {
+        let Some(key) = &self.idempotency_key else { return work(tx).await };
+        let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request).map_err(Error::internal)?).into();
+        match idempotency::claim(tx, key, &digest, app.now()).await? {
+            idempotency::Claim::Answered(answer) => serde_json::from_value(answer).map_err(Error::internal),
+            idempotency::Claim::Fresh => {
+                let answer = work(tx).await?;
+                let kept = serde_json::to_value(&answer).map_err(Error::internal)?;
+                idempotency::answer(tx, key, &kept).await?;
+                Ok(answer)
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Second floor: the verbs. One function per thing Knowhow does; each reads like the rule in the documentation.
+
+pub mod admin;
+mod app;
+pub mod archive;
+mod call;
+pub mod page;
+pub mod skills;
+pub mod starters;
+
+pub use app::{App, readiness};
+pub use call::Call;
+pub use knowhow_store::Principal;

@@ -1,0 +1,97 @@
+//! Keyset pages: a limit, and a cursor that says where the page before ended.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use knowhow_domain::{Error, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// Where and how much.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// Most items to answer with.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 2048)]
+    pub cursor: Option<String>,
+}
+
+impl PageQuery {
+    /// The limit, 1 to 200.
+    ///
+    /// # Errors
+    /// `Malformed` outside of it.
+    pub fn limit(&self) -> Result<usize> {
+        limit(self.limit)
+    }
+
+    /// What the cursor holds.
+    ///
+    /// # Errors
+    /// `Malformed` for a cursor that is not one of ours.
+    pub fn after<T: DeserializeOwned>(&self) -> Result<Option<T>> {
+        self.cursor.as_deref().map(read_cursor).transpose()
+    }
+}
+
+/// A limit, 1 to 200, by default 50.
+///
+/// # Errors
+/// `Malformed` outside of it.
+pub fn limit(limit: Option<u32>) -> Result<usize> {
+    match limit.unwrap_or(50) {
+        n @ 1..=200 => Ok(n as usize),
+        n => Err(Error::Malformed(format!("limit must be 1 to 200, is {n}"))),
+    }
+}
+
+/// Some of a list, and the way to the rest.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Page<T> {
+    /// At most `limit` of them.
+    pub items: Vec<T>,
+    /// Give it as `cursor` for the next page; null where this is the last.
+    pub next_cursor: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// A page of at most `limit` from one row more than that, whose cursor is made from the last row shown.
+    ///
+    /// # Errors
+    /// `Internal` where the cursor cannot be written.
+    pub fn of<R, C: Serialize>(
+        mut rows: Vec<R>,
+        limit: usize,
+        cursor: impl Fn(&R) -> C,
+        item: impl FnMut(R) -> T,
+    ) -> Result<Self> {
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let next_cursor = match rows.last() {
+            Some(last) if more => Some(write_cursor(&cursor(last))?),
+            _ => None,
+        };
+        Ok(Self { items: rows.into_iter().map(item).collect(), next_cursor })
+    }
+}
+
+fn write_cursor(position: &impl Serialize) -> Result<String> {
+    Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(position).map_err(Error::internal)?))
+}
+
+fn read_cursor<T: DeserializeOwned>(cursor: &str) -> Result<T> {
+    URL_SAFE_NO_PAD
+        .decode(cursor)
+        .ok()
+        .filter(|bytes| bytes.len() <= 1024 && !bytes.contains(&0) && !bytes.windows(6).any(|w| w == b"\\u0000"))
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .ok_or_else(|| Error::Malformed("the cursor is not one of ours; begin again without it".into()))
+}
+
+/// One more than fits, so that the page knows whether there is another.
+pub(crate) fn rows_for(limit: usize) -> i64 {
+    limit as i64 + 1
+}

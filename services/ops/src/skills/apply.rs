@@ -1,0 +1,165 @@
+//! The one place that changes a skill, whoever asks: lock, let the verb propose the new state, check it against
+//! limits and quotas, write it as a new version.
+
+use knowhow_domain::{Error, FieldError, ResourceEntry, Result, SkillDocument, SkillName, manifest};
+use knowhow_store::skills::{self, Change, ChangeKind, Loaded, Locked, SkillKey, Source};
+use knowhow_store::{Principal, TenantTx};
+
+use super::view::{After, Skill};
+use crate::{App, Call};
+
+/// Where a change comes from.
+pub(super) struct Origin<'a> {
+    pub(super) principal: &'a Principal,
+    pub(super) call: &'a Call,
+    pub(super) kind: ChangeKind,
+    pub(super) source: Source,
+}
+
+/// The state a verb wants.
+pub(super) struct Proposal {
+    pub(super) name: SkillName,
+    pub(super) document: SkillDocument,
+    pub(super) resources: Vec<ResourceEntry>,
+    /// Bytes of resources that may not be stored yet.
+    pub(super) new_files: Vec<Vec<u8>>,
+    /// Recognises the same request when it comes again.
+    pub(super) request_digest: Option<[u8; 32]>,
+}
+
+/// What a verb decides when it has seen the current state.
+pub(super) enum Decision {
+    Write(Proposal),
+    /// The request has been carried out before.
+    Done,
+}
+
+/// What came of it.
+pub(super) struct Applied {
+    pub(super) skill: Skill,
+    pub(super) created: bool,
+    pub(super) unchanged: bool,
+}
+
+/// Applies a change in the caller's transaction.
+pub(super) async fn apply(
+    app: &App,
+    tx: &mut TenantTx,
+    key: &SkillKey,
+    origin: &Origin<'_>,
+    mut propose: impl AsyncFnMut(&mut TenantTx, Option<&Locked>) -> Result<Decision>,
+) -> Result<Applied> {
+    // A second round is needed only where another writer created the skill while the first waited for its lock.
+    for _ in 0..2 {
+        let locked = skills::lock(tx, key).await?;
+        let proposal = match (propose(tx, locked.as_ref()).await?, &locked) {
+            (Decision::Write(proposal), _) => proposal,
+            (Decision::Done, Some(locked)) => return Ok(unchanged(locked)),
+            (Decision::Done, None) => return Err(Error::internal("a change of nothing is never done")),
+        };
+        check_resources(app, &proposal.resources)?;
+        let digest = manifest::state_digest(&proposal.document.digest(), &proposal.resources);
+        if let Some(locked) = locked.as_ref().filter(|l| l.skill.digest == digest) {
+            return Ok(unchanged(locked));
+        }
+        if let Some(applied) = write(app, tx, origin, locked.as_ref(), &proposal).await? {
+            return Ok(applied);
+        }
+    }
+    Err(Error::internal("a locked skill changed under its lock"))
+}
+
+async fn write(
+    app: &App,
+    tx: &mut TenantTx,
+    origin: &Origin<'_>,
+    locked: Option<&Locked>,
+    proposal: &Proposal,
+) -> Result<Option<Applied>> {
+    let before = locked.map(|l| &l.skill);
+    let change = Change {
+        name: &proposal.name,
+        document: &proposal.document,
+        resources: &proposal.resources,
+        new_files: &proposal.new_files,
+        base_version: before.map_or(0, |b| b.version),
+        base_bytes: before.map_or(0, knowhow_store::skills::SkillState::bytes),
+        source: origin.source,
+        kind: origin.kind,
+        session: origin.call.session.as_deref(),
+        request_digest: proposal.request_digest,
+        now: app.now(),
+    };
+    let Some(written) = skills::write(tx, &change).await? else { return Ok(None) };
+    let after = After {
+        name: proposal.name.as_str(),
+        fields: proposal.document.fields(),
+        document: proposal.document.raw(),
+        cuts: proposal.document.cuts(),
+        resources: &proposal.resources,
+        digest: manifest::state_digest(&proposal.document.digest(), &proposal.resources),
+        source: origin.source.as_str(),
+        now: change.now,
+    };
+    let skill = after.state(before, written.id, written.version);
+    // What the service itself brings never locks a user out.
+    if origin.kind != ChangeKind::Sync {
+        check_quotas(origin.principal, before.is_none(), skill.bytes() > change.base_bytes, &written)?;
+    }
+    Ok(Some(Applied {
+        skill: Skill::of(Loaded {
+            skill,
+            times_used: locked.map_or(0, |l| l.times_used),
+            last_used_at: locked.and_then(|l| l.last_used_at),
+        }),
+        created: before.is_none(),
+        unchanged: false,
+    }))
+}
+
+fn unchanged(locked: &Locked) -> Applied {
+    let loaded =
+        Loaded { skill: locked.skill.clone(), times_used: locked.times_used, last_used_at: locked.last_used_at };
+    Applied { skill: Skill::of(loaded), created: false, unchanged: true }
+}
+
+/// Quotas bind what grows: whoever is over one can still shrink and delete.
+fn check_quotas(principal: &Principal, created: bool, grew: bool, written: &skills::Written) -> Result<()> {
+    let settings = principal.settings();
+    if created && i64::from(written.skill_count) > i64::from(settings.skills_per_user) {
+        return Err(Error::Quota(format!(
+            "the user keeps {} skills, the tenant's limit; delete one or merge two, or ask for a larger quota",
+            settings.skills_per_user
+        )));
+    }
+    if grew && written.byte_count.unsigned_abs() > settings.bytes_per_user {
+        return Err(Error::TooLarge { what: "the user's skills together".into(), limit: settings.bytes_per_user });
+    }
+    Ok(())
+}
+
+fn check_resources(app: &App, resources: &[ResourceEntry]) -> Result<()> {
+    let limits = &app.limits;
+    if resources.len() > limits.resources {
+        let detail = format!("a skill has at most {} resources, this one has {}", limits.resources, resources.len());
+        return Err(Error::Invalid(vec![FieldError::new("/resources", detail)]));
+    }
+    if let Some(large) = resources.iter().find(|r| r.size > limits.resource_bytes as u64) {
+        let what = format!("the resource '{}'", large.path);
+        return Err(Error::TooLarge { what, limit: limits.resource_bytes as u64 });
+    }
+    if resources.iter().map(|r| r.size).sum::<u64>() > limits.resources_total_bytes as u64 {
+        let what = "the skill's resources together".into();
+        return Err(Error::TooLarge { what, limit: limits.resources_total_bytes as u64 });
+    }
+    Ok(())
+}
+
+/// Refuses where the caller's base is not the current version; 0 stands for a skill that does not exist.
+pub(super) fn check_version(expected: Option<i32>, current: Option<&Locked>) -> Result<()> {
+    let current_version = current.map_or(0, |l| l.skill.version);
+    match expected {
+        Some(version) if version != current_version => Err(Error::VersionConflict { current_version }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,99 @@
+//! Delete: gone from everything an agent can reach, at once; what absorbed it answers to its name.
+
+use chrono::TimeDelta;
+use knowhow_domain::{Error, Result, Scope, SkillId};
+use knowhow_store::skills::{self, Archived, SkillKey};
+use knowhow_store::{Principal, TenantTx};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::lookup::{self, Absorbed};
+use crate::{App, Call};
+
+/// How to delete.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteSkill {
+    /// The skill that replaces it: from now on it answers to this one's name too.
+    #[schema(example = "mcp/guide", max_length = 200)]
+    pub absorbed_into: Option<String>,
+}
+
+/// Deletes a skill.
+///
+/// # Errors
+/// `NotFound`; `Conflict` `pinned`; `Invalid` for an `absorbed_into` that is the skill itself or does not exist.
+pub async fn delete_skill(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    skill: &str,
+    input: &DeleteSkill,
+) -> Result<()> {
+    principal.require(Scope::SkillsWrite)?;
+    call.check()?;
+    let successor = match &input.absorbed_into {
+        Some(name) => Some(find_successor(app, principal, name).await?),
+        None => None,
+    };
+    lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
+        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        call.once(app, &mut tx, &("delete", key, input), async |tx| {
+            delete(app, principal, tx, key, successor.as_ref()).await
+        })
+        .await?;
+        tx.commit().await
+    })
+    .await?;
+    Ok(())
+}
+
+async fn find_successor(app: &App, principal: &Principal, name: &str) -> Result<(SkillId, String)> {
+    let found = lookup::find(app, principal, name, Absorbed::Follow, async |key: &SkillKey| {
+        let loaded = skills::peek(&app.db, principal, key).await?.ok_or_else(lookup::missing)?;
+        Ok((loaded.skill.id, loaded.skill.name))
+    })
+    .await;
+    match found {
+        Ok(found) => Ok(found.item),
+        Err(error @ (Error::NotFound { .. } | Error::AmbiguousName { .. })) => {
+            Err(Error::invalid("/absorbed_into", error.to_string()))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+async fn delete(
+    app: &App,
+    principal: &Principal,
+    tx: &mut TenantTx,
+    key: &SkillKey,
+    successor: Option<&(SkillId, String)>,
+) -> Result<()> {
+    let skill = skills::lock(tx, key).await?.ok_or_else(lookup::missing)?.skill;
+    if skill.pinned {
+        let detail = format!(
+            "'{}' is pinned; unpin it first: PUT /v1/skills/{}/fields with {{\"pinned\": false}}",
+            skill.name,
+            skill.name.replace('/', "%2F")
+        );
+        return Err(Error::Conflict { code: "pinned", detail });
+    }
+    if let Some((id, name)) = successor {
+        if *id == skill.id {
+            return Err(Error::invalid("/absorbed_into", "a skill cannot be absorbed into itself"));
+        }
+        if skills::find(tx, &SkillKey::Id(*id)).await?.is_none() {
+            return Err(Error::invalid("/absorbed_into", format!("no such skill: {name}")));
+        }
+    }
+    let now = app.now();
+    let days = principal.settings().archive_days;
+    let purge_at = (days > 0).then(|| now + TimeDelta::days(i64::from(days)));
+    let successor = successor.map(|(id, name)| (*id, name.as_str()));
+    skills::archive(tx, &Archived { skill: &skill, successor, now, purge_at }).await?;
+    if purge_at.is_none() {
+        skills::destroy(tx).await?;
+    }
+    Ok(())
+}

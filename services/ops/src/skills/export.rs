@@ -1,0 +1,109 @@
+//! Export: every skill of the user as folders in one archive, byte for byte, or in the strict form.
+
+use std::collections::HashMap;
+
+use knowhow_domain::{Error, Limits, Result, Scope, SkillDocument, SkillName};
+use knowhow_store::{Principal, TenantTx, skills};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::App;
+use crate::archive::{self, Entry};
+
+/// Which archive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// A zip file.
+    #[default]
+    Zip,
+    /// A gzip'd tar file.
+    #[serde(rename = "tar.gz")]
+    TarGz,
+}
+
+/// How to export.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ExportQuery {
+    /// `zip` (the default) or `tar.gz`.
+    #[param(inline)]
+    pub format: Option<Format>,
+    /// Passes the validator of agentskills.io: unknown top-level keys are moved under `metadata`.
+    pub strict: Option<bool>,
+}
+
+/// An archive and what it is.
+pub struct Exported {
+    /// The bytes; the same skills give the same bytes.
+    pub bytes: Vec<u8>,
+    /// For `Content-Type`.
+    pub media_type: &'static str,
+    /// For `Content-Disposition`.
+    pub file_name: &'static str,
+}
+
+/// Skills read at a time.
+const BATCH: i64 = 200;
+
+/// Exports all skills of the user.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery) -> Result<Exported> {
+    principal.require(Scope::SkillsRead)?;
+    let entries = collect(app, principal, query.strict.unwrap_or_default()).await?;
+    let format = query.format.unwrap_or_default();
+    let (media_type, file_name) = match format {
+        Format::Zip => ("application/zip", "skills.zip"),
+        Format::TarGz => ("application/gzip", "skills.tar.gz"),
+    };
+    let bytes = tokio::task::spawn_blocking(move || match format {
+        Format::Zip => archive::zip(&entries),
+        Format::TarGz => archive::tar_gz(&entries),
+    })
+    .await
+    .map_err(Error::internal)??;
+    Ok(Exported { bytes, media_type, file_name })
+}
+
+async fn collect(app: &App, principal: &Principal, strict: bool) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    let mut after = String::new();
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    loop {
+        let batch = skills::list_for_export(&mut tx, &after, BATCH).await?;
+        let Some(last) = batch.last() else { break };
+        after.clone_from(&last.name);
+        let digests: Vec<String> = batch.iter().flat_map(|s| s.resources.iter().map(|r| r.digest.clone())).collect();
+        let files: HashMap<String, Vec<u8>> = if digests.is_empty() {
+            HashMap::new()
+        } else {
+            skills::read_files(&mut tx, &digests).await?.into_iter().collect()
+        };
+        for skill in batch {
+            let folder = folder(&skill.name);
+            for resource in &skill.resources {
+                let bytes = files.get(&resource.digest).cloned().ok_or_else(|| Error::internal("a file is missing"))?;
+                entries.push(Entry { path: format!("{folder}/{}", resource.path), bytes });
+            }
+            let document = if strict { strictly(&app.limits, &skill)? } else { skill.document };
+            entries.push(Entry { path: format!("{folder}/SKILL.md"), bytes: document });
+        }
+    }
+    tx.commit().await?;
+    Ok(entries)
+}
+
+/// The skill's name is its folder. An import takes what follows the first folder named `skills`, so a name that has
+/// such a segment is put below one.
+fn folder(name: &str) -> String {
+    if name.split('/').any(|segment| segment == "skills") { format!("skills/{name}") } else { name.to_owned() }
+}
+
+fn strictly(limits: &Limits, skill: &skills::Exported) -> Result<Vec<u8>> {
+    let raw = std::str::from_utf8(&skill.document).map_err(Error::internal)?;
+    let document = SkillDocument::parse_named(raw, limits)?;
+    Ok(document.strict(&SkillName::parse(&skill.name)?)?.into_bytes())
+}

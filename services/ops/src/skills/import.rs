@@ -1,0 +1,272 @@
+//! Import: SKILL.md files and archives of them. Each skill stands alone: a bad one is reported and stops no other.
+
+use std::collections::HashSet;
+
+use knowhow_domain::{
+    Error, FieldError, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, name,
+};
+use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
+use knowhow_store::{Principal, TenantTx};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::apply::{Applied, Decision, Origin, Proposal, apply};
+use crate::archive::{self, Folder};
+use crate::{App, Call};
+
+/// A file as it was uploaded.
+pub struct Upload {
+    /// What the client calls it.
+    pub file_name: String,
+    /// SKILL.md text, zip, tar or tar.gz.
+    pub bytes: Vec<u8>,
+}
+
+/// What became of an import.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+pub struct ImportReport {
+    /// One for each skill found, in the order of paths.
+    pub items: Vec<Imported>,
+    /// New skills.
+    pub created: usize,
+    /// Skills with a new version.
+    pub updated: usize,
+    /// Skills that were there already, byte for byte.
+    pub unchanged: usize,
+    /// Skills that were refused.
+    pub failed: usize,
+    /// Files that belong to no skill.
+    pub strays: Vec<String>,
+}
+
+/// What became of one skill.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Imported {
+    /// Where its SKILL.md was.
+    #[schema(example = "mcp/email/SKILL.md")]
+    pub path: String,
+    /// The name it has now.
+    pub name: Option<String>,
+    /// How it went.
+    pub outcome: ImportOutcome,
+    /// Its version now.
+    pub version: Option<i32>,
+    /// Its frontmatter was not valid YAML and was quoted, as `fix=true` asks.
+    pub fixed: bool,
+    /// Why it was refused: the problem's slug.
+    pub code: Option<String>,
+    /// Why it was refused, and what to do.
+    pub detail: Option<String>,
+    /// The findings, one by one.
+    pub errors: Vec<FieldError>,
+}
+
+/// How one skill went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportOutcome {
+    /// A new skill.
+    Created,
+    /// A new version.
+    Updated,
+    /// There already, byte for byte.
+    Unchanged,
+    /// Refused.
+    Failed,
+}
+
+/// Imports everything in `uploads`.
+///
+/// # Errors
+/// `Invalid` or `TooLarge` for an archive that is not to be opened; `Unavailable`. What was imported before stays, and
+/// the same import again leaves it unchanged.
+pub async fn import_skills(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    uploads: Vec<Upload>,
+    fix: bool,
+) -> Result<ImportReport> {
+    principal.require(Scope::SkillsWrite)?;
+    call.check()?;
+    let (folders, strays) = tokio::task::spawn_blocking(move || unpack(uploads)).await.map_err(Error::internal)??;
+    let mut report = ImportReport { strays, ..ImportReport::default() };
+    let mut names = HashSet::new();
+    for (index, folder) in folders.into_iter().enumerate() {
+        let path = folder.path.clone();
+        let call = Call {
+            session: call.session.clone(),
+            idempotency_key: call.idempotency_key.as_ref().map(|key| format!("{key}#{index}")),
+        };
+        let imported = match read(app, folder, fix) {
+            Ok(skill) if !names.insert(skill.name.clone()) => Err(duplicate(&skill.name)),
+            Ok(skill) => import(app, principal, &call, skill).await,
+            Err(refusal) => Err(refusal),
+        };
+        report.add(path, imported)?;
+    }
+    Ok(report)
+}
+
+type Unpacked = (Vec<Folder>, Vec<String>);
+
+fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
+    let mut all: Unpacked = Default::default();
+    for upload in uploads {
+        if archive::is_archive(&upload.bytes) {
+            let grouped = archive::group(archive::read(&upload.bytes, &archive::Limits::default())?);
+            all.0.extend(grouped.skills);
+            all.1.extend(grouped.strays);
+        } else {
+            let path = upload.file_name;
+            all.0.push(Folder { path, folder: Vec::new(), skill_md: upload.bytes, resources: Vec::new() });
+        }
+    }
+    Ok(all)
+}
+
+/// A skill that can be written.
+struct Readable {
+    name: SkillName,
+    document: SkillDocument,
+    /// `None` for a lone SKILL.md, which leaves the resources of an existing skill alone.
+    resources: Option<Vec<(ResourceEntry, Vec<u8>)>>,
+    fixed: bool,
+}
+
+fn read(app: &App, folder: Folder, fix: bool) -> Result<Readable> {
+    let lone = folder.folder.is_empty() && folder.resources.is_empty();
+    let raw = String::from_utf8(folder.skill_md).map_err(|e| {
+        Error::invalid("/skill_md", format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
+    })?;
+    let (document, fixed) = match SkillDocument::parse_named(&raw, &app.limits) {
+        Ok(document) => (document, false),
+        Err(refusal) if fix => {
+            let quoted = SkillDocument::fix(&raw).ok_or(refusal)?;
+            (SkillDocument::parse_named(&quoted, &app.limits)?, true)
+        }
+        Err(refusal) => return Err(refusal),
+    };
+    let name = full_name(&folder.folder, document.name_in_frontmatter())?;
+    let resources =
+        folder.resources.into_iter().map(|(path, bytes)| resource(&path, bytes)).collect::<Result<Vec<_>>>()?;
+    Ok(Readable { name, document, resources: (!lone).then_some(resources), fixed })
+}
+
+/// Folder and frontmatter name a skill together. A frontmatter that spells its folder's name in its own way, such as
+/// `My Skill` in `my-skill`, is left as it is: the folder's spelling is the valid one.
+fn full_name(folder: &[String], in_frontmatter: &str) -> Result<SkillName> {
+    let last = match (SkillName::parse(in_frontmatter), folder.last()) {
+        (Ok(_), _) => in_frontmatter,
+        (Err(_), Some(own)) if name::respell(in_frontmatter).as_ref() == Some(own) => own,
+        (Err(rule), _) => return Err(rule),
+    };
+    SkillName::parse(&archive::name_hint(folder, last)?)
+}
+
+fn resource(path: &str, bytes: Vec<u8>) -> Result<(ResourceEntry, Vec<u8>)> {
+    let path = ResourcePath::parse_imported(path)?;
+    let entry = ResourceEntry {
+        media_type: path.media_type().to_owned(),
+        size: bytes.len() as u64,
+        digest: manifest::hex(&manifest::digest(&bytes)),
+        path: path.as_str().to_owned(),
+    };
+    Ok((entry, bytes))
+}
+
+/// What is kept of an import for its idempotency key.
+#[derive(Serialize, Deserialize)]
+struct Done {
+    name: String,
+    outcome: ImportOutcome,
+    version: i32,
+    fixed: bool,
+}
+
+async fn import(app: &App, principal: &Principal, call: &Call, skill: Readable) -> Result<Done> {
+    let origin = Origin { principal, call, kind: ChangeKind::Import, source: Source::Import };
+    let request = ("import", skill.name.as_str(), manifest::hex(&skill.document.digest()));
+    let key = SkillKey::Name(skill.name.as_str().to_owned());
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let done = call
+        .once(app, &mut tx, &request, async |tx| {
+            let applied = apply(app, tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+                Ok(Decision::Write(skill.proposal(current)))
+            })
+            .await?;
+            Ok(Done::of(applied, skill.fixed))
+        })
+        .await?;
+    tx.commit().await?;
+    Ok(done)
+}
+
+impl Readable {
+    fn proposal(&self, current: Option<&Locked>) -> Proposal {
+        let (resources, new_files) = match (&self.resources, current) {
+            (Some(resources), _) => resources.iter().cloned().unzip(),
+            (None, Some(current)) => (current.skill.resources.clone(), Vec::new()),
+            (None, None) => (Vec::new(), Vec::new()),
+        };
+        Proposal {
+            name: self.name.clone(),
+            document: self.document.clone(),
+            resources,
+            new_files,
+            request_digest: None,
+        }
+    }
+}
+
+impl Done {
+    fn of(applied: Applied, fixed: bool) -> Self {
+        let outcome = match (applied.created, applied.unchanged) {
+            (true, _) => ImportOutcome::Created,
+            (false, true) => ImportOutcome::Unchanged,
+            (false, false) => ImportOutcome::Updated,
+        };
+        Self { name: applied.skill.name, outcome, version: applied.skill.version, fixed }
+    }
+}
+
+fn duplicate(name: &SkillName) -> Error {
+    let detail = format!("another file of this import is '{name}' too; rename one of them");
+    Error::Conflict { code: "duplicate-name", detail }
+}
+
+impl ImportReport {
+    fn add(&mut self, path: String, imported: Result<Done>) -> Result<()> {
+        let item = match imported {
+            Ok(done) => Imported {
+                path,
+                name: Some(done.name),
+                outcome: done.outcome,
+                version: Some(done.version),
+                fixed: done.fixed,
+                code: None,
+                detail: None,
+                errors: Vec::new(),
+            },
+            Err(stop @ (Error::Unavailable(_) | Error::Internal(_) | Error::IdempotencyMismatch)) => return Err(stop),
+            Err(refusal) => Imported {
+                path,
+                name: None,
+                outcome: ImportOutcome::Failed,
+                version: None,
+                fixed: false,
+                code: Some(refusal.code().to_owned()),
+                detail: Some(refusal.to_string()),
+                errors: if let Error::Invalid(findings) = refusal { findings } else { Vec::new() },
+            },
+        };
+        match item.outcome {
+            ImportOutcome::Created => self.created += 1,
+            ImportOutcome::Updated => self.updated += 1,
+            ImportOutcome::Unchanged => self.unchanged += 1,
+            ImportOutcome::Failed => self.failed += 1,
+        }
+        self.items.push(item);
+        Ok(())
+    }
+}

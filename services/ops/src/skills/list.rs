@@ -1,0 +1,88 @@
+//! The index, a page at a time.
+
+use knowhow_domain::{Error, Result, Scope};
+use knowhow_store::Principal;
+use knowhow_store::skills::{self, ListQuery, Position};
+use serde::{Deserialize, Serialize};
+use utoipa::IntoParams;
+
+use super::view::IndexItem;
+use crate::App;
+use crate::page::{self, Page, PageQuery, rows_for};
+
+/// Which skills.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListSkills {
+    /// Names that begin so, e.g. `mcp/`.
+    #[param(max_length = 200)]
+    pub prefix: Option<String>,
+    /// Exactly this category.
+    #[param(max_length = 64)]
+    pub category: Option<String>,
+    /// Carrying this tag.
+    #[param(max_length = 100)]
+    pub tag: Option<String>,
+    /// By importance, with `score` and `reason`, instead of by name.
+    pub ranked: Option<bool>,
+    /// Most items to answer with.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 2048)]
+    pub cursor: Option<String>,
+}
+
+/// What a cursor of this list holds. The order is part of it: a cursor of one order means nothing in the other.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cursor {
+    name: String,
+    importance: f32,
+    ranked: bool,
+}
+
+/// Lists skills.
+///
+/// # Errors
+/// `Malformed` for a limit, cursor or filter that cannot be.
+pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -> Result<Page<IndexItem>> {
+    principal.require(Scope::SkillsRead)?;
+    let ranked = query.ranked.unwrap_or_default();
+    let limit = page::limit(query.limit)?;
+    let cursor = PageQuery { limit: None, cursor: query.cursor.clone() }.after::<Cursor>()?;
+    if cursor.as_ref().is_some_and(|c| c.ranked != ranked) {
+        return Err(Error::Malformed("the cursor is of a list in another order; begin again without it".into()));
+    }
+    check_filter("prefix", query.prefix.as_deref(), 200)?;
+    check_filter("category", query.category.as_deref(), 64)?;
+    check_filter("tag", query.tag.as_deref(), 100)?;
+    let wanted = ListQuery {
+        prefix: query.prefix.clone(),
+        category: query.category.clone(),
+        tag: query.tag.clone(),
+        after: cursor.map(|c| Position { name: c.name, importance: c.importance }),
+        limit: rows_for(limit),
+    };
+    let rows = if ranked {
+        skills::list_ranked_page(&app.db, principal, &wanted).await?
+    } else {
+        skills::list_page(&app.db, principal, &wanted).await?
+    };
+    Page::of(
+        rows,
+        limit,
+        |last| Cursor { name: last.name.clone(), importance: last.importance, ranked },
+        |row| IndexItem::of(row, ranked),
+    )
+}
+
+fn check_filter(name: &str, value: Option<&str>, most: usize) -> Result<()> {
+    match value {
+        Some(v) if v.chars().count() > most || v.contains('\0') => {
+            Err(Error::Malformed(format!("{name} takes at most {most} characters and no NUL")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,54 @@
+//! Load: the whole skill, counted as a use unless the caller only peeks; and the raw SKILL.md, which never counts.
+
+use knowhow_domain::{Result, Scope, manifest};
+use knowhow_store::Principal;
+use knowhow_store::skills::{self, SkillKey};
+
+use super::lookup::{self, Absorbed};
+use super::view::{LoadedSkill, Skill};
+use crate::{App, Call};
+
+/// A file as it is stored.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// The bytes.
+    pub content: Vec<u8>,
+    /// Their SHA-256, hex.
+    pub digest: String,
+    /// By the file's ending.
+    pub media_type: &'static str,
+}
+
+/// Loads a skill by name or id; the name of an absorbed skill answers with its successor.
+///
+/// # Errors
+/// `NotFound` with what is near; `AmbiguousName`.
+pub async fn load_skill(app: &App, principal: &Principal, call: &Call, skill: &str, peek: bool) -> Result<LoadedSkill> {
+    principal.require(Scope::SkillsRead)?;
+    call.check()?;
+    let now = app.now();
+    let found = lookup::find(app, principal, skill, Absorbed::Follow, async |key: &SkillKey| {
+        let loaded = if peek {
+            skills::peek(&app.db, principal, key).await?
+        } else {
+            skills::load(&app.db, principal, key, call.session.as_deref(), now).await?
+        };
+        loaded.ok_or_else(lookup::missing)
+    })
+    .await?;
+    Ok(LoadedSkill { skill: Skill::of(found.item), moved_from: found.moved_from })
+}
+
+/// Reads SKILL.md byte for byte.
+///
+/// # Errors
+/// `NotFound` with what is near; `AmbiguousName`.
+pub async fn read_skill_md(app: &App, principal: &Principal, skill: &str) -> Result<File> {
+    principal.require(Scope::SkillsRead)?;
+    let found = lookup::find(app, principal, skill, Absorbed::Follow, async |key: &SkillKey| {
+        skills::raw(&app.db, principal, key).await?.ok_or_else(lookup::missing)
+    })
+    .await?;
+    let digest = manifest::hex(&found.item.digest);
+    Ok(File { content: found.item.content, digest, media_type: "text/markdown; charset=utf-8" })
+}

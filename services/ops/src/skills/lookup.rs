@@ -1,0 +1,76 @@
+//! Names as people write them: blanks and case are forgiven, a bare last segment is enough where it is the only one,
+//! and a miss says what is near.
+
+use knowhow_domain::{Error, Result, SkillId, name};
+use knowhow_store::Principal;
+use knowhow_store::skills::{self, SkillKey};
+use uuid::Uuid;
+
+use crate::App;
+
+/// Whether the name of an absorbed skill leads to its successor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Absorbed {
+    /// Reading goes on with the successor.
+    Follow,
+    /// A change says where the skill went.
+    Refuse,
+}
+
+/// What was found, and the name that was asked for where its successor answered.
+pub(super) struct Found<T> {
+    pub(super) item: T,
+    pub(super) moved_from: Option<String>,
+}
+
+/// What `fetch` answers where it finds nothing under its key.
+pub(super) fn missing() -> Error {
+    Error::not_found("skill")
+}
+
+/// Finds a skill by whatever the caller calls it. `fetch` is tried with the exact key and answers [`missing`] for a
+/// miss; only a miss costs more.
+pub(super) async fn find<T>(
+    app: &App,
+    principal: &Principal,
+    asked: &str,
+    absorbed: Absorbed,
+    mut fetch: impl AsyncFnMut(&SkillKey) -> Result<T>,
+) -> Result<Found<T>> {
+    let mut fetch = async |key: SkillKey| match fetch(&key).await {
+        Ok(item) => Ok(Some(item)),
+        Err(Error::NotFound { what: "skill", candidates }) if candidates.is_empty() => Ok(None),
+        Err(other) => Err(other),
+    };
+    let found = |item| Ok(Found { item, moved_from: None });
+    if let Ok(id) = Uuid::try_parse(asked.trim())
+        && let Some(item) = fetch(SkillKey::Id(SkillId(id))).await?
+    {
+        return found(item);
+    }
+    let Some(wanted) = name::lookup_key(asked) else { return Err(missing()) };
+    if let Some(item) = fetch(SkillKey::Name(wanted.clone())).await? {
+        return found(item);
+    }
+    let misses = skills::explain_miss(&app.db, principal, &wanted).await?;
+    if let Some(successor) = misses.successor {
+        if absorbed == Absorbed::Refuse {
+            return Err(Error::NotFound { what: "skill", candidates: vec![successor] });
+        }
+        let item = fetch(SkillKey::Name(successor)).await?.ok_or_else(missing)?;
+        return Ok(Found { item, moved_from: Some(wanted) });
+    }
+    let mut fits: Vec<String> = misses.names.iter().filter(|n| ends_with_segment(n, &wanted)).cloned().collect();
+    match fits.len() {
+        0 => Err(Error::NotFound { what: "skill", candidates: name::closest(&wanted, &misses.names) }),
+        1 => {
+            let full = SkillKey::Name(fits.remove(0));
+            fetch(full).await?.map_or_else(|| Err(missing()), found)
+        }
+        _ => Err(Error::AmbiguousName { candidates: fits }),
+    }
+}
+
+fn ends_with_segment(full: &str, segment: &str) -> bool {
+    !segment.contains('/') && full.rsplit_once('/').is_some_and(|(_, last)| last == segment)
+}

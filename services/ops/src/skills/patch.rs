@@ -1,0 +1,157 @@
+//! Patch: the preferred edit. Replaces text, all edits or none; the same patch again changes nothing.
+
+use std::collections::HashMap;
+
+use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
+use knowhow_domain::{ResourceEntry, Result, Scope, SkillDocument, SkillName, manifest};
+use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
+use knowhow_store::{Principal, TenantTx};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::apply::{Decision, Origin, Proposal, apply, check_version};
+use super::lookup::{self, Absorbed};
+use super::save::source;
+use super::view::Skill;
+use crate::{App, Call};
+
+/// Edits to make, in order, all or none.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"edits": [{"old_string": "Find free slots.", "new_string": "Find three free slots."}]}))]
+pub struct PatchSkill {
+    /// Replacements; each works on the result of the one before.
+    #[schema(min_items = 1, max_items = 100)]
+    pub edits: Vec<Edit>,
+    /// The version the edits are based on.
+    #[schema(minimum = 1)]
+    pub expected_version: Option<i32>,
+}
+
+/// What a patch came to.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Patched {
+    /// The skill as it is now.
+    #[serde(flatten)]
+    pub skill: Skill,
+    /// The patch had been applied before; no version was made.
+    pub unchanged: bool,
+    /// Places that were replaced.
+    #[schema(minimum = 0)]
+    pub replacements: usize,
+    /// How the text was found; of several edits, the most tolerant way.
+    pub matched: Strategy,
+}
+
+/// Patches a skill.
+///
+/// # Errors
+/// `NotFound`, `PatchNoMatch`, `PatchAmbiguous`, `Invalid`, `VersionConflict`; nothing has changed then.
+pub async fn patch_skill(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    skill: &str,
+    input: &PatchSkill,
+) -> Result<Patched> {
+    principal.require(Scope::SkillsWrite)?;
+    call.check()?;
+    let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
+        change(app, principal, call, key, input).await
+    })
+    .await?;
+    Ok(found.item)
+}
+
+async fn change(app: &App, principal: &Principal, call: &Call, key: &SkillKey, input: &PatchSkill) -> Result<Patched> {
+    let origin = Origin { principal, call, kind: ChangeKind::Patch, source: source(principal, call) };
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let patched = call
+        .once(app, &mut tx, &("patch", key, input), async |tx| {
+            let (mut replacements, mut matched) = (0, Strategy::Exact);
+            let applied = apply(app, tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
+                let current = current.ok_or_else(lookup::missing)?;
+                let request = edits_digest(&input.edits);
+                if is_repeated(current, &request, input.expected_version) {
+                    return Ok(Decision::Done);
+                }
+                check_version(input.expected_version, Some(current))?;
+                let done = replace(app, tx, current, &input.edits).await?;
+                (replacements, matched) = (done.replacements, done.matched);
+                Ok(done.decision(current, request))
+            })
+            .await?;
+            Ok(Patched { skill: applied.skill, unchanged: applied.unchanged, replacements, matched })
+        })
+        .await?;
+    tx.commit().await?;
+    Ok(patched)
+}
+
+/// Whether the current version was made by these very edits, sent for the version before it or for none.
+fn is_repeated(current: &Locked, request: &[u8; 32], expected: Option<i32>) -> bool {
+    current.request_digest.as_deref() == Some(request)
+        && expected.is_none_or(|v| v == current.skill.version || v + 1 == current.skill.version)
+}
+
+struct Replaced {
+    document: SkillDocument,
+    resources: Vec<ResourceEntry>,
+    new_files: Vec<Vec<u8>>,
+    replacements: usize,
+    matched: Strategy,
+    unchanged: bool,
+}
+
+impl Replaced {
+    fn decision(self, current: &Locked, request: [u8; 32]) -> Decision {
+        match SkillName::parse(&current.skill.name) {
+            Ok(name) if !self.unchanged => Decision::Write(Proposal {
+                name,
+                document: self.document,
+                resources: self.resources,
+                new_files: self.new_files,
+                request_digest: Some(request),
+            }),
+            _ => Decision::Done,
+        }
+    }
+}
+
+async fn replace(app: &App, tx: &mut TenantTx, current: &Locked, edits: &[Edit]) -> Result<Replaced> {
+    let texts = read_texts(tx, current, edits).await?;
+    let document = SkillDocument::parse_named(&current.skill.document, &app.limits)?;
+    let patched = apply_edits(&document, &|path| texts.get(path).cloned(), edits, &app.limits)?;
+    let mut resources = current.skill.resources.clone();
+    let mut new_files = Vec::new();
+    for (path, text) in patched.resources {
+        if let Some(entry) = resources.iter_mut().find(|r| r.path == path.as_str()) {
+            entry.size = text.len() as u64;
+            entry.digest = manifest::hex(&manifest::digest(text.as_bytes()));
+        }
+        new_files.push(text.into_bytes());
+    }
+    Ok(Replaced {
+        document: patched.document,
+        resources,
+        new_files,
+        replacements: patched.replacements,
+        matched: patched.matched,
+        unchanged: patched.unchanged,
+    })
+}
+
+/// The texts of the resources that edits name, in one query; none where no edit names any.
+async fn read_texts(tx: &mut TenantTx, current: &Locked, edits: &[Edit]) -> Result<HashMap<String, String>> {
+    let named = |r: &&ResourceEntry| edits.iter().any(|e| e.path.as_deref() == Some(r.path.as_str()));
+    let wanted: Vec<&ResourceEntry> = current.skill.resources.iter().filter(named).collect();
+    if wanted.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let digests: Vec<String> = wanted.iter().map(|r| r.digest.clone()).collect();
+    let files: HashMap<String, Vec<u8>> = skills::read_files(tx, &digests).await?.into_iter().collect();
+    Ok(wanted
+        .into_iter()
+        .filter_map(|r| Some((r.path.clone(), String::from_utf8(files.get(&r.digest)?.clone()).ok()?)))
+        .collect())
+}

@@ -1,0 +1,218 @@
+//! Save: create or update, from fields or from a whole SKILL.md.
+
+use knowhow_domain::{Error, FieldEdits, FieldError, Result, Role, Scope, SkillDocument, SkillName};
+use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
+use knowhow_store::{Principal, TenantTx};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::apply::{Applied, Decision, Origin, Proposal, apply, check_version};
+use super::view::SavedSkill;
+use crate::{App, Call};
+
+/// A skill to save: either `name`, `description` and `content` with what else is known, or a whole SKILL.md. In an
+/// update, members that are absent stay as they are.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "name": "plan-meeting",
+    "description": "Schedule meetings and invite attendees. Use when the user wants people to meet.",
+    "content": "## When to Use\n\nThe user wants people to meet.\n\n## Procedure\n\n1. Find free slots.\n"
+}))]
+pub struct SaveSkill {
+    /// 1 to 4 segments `[a-z0-9]+(-[a-z0-9]+)*` joined by `/`. With `skill_md` only to add a namespace.
+    #[schema(max_length = 200, pattern = "^[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*){0,3}$")]
+    pub name: Option<String>,
+    /// The whole file, kept byte for byte. Excludes every other member but `name` and `expected_version`.
+    pub skill_md: Option<String>,
+    /// What it does and when to use it; required in a new skill.
+    #[schema(min_length = 1, max_length = 1024)]
+    pub description: Option<String>,
+    /// The markdown body.
+    #[schema(min_length = 1)]
+    pub content: Option<String>,
+    /// The index line, at most 15 words.
+    pub summary: Option<String>,
+    /// One word of order.
+    #[schema(min_length = 1, max_length = 64)]
+    pub category: Option<String>,
+    /// Free labels.
+    #[schema(max_items = 32)]
+    pub tags: Option<Vec<String>>,
+    /// Short phrases that call for it.
+    #[schema(max_items = 8)]
+    pub triggers: Option<Vec<String>>,
+    /// Names of related skills.
+    #[schema(max_items = 32)]
+    pub see_also: Option<Vec<String>>,
+    /// What kind of skill it is.
+    pub role: Option<Role>,
+    /// For the frontmatter.
+    pub license: Option<String>,
+    /// For the frontmatter.
+    #[schema(max_length = 500)]
+    pub compatibility: Option<String>,
+    /// For the frontmatter.
+    pub allowed_tools: Option<String>,
+    /// For the frontmatter.
+    pub author: Option<String>,
+    /// For the frontmatter's `metadata`; merged key by key, null removes a key.
+    pub metadata: Option<Map<String, Value>>,
+    /// The version this is based on; 0 for a skill that must not exist yet.
+    #[schema(minimum = 0)]
+    pub expected_version: Option<i32>,
+}
+
+/// What a save came to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Saved {
+    /// The skill and what is to be said of it.
+    pub skill: SavedSkill,
+    /// Whether it is new.
+    pub created: bool,
+}
+
+/// Saves a skill.
+///
+/// # Errors
+/// `Invalid`, `TooLarge`, `Quota`; `VersionConflict` where `expected_version` is not the current one; `Conflict`
+/// `skill-exists` with `create_only`.
+pub async fn save_skill(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    input: &SaveSkill,
+    create_only: bool,
+) -> Result<Saved> {
+    principal.require(Scope::SkillsWrite)?;
+    call.check()?;
+    let draft = Draft::of(app, input)?;
+    let origin = Origin { principal, call, kind: ChangeKind::Save, source: source(principal, call) };
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let saved = call
+        .once(app, &mut tx, &("save", create_only, input), async |tx| {
+            let key = SkillKey::Name(draft.name.as_str().to_owned());
+            let applied = apply(app, tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+                if create_only && current.is_some() {
+                    let detail = format!("'{}' exists; save without create_only to change it", draft.name);
+                    return Err(Error::Conflict { code: "skill-exists", detail });
+                }
+                check_version(input.expected_version, current)?;
+                draft.propose(app, current).map(Decision::Write)
+            })
+            .await?;
+            Ok(Saved::of(applied))
+        })
+        .await?;
+    tx.commit().await?;
+    Ok(saved)
+}
+
+impl Saved {
+    fn of(applied: Applied) -> Self {
+        let Applied { skill, created, unchanged } = applied;
+        Self { skill: SavedSkill { skill, unchanged, similar: Vec::new(), review: None }, created }
+    }
+}
+
+/// What a session wrote, an agent wrote; so does a backend with an API key. A user's own token writes as the user.
+pub(super) fn source(principal: &Principal, call: &Call) -> Source {
+    if call.session.is_some() || principal.is_backend() { Source::Agent } else { Source::User }
+}
+
+struct Draft<'a> {
+    name: SkillName,
+    body: Body<'a>,
+}
+
+enum Body<'a> {
+    Document(Box<SkillDocument>),
+    Fields(FieldEdits, &'a str),
+}
+
+impl<'a> Draft<'a> {
+    fn of(app: &App, input: &'a SaveSkill) -> Result<Self> {
+        match &input.skill_md {
+            Some(skill_md) => Self::of_document(app, input, skill_md),
+            None => Self::of_fields(input),
+        }
+    }
+
+    fn of_document(app: &App, input: &SaveSkill, skill_md: &str) -> Result<Self> {
+        let edits = edits(input);
+        if input.content.is_some() || !edits.is_empty() {
+            return Err(Error::invalid("/skill_md", "a whole SKILL.md excludes content and fields; edit it instead"));
+        }
+        let document = SkillDocument::parse(skill_md, &app.limits)?;
+        let name = full_name(input.name.as_deref(), document.name_in_frontmatter())?;
+        Ok(Self { name, body: Body::Document(Box::new(document)) })
+    }
+
+    fn of_fields(input: &'a SaveSkill) -> Result<Self> {
+        let mut findings = Vec::new();
+        if input.name.is_none() {
+            findings.push(FieldError::new("/name", "is required: the skill's name, e.g. plan-meeting"));
+        }
+        if input.content.as_ref().is_none_or(|c| c.trim().is_empty()) {
+            findings.push(FieldError::new("/content", "is required: the markdown body (or give skill_md)"));
+        }
+        let edits = edits(input);
+        findings.extend(edits.validate());
+        match (&input.name, &input.content) {
+            (Some(name), Some(content)) if findings.is_empty() => {
+                Ok(Self { name: SkillName::parse(name)?, body: Body::Fields(edits, content) })
+            }
+            _ => Err(Error::Invalid(findings)),
+        }
+    }
+
+    fn propose(&self, app: &App, current: Option<&Locked>) -> Result<Proposal> {
+        let document = match (&self.body, current) {
+            (Body::Document(document), _) => (**document).clone(),
+            (Body::Fields(edits, content), None) => SkillDocument::compose(&self.name, edits, content, &app.limits)?,
+            (Body::Fields(edits, content), Some(current)) => SkillDocument::parse_named(
+                &current.skill.document,
+                &app.limits,
+            )?
+            .with_edits(edits, Some(content), &app.limits)?,
+        };
+        Ok(Proposal {
+            name: self.name.clone(),
+            document,
+            resources: current.map(|c| c.skill.resources.clone()).unwrap_or_default(),
+            new_files: Vec::new(),
+            request_digest: None,
+        })
+    }
+}
+
+/// The name given, which must end in the frontmatter's, or the frontmatter's own.
+pub(super) fn full_name(given: Option<&str>, in_frontmatter: &str) -> Result<SkillName> {
+    let own = SkillName::parse(in_frontmatter)?;
+    let Some(given) = given else { return Ok(own) };
+    let name = SkillName::parse(given)?;
+    if name == own || name.last_segment() == own.as_str() {
+        return Ok(name);
+    }
+    let detail = format!("'{name}' must end in the frontmatter's name '{own}'; change one of them");
+    Err(Error::invalid("/name", detail))
+}
+
+fn edits(input: &SaveSkill) -> FieldEdits {
+    let optional = |value: &Option<String>| value.clone().map(Some);
+    FieldEdits {
+        description: input.description.clone(),
+        summary: optional(&input.summary),
+        category: optional(&input.category),
+        license: optional(&input.license),
+        compatibility: optional(&input.compatibility),
+        allowed_tools: optional(&input.allowed_tools),
+        author: optional(&input.author),
+        role: input.role.map(Some),
+        tags: input.tags.clone(),
+        triggers: input.triggers.clone(),
+        see_also: input.see_also.clone(),
+        metadata: input.metadata.clone(),
+    }
+}

@@ -1,0 +1,116 @@
+//! Reported use: what an agent did with a skill that it did not load here, or how a use turned out.
+
+use knowhow_domain::{Error, FieldError, Result, Scope};
+use knowhow_store::skills::{self, SkillKey};
+use knowhow_store::usage::{self, Use};
+use knowhow_store::{Principal, TenantTx};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::lookup::{self, Absorbed};
+use crate::{App, Call};
+
+/// One use. The same skill, session key and memory count once a UTC day; absent values are equal.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"skill": "plan-meeting", "session_key": "call-7", "outcome": "success"}))]
+pub struct ReportUse {
+    /// Name or id.
+    #[schema(max_length = 200)]
+    pub skill: String,
+    /// The conversation.
+    #[schema(max_length = 255)]
+    pub session_key: Option<String>,
+    /// The memory it belongs to.
+    #[schema(max_length = 255)]
+    pub memory_id: Option<String>,
+    /// The caller's project.
+    #[schema(max_length = 255)]
+    pub project: Option<String>,
+    /// Where the file lay that was used.
+    #[schema(max_length = 1024)]
+    pub runtime_path: Option<String>,
+    /// How it turned out. May come later, for a use that is counted already.
+    pub outcome: Option<Outcome>,
+}
+
+/// How a use turned out.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It did what it was for.
+    Success,
+    /// It did not.
+    Failure,
+    /// In part.
+    Partial,
+}
+
+impl Outcome {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Partial => "partial",
+        }
+    }
+}
+
+/// What a report came to.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Counted {
+    /// Whether this report was the first of its use.
+    pub counted: bool,
+    /// The skill's uses now.
+    #[schema(minimum = 0)]
+    pub times_used: i64,
+}
+
+/// Counts a reported use.
+///
+/// # Errors
+/// `NotFound`, `Invalid`.
+pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &ReportUse) -> Result<Counted> {
+    principal.require(Scope::SkillsRead)?;
+    call.check()?;
+    check(input)?;
+    let found = lookup::find(app, principal, &input.skill, Absorbed::Follow, async |key: &SkillKey| {
+        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let counted = call
+            .once(app, &mut tx, &("used", input), async |tx| {
+                let (skill, _, version) = skills::find(tx, key).await?.ok_or_else(lookup::missing)?;
+                let used = Use {
+                    skill,
+                    version,
+                    session_key: input.session_key.as_deref(),
+                    memory_id: input.memory_id.as_deref(),
+                    project: input.project.as_deref(),
+                    runtime_path: input.runtime_path.as_deref(),
+                    outcome: input.outcome.map(Outcome::as_str),
+                    now: app.now(),
+                };
+                let (counted, times_used) = usage::count(tx, &used).await?;
+                Ok(Counted { counted, times_used })
+            })
+            .await?;
+        tx.commit().await?;
+        Ok(counted)
+    })
+    .await?;
+    Ok(found.item)
+}
+
+fn check(input: &ReportUse) -> Result<()> {
+    let texts = [
+        ("/session_key", &input.session_key, 255),
+        ("/memory_id", &input.memory_id, 255),
+        ("/project", &input.project, 255),
+        ("/runtime_path", &input.runtime_path, 1024),
+    ];
+    let findings: Vec<FieldError> = texts
+        .into_iter()
+        .filter(|(_, value, most)| value.as_ref().is_some_and(|v| v.chars().count() > *most || v.contains('\0')))
+        .map(|(pointer, _, most)| FieldError::new(pointer, format!("takes at most {most} characters and no NUL")))
+        .collect();
+    if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
+}

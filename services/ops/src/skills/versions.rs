@@ -1,0 +1,222 @@
+//! History: list, read, compare, roll back.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, SkillName, diff, manifest};
+use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
+use knowhow_store::versions::{self, VersionRow, VersionState};
+use knowhow_store::{Principal, TenantTx};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::apply::{Decision, Origin, Proposal, apply, check_version};
+use super::lookup::{self, Absorbed};
+use super::save::source;
+use super::view::SavedSkill;
+use crate::page::{Page, PageQuery, rows_for};
+use crate::{App, Call};
+
+/// One version.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Version {
+    /// From 1, without gaps.
+    #[schema(minimum = 1)]
+    pub version: i32,
+    /// How it came to be: `save`, `patch`, `import`, `rollback`, `sync`, ...
+    #[schema(example = "patch")]
+    pub change: String,
+    /// Who made it.
+    #[schema(example = "user:alice")]
+    pub actor: String,
+    /// In which session.
+    pub session: Option<String>,
+    /// Whether untrusted content was in play.
+    pub tainted: bool,
+    /// SHA-256 over SKILL.md and resources, hex.
+    pub digest: String,
+    /// When.
+    pub created_at: DateTime<Utc>,
+}
+
+/// One version with everything it held.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct VersionDetail {
+    /// What the list shows.
+    #[serde(flatten)]
+    pub version: Version,
+    /// The SKILL.md as it was.
+    pub skill_md: String,
+    /// The resources as they were.
+    pub resources: Vec<ResourceEntry>,
+}
+
+/// Which versions to compare.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Diff {
+    /// The older one; by default the one before `to`.
+    #[param(minimum = 1)]
+    pub from: Option<i32>,
+    /// The newer one; by default the current one.
+    #[param(minimum = 1)]
+    pub to: Option<i32>,
+}
+
+/// What to go back to.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rollback {
+    /// The version whose state becomes a new version.
+    #[schema(minimum = 1, example = 1)]
+    pub version: i32,
+    /// The version that is current, where it matters.
+    #[schema(minimum = 1)]
+    pub expected_version: Option<i32>,
+}
+
+/// Lists versions, newest first.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn list_versions(app: &App, principal: &Principal, skill: &str, page: &PageQuery) -> Result<Page<Version>> {
+    let (limit, before) = (page.limit()?, page.after::<i32>()?);
+    let rows =
+        in_history(app, principal, skill, async |tx, id, _| versions::list(tx, id, before, rows_for(limit)).await)
+            .await?;
+    Page::of(rows, limit, |last| last.version, Version::of)
+}
+
+/// Reads one version.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn get_version(app: &App, principal: &Principal, skill: &str, version: i32) -> Result<VersionDetail> {
+    let state = in_history(app, principal, skill, async |tx, id, _| get(tx, id, version).await).await?;
+    Ok(VersionDetail { version: Version::of(state.row), skill_md: state.document, resources: state.resources })
+}
+
+/// Compares two versions as a unified diff of SKILL.md and every text resource that differs.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn diff_versions(app: &App, principal: &Principal, skill: &str, query: &Diff) -> Result<String> {
+    in_history(app, principal, skill, async |tx, id, current| {
+        let to = query.to.unwrap_or(current);
+        let from = query.from.unwrap_or((to - 1).max(1));
+        let (old, new) = (get(tx, id, from).await?, get(tx, id, to).await?);
+        let mut text = unified("SKILL.md", from, to, &old.document, &new.document);
+        for path in changed_paths(&old.resources, &new.resources) {
+            let before = read_text(tx, &old.resources, &path).await?;
+            let after = read_text(tx, &new.resources, &path).await?;
+            match (before, after) {
+                (Some(before), Some(after)) => text.push_str(&unified(&path, from, to, &before, &after)),
+                _ => text.push_str(&format!("Binary files {path}\t{from} and {path}\t{to} differ\n")),
+            }
+        }
+        Ok(text)
+    })
+    .await
+}
+
+/// Makes the state of an earlier version a new version.
+///
+/// # Errors
+/// `NotFound`, `VersionConflict`.
+pub async fn rollback_skill(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    skill: &str,
+    input: &Rollback,
+) -> Result<SavedSkill> {
+    principal.require(Scope::SkillsWrite)?;
+    call.check()?;
+    let origin = Origin { principal, call, kind: ChangeKind::Rollback, source: source(principal, call) };
+    let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
+        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let saved = call
+            .once(app, &mut tx, &("rollback", key, input), async |tx| {
+                let applied = apply(app, tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
+                    let current = current.ok_or_else(lookup::missing)?;
+                    check_version(input.expected_version, Some(current))?;
+                    let old = get(tx, current.skill.id, input.version).await?;
+                    Ok(Decision::Write(Proposal {
+                        name: SkillName::parse(&current.skill.name)?,
+                        document: SkillDocument::parse_named(&old.document, &app.limits)?,
+                        resources: old.resources,
+                        new_files: Vec::new(),
+                        request_digest: None,
+                    }))
+                })
+                .await?;
+                let (skill, unchanged) = (applied.skill, applied.unchanged);
+                Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
+            })
+            .await?;
+        tx.commit().await?;
+        Ok(saved)
+    })
+    .await?;
+    Ok(found.item)
+}
+
+/// Runs a read over the history of one skill, which gets the id and the current version.
+async fn in_history<T>(
+    app: &App,
+    principal: &Principal,
+    skill: &str,
+    mut read: impl AsyncFnMut(&mut TenantTx, SkillId, i32) -> Result<T>,
+) -> Result<T> {
+    principal.require(Scope::SkillsRead)?;
+    let found = lookup::find(app, principal, skill, Absorbed::Follow, async |key: &SkillKey| {
+        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let (id, _, current) = skills::find(&mut tx, key).await?.ok_or_else(lookup::missing)?;
+        let result = read(&mut tx, id, current).await?;
+        tx.commit().await?;
+        Ok(result)
+    })
+    .await?;
+    Ok(found.item)
+}
+
+async fn get(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<VersionState> {
+    versions::find(tx, skill, version).await?.ok_or_else(|| Error::not_found("version"))
+}
+
+/// Paths whose file differs, sorted.
+fn changed_paths(old: &[ResourceEntry], new: &[ResourceEntry]) -> Vec<String> {
+    let same = |entry: &ResourceEntry, others: &[ResourceEntry]| {
+        others.iter().any(|o| o.path == entry.path && o.digest == entry.digest)
+    };
+    let removed = old.iter().filter(|e| !same(e, new));
+    let added = new.iter().filter(|e| !same(e, old));
+    let mut paths: Vec<String> = removed.chain(added).map(|e| e.path.clone()).collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// The text at `path`, empty where there is no such file, `None` where it is not text.
+async fn read_text(tx: &mut TenantTx, entries: &[ResourceEntry], path: &str) -> Result<Option<String>> {
+    let Some(entry) = entries.iter().find(|e| e.path == path) else { return Ok(Some(String::new())) };
+    let files = skills::read_files(tx, std::slice::from_ref(&entry.digest)).await?;
+    Ok(files.into_iter().next().and_then(|(_, bytes)| String::from_utf8(bytes).ok()))
+}
+
+fn unified(path: &str, from: i32, to: i32, old: &str, new: &str) -> String {
+    diff::unified(&format!("{path}\t{from}"), &format!("{path}\t{to}"), old, new)
+}
+
+impl Version {
+    fn of(row: VersionRow) -> Self {
+        Self {
+            version: row.version,
+            change: row.change,
+            actor: row.actor,
+            session: row.session,
+            tainted: row.tainted,
+            digest: manifest::hex(&row.digest),
+            created_at: row.created_at,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Skills as callers see them.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Fields, ResourceEntry, SkillId, manifest};
+use knowhow_store::skills::{IndexRow, Loaded, SkillState};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// A whole skill.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Skill {
+    /// Stays the same for the skill's life; accepted wherever a name is.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: SkillId,
+    /// Unique for the user.
+    #[schema(example = "mcp/email")]
+    pub name: String,
+    /// What it does and when to use it.
+    #[schema(example = "Send email over an MCP mail server. Use when the user wants a message sent.")]
+    pub description: String,
+    /// The index line, at most 15 words.
+    pub summary: Option<String>,
+    /// One word of order.
+    pub category: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Short phrases that call for it.
+    pub triggers: Vec<String>,
+    /// Names of related skills.
+    pub see_also: Vec<String>,
+    /// `orchestrator`, `processor`, `utility` or `hook-candidate`.
+    pub role: Option<String>,
+    /// From the frontmatter.
+    pub license: Option<String>,
+    /// From the frontmatter.
+    pub compatibility: Option<String>,
+    /// From the frontmatter.
+    pub allowed_tools: Option<String>,
+    /// From the frontmatter.
+    pub author: Option<String>,
+    /// The frontmatter's `metadata`.
+    pub metadata: Map<String, Value>,
+    /// The markdown body.
+    #[schema(example = "## When to Use\n\nA message has to go out.\n")]
+    pub content: String,
+    /// The YAML between the fences, verbatim.
+    pub frontmatter: String,
+    /// The other files.
+    pub resources: Vec<ResourceEntry>,
+    /// Who first wrote it.
+    #[schema(example = "agent")]
+    pub source: String,
+    /// Protected from deletion and background changes.
+    pub pinned: bool,
+    /// Whether enrichment has run.
+    pub enriched: bool,
+    /// 0 to 1.
+    pub importance: f32,
+    /// Factor by which importance fades per idle day.
+    pub decay_rate: f32,
+    /// Counts the changes of content, frontmatter and resources, from 1.
+    #[schema(minimum = 1)]
+    pub version: i32,
+    /// SHA-256 over SKILL.md and resources, hex.
+    pub digest: String,
+    /// How often it was loaded or reported as used.
+    #[schema(minimum = 0)]
+    pub times_used: i64,
+    /// When last.
+    pub last_used_at: Option<DateTime<Utc>>,
+    /// First saved.
+    pub created_at: DateTime<Utc>,
+    /// Last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What a load answers with.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct LoadedSkill {
+    /// The skill.
+    #[serde(flatten)]
+    pub skill: Skill,
+    /// The name that was asked for, where another skill has absorbed it and answers instead.
+    pub moved_from: Option<String>,
+}
+
+/// What a save answers with.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SavedSkill {
+    /// The skill as it is now.
+    #[serde(flatten)]
+    pub skill: Skill,
+    /// The same state was there already; no version was made.
+    pub unchanged: bool,
+    /// On create: existing skills that are semantically close.
+    pub similar: Vec<Similar>,
+    /// The submission this became, where it has to be reviewed first.
+    pub review: Option<String>,
+}
+
+/// An existing skill that is close to a new one.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Similar {
+    /// Its name.
+    pub name: String,
+    /// 0 to 1.
+    pub similarity: f32,
+}
+
+/// One line of the index.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct IndexItem {
+    /// Full name.
+    #[schema(example = "plan-meeting")]
+    pub name: String,
+    /// Index line.
+    pub summary: Option<String>,
+    /// What it does and when.
+    pub description: String,
+    /// One word of order.
+    pub category: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Counts the changes.
+    pub version: i32,
+    /// How often it was used.
+    pub times_used: i64,
+    /// When last.
+    pub last_used_at: Option<DateTime<Utc>>,
+    /// Last changed.
+    pub updated_at: DateTime<Utc>,
+    /// Protected.
+    pub pinned: bool,
+    /// With `ranked`: what the order is by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f32>,
+    /// With `ranked`: why, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl IndexItem {
+    pub(super) fn of(row: IndexRow, ranked: bool) -> Self {
+        Self {
+            score: ranked.then_some(row.importance),
+            reason: ranked.then(|| format!("importance {:.2}, used {} times", row.importance, row.times_used)),
+            name: row.name,
+            summary: row.summary,
+            description: row.description,
+            category: row.category,
+            tags: row.tags,
+            version: row.version,
+            times_used: row.times_used,
+            last_used_at: row.last_used_at,
+            updated_at: row.updated_at,
+            pinned: row.pinned,
+        }
+    }
+}
+
+impl Skill {
+    pub(super) fn of(loaded: Loaded) -> Self {
+        let Loaded { skill, times_used, last_used_at } = loaded;
+        let attribute = |key: &str| skill.attributes.get(key).and_then(Value::as_str).map(str::to_owned);
+        Self {
+            license: attribute("license"),
+            compatibility: attribute("compatibility"),
+            allowed_tools: attribute("allowed_tools"),
+            author: attribute("author"),
+            metadata: skill.attributes.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default(),
+            content: skill.content().to_owned(),
+            frontmatter: skill.frontmatter().to_owned(),
+            digest: manifest::hex(&skill.digest),
+            id: skill.id,
+            name: skill.name,
+            description: skill.description,
+            summary: skill.summary,
+            category: skill.category,
+            tags: skill.tags,
+            triggers: skill.triggers,
+            see_also: skill.see_also,
+            role: skill.role,
+            resources: skill.resources,
+            source: skill.source,
+            pinned: skill.pinned,
+            enriched: skill.enriched,
+            importance: skill.importance,
+            decay_rate: skill.decay_rate,
+            version: skill.version,
+            times_used,
+            last_used_at,
+            created_at: skill.created_at,
+            updated_at: skill.updated_at,
+        }
+    }
+}
+
+/// The state that a change leaves behind, without asking the database for what is known here.
+pub(super) struct After<'a> {
+    pub(super) name: &'a str,
+    pub(super) fields: &'a Fields,
+    pub(super) document: &'a str,
+    pub(super) cuts: [usize; 3],
+    pub(super) resources: &'a [ResourceEntry],
+    pub(super) digest: [u8; 32],
+    pub(super) source: &'static str,
+    pub(super) now: DateTime<Utc>,
+}
+
+impl After<'_> {
+    pub(super) fn state(&self, before: Option<&SkillState>, id: SkillId, version: i32) -> SkillState {
+        let fields = self.fields;
+        SkillState {
+            id,
+            name: self.name.to_owned(),
+            description: fields.description.clone(),
+            summary: fields.summary.clone(),
+            category: fields.category.clone(),
+            tags: fields.tags.clone(),
+            triggers: fields.triggers.clone(),
+            see_also: fields.see_also.clone(),
+            role: fields.role.map(|r| r.as_str().to_owned()),
+            attributes: knowhow_store::skills::attributes(fields),
+            source: before.map_or_else(|| self.source.to_owned(), |b| b.source.clone()),
+            pinned: before.is_some_and(|b| b.pinned),
+            enriched: before.is_some_and(|b| b.enriched),
+            importance: before.map_or(0.7, |b| b.importance),
+            decay_rate: before.map_or(0.99, |b| b.decay_rate),
+            version,
+            digest: self.digest.to_vec(),
+            document: self.document.to_owned(),
+            cuts: self.cuts,
+            resources: self.resources.to_vec(),
+            created_at: before.map_or(self.now, |b| b.created_at),
+            updated_at: self.now,
+        }
+    }
+}

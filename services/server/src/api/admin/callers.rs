@@ -1,0 +1,152 @@
+//! Who may call: issuers of tokens, API keys.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, delete, get, post};
+use knowhow_ops::App;
+use knowhow_ops::admin::{self, ApiKey, CreateIssuer, CreateKey, CreatedKey, Issuer};
+use knowhow_ops::page::{Page, PageQuery};
+use uuid::Uuid;
+
+use super::TenantQuery;
+use crate::http::{AdminCaller, ApiError, CallerProblems, JsonBody, Query, WriteProblems, json};
+
+/// One algorithm, with a shared secret or the address of its public keys.
+#[utoipa::path(
+    operation_id = "create_issuer",
+    tag = "admin",
+    summary = "Register an issuer of tokens",
+    params(
+        TenantQuery
+    ),
+    request_body = CreateIssuer,
+    responses(
+        (status = 201, description = "Registered", body = Issuer),
+        WriteProblems
+    )
+)]
+#[post("/v1/admin/issuers")]
+pub(crate) async fn create_issuer(
+    app: Data<App>,
+    caller: AdminCaller,
+    body: JsonBody<CreateIssuer>,
+) -> Result<HttpResponse, ApiError> {
+    let issuer = admin::create_issuer(&app, &caller.0, &body.0).await?;
+    Ok(json(StatusCode::CREATED, &issuer))
+}
+
+/// Without their secrets.
+#[utoipa::path(
+    operation_id = "list_issuers",
+    tag = "admin",
+    summary = "List issuers",
+    params(
+        PageQuery,
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "A page, by `iss`", body = Page<Issuer>),
+        CallerProblems
+    )
+)]
+#[get("/v1/admin/issuers")]
+pub(crate) async fn list_issuers(
+    app: Data<App>,
+    caller: AdminCaller,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_issuers(&app, &caller.0, &page).await?;
+    Ok(json(StatusCode::OK, &page))
+}
+
+/// Its tokens stop working within a second.
+#[utoipa::path(
+    operation_id = "delete_issuer",
+    tag = "admin",
+    summary = "Remove an issuer",
+    params(
+        ("id" = Uuid, Path, description = "The issuer's id"),
+        TenantQuery
+    ),
+    responses(
+        (status = 204, description = "Removed"),
+        WriteProblems
+    )
+)]
+#[delete("/v1/admin/issuers/{id}")]
+pub(crate) async fn delete_issuer(
+    app: Data<App>,
+    caller: AdminCaller,
+    id: Path<Uuid>,
+) -> Result<HttpResponse, ApiError> {
+    admin::delete_issuer(&app, &caller.0, *id).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// The answer shows the key's text, this once.
+#[utoipa::path(
+    operation_id = "create_key",
+    tag = "admin",
+    summary = "Make an API key",
+    params(
+        TenantQuery
+    ),
+    request_body = CreateKey,
+    responses(
+        (status = 201, description = "Made", body = CreatedKey),
+        WriteProblems
+    )
+)]
+#[post("/v1/admin/keys")]
+pub(crate) async fn create_key(
+    app: Data<App>,
+    caller: AdminCaller,
+    body: JsonBody<CreateKey>,
+) -> Result<HttpResponse, ApiError> {
+    let key = admin::create_key(&app, &caller.0, &body.0).await?;
+    Ok(json(StatusCode::CREATED, &key))
+}
+
+/// Newest first, without their secrets.
+#[utoipa::path(
+    operation_id = "list_keys",
+    tag = "admin",
+    summary = "List API keys",
+    params(
+        PageQuery,
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "A page, newest first", body = Page<ApiKey>),
+        CallerProblems
+    )
+)]
+#[get("/v1/admin/keys")]
+pub(crate) async fn list_keys(
+    app: Data<App>,
+    caller: AdminCaller,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_keys(&app, &caller.0, &page).await?;
+    Ok(json(StatusCode::OK, &page))
+}
+
+/// It stops working within a second, for good.
+#[utoipa::path(
+    operation_id = "revoke_key",
+    tag = "admin",
+    summary = "Revoke an API key",
+    params(
+        ("id" = Uuid, Path, description = "The key's id"),
+        TenantQuery
+    ),
+    responses(
+        (status = 204, description = "Revoked"),
+        WriteProblems
+    )
+)]
+#[delete("/v1/admin/keys/{id}")]
+pub(crate) async fn revoke_key(app: Data<App>, caller: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
+    admin::revoke_key(&app, &caller.0, *id).await?;
+    Ok(HttpResponse::NoContent().finish())
+}

@@ -1,0 +1,31 @@
+//! `/v1/admin`.
+
+mod callers;
+mod records;
+mod tenants;
+
+pub(super) use callers::{create_issuer, create_key, delete_issuer, list_issuers, list_keys, revoke_key};
+pub(super) use records::{list_archive, list_audit, restore_skill};
+pub(super) use tenants::{create_tenant, create_user, get_tenant, get_user, list_tenants, list_users, update_tenant};
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// Which tenant, for operators.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "describes the parameter; the caller's extractor reads it")]
+pub(crate) struct TenantQuery {
+    /// For operators: the tenant to work in, by slug. Others work in their own.
+    #[param(max_length = 64, example = "demo")]
+    tenant: Option<String>,
+}
+
+/// Of which user.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UserQuery {
+    /// Only what concerns this user, by external id.
+    #[param(max_length = 255)]
+    pub(crate) user: Option<String>,
+}

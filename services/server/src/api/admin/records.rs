@@ -1,0 +1,100 @@
+//! What happened, and what was deleted.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, get, post};
+use knowhow_ops::App;
+use knowhow_ops::admin::{self, ArchivedSkill, AuditEntry, Restore};
+use knowhow_ops::page::{Page, PageQuery};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{TenantQuery, UserQuery};
+use crate::http::{AdminCaller, ApiError, CallerProblems, JsonBody, Query, WriteProblems, json};
+
+/// What was put back.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Restored {
+    /// The skill's name.
+    #[schema(example = "plan-meeting")]
+    name: String,
+}
+
+/// Every change with who made it, newest first. Append-only; never holds content.
+#[utoipa::path(
+    operation_id = "list_audit",
+    tag = "admin",
+    summary = "Read the audit log",
+    params(
+        UserQuery,
+        PageQuery,
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "A page, newest first", body = Page<AuditEntry>),
+        CallerProblems
+    )
+)]
+#[get("/v1/admin/audit")]
+pub(crate) async fn list_audit(
+    app: Data<App>,
+    caller: AdminCaller,
+    user: Query<UserQuery>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_audit(&app, &caller.0, user.user.as_deref(), &page).await?;
+    Ok(json(StatusCode::OK, &page))
+}
+
+/// While the tenant's archive keeps them, newest first.
+#[utoipa::path(
+    operation_id = "list_archive",
+    tag = "admin",
+    summary = "List deleted skills",
+    params(
+        UserQuery,
+        PageQuery,
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "A page, newest first", body = Page<ArchivedSkill>),
+        CallerProblems
+    )
+)]
+#[get("/v1/admin/archive")]
+pub(crate) async fn list_archive(
+    app: Data<App>,
+    caller: AdminCaller,
+    user: Query<UserQuery>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_archive(&app, &caller.0, user.user.as_deref(), &page).await?;
+    Ok(json(StatusCode::OK, &page))
+}
+
+/// With its id and its whole history. The reason goes into the audit log.
+#[utoipa::path(
+    operation_id = "restore_skill",
+    tag = "admin",
+    summary = "Restore a deleted skill",
+    params(
+        ("id" = Uuid, Path, description = "The archive entry's id"),
+        TenantQuery
+    ),
+    request_body = Restore,
+    responses(
+        (status = 200, description = "Restored", body = Restored),
+        WriteProblems
+    )
+)]
+#[post("/v1/admin/archive/{id}/restore")]
+pub(crate) async fn restore_skill(
+    app: Data<App>,
+    caller: AdminCaller,
+    id: Path<Uuid>,
+    body: JsonBody<Restore>,
+) -> Result<HttpResponse, ApiError> {
+    let name = admin::restore_skill(&app, &caller.0, *id, &body.0).await?;
+    Ok(json(StatusCode::OK, &Restored { name }))
+}

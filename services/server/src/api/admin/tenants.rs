@@ -1,0 +1,175 @@
+//! Tenants and their users.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, get, patch, post};
+use knowhow_ops::App;
+use knowhow_ops::admin::{self, CreateTenant, CreateUser, Tenant, UpdateTenant, User};
+use knowhow_ops::page::{Page, PageQuery};
+
+use super::TenantQuery;
+use crate::http::{AdminCaller, ApiError, CallerProblems, JsonBody, Query, ReadProblems, WriteProblems, json};
+
+/// For operators.
+#[utoipa::path(
+    operation_id = "create_tenant",
+    tag = "admin",
+    summary = "Make a tenant",
+    request_body = CreateTenant,
+    responses(
+        (status = 201, description = "Made", body = Tenant),
+        WriteProblems
+    )
+)]
+#[post("/v1/admin/tenants")]
+pub(crate) async fn create_tenant(
+    app: Data<App>,
+    caller: AdminCaller,
+    body: JsonBody<CreateTenant>,
+) -> Result<HttpResponse, ApiError> {
+    let tenant = admin::create_tenant(&app, &caller.0, &body.0).await?;
+    Ok(json(StatusCode::CREATED, &tenant))
+}
+
+/// For operators.
+#[utoipa::path(
+    operation_id = "list_tenants",
+    tag = "admin",
+    summary = "List tenants",
+    params(
+        PageQuery
+    ),
+    responses(
+        (status = 200, description = "A page, by slug", body = Page<Tenant>),
+        CallerProblems
+    )
+)]
+#[get("/v1/admin/tenants")]
+pub(crate) async fn list_tenants(
+    app: Data<App>,
+    caller: AdminCaller,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_tenants(&app, &caller.0, &page).await?;
+    Ok(json(StatusCode::OK, &page))
+}
+
+/// For operators.
+#[utoipa::path(
+    operation_id = "get_tenant",
+    tag = "admin",
+    summary = "Read a tenant",
+    params(
+        ("slug" = String, Path, description = "The tenant's slug", max_length = 64, example = "demo")
+    ),
+    responses(
+        (status = 200, description = "The tenant", body = Tenant),
+        ReadProblems
+    )
+)]
+#[get("/v1/admin/tenants/{slug}")]
+pub(crate) async fn get_tenant(
+    app: Data<App>,
+    caller: AdminCaller,
+    slug: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let tenant = admin::get_tenant(&app, &caller.0, &slug).await?;
+    Ok(json(StatusCode::OK, &tenant))
+}
+
+/// For operators. Takes effect within a second.
+#[utoipa::path(
+    operation_id = "update_tenant",
+    tag = "admin",
+    summary = "Change a tenant's name, settings and quotas",
+    params(
+        ("slug" = String, Path, description = "The tenant's slug", max_length = 64, example = "demo")
+    ),
+    request_body = UpdateTenant,
+    responses(
+        (status = 200, description = "Changed", body = Tenant),
+        WriteProblems
+    )
+)]
+#[patch("/v1/admin/tenants/{slug}")]
+pub(crate) async fn update_tenant(
+    app: Data<App>,
+    caller: AdminCaller,
+    slug: Path<String>,
+    body: JsonBody<UpdateTenant>,
+) -> Result<HttpResponse, ApiError> {
+    let tenant = admin::update_tenant(&app, &caller.0, &slug, &body.0).await?;
+    Ok(json(StatusCode::OK, &tenant))
+}
+
+/// Finds the user where there is one already.
+#[utoipa::path(
+    operation_id = "create_user",
+    tag = "admin",
+    summary = "Make a user before first sight",
+    params(
+        TenantQuery
+    ),
+    request_body = CreateUser,
+    responses(
+        (status = 200, description = "The user", body = User),
+        WriteProblems
+    )
+)]
+#[post("/v1/admin/users")]
+pub(crate) async fn create_user(
+    app: Data<App>,
+    caller: AdminCaller,
+    body: JsonBody<CreateUser>,
+) -> Result<HttpResponse, ApiError> {
+    let user = admin::create_user(&app, &caller.0, &body.0).await?;
+    Ok(json(StatusCode::OK, &user))
+}
+
+/// With how many skills and bytes each keeps.
+#[utoipa::path(
+    operation_id = "list_users",
+    tag = "admin",
+    summary = "List users",
+    params(
+        PageQuery,
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "A page, by external id", body = Page<User>),
+        CallerProblems
+    )
+)]
+#[get("/v1/admin/users")]
+pub(crate) async fn list_users(
+    app: Data<App>,
+    caller: AdminCaller,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_users(&app, &caller.0, &page).await?;
+    Ok(json(StatusCode::OK, &page))
+}
+
+/// With how many skills and bytes they keep.
+#[utoipa::path(
+    operation_id = "get_user",
+    tag = "admin",
+    summary = "Read a user",
+    params(
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "The user", body = User),
+        ReadProblems
+    )
+)]
+#[get("/v1/admin/users/{external_id}")]
+pub(crate) async fn get_user(
+    app: Data<App>,
+    caller: AdminCaller,
+    external_id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let user = admin::get_user(&app, &caller.0, &external_id).await?;
+    Ok(json(StatusCode::OK, &user))
+}

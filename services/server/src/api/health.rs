@@ -1,0 +1,55 @@
+//! Is the process alive, and can it work?
+
+use actix_web::web::Data;
+use actix_web::{HttpResponse, get, http::StatusCode};
+use knowhow_domain::Error;
+use knowhow_ops::App;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::http::{ApiError, Problem, json};
+
+/// How it is.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Health {
+    /// `ok`.
+    #[schema(example = "ok")]
+    status: &'static str,
+    /// Of the service.
+    #[schema(example = "0.1.0")]
+    version: &'static str,
+}
+
+const OK: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION") };
+
+/// The process answers
+#[utoipa::path(
+    operation_id = "check_health",
+    tag = "health",
+    summary = "Is the process alive?",
+    responses((status = 200, description = "It is", body = Health)),
+    security(())
+)]
+#[get("/healthz")]
+pub(super) async fn check_health() -> HttpResponse {
+    json(StatusCode::OK, &OK)
+}
+
+/// The database answers, with the schema this binary needs
+#[utoipa::path(
+    operation_id = "check_readiness",
+    tag = "health",
+    summary = "Can it serve? Looks at the database and its migrations",
+    responses(
+        (status = 200, description = "It can", body = Health),
+        (status = 503, description = "It cannot", body = Problem, content_type = "application/problem+json")
+    ),
+    security(())
+)]
+#[get("/readyz")]
+pub(super) async fn check_readiness(app: Data<App>) -> Result<HttpResponse, ApiError> {
+    match knowhow_ops::readiness(&app).await? {
+        None => Ok(json(StatusCode::OK, &OK)),
+        Some(reason) => Err(Error::Unavailable(reason).into()),
+    }
+}

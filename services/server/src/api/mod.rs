@@ -1,0 +1,47 @@
+//! Every endpoint on one page. A handler extracts, calls one operation, and wraps its answer.
+
+mod admin;
+mod health;
+mod skills;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// Registers all endpoints. Fixed paths stand before those with a parameter, which would take them.
+pub fn configure(routes: &mut ServiceConfig) {
+    routes
+        .service(health::check_health)
+        .service(health::check_readiness)
+        .service(skills::import_skills)
+        .service(skills::export_skills)
+        .service(skills::report_use)
+        .service(skills::save_skill)
+        .service(skills::list_skills)
+        .service(skills::read_skill_md)
+        .service(skills::put_fields)
+        .service(skills::list_versions)
+        .service(skills::get_version)
+        .service(skills::diff_versions)
+        .service(skills::rollback_skill)
+        .service(skills::get_resource)
+        .service(skills::put_resource)
+        .service(skills::delete_resource)
+        .service(skills::load_skill)
+        .service(skills::patch_skill)
+        .service(skills::delete_skill)
+        .service(admin::create_tenant)
+        .service(admin::list_tenants)
+        .service(admin::get_tenant)
+        .service(admin::update_tenant)
+        .service(admin::create_user)
+        .service(admin::list_users)
+        .service(admin::get_user)
+        .service(admin::create_issuer)
+        .service(admin::list_issuers)
+        .service(admin::delete_issuer)
+        .service(admin::create_key)
+        .service(admin::list_keys)
+        .service(admin::revoke_key)
+        .service(admin::list_audit)
+        .service(admin::list_archive)
+        .service(admin::restore_skill);
+}

@@ -1,0 +1,160 @@
+//! Save, patch, fields, delete, used.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse, delete, patch, post, put};
+use knowhow_ops::App;
+use knowhow_ops::skills::{
+    self, Counted, DeleteSkill, PatchSkill, Patched, PutFields, ReportUse, SaveSkill, SavedSkill,
+};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::{
+    ApiError, JsonBody, OptionalJson, Query, UserCaller, WriteHeaders, WriteProblems, if_match, json, versioned,
+};
+
+/// How to save.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SaveQuery {
+    /// Refuse with 409 where the skill exists.
+    create_only: Option<bool>,
+}
+
+/// Creates a skill or makes a new version of it. The same state again changes nothing and says `unchanged`.
+#[utoipa::path(
+    operation_id = "save_skill",
+    tag = "skills",
+    summary = "Save a skill: create or update",
+    params(
+        SaveQuery,
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        WriteHeaders
+    ),
+    request_body = SaveSkill,
+    responses(
+        (status = 200, description = "Updated, or unchanged", body = SavedSkill),
+        (status = 201, description = "Created", body = SavedSkill),
+        WriteProblems
+    )
+)]
+#[post("/v1/skills")]
+pub(crate) async fn save_skill(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<SaveQuery>,
+    body: JsonBody<SaveSkill>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let base = if_match(request.headers())?;
+    let input = SaveSkill { expected_version: base.or(body.0.expected_version), ..body.0 };
+    let create_only = query.create_only.unwrap_or_default();
+    let saved = skills::save_skill(&app, &caller.principal, &caller.call, &input, create_only)
+        .await
+        .map_err(ApiError::under(base))?;
+    let status = if saved.created { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(versioned(status, saved.skill.skill.version, &saved.skill))
+}
+
+/// Replaces text in the body, the frontmatter or a resource: all edits or none. Exact text first, then tolerant
+/// matches that are unique. The same patch again changes nothing and says `unchanged`.
+#[utoipa::path(
+    operation_id = "patch_skill",
+    tag = "skills",
+    summary = "Patch a skill: the preferred edit",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        WriteHeaders
+    ),
+    request_body = PatchSkill,
+    responses((status = 200, description = "Patched, or unchanged", body = Patched), WriteProblems)
+)]
+#[patch("/v1/skills/{skill}")]
+pub(crate) async fn patch_skill(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+    body: JsonBody<PatchSkill>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let base = if_match(request.headers())?;
+    let input = PatchSkill { expected_version: base.or(body.0.expected_version), ..body.0 };
+    let patched = skills::patch_skill(&app, &caller.principal, &caller.call, &skill, &input)
+        .await
+        .map_err(ApiError::under(base))?;
+    Ok(versioned(StatusCode::OK, patched.skill.version, &patched))
+}
+
+/// Changes description, tags, category and the like where they stand in the frontmatter, and `pinned`.
+#[utoipa::path(
+    operation_id = "put_fields",
+    tag = "skills",
+    summary = "Change discovery fields alone",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        WriteHeaders
+    ),
+    request_body = PutFields,
+    responses((status = 200, description = "Changed, or unchanged", body = SavedSkill), WriteProblems)
+)]
+#[put("/v1/skills/{skill}/fields")]
+pub(crate) async fn put_fields(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+    body: JsonBody<PutFields>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let base = if_match(request.headers())?;
+    let input = PutFields { expected_version: base.or(body.0.expected_version), ..body.0 };
+    let saved = skills::put_fields(&app, &caller.principal, &caller.call, &skill, &input)
+        .await
+        .map_err(ApiError::under(base))?;
+    Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
+}
+
+/// Gone from everything an agent can reach, at once. An admin can restore it while the tenant's archive keeps it.
+#[utoipa::path(
+    operation_id = "delete_skill",
+    tag = "skills",
+    summary = "Delete a skill",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        WriteHeaders
+    ),
+    request_body(content = DeleteSkill, description = "May be left out"),
+    responses((status = 204, description = "Deleted"), WriteProblems)
+)]
+#[delete("/v1/skills/{skill}")]
+pub(crate) async fn delete_skill(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+    body: OptionalJson<DeleteSkill>,
+) -> Result<HttpResponse, ApiError> {
+    skills::delete_skill(&app, &caller.principal, &caller.call, &skill, &body.0).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Counts a use that happened elsewhere, or how a use turned out. Idempotent for skill, session, memory and UTC day.
+#[utoipa::path(
+    operation_id = "report_use",
+    tag = "skills",
+    summary = "Report a use and its outcome",
+    params(WriteHeaders),
+    request_body = ReportUse,
+    responses((status = 200, description = "Counted, or counted before", body = Counted), WriteProblems)
+)]
+#[post("/v1/skills/used")]
+pub(crate) async fn report_use(
+    app: Data<App>,
+    caller: UserCaller,
+    body: JsonBody<ReportUse>,
+) -> Result<HttpResponse, ApiError> {
+    let counted = skills::report_use(&app, &caller.principal, &caller.call, &body.0).await?;
+    Ok(json(StatusCode::OK, &counted))
+}

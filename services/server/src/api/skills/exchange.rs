@@ -1,0 +1,107 @@
+//! Import and export.
+
+use actix_multipart::Multipart;
+use actix_web::http::{StatusCode, header};
+use actix_web::web::Data;
+use actix_web::{HttpResponse, get, post};
+use futures_util::TryStreamExt;
+use knowhow_domain::{Error, Result};
+use knowhow_ops::App;
+use knowhow_ops::skills::{self, ExportQuery, ImportReport, Upload};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::http::{ApiError, CallerHeaders, CallerProblems, Query, UserCaller, WriteHeaders, WriteProblems, json};
+
+/// Packed; what comes out of an archive has its own limits.
+const UPLOAD_BYTES: usize = 24 * 1024 * 1024;
+
+/// How to import.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ImportQuery {
+    /// Quote frontmatter values that are invalid YAML for want of quotes.
+    fix: Option<bool>,
+}
+
+/// Files to import.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the form; the handler reads its parts as they come")]
+pub(crate) struct ImportForm {
+    /// A SKILL.md, a zip, a tar or a tar.gz; the part may be repeated.
+    #[schema(content_media_type = "application/octet-stream")]
+    file: Vec<u8>,
+}
+
+/// Imports SKILL.md files and archives of them. Each skill stands alone: a bad one is reported and stops no other.
+#[utoipa::path(
+    operation_id = "import_skills",
+    tag = "exchange",
+    summary = "Import skills",
+    params(ImportQuery, WriteHeaders),
+    request_body(content = ImportForm, content_type = "multipart/form-data"),
+    responses((status = 200, description = "What became of each", body = ImportReport), WriteProblems)
+)]
+#[post("/v1/skills/import")]
+pub(crate) async fn import_skills(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<ImportQuery>,
+    form: Multipart,
+) -> Result<HttpResponse, ApiError> {
+    let uploads = read_uploads(form).await?;
+    let fix = query.fix.unwrap_or_default();
+    let report = skills::import_skills(&app, &caller.principal, &caller.call, uploads, fix).await?;
+    Ok(json(StatusCode::OK, &report))
+}
+
+async fn read_uploads(mut form: Multipart) -> Result<Vec<Upload>> {
+    let unreadable = |e: actix_multipart::MultipartError| Error::Malformed(format!("the form cannot be read: {e}"));
+    let (mut uploads, mut total) = (Vec::new(), 0);
+    while let Some(mut part) = form.try_next().await.map_err(unreadable)? {
+        let given = part.content_disposition().and_then(|d| d.get_filename()).unwrap_or("SKILL.md");
+        let file_name: String = given.chars().filter(|c| !c.is_control()).take(255).collect();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
+            total += chunk.len();
+            if total > UPLOAD_BYTES {
+                return Err(Error::TooLarge { what: "the upload".into(), limit: UPLOAD_BYTES as u64 });
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        uploads.push(Upload { file_name, bytes });
+    }
+    if uploads.is_empty() {
+        return Err(Error::Malformed("the form has no file; send one as the part 'file'".into()));
+    }
+    Ok(uploads)
+}
+
+/// All skills of the user as folders in one archive, byte for byte, or in the strict form of agentskills.io.
+#[utoipa::path(
+    operation_id = "export_skills",
+    tag = "exchange",
+    summary = "Export skills",
+    params(ExportQuery, CallerHeaders),
+    responses(
+        (status = 200, description = "The archive", content(
+            ([u8] = "application/zip"),
+            ([u8] = "application/gzip")
+        )),
+        CallerProblems
+    )
+)]
+#[get("/v1/skills/export")]
+pub(crate) async fn export_skills(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<ExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let exported = skills::export_skills(&app, &caller.principal, &query).await?;
+    let disposition = format!("attachment; filename=\"{}\"", exported.file_name);
+    Ok(HttpResponse::Ok()
+        .insert_header((header::CONTENT_TYPE, exported.media_type))
+        .insert_header((header::CONTENT_DISPOSITION, disposition))
+        .body(exported.bytes))
+}

@@ -1,0 +1,105 @@
+//! Versions, diff, rollback.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, get, post};
+use knowhow_ops::App;
+use knowhow_ops::page::{Page, PageQuery};
+use knowhow_ops::skills::{self, Diff, Rollback, SavedSkill, Version, VersionDetail};
+
+use crate::http::{
+    ApiError, CallerHeaders, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json, versioned,
+};
+
+/// Who changed the skill, how and when, newest first.
+#[utoipa::path(
+    operation_id = "list_versions",
+    tag = "history",
+    summary = "List versions",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        PageQuery,
+        CallerHeaders
+    ),
+    responses((status = 200, description = "A page, newest first", body = Page<Version>), ReadProblems)
+)]
+#[get("/v1/skills/{skill}/versions")]
+pub(crate) async fn list_versions(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &skills::list_versions(&app, &caller.principal, &skill, &page).await?))
+}
+
+/// One version with its SKILL.md and resources.
+#[utoipa::path(
+    operation_id = "get_version",
+    tag = "history",
+    summary = "Read one version",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("version" = i32, Path, description = "From 1", minimum = 1, example = 1),
+        CallerHeaders
+    ),
+    responses((status = 200, description = "The version", body = VersionDetail), ReadProblems)
+)]
+#[get("/v1/skills/{skill}/versions/{version}")]
+pub(crate) async fn get_version(
+    app: Data<App>,
+    caller: UserCaller,
+    path: Path<(String, i32)>,
+) -> Result<HttpResponse, ApiError> {
+    let (skill, version) = path.into_inner();
+    Ok(json(StatusCode::OK, &skills::get_version(&app, &caller.principal, &skill, version).await?))
+}
+
+/// A unified diff of SKILL.md and of every text resource that differs; empty where nothing does.
+#[utoipa::path(
+    operation_id = "diff_versions",
+    tag = "history",
+    summary = "Compare two versions",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        Diff,
+        CallerHeaders
+    ),
+    responses(
+        (status = 200, description = "Unified diff", body = String, content_type = "text/x-diff"),
+        ReadProblems
+    )
+)]
+#[get("/v1/skills/{skill}/diff")]
+pub(crate) async fn diff_versions(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+    query: Query<Diff>,
+) -> Result<HttpResponse, ApiError> {
+    let diff = skills::diff_versions(&app, &caller.principal, &skill, &query).await?;
+    Ok(HttpResponse::Ok().content_type("text/x-diff; charset=utf-8").body(diff))
+}
+
+/// Makes the state of an earlier version a new version.
+#[utoipa::path(
+    operation_id = "rollback_skill",
+    tag = "history",
+    summary = "Roll back to a version",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        WriteHeaders
+    ),
+    request_body = Rollback,
+    responses((status = 200, description = "Rolled back, or unchanged", body = SavedSkill), WriteProblems)
+)]
+#[post("/v1/skills/{skill}/rollback")]
+pub(crate) async fn rollback_skill(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+    body: JsonBody<Rollback>,
+) -> Result<HttpResponse, ApiError> {
+    let saved = skills::rollback_skill(&app, &caller.principal, &caller.call, &skill, &body.0).await?;
+    Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
+}

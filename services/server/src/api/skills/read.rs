@@ -1,0 +1,98 @@
+//! Index, load, raw file.
+
+use actix_web::http::{StatusCode, header};
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse, get};
+use knowhow_domain::Error;
+use knowhow_ops::App;
+use knowhow_ops::page::Page;
+use knowhow_ops::skills::{self, IndexItem, ListSkills, LoadedSkill};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::http::{
+    ApiError, CallerHeaders, CallerProblems, Query, ReadProblems, UserCaller, etag_of, file, not_modified, versioned,
+};
+
+/// How to load.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LoadQuery {
+    /// Read without counting as use.
+    peek: Option<bool>,
+}
+
+/// One page of the caller's skills, by name or, with `ranked`, by importance.
+#[utoipa::path(
+    operation_id = "list_skills",
+    tag = "skills",
+    summary = "List skills: one page of the index",
+    params(ListSkills, CallerHeaders),
+    responses(
+        (status = 200, description = "A page; `ETag` is over its bytes", body = Page<IndexItem>),
+        (status = 304, description = "`If-None-Match` names this very page"),
+        CallerProblems
+    )
+)]
+#[get("/v1/skills")]
+pub(crate) async fn list_skills(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<ListSkills>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let page = skills::list_skills(&app, &caller.principal, &query).await?;
+    let bytes = serde_json::to_vec(&page).map_err(Error::internal)?;
+    Ok(not_modified(&request, &etag_of(&bytes))
+        .unwrap_or_else(|mut response| response.insert_header(header::ContentType::json()).body(bytes)))
+}
+
+/// The whole skill, for work: counts as a use unless `peek`. A merged name answers with its successor.
+#[utoipa::path(
+    operation_id = "load_skill",
+    tag = "skills",
+    summary = "Load a skill, counted as use",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        LoadQuery,
+        CallerHeaders
+    ),
+    responses((status = 200, description = "The skill; `ETag` is its version", body = LoadedSkill), ReadProblems)
+)]
+#[get("/v1/skills/{skill}")]
+pub(crate) async fn load_skill(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+    query: Query<LoadQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let peek = query.peek.unwrap_or_default();
+    let loaded = skills::load_skill(&app, &caller.principal, &caller.call, &skill, peek).await?;
+    Ok(versioned(StatusCode::OK, loaded.skill.version, &loaded))
+}
+
+/// SKILL.md byte for byte. Never counts as use.
+#[utoipa::path(
+    operation_id = "read_skill_md",
+    tag = "skills",
+    summary = "Read the raw SKILL.md",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        CallerHeaders
+    ),
+    responses(
+        (status = 200, description = "The file; `ETag` is its SHA-256", body = String, content_type = "text/markdown"),
+        (status = 304, description = "`If-None-Match` names this very file"),
+        ReadProblems
+    )
+)]
+#[get("/v1/skills/{skill}/SKILL.md")]
+pub(crate) async fn read_skill_md(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    Ok(file(&request, skills::read_skill_md(&app, &caller.principal, &skill).await?))
+}

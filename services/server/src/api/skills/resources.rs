@@ -1,0 +1,94 @@
+//! The other files of a skill.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse, delete, get, put};
+use knowhow_ops::App;
+use knowhow_ops::skills::{self, SavedSkill};
+
+use crate::http::{
+    ApiError, CallerHeaders, RawBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems, file, if_match, versioned,
+};
+
+/// One file as it is stored. Does not count as use.
+#[utoipa::path(
+    operation_id = "get_resource",
+    tag = "resources",
+    summary = "Read a resource",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md"),
+        CallerHeaders
+    ),
+    responses(
+        (status = 200, description = "The file; `ETag` is its SHA-256", content_type = "*/*", body = [u8]),
+        (status = 304, description = "`If-None-Match` names this very file"),
+        ReadProblems
+    )
+)]
+#[get("/v1/skills/{skill}/resources/{path:.*}")]
+pub(crate) async fn get_resource(
+    app: Data<App>,
+    caller: UserCaller,
+    path: Path<(String, String)>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    Ok(file(&request, skills::get_resource(&app, &caller.principal, &path.0, &path.1).await?))
+}
+
+/// Writes one file, below `references/`, `scripts/`, `assets/`, `templates/` or `resources/`: a new version.
+#[utoipa::path(
+    operation_id = "put_resource",
+    tag = "resources",
+    summary = "Write a resource",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        WriteHeaders
+    ),
+    request_body(content = [u8], content_type = "application/octet-stream", description = "The bytes, at most 1 MiB"),
+    responses((status = 200, description = "Written, or unchanged", body = SavedSkill), WriteProblems)
+)]
+#[put("/v1/skills/{skill}/resources/{path:.*}")]
+pub(crate) async fn put_resource(
+    app: Data<App>,
+    caller: UserCaller,
+    path: Path<(String, String)>,
+    body: RawBody,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let base = if_match(request.headers())?;
+    let target = (path.0.as_str(), path.1.as_str(), base);
+    let saved = skills::put_resource(&app, &caller.principal, &caller.call, target, &body.0)
+        .await
+        .map_err(ApiError::under(base))?;
+    Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
+}
+
+/// Removes one file: a new version.
+#[utoipa::path(
+    operation_id = "delete_resource",
+    tag = "resources",
+    summary = "Delete a resource",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        WriteHeaders
+    ),
+    responses((status = 200, description = "Removed", body = SavedSkill), WriteProblems)
+)]
+#[delete("/v1/skills/{skill}/resources/{path:.*}")]
+pub(crate) async fn delete_resource(
+    app: Data<App>,
+    caller: UserCaller,
+    path: Path<(String, String)>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let base = if_match(request.headers())?;
+    let target = (path.0.as_str(), path.1.as_str(), base);
+    let saved =
+        skills::delete_resource(&app, &caller.principal, &caller.call, target).await.map_err(ApiError::under(base))?;
+    Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
+}

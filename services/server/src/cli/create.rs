@@ -1,0 +1,96 @@
+//! `knowhow tenant create`, `knowhow key create`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use chrono::TimeDelta;
+use clap::Subcommand;
+use knowhow_domain::Scope;
+use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreateTenant, IssuerAlgorithm};
+use knowhow_ops::{App, Principal};
+use knowhow_store::credential::api_key;
+
+use super::shell;
+use crate::config::Config;
+
+/// Tenants.
+#[derive(Subcommand)]
+pub(super) enum TenantCommand {
+    /// Make a tenant, with an HS256 issuer for `knowhow token`
+    Create {
+        /// Lower-case letters and digits, joined by single dashes
+        slug: String,
+        /// For people
+        #[arg(long)]
+        name: Option<String>,
+    },
+}
+
+/// API keys.
+#[derive(Subcommand)]
+pub(super) enum KeyCommand {
+    /// Make an API key and print it, this once
+    Create {
+        /// The tenant's slug
+        #[arg(long)]
+        tenant: String,
+        /// For people
+        #[arg(long, default_value = "command line")]
+        name: String,
+        /// Scopes, separated by commas
+        #[arg(long, value_delimiter = ',', default_value = "skills:read,skills:write,sessions,memories")]
+        scope: Vec<String>,
+        /// When it expires, in days; by default never
+        #[arg(long)]
+        days: Option<u32>,
+    },
+}
+
+impl TenantCommand {
+    pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
+        let Self::Create { slug, name } = self;
+        let app = shell::app(config)?;
+        create_tenant(&app, &slug, name).await?;
+        println!("{slug}");
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Makes a tenant with an issuer whose tokens this service can sign. Returns an operator in it.
+pub(super) async fn create_tenant(app: &App, slug: &str, name: Option<String>) -> Result<Principal> {
+    let nowhere = app.gate.operator_at_shell(None).await?;
+    admin::create_tenant(app, &nowhere, &CreateTenant { slug: slug.to_owned(), name, settings: None }).await?;
+    let operator = app.gate.operator_at_shell(Some(slug)).await?;
+    add_issuer(app, &operator).await?;
+    Ok(operator)
+}
+
+/// Registers an HS256 issuer with a fresh secret.
+pub(super) async fn add_issuer(app: &App, operator: &Principal) -> Result<()> {
+    let (_, secret) = api_key::generate()?;
+    let issuer = CreateIssuer {
+        iss: format!("knowhow-dev/{}", operator.tenant_slug()),
+        audience: None,
+        algorithm: IssuerAlgorithm::HS256,
+        secret: Some(secret),
+        jwks_url: None,
+    };
+    admin::create_issuer(app, operator, &issuer).await?;
+    Ok(())
+}
+
+impl KeyCommand {
+    pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
+        let Self::Create { tenant, name, scope, days } = self;
+        let app = shell::app(config)?;
+        let operator = app.gate.operator_at_shell(Some(&tenant)).await?;
+        let scopes = scope
+            .iter()
+            .map(|s| Scope::from_wire(s).with_context(|| format!("'{s}' is not a scope")))
+            .collect::<Result<Vec<_>>>()?;
+        let expires_at = days.map(|days| app.clock.now() + TimeDelta::days(i64::from(days)));
+        let created = admin::create_key(&app, &operator, &CreateKey { name, scopes, expires_at }).await?;
+        println!("{}", created.secret);
+        Ok(ExitCode::SUCCESS)
+    }
+}

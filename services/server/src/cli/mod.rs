@@ -1,0 +1,102 @@
+//! The command line.
+
+mod client;
+mod create;
+mod doctor;
+mod export;
+mod import;
+mod migrate;
+mod seed_demo;
+mod serve;
+mod shell;
+mod token;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+
+use crate::config::Config;
+
+/// Procedural memory for agents.
+#[derive(Parser)]
+#[command(name = "knowhow", version, about, propagate_version = true)]
+struct Cli {
+    /// TOML file with settings; KNOWHOW_* variables win over it
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve REST and the interactive API
+    Serve,
+    /// Bring the database of DATABASE_URL up to date and set the login role's password
+    Migrate,
+    /// Mint a JWT of a tenant's HS256 issuer, or of the deployment's own, for development
+    Token(token::Token),
+    /// Tenants
+    #[command(subcommand)]
+    Tenant(create::TenantCommand),
+    /// API keys
+    #[command(subcommand)]
+    Key(create::KeyCommand),
+    /// Import a folder or archive of skills into a running service
+    Import(import::Import),
+    /// Export all skills of a user from a running service
+    Export(export::Export),
+    /// Print the OpenAPI document
+    Openapi,
+    /// Print the effective settings, secrets masked
+    Config,
+    /// Check database, roles, row-level security and settings, and say what is wrong
+    Doctor,
+    /// Make a demo tenant with a user, an API key and tokens, and print them as shell lines
+    SeedDemo(seed_demo::SeedDemo),
+}
+
+/// Runs the command line.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("knowhow: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<ExitCode> {
+    match cli.command {
+        Command::Openapi => {
+            println!("{}", crate::http::document().to_pretty_json()?);
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Import(import) => return block_on(import.run()),
+        Command::Export(export) => return block_on(export.run()),
+        _ => {}
+    }
+    let config = Config::load(cli.config.as_deref())?;
+    match cli.command {
+        Command::Config => {
+            print!("{}", config.masked()?);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Serve => serve::run(&config),
+        Command::Migrate => block_on(migrate::run(&config)),
+        Command::Doctor => block_on(doctor::run(&config)),
+        Command::Token(token) => block_on(token.run(&config)),
+        Command::Tenant(command) => block_on(command.run(&config)),
+        Command::Key(command) => block_on(command.run(&config)),
+        Command::SeedDemo(seed) => block_on(seed.run(&config)),
+        Command::Openapi | Command::Import(_) | Command::Export(_) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a runtime")?.block_on(work)
+}

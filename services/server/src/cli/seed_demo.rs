@@ -1,0 +1,72 @@
+//! `knowhow seed-demo`: what `make run` needs to be tried at once. Running it again makes nothing twice.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use chrono::TimeDelta;
+use clap::Args;
+use knowhow_domain::{Error, Scope};
+use knowhow_ops::admin::{self, CreateKey};
+use knowhow_ops::{App, Principal, skills};
+
+use super::create::{add_issuer, create_tenant};
+use super::shell;
+use super::token::{operator_token, user_token};
+use crate::config::Config;
+
+const TENANT: &str = "demo";
+const USER: &str = "demo-user";
+
+/// Makes the demo tenant.
+#[derive(Args)]
+pub(super) struct SeedDemo {
+    /// Keep this key where it still works, instead of making another
+    #[arg(long, value_name = "KEY")]
+    existing_api_key: Option<String>,
+}
+
+impl SeedDemo {
+    pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
+        let app = shell::app(config)?;
+        let month = TimeDelta::days(30);
+        let operator = find_or_make_tenant(&app).await?;
+        let token = user_token(&app, &operator, USER, (&[], &[]), month).await?;
+        skills::sync_starters(&app, &app.gate.authenticate(&token, None).await?).await?;
+        let api_key = self.api_key(&app, &operator).await?;
+        let admin = operator_token(config, "demo-admin", Some(TENANT), month)?;
+        println!("KNOWHOW_TOKEN={token}\nKNOWHOW_API_KEY={api_key}\nKNOWHOW_ADMIN_TOKEN={admin}");
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn api_key(self, app: &App, operator: &Principal) -> Result<String> {
+        if let Some(key) = self.existing_api_key
+            && app.gate.authenticate(&key, None).await.is_ok_and(|p| p.tenant() == operator.tenant())
+        {
+            return Ok(key);
+        }
+        let scopes = vec![Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories];
+        let key = CreateKey { name: "demo".into(), scopes, expires_at: None };
+        Ok(admin::create_key(app, operator, &key).await?.secret)
+    }
+}
+
+async fn find_or_make_tenant(app: &App) -> Result<Principal> {
+    match app.gate.operator_at_shell(Some(TENANT)).await {
+        Ok(operator) if app.gate.find_signing_issuer(&operator).is_some() => Ok(operator),
+        Ok(operator) => {
+            add_issuer(app, &operator).await?;
+            fresh(app).await
+        }
+        Err(Error::NotFound { .. }) => {
+            create_tenant(app, TENANT, Some("Demo".into())).await?;
+            fresh(app).await
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// What a gate has just looked up it remembers for a second; a new one sees the issuer that was added.
+async fn fresh(app: &App) -> Result<Principal> {
+    app.gate.state().forget_tenants();
+    Ok(app.gate.operator_at_shell(Some(TENANT)).await?)
+}

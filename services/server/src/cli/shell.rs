@@ -1,0 +1,44 @@
+//! What commands with database credentials work with: the service's own parts, without HTTP.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use aws_lc_rs::hmac;
+use knowhow_domain::{Clock, Limits, SystemClock};
+use knowhow_ops::App;
+use knowhow_store::{Database, Gate, GateConfig, GateState, OperatorIssuer};
+
+use crate::config::Config;
+
+/// The gate that the settings describe.
+pub(super) fn gate(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<GateState>> {
+    let secret_key = config.secret()?;
+    let operator = operator(config, &secret_key);
+    let gate = GateConfig {
+        secret_key,
+        audience: config.audience.clone(),
+        operator: Some(operator),
+        private_issuers: config.private_issuers,
+    };
+    Ok(Arc::new(GateState::new(gate, clock)?))
+}
+
+/// The deployment's own issuer; its secret follows from the master secret unless it is set.
+pub(super) fn operator(config: &Config, secret_key: &[u8]) -> OperatorIssuer {
+    let secret = if config.operator_secret.is_empty() {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, secret_key);
+        hmac::sign(&key, b"knowhow/v1/operator-issuer").as_ref().to_vec()
+    } else {
+        config.operator_secret.as_bytes().to_vec()
+    };
+    OperatorIssuer { iss: config.operator_issuer.clone(), secret }
+}
+
+/// The operations, over connections of this thread.
+pub(super) fn app(config: &Config) -> Result<App> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let db = Database::open(&config.database()?)?;
+    let gate = Gate::new(db.clone(), gate(config, clock.clone())?);
+    let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
+    Ok(App { db, gate, clock, limits })
+}

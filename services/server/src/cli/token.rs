@@ -1,0 +1,87 @@
+//! `knowhow token`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use chrono::TimeDelta;
+use clap::Args;
+use knowhow_domain::{Clock, Scope, SystemClock};
+use knowhow_ops::{App, admin};
+use knowhow_store::credential::{NewToken, mint_hs256};
+use knowhow_store::{Gate, Principal};
+
+use super::shell;
+use crate::config::Config;
+
+/// Mints a JWT.
+#[derive(Args)]
+pub(super) struct Token {
+    /// The tenant's slug; for an operator it may be left out
+    #[arg(long)]
+    tenant: Option<String>,
+    /// The user's external id (`sub`)
+    #[arg(long, default_value = "demo-user")]
+    user: String,
+    /// Scopes, separated by commas; by default what a user has
+    #[arg(long, value_delimiter = ',', value_name = "SCOPE")]
+    scope: Vec<String>,
+    /// Roles, separated by commas: user, tenant_admin
+    #[arg(long, value_delimiter = ',', value_name = "ROLE")]
+    role: Vec<String>,
+    /// For the deployment's operators, who keep tenants
+    #[arg(long, conflicts_with_all = ["scope", "role"])]
+    operator: bool,
+    /// How long it holds, in hours
+    #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8760))]
+    hours: u32,
+}
+
+impl Token {
+    pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
+        let ttl = TimeDelta::hours(i64::from(self.hours));
+        let token = if self.operator {
+            operator_token(config, &self.user, self.tenant.as_deref(), ttl)?
+        } else {
+            let slug = self.tenant.context("name the tenant: --tenant SLUG")?;
+            let app = shell::app(config)?;
+            let principal = app.gate.operator_at_shell(Some(&slug)).await?;
+            let scopes = self
+                .scope
+                .iter()
+                .map(|s| Scope::from_wire(s).with_context(|| format!("'{s}' is not a scope")))
+                .collect::<Result<Vec<_>>>()?;
+            user_token(&app, &principal, &self.user, (&scopes, &self.role), ttl).await?
+        };
+        println!("{token}");
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A token of one of the tenant's users; without scopes and roles it has those of a user.
+pub(super) async fn user_token(
+    app: &App,
+    principal: &Principal,
+    user: &str,
+    (scopes, roles): (&[Scope], &[String]),
+    ttl: TimeDelta,
+) -> Result<String> {
+    let plain = ["user".to_owned()];
+    let roles = if scopes.is_empty() && roles.is_empty() { &plain } else { roles };
+    Ok(admin::mint_token(app, principal, user, (scopes, roles), ttl).await?)
+}
+
+/// A token of the deployment's own issuer.
+pub(super) fn operator_token(config: &Config, name: &str, tenant: Option<&str>, ttl: TimeDelta) -> Result<String> {
+    let operator = shell::operator(config, &config.secret()?);
+    let token = NewToken {
+        iss: operator.iss,
+        aud: config.audience.clone(),
+        sub: name.to_owned(),
+        tid: tenant.unwrap_or(Gate::NO_TENANT).to_owned(),
+        scope: Vec::new(),
+        roles: vec!["operator".into()],
+        ttl,
+        now: SystemClock.now(),
+    };
+    Ok(mint_hs256(&operator.secret, &token)?)
+}

@@ -1,0 +1,237 @@
+//! Settings: one typed struct, `KNOWHOW_*` environment over an optional TOML file. The only room that reads the
+//! environment.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use knowhow_store::DatabaseConfig;
+use serde::{Deserialize, Serialize};
+
+/// Variables of the same prefix that belong to clients and to the development scripts.
+const OTHERS: [&str; 6] = ["url", "token", "api_key", "admin_token", "login_password", "user"];
+const OTHER_PREFIXES: [&str; 3] = ["pg_", "test_", "bench_"];
+
+/// Everything that can be set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The database through the role `knowhow_login`.
+    pub database_url: String,
+    /// Master secret, 64 hex characters (32 bytes): hashes API keys, seals issuers' secrets.
+    pub secret_key: String,
+    /// Address to listen on.
+    pub bind: String,
+    /// Port to listen on.
+    pub port: u16,
+    /// Worker threads; 0 is one for each core.
+    pub workers: usize,
+    /// Connections for writes, for each worker.
+    pub write_connections: u32,
+    /// Connections for hot reads, for each worker.
+    pub read_connections: usize,
+    /// Longest wait for a connection, milliseconds.
+    pub acquire_timeout_ms: u64,
+    /// Longest statement, milliseconds.
+    pub statement_timeout_ms: u64,
+    /// Longest wait for a whole request body, milliseconds.
+    pub body_timeout_ms: u64,
+    /// Longest wait for requests in flight at shutdown, seconds.
+    pub shutdown_timeout_s: u64,
+    /// Largest body of a skill, bytes.
+    pub skill_body_bytes: usize,
+    /// Under which URL clients reach the service.
+    pub public_url: String,
+    /// `aud` that tokens must carry.
+    pub audience: String,
+    /// `iss` of the deployment's own tokens, which may carry the role `operator`.
+    pub operator_issuer: String,
+    /// HS256 secret of those tokens; by default derived from `secret_key`.
+    pub operator_secret: String,
+    /// Whether tenants' issuers may have key URLs in private networks and without TLS.
+    pub private_issuers: bool,
+    /// Wrong credentials from one address and minute before it is told to wait; 0 for no limit.
+    pub wrong_credentials_per_minute: u32,
+    /// Log filter, e.g. `info,knowhow_store=debug`.
+    pub log: String,
+    /// `json` or `pretty`.
+    pub log_format: String,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            database_url: String::new(),
+            secret_key: String::new(),
+            bind: "127.0.0.1".into(),
+            port: 8080,
+            workers: 0,
+            write_connections: 8,
+            read_connections: 4,
+            acquire_timeout_ms: 3000,
+            statement_timeout_ms: 5000,
+            body_timeout_ms: 30_000,
+            shutdown_timeout_s: 8,
+            skill_body_bytes: 256 * 1024,
+            public_url: "http://127.0.0.1:8080".into(),
+            audience: "knowhow".into(),
+            operator_issuer: "knowhow-operator".into(),
+            operator_secret: String::new(),
+            private_issuers: false,
+            wrong_credentials_per_minute: 100,
+            log: "info".into(),
+            log_format: "json".into(),
+        }
+    }
+}
+
+impl Config {
+    /// The file, where one is given, under the environment.
+    ///
+    /// # Errors
+    /// For an unreadable file, an unknown key, or a value of the wrong kind, naming it.
+    #[expect(clippy::disallowed_methods, reason = "the one room that reads the environment")]
+    pub fn load(file: Option<&Path>) -> Result<Self> {
+        let text = match file {
+            Some(path) => std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?,
+            None => String::new(),
+        };
+        Self::from_parts(&text, std::env::vars().collect())
+    }
+
+    fn from_parts(file: &str, environment: BTreeMap<String, String>) -> Result<Self> {
+        let mut table: toml::Table = file.parse().context("the configuration file is not valid TOML")?;
+        let kinds = toml::Table::try_from(Self::default())?;
+        for (name, value) in environment {
+            let Some(key) = name.strip_prefix("KNOWHOW_").map(str::to_lowercase) else { continue };
+            if OTHERS.contains(&key.as_str()) || OTHER_PREFIXES.iter().any(|p| key.starts_with(p)) {
+                continue;
+            }
+            let Some(kind) = kinds.get(&key) else { bail!("{name} is not a setting; see `knowhow config`") };
+            table.insert(key, typed(&name, kind, value)?);
+        }
+        toml::Value::Table(table).try_into().context("the configuration has an unknown key or a wrong value")
+    }
+
+    /// What the pools need.
+    ///
+    /// # Errors
+    /// Where no database is named.
+    pub fn database(&self) -> Result<DatabaseConfig> {
+        if self.database_url.is_empty() {
+            bail!("set KNOWHOW_DATABASE_URL, e.g. postgres://knowhow_login:...@127.0.0.1:5432/knowhow");
+        }
+        Ok(DatabaseConfig {
+            url: self.database_url.clone(),
+            write_connections: self.write_connections,
+            read_connections: self.read_connections,
+            acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
+            statement_timeout: Duration::from_millis(self.statement_timeout_ms),
+        })
+    }
+
+    /// The master secret's bytes.
+    ///
+    /// # Errors
+    /// Where it is not at least 64 hex characters.
+    pub fn secret(&self) -> Result<Vec<u8>> {
+        let hex = self.secret_key.as_bytes();
+        let bytes: Option<Vec<u8>> = hex
+            .chunks(2)
+            .map(|pair| std::str::from_utf8(pair).ok().filter(|p| p.len() == 2))
+            .map(|pair| pair.and_then(|p| u8::from_str_radix(p, 16).ok()))
+            .collect();
+        bytes
+            .filter(|b| b.len() >= 32)
+            .context("KNOWHOW_SECRET_KEY must be at least 64 hex characters: openssl rand -hex 32")
+    }
+
+    /// The settings as TOML with every secret masked.
+    ///
+    /// # Errors
+    /// Never in practice; the type can be written.
+    pub fn masked(&self) -> Result<String> {
+        let mut shown = self.clone();
+        for secret in [&mut shown.secret_key, &mut shown.operator_secret] {
+            if !secret.is_empty() {
+                *secret = "***".into();
+            }
+        }
+        if let Ok(mut url) = url::Url::parse(&shown.database_url)
+            && url.password().is_some()
+            && url.set_password(Some("***")).is_ok()
+        {
+            shown.database_url = url.into();
+        }
+        Ok(toml::to_string(&shown)?)
+    }
+}
+
+fn typed(name: &str, kind: &toml::Value, value: String) -> Result<toml::Value> {
+    let wrong = || format!("{name} must be a {}, is '{value}'", kind.type_str());
+    Ok(match kind {
+        toml::Value::Integer(_) => toml::Value::Integer(value.parse().with_context(wrong)?),
+        toml::Value::Boolean(_) => toml::Value::Boolean(value.parse().with_context(wrong)?),
+        _ => toml::Value::String(value),
+    })
+}
+
+/// The URL that `migrate` connects with: `DATABASE_URL`, of a superuser or the database's owner.
+///
+/// # Errors
+/// Where it is not set.
+#[expect(clippy::disallowed_methods, reason = "the one room that reads the environment")]
+pub fn owner_url() -> Result<String> {
+    std::env::var("DATABASE_URL").context("set DATABASE_URL to the database as its owner or a superuser sees it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config> {
+        Config::from_parts(file, environment.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect())
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file() {
+        let config = load("port = 1\nbind = '::1'", &[("KNOWHOW_PORT", "2"), ("PATH", "/bin")]).unwrap();
+        assert_eq!((config.port, config.bind.as_str()), (2, "::1"));
+    }
+
+    #[test]
+    fn unknown_keys_and_wrong_values_are_named() {
+        assert!(load("prot = 1", &[]).is_err());
+        let error = load("", &[("KNOWHOW_PROT", "1")]).unwrap_err();
+        assert!(error.to_string().contains("KNOWHOW_PROT"));
+        let error = load("", &[("KNOWHOW_PORT", "many")]).unwrap_err();
+        assert!(error.to_string().contains("KNOWHOW_PORT must be a integer"));
+        assert!(load("", &[("KNOWHOW_TOKEN", "x"), ("KNOWHOW_PG_PORT", "x")]).is_ok());
+    }
+
+    #[test]
+    fn secrets_are_masked() {
+        let config = load(
+            "",
+            &[
+                ("KNOWHOW_SECRET_KEY", "5ec4e7"),
+                ("KNOWHOW_OPERATOR_SECRET", "5ec4e7"),
+                ("KNOWHOW_DATABASE_URL", "postgres://me:5ec4e7@host/db"),
+            ],
+        )
+        .unwrap();
+        let shown = config.masked().unwrap();
+        assert!(!shown.contains("5ec4e7"), "{shown}");
+        assert!(shown.contains("postgres://me:***@host/db"));
+    }
+
+    #[test]
+    fn the_secret_key_has_at_least_32_bytes_of_hex() {
+        let secret = |key: &str| load("", &[("KNOWHOW_SECRET_KEY", key)]).unwrap().secret();
+        assert_eq!(secret(&"ab".repeat(32)).unwrap(), vec![0xab; 32]);
+        for bad in ["", &"ab".repeat(31), &"zz".repeat(32), &format!("{}a", "ab".repeat(32)), "é"] {
+            assert!(secret(bad).is_err(), "{bad}");
+        }
+    }
+}

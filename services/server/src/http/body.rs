@@ -1,0 +1,135 @@
+//! Reading what a request carries, within a size and a time, with problem+json for whatever cannot be read.
+
+use std::future::Future;
+use std::ops::Deref;
+use std::pin::Pin;
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::http::header;
+use actix_web::web::{Bytes, BytesMut, Data};
+use actix_web::{FromRequest, HttpRequest};
+use futures_util::StreamExt;
+use knowhow_domain::Error;
+use serde::de::DeserializeOwned;
+
+use super::{ApiError, Shared};
+
+/// JSON may spell a byte as six characters, so this is what the largest skill can need.
+const JSON_BYTES: usize = 2 * 1024 * 1024;
+const RAW_BYTES: usize = 4 * 1024 * 1024;
+
+type Reading<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
+
+/// A JSON body of at most 2 MiB.
+pub struct JsonBody<T>(pub T);
+
+impl<T: DeserializeOwned + 'static> FromRequest for JsonBody<T> {
+    type Error = ApiError;
+    type Future = Reading<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            check_media_type(&request)?;
+            parse(&read(&request, payload, JSON_BYTES).await?).map(Self)
+        })
+    }
+}
+
+/// A JSON body that may be left out.
+pub struct OptionalJson<T>(pub T);
+
+impl<T: DeserializeOwned + Default + 'static> FromRequest for OptionalJson<T> {
+    type Error = ApiError;
+    type Future = Reading<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let bytes = read(&request, payload, JSON_BYTES).await?;
+            if bytes.is_empty() {
+                return Ok(Self(T::default()));
+            }
+            check_media_type(&request)?;
+            parse(&bytes).map(Self)
+        })
+    }
+}
+
+/// A body of any kind, at most 4 MiB; what is stored of it has its own limit.
+pub struct RawBody(pub Bytes);
+
+impl FromRequest for RawBody {
+    type Error = ApiError;
+    type Future = Reading<Self>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move { Ok(Self(read(&request, payload, RAW_BYTES).await?)) })
+    }
+}
+
+async fn read(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
+    let timeout = request.app_data::<Data<Shared>>().map_or(Duration::from_secs(30), |s| s.body_timeout);
+    let too_large = || Error::TooLarge { what: "the request body".into(), limit: limit as u64 };
+    let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(too_large().into());
+    }
+    let reading = async {
+        let mut bytes = BytesMut::new();
+        while let Some(chunk) = payload.next().await {
+            let chunk = chunk.map_err(|e| Error::Malformed(format!("the request body broke off: {e}")))?;
+            if bytes.len() + chunk.len() > limit {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes.freeze())
+    };
+    let late = || Error::Malformed(format!("the request body did not arrive within {} s", timeout.as_secs()));
+    Ok(tokio::time::timeout(timeout, reading).await.map_err(|_| late())??)
+}
+
+fn check_media_type(request: &HttpRequest) -> Result<(), ApiError> {
+    let given = request.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let essence = given.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    Err(Error::UnsupportedMediaType("send application/json".into()).into())
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        match error.classify() {
+            serde_json::error::Category::Data => Error::invalid("", error.to_string()),
+            _ => Error::Malformed(format!("the body is not valid JSON: {error}")),
+        }
+        .into()
+    })
+}
+
+/// Query parameters.
+pub struct Query<T>(pub T);
+
+impl<T> Deref for Query<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: DeserializeOwned> FromRequest for Query<T> {
+    type Error = ApiError;
+    type Future = std::future::Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        std::future::ready(actix_web::web::Query::<T>::from_query(request.query_string()).map_or_else(
+            |error| Err(Error::Malformed(format!("the query cannot be read: {error}")).into()),
+            |query| Ok(Self(query.into_inner())),
+        ))
+    }
+}

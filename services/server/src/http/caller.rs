@@ -1,0 +1,162 @@
+//! The caller of a request, from its headers. Three kinds: whoever works with a user's skills, whoever writes to them,
+//! and admins, who may name a tenant.
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::http::header::{self, HeaderMap};
+use actix_web::web::Data;
+use actix_web::{FromRequest, HttpRequest};
+use knowhow_domain::Error;
+use knowhow_ops::{App, Call, Principal, skills};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::{ApiError, Shared};
+
+/// Headers of every call for a user.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "describes headers; the extractors below read them")]
+pub struct CallerHeaders {
+    /// With an API key: the user to act for, by the tenant's own id. The user is made on first sight.
+    #[param(rename = "Knowhow-User", required = false, max_length = 255)]
+    user: Option<String>,
+}
+
+/// Headers of every write.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "describes headers; the extractors below read them")]
+pub struct WriteHeaders {
+    /// With an API key: the user to act for, by the tenant's own id. The user is made on first sight.
+    #[param(rename = "Knowhow-User", required = false, max_length = 255)]
+    user: Option<String>,
+    /// The conversation this comes from, for provenance.
+    #[param(rename = "Knowhow-Session", required = false, max_length = 255, pattern = "^[!-~]+$")]
+    session: Option<String>,
+    /// The same key and request have one effect and one answer, for 24 hours.
+    #[param(rename = "Idempotency-Key", required = false, max_length = 255, pattern = "^[!-~]+$")]
+    idempotency_key: Option<String>,
+}
+
+type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
+
+/// Works with one user's skills, who has the current starter skills by now.
+pub struct UserCaller {
+    /// Who.
+    pub principal: Principal,
+    /// Session and idempotency key.
+    pub call: Call,
+}
+
+impl FromRequest for UserCaller {
+    type Error = ApiError;
+    type Future = Extracting<Self>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move {
+            let (app, principal) = authenticate(&request).await?;
+            principal.user()?;
+            skills::sync_starters(&app, &principal).await?;
+            let text = |name| single(request.headers(), name).map(|v| v.map(str::to_owned));
+            let call = Call { session: text("knowhow-session")?, idempotency_key: text("idempotency-key")? };
+            Ok(Self { principal, call })
+        })
+    }
+}
+
+/// Administers one tenant: its own, or, for an operator, the one that `?tenant=` names.
+pub struct AdminCaller(pub Principal);
+
+#[derive(Deserialize)]
+struct InTenant {
+    tenant: Option<String>,
+}
+
+impl FromRequest for AdminCaller {
+    type Error = ApiError;
+    type Future = Extracting<Self>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move {
+            let (app, principal) = authenticate(&request).await?;
+            principal.require_admin()?;
+            let named = actix_web::web::Query::<InTenant>::from_query(request.query_string());
+            match named.ok().and_then(|query| query.into_inner().tenant) {
+                Some(slug) => Ok(Self(principal.in_tenant(&app.gate, &slug).await?)),
+                None => Ok(Self(principal)),
+            }
+        })
+    }
+}
+
+async fn authenticate(request: &HttpRequest) -> Result<(Data<App>, Principal), ApiError> {
+    let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
+    let shared = request.app_data::<Data<Shared>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
+    let bearer = bearer(request.headers())?;
+    let user = single(request.headers(), "knowhow-user")?;
+    match app.gate.authenticate(bearer, user).await {
+        Err(error @ Error::Unauthenticated(_)) => {
+            Err(shared.refusals.count(request.peer_addr().map(|a| a.ip()), error).into())
+        }
+        other => Ok((app, other?)),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Result<&str, Error> {
+    let missing = || Error::Unauthenticated("send Authorization: Bearer with a JWT or an API key".into());
+    let mut given = headers.get_all(header::AUTHORIZATION);
+    match (given.next(), given.next()) {
+        (Some(value), None) => {
+            let (scheme, token) = value.to_str().ok().and_then(|v| v.split_once(' ')).ok_or_else(missing)?;
+            if scheme.eq_ignore_ascii_case("bearer") { Ok(token.trim()) } else { Err(missing()) }
+        }
+        (Some(_), Some(_)) => Err(Error::Unauthenticated("send one Authorization header, not several".into())),
+        (None, _) => Err(missing()),
+    }
+}
+
+/// A header that may come once, in UTF-8.
+fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Error> {
+    let mut given = headers.get_all(name);
+    match (given.next(), given.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => std::str::from_utf8(value.as_bytes())
+            .map(Some)
+            .map_err(|_| Error::Malformed(format!("the header {name} is not UTF-8"))),
+        _ => Err(Error::Malformed(format!("send the header {name} once, not several times"))),
+    }
+}
+
+/// Wrong credentials by address. Whoever sends many is told to wait, so that guessing costs time.
+pub struct Refusals {
+    most: u32,
+    seen: moka::sync::Cache<IpAddr, Arc<AtomicU32>>,
+}
+
+const WINDOW_S: u32 = 60;
+
+impl Refusals {
+    pub(super) fn new(most: u32) -> Self {
+        let window = Duration::from_secs(u64::from(WINDOW_S));
+        Self { most, seen: moka::sync::Cache::builder().max_capacity(100_000).time_to_live(window).build() }
+    }
+
+    fn count(&self, from: Option<IpAddr>, refusal: Error) -> Error {
+        let Some(from) = from.filter(|_| self.most > 0) else { return refusal };
+        let seen = self.seen.get_with(from, Arc::default).fetch_add(1, Ordering::Relaxed);
+        if seen < self.most {
+            return refusal;
+        }
+        let detail = format!("{} wrong credentials within a minute; wait, then send a right one", self.most);
+        Error::RateLimited { detail, retry_after: WINDOW_S }
+    }
+}

@@ -1,0 +1,234 @@
+//! Refusals as RFC 9457 problem+json: the one table from errors to answers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
+use knowhow_domain::{Error, FieldError, Passage};
+use serde::Serialize;
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::{IntoResponses, ToSchema};
+
+use super::request_id;
+
+/// A refusal (RFC 9457).
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub struct Problem {
+    /// Stable path of the problem type.
+    #[serde(rename = "type")]
+    #[schema(example = "/problems/version-conflict")]
+    pub kind: String,
+    /// The type in words.
+    #[schema(example = "Version conflict")]
+    pub title: String,
+    /// HTTP status.
+    #[schema(example = 409, minimum = 400, maximum = 599)]
+    pub status: u16,
+    /// What happened and what to do.
+    pub detail: String,
+    /// This very occurrence.
+    #[schema(example = "/requests/0192f0c1-7b1e-7c3a-9d53-0e2f6a1b4c5d")]
+    pub instance: String,
+    /// Findings, for invalid input.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub errors: Vec<FieldError>,
+    /// For a version conflict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_version: Option<i32>,
+    /// Names that may have been meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub candidates: Vec<String>,
+    /// For a patch without a match: the most similar passages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub closest: Vec<Passage>,
+    /// For a patch with several matches: all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub matches: Vec<Passage>,
+}
+
+/// An error on its way out.
+#[derive(Debug)]
+pub struct ApiError {
+    error: Error,
+    precondition: bool,
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        Self { error, precondition: false }
+    }
+}
+
+impl ApiError {
+    /// A version conflict of a request that stated its base in `If-Match` is a failed precondition (RFC 9110, 13.1.1).
+    pub fn under(if_match: Option<i32>) -> impl Fn(Error) -> Self {
+        move |error| Self { error, precondition: if_match.is_some() }
+    }
+
+    fn status(&self) -> StatusCode {
+        match &self.error {
+            Error::Malformed(_) => StatusCode::BAD_REQUEST,
+            Error::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
+            Error::Forbidden(_) => StatusCode::FORBIDDEN,
+            Error::NotFound { .. } => StatusCode::NOT_FOUND,
+            Error::VersionConflict { .. } if self.precondition => StatusCode::PRECONDITION_FAILED,
+            Error::AmbiguousName { .. } | Error::Conflict { .. } | Error::VersionConflict { .. } => {
+                StatusCode::CONFLICT
+            }
+            Error::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Error::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Error::Invalid(_)
+            | Error::PatchNoMatch { .. }
+            | Error::PatchAmbiguous { .. }
+            | Error::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
+            Error::Quota(_) | Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.status()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status());
+        add_headers(&mut response, &self.error);
+        if let Error::Internal(source) = &self.error {
+            tracing::error!(error = %source, request_id = %request_id::current(), "internal error");
+        }
+        let problem = self.problem();
+        response.content_type("application/problem+json").json(problem)
+    }
+}
+
+impl ApiError {
+    fn problem(&self) -> Problem {
+        let code = self.error.code();
+        let mut problem = Problem {
+            kind: format!("/problems/{code}"),
+            title: title(code),
+            status: self.status().as_u16(),
+            detail: self.error.to_string(),
+            instance: format!("/requests/{}", request_id::current()),
+            ..Problem::default()
+        };
+        match &self.error {
+            Error::Invalid(errors) => problem.errors.clone_from(errors),
+            Error::VersionConflict { current_version } => problem.current_version = Some(*current_version),
+            Error::NotFound { candidates, .. } | Error::AmbiguousName { candidates } => {
+                problem.candidates.clone_from(candidates);
+            }
+            Error::PatchNoMatch { closest, .. } => problem.closest.clone_from(closest),
+            Error::PatchAmbiguous { matches, .. } => problem.matches.clone_from(matches),
+            _ => {}
+        }
+        problem
+    }
+}
+
+/// `version-conflict` reads `Version conflict`.
+fn title(code: &str) -> String {
+    let words = code.replace('-', " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+const QUOTA_RETRY_S: u32 = 3600;
+
+fn add_headers(response: &mut HttpResponseBuilder, error: &Error) {
+    let retry_after = match error {
+        Error::Unauthenticated(_) => {
+            let challenge = HeaderValue::from_static("Bearer realm=\"knowhow\", error=\"invalid_token\"");
+            response.insert_header((header::WWW_AUTHENTICATE, challenge));
+            return;
+        }
+        Error::Forbidden(scope) => {
+            let challenge = format!("Bearer realm=\"knowhow\", error=\"insufficient_scope\", scope=\"{scope}\"");
+            response.insert_header((header::WWW_AUTHENTICATE, challenge));
+            return;
+        }
+        Error::RateLimited { retry_after, .. } => *retry_after,
+        Error::Quota(_) => QUOTA_RETRY_S,
+        Error::Unavailable(_) => {
+            response.insert_header((header::RETRY_AFTER, "1"));
+            return;
+        }
+        _ => return,
+    };
+    response
+        .insert_header((header::RETRY_AFTER, retry_after.to_string()))
+        .insert_header(("RateLimit-Remaining", "0"))
+        .insert_header(("RateLimit-Reset", retry_after.to_string()));
+}
+
+/// What any endpoint with a caller may answer.
+pub struct CallerProblems;
+/// What reading one thing may answer besides.
+pub struct ReadProblems;
+/// What writing may answer besides.
+pub struct WriteProblems;
+
+const CALLER: [u16; 5] = [400, 401, 403, 429, 503];
+
+impl IntoResponses for CallerProblems {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        document(&CALLER)
+    }
+}
+
+impl IntoResponses for ReadProblems {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        document(&[&CALLER[..], &[404, 409, 422]].concat())
+    }
+}
+
+impl IntoResponses for WriteProblems {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        document(&[&CALLER[..], &[404, 409, 412, 413, 415, 422]].concat())
+    }
+}
+
+fn document(statuses: &[u16]) -> BTreeMap<String, RefOr<Response>> {
+    statuses
+        .iter()
+        .map(|status| {
+            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+            let response = ResponseBuilder::new()
+                .description(describe(*status))
+                .content("application/problem+json", content)
+                .build();
+            (status.to_string(), response.into())
+        })
+        .collect()
+}
+
+fn describe(status: u16) -> &'static str {
+    match status {
+        400 => "The request cannot be read",
+        401 => "No credential, or one that does not verify",
+        403 => "The credential lacks a scope or role",
+        404 => "No such thing of the caller's",
+        409 => "The state of the thing forbids it",
+        412 => "`If-Match` names another version than the current one",
+        413 => "Beyond a size limit",
+        415 => "A media type that is not taken",
+        422 => "Readable, but against the rules",
+        429 => "Too many requests, or a quota is used up",
+        _ => "The database is out of reach",
+    }
+}

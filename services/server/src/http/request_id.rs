@@ -1,0 +1,92 @@
+//! Every request has an id and a trace, in its logs and in its answer.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Instant;
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use knowhow_domain::new_id;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+tokio::task_local! {
+    static CURRENT: RefCell<String>;
+}
+
+/// The id of the request that this task works on.
+pub(super) fn current() -> String {
+    CURRENT.try_with(|id| id.borrow().clone()).unwrap_or_default()
+}
+
+/// Gives the request its id, continues its trace (W3C Trace Context, 3.2), and logs how it went.
+pub(super) async fn identify<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, actix_web::Error> {
+    let id = new_id();
+    let trace = request.headers().get(&TRACEPARENT).and_then(|v| v.to_str().ok()).and_then(continue_trace);
+    let (method, path) = (request.method().clone(), request.match_pattern());
+    let started = Instant::now();
+    let next: Pin<Box<dyn Future<Output = _>>> = Box::pin(next.call(request));
+    let answered = CURRENT.scope(RefCell::new(id.to_string()), next).await;
+    let mut response = answered?;
+    let status = response.status().as_u16();
+    let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let path = path.as_deref().unwrap_or("unmatched");
+    let trace_id = trace.as_deref().and_then(|t| t.get(3..35)).unwrap_or_default();
+    tracing::info!(%method, path, status, elapsed_us, request_id = %id, trace_id, "request");
+    if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    if let Some(value) = trace.and_then(|t| HeaderValue::from_str(&t).ok()) {
+        response.headers_mut().insert(TRACEPARENT, value);
+    }
+    Ok(response)
+}
+
+/// The same trace with a span of our own; `None` for anything but a valid version-00 header.
+fn continue_trace(parent: &str) -> Option<String> {
+    let parts: Vec<&str> = parent.split('-').collect();
+    let [version, trace, span, flags] = parts.as_slice() else { return None };
+    let hex = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    };
+    let zero = |text: &str| text.bytes().all(|b| b == b'0');
+    let valid = *version == "00" && hex(trace, 32) && hex(span, 16) && hex(flags, 2) && !zero(trace) && !zero(span);
+    let own = new_id().simple().to_string();
+    valid.then(|| format!("00-{trace}-{}-{flags}", &own[16..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_valid_trace_goes_on_with_a_new_span() {
+        let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let own = continue_trace(parent).unwrap();
+        assert!(own.starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-") && own.ends_with("-01"));
+        assert_ne!(own, parent);
+        assert_eq!(own.len(), parent.len());
+    }
+
+    #[test]
+    fn anything_else_is_ignored() {
+        for bad in [
+            "",
+            "00",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+            "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e473\u{e9}-00f067aa0ba902b7-01",
+        ] {
+            assert_eq!(continue_trace(bad), None, "{bad}");
+        }
+    }
+}

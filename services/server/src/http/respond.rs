@@ -1,0 +1,57 @@
+//! Answers that are more than a JSON body: entity tags, files, versions.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderMap};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use knowhow_domain::{Error, manifest};
+use knowhow_ops::skills::File;
+use serde::Serialize;
+
+use super::ApiError;
+
+/// A JSON answer.
+pub fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
+    HttpResponse::build(status).json(body)
+}
+
+/// A skill with its version as entity tag, for a later `If-Match`.
+pub fn versioned(status: StatusCode, version: i32, body: &impl Serialize) -> HttpResponse {
+    HttpResponse::build(status).insert_header((header::ETAG, format!("\"{version}\""))).json(body)
+}
+
+/// A strong entity tag over the bytes of an answer.
+pub fn etag_of(bytes: &[u8]) -> String {
+    format!("\"{}\"", manifest::hex(&manifest::digest(bytes)))
+}
+
+/// `304` where the client has this very entity (RFC 9110, 13.1.2), else a builder that carries the tag.
+pub fn not_modified(request: &HttpRequest, etag: &str) -> Result<HttpResponse, HttpResponseBuilder> {
+    let mut tags = request.headers().get_all(header::IF_NONE_MATCH).filter_map(|v| v.to_str().ok());
+    let matches =
+        tags.any(|list| list.split(',').map(str::trim).any(|t| t == "*" || t.trim_start_matches("W/") == etag));
+    let status = if matches { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+    let mut response = HttpResponse::build(status);
+    response.insert_header((header::ETAG, etag)).insert_header((header::CACHE_CONTROL, "private, no-cache"));
+    if matches { Ok(response.finish()) } else { Err(response) }
+}
+
+/// A stored file, never to be taken for a page of this site.
+pub fn file(request: &HttpRequest, file: File) -> HttpResponse {
+    not_modified(request, &format!("\"{}\"", file.digest)).unwrap_or_else(|mut response| {
+        response
+            .insert_header((header::CONTENT_TYPE, file.media_type))
+            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+            .insert_header((header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'"))
+            .body(file.content)
+    })
+}
+
+/// The version that `If-Match` names.
+pub fn if_match(headers: &HeaderMap) -> Result<Option<i32>, ApiError> {
+    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let version = value.to_str().ok().map(str::trim).and_then(|v| v.strip_prefix('"')?.strip_suffix('"')?.parse().ok());
+    match version {
+        Some(version) => Ok(Some(version)),
+        None => Err(Error::Malformed("If-Match takes one version in quotes, e.g. \"3\"".into()).into()),
+    }
+}

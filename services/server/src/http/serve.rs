@@ -1,0 +1,88 @@
+//! The server: one pool of connections for each worker thread, opened by the thread that uses it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::dev::Server;
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Data};
+use actix_web::{HttpRequest, HttpResponse, HttpServer};
+use anyhow::{Context, Result};
+use knowhow_domain::{Clock, Error, Limits};
+use knowhow_ops::App;
+use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
+use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
+
+use super::caller::Refusals;
+use super::unmatched::Routes;
+use super::{ApiError, document, request_id, router};
+use crate::config::Config;
+
+/// What all workers share beside the gate.
+pub struct Shared {
+    pub(super) body_timeout: Duration,
+    pub(super) refusals: Refusals,
+}
+
+/// A server that listens, and where.
+pub struct Listening {
+    /// Runs until it is stopped.
+    pub server: Server,
+    /// The addresses it is bound to.
+    pub addresses: Vec<SocketAddr>,
+}
+
+/// Binds and starts serving.
+///
+/// # Errors
+/// Where the address cannot be bound.
+pub fn listen(config: &Config, gate: Arc<GateState>, clock: Arc<dyn Clock>) -> Result<Listening> {
+    let database: DatabaseConfig = config.database()?;
+    let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
+    let shared = Data::new(Shared {
+        body_timeout: Duration::from_millis(config.body_timeout_ms),
+        refusals: Refusals::new(config.wrong_credentials_per_minute),
+    });
+    let mut described = document();
+    described.servers = None;
+    let routes = Data::new(Routes::of(&described));
+    let server = HttpServer::new(move || {
+        #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
+        let db = Database::open(&database).expect("the database configuration was checked");
+        let gate = Gate::new(db.clone(), gate.clone());
+        let app = App { db, gate, clock: clock.clone(), limits: limits.clone() };
+        router(actix_web::App::new())
+            .into_app()
+            .app_data(Data::new(app))
+            .app_data(shared.clone())
+            .app_data(routes.clone())
+            .app_data(web::PathConfig::default().error_handler(|error, _| {
+                ApiError::from(Error::Malformed(format!("the path cannot be read: {error}"))).into()
+            }))
+            .service(docs(&described))
+            .route("/docs", web::get().to(to_docs))
+            .default_service(web::to(unmatched))
+            .wrap(from_fn(request_id::identify))
+    })
+    .workers(if config.workers == 0 { std::thread::available_parallelism()?.get() } else { config.workers })
+    .shutdown_timeout(config.shutdown_timeout_s)
+    .client_request_timeout(Duration::from_secs(5))
+    .bind((config.bind.as_str(), config.port))
+    .with_context(|| format!("cannot listen on {}:{}", config.bind, config.port))?;
+    let addresses = server.addrs();
+    Ok(Listening { server: server.run(), addresses })
+}
+
+fn docs(document: &utoipa::openapi::OpenApi) -> SwaggerUi {
+    let config = SwaggerConfig::default().persist_authorization(true).try_it_out_enabled(true);
+    SwaggerUi::new("/docs/{_:.*}").config(config).url("/openapi.json", document.clone())
+}
+
+async fn to_docs() -> HttpResponse {
+    HttpResponse::PermanentRedirect().insert_header(("Location", "/docs/")).finish()
+}
+
+async fn unmatched(request: HttpRequest, routes: Data<Routes>) -> HttpResponse {
+    routes.answer(&request)
+}

@@ -1,0 +1,14 @@
+//! The roof: the `knowhow` binary. REST, OpenAPI and the command line.
+
+mod api;
+mod cli;
+mod config;
+mod http;
+mod telemetry;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

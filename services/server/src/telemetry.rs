@@ -1,0 +1,21 @@
+//! Structured logs: JSON for machines, pretty for people.
+
+use anyhow::{Context, Result, bail};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::Config;
+
+/// Starts logging to standard error.
+///
+/// # Errors
+/// For an unreadable filter or an unknown format.
+pub fn init(config: &Config) -> Result<()> {
+    let filter = EnvFilter::try_new(&config.log).context("KNOWHOW_LOG is not a log filter")?;
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match config.log_format.as_str() {
+        "json" => logs.json().flatten_event(true).with_span_list(false).init(),
+        "pretty" => logs.compact().init(),
+        other => bail!("KNOWHOW_LOG_FORMAT must be json or pretty, is '{other}'"),
+    }
+    Ok(())
+}

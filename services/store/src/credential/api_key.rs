@@ -1,0 +1,131 @@
+//! API keys: `kh_<prefix>_<secret>`, a name that may be shown and 256 random bits that are stored as a keyed hash.
+
+use aws_lc_rs::{hmac, rand};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use knowhow_domain::{Error, Result};
+
+const PREFIX_LEN: usize = 12;
+const SECRET_BYTES: usize = 32;
+const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+
+/// A new key: its prefix, and the whole key, which is shown once and never stored.
+///
+/// # Errors
+/// `Internal` where the machine has no randomness to give.
+pub fn generate() -> Result<(String, String)> {
+    let prefix = random_prefix()?;
+    let mut secret = [0; SECRET_BYTES];
+    rand::fill(&mut secret).map_err(Error::internal)?;
+    let key = format!("kh_{prefix}_{}", URL_SAFE_NO_PAD.encode(secret));
+    Ok((prefix, key))
+}
+
+fn random_prefix() -> Result<String> {
+    let mut prefix = String::with_capacity(PREFIX_LEN);
+    while prefix.len() < PREFIX_LEN {
+        let mut bytes = [0; PREFIX_LEN];
+        rand::fill(&mut bytes).map_err(Error::internal)?;
+        // 252 is the largest multiple of 36 in a byte: above it, letters would not be equally likely.
+        let letters = bytes.iter().filter(|byte| **byte < 252).map(|byte| char::from(ALPHABET[usize::from(byte % 36)]));
+        prefix.extend(letters.take(PREFIX_LEN - prefix.len()));
+    }
+    Ok(prefix)
+}
+
+/// Prefix and secret of a key; `None` for anything that [`generate`] could not have made.
+pub fn parse(key: &str) -> Option<(&str, &str)> {
+    let mut parts = key.splitn(3, '_');
+    let (Some("kh"), Some(prefix), Some(secret)) = (parts.next(), parts.next(), parts.next()) else { return None };
+    let named = prefix.len() == PREFIX_LEN && prefix.bytes().all(|byte| ALPHABET.contains(&byte));
+    // Decoding refuses other alphabets, padding, and stray bits at the end: one key has one spelling.
+    let secret_len = URL_SAFE_NO_PAD.decode(secret).ok()?.len();
+    (named && secret_len == SECRET_BYTES).then_some((prefix, secret))
+}
+
+/// HMAC-SHA256 of a secret: what is stored of a key.
+pub fn keyed_hash(master: &[u8], secret: &str) -> [u8; 32] {
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, master), secret.as_bytes());
+    let mut hash = [0; 32];
+    hash.copy_from_slice(tag.as_ref());
+    hash
+}
+
+/// Whether a secret has that hash, in constant time.
+pub fn verify(master: &[u8], secret: &str, hash: &[u8]) -> bool {
+    hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, master), secret.as_bytes(), hash).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn generated_keys_parse_and_differ() {
+        let keys: HashSet<String> = (0..500)
+            .map(|_| {
+                let (prefix, key) = generate().unwrap();
+                let (parsed, secret) = parse(&key).unwrap();
+                assert_eq!((parsed, secret.len()), (prefix.as_str(), 43));
+                assert_eq!(key.len(), 3 + 12 + 1 + 43);
+                key
+            })
+            .collect();
+        assert_eq!(keys.len(), 500);
+    }
+
+    #[test]
+    fn a_secret_may_hold_underscores() {
+        let key = format!("kh_abcdefghij01_{}A", "_".repeat(42));
+        assert_eq!(parse(&key).map(|(prefix, _)| prefix), Some("abcdefghij01"));
+    }
+
+    #[test]
+    fn parsing_is_strict() {
+        let good = format!("kh_abcdefghij01_{}", "A".repeat(43));
+        assert!(parse(&good).is_some());
+        for bad in [
+            "",
+            "kh",
+            "kh_",
+            "kh__",
+            "kh_abcdefghij01",
+            "kh_abcdefghij01_",
+            "Kh_abcdefghij01_",
+            " kh_a_b",
+            &good.to_uppercase(),
+            &format!("{good}="),
+            &format!("{good}A"),
+            &good[..good.len() - 1],
+            &format!("{}B", &good[..good.len() - 1]),
+            &good.replace("abc", "aBc"),
+            &good.replace("j01", "01"),
+            &good.replace("AAA", "A+A"),
+            &format!("{good}\n"),
+            &good.replace('a', "\u{430}"),
+        ] {
+            assert_eq!(parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_hash_is_keyed() {
+        let hash = keyed_hash(b"master", "secret");
+        assert!(verify(b"master", "secret", &hash));
+        assert!(!verify(b"other", "secret", &hash));
+        assert!(!verify(b"master", "Secret", &hash));
+        assert!(!verify(b"master", "secret", &hash[..31]));
+        assert!(!verify(b"master", "secret", &[]));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived(text in "\\PC*") {
+            let _ = parse(&text);
+        }
+    }
+}

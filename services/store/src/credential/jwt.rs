@@ -1,0 +1,129 @@
+//! Verifying a JSON Web Token: the issuer decides algorithm, key, audience and name; the token's header decides
+//! nothing.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::{DecodingKey, Validation};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::claims::RawClaims;
+use super::jwks::Source;
+use super::{Algorithm, Claims, Issuer, IssuerKeys, JwksCache, TokenError};
+
+/// The longest token that is looked at, in bytes.
+pub const MAX_TOKEN: usize = 8 * 1024;
+/// The shortest HS256 secret that is used, in bytes (RFC 7518, 3.2).
+pub const MIN_SECRET: usize = 32;
+/// How far clocks may disagree, in seconds.
+const LEEWAY: u64 = 30;
+const MAX_KID: usize = 256;
+
+/// What a token claims about its origin. **Nothing here is verified**: it only finds the issuer to verify with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peeked {
+    /// The issuer it names.
+    pub iss: String,
+    /// The tenant slug it names.
+    pub tid: String,
+}
+
+/// Reads the origin of a token without verifying anything.
+///
+/// # Errors
+/// `Malformed` or `Claim` where there is no origin to read.
+pub fn peek(token: &str) -> Result<Peeked, TokenError> {
+    let (_, payload) = split(token)?;
+    let (iss, tid) = part::<RawClaims>(payload)?.origin()?;
+    Ok(Peeked { iss, tid })
+}
+
+/// Verifies a token of `issuer` (RFC 7519, 7.2, with the rules of RFC 8725).
+///
+/// # Errors
+/// Why it does not count; `Unavailable` where the issuer's keys cannot be had within five seconds.
+pub async fn verify(token: &str, issuer: &Issuer, jwks: &JwksCache) -> Result<Claims, TokenError> {
+    let (header, _) = split(token)?;
+    let header = part::<Header>(header)?.check()?;
+    match &issuer.keys {
+        IssuerKeys::Hs256 { secret } => {
+            header.signed_with("HS256")?;
+            if secret.len() < MIN_SECRET {
+                return Err(TokenError::WeakSecret);
+            }
+            decode(token, issuer, &DecodingKey::from_secret(secret), jsonwebtoken::Algorithm::HS256)
+        }
+        IssuerKeys::Jwks { url, algorithm, private_network } => {
+            header.signed_with(algorithm.as_str())?;
+            let source = Source { url: url.clone(), algorithm: *algorithm, private_network: *private_network };
+            let key = jwks.key(source, header.kid.as_deref()).await?;
+            decode(token, issuer, &key, (*algorithm).into())
+        }
+    }
+}
+
+impl From<Algorithm> for jsonwebtoken::Algorithm {
+    fn from(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Rs256 => Self::RS256,
+            Algorithm::Es256 => Self::ES256,
+            Algorithm::EdDsa => Self::EdDSA,
+        }
+    }
+}
+
+/// What counts of a JOSE header (RFC 7515, 4.1). `jku`, `jwk`, `x5u` and `x5c` would let a token bring its own key:
+/// they are not even read.
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    kid: Option<String>,
+    crit: Option<IgnoredAny>,
+}
+
+impl Header {
+    fn check(self) -> Result<Self, TokenError> {
+        // RFC 7515, 4.1.11: an extension that is critical and not understood refuses the token.
+        if self.crit.is_some() || self.kid.as_ref().is_some_and(|kid| kid.len() > MAX_KID) {
+            return Err(TokenError::Malformed);
+        }
+        Ok(self)
+    }
+
+    fn signed_with(&self, algorithm: &str) -> Result<(), TokenError> {
+        if self.alg == algorithm { Ok(()) } else { Err(TokenError::Algorithm) }
+    }
+}
+
+fn decode(
+    token: &str,
+    issuer: &Issuer,
+    key: &DecodingKey,
+    algorithm: jsonwebtoken::Algorithm,
+) -> Result<Claims, TokenError> {
+    let mut rules = Validation::new(algorithm);
+    rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+    rules.set_issuer(&[&issuer.iss]);
+    rules.set_audience(&[&issuer.audience]);
+    rules.validate_nbf = true;
+    rules.leeway = LEEWAY;
+    let claims = jsonwebtoken::decode::<RawClaims>(token, key, &rules)?.claims.check()?;
+    if claims.iss == issuer.iss { Ok(claims) } else { Err(TokenError::Issuer) }
+}
+
+/// Header and payload, still encoded, of a compact JWS within the size limit (RFC 7515, 7.1).
+fn split(token: &str) -> Result<(&str, &str), TokenError> {
+    if token.len() > MAX_TOKEN {
+        return Err(TokenError::Malformed);
+    }
+    let mut parts = token.split('.');
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(header), Some(payload), Some(_), None) => Ok((header, payload)),
+        _ => Err(TokenError::Malformed),
+    }
+}
+
+fn part<T: DeserializeOwned>(encoded: &str) -> Result<T, TokenError> {
+    let json = URL_SAFE_NO_PAD.decode(encoded).map_err(|_| TokenError::Malformed)?;
+    serde_json::from_slice(&json).map_err(|_| TokenError::Malformed)
+}

@@ -1,0 +1,25 @@
+//! Bearer credentials: tokens of a tenant's issuers, API keys, and secrets sealed at rest. No database in this room:
+//! issuers come in as values, verified claims go out.
+
+pub mod api_key;
+mod claims;
+mod fetch;
+mod guard;
+mod issuer;
+mod jwks;
+mod jwt;
+mod keyset;
+mod mint;
+mod refusal;
+mod seal;
+#[cfg(test)]
+mod tests;
+
+pub use claims::Claims;
+pub use guard::{PublicOnly, check_url, is_public};
+pub use issuer::{Algorithm, Issuer, IssuerKeys, UnknownAlgorithm};
+pub use jwks::JwksCache;
+pub use jwt::{MAX_TOKEN, MIN_SECRET, Peeked, peek, verify};
+pub use mint::{NewToken, mint_hs256};
+pub use refusal::TokenError;
+pub use seal::{SealError, Sealer};

@@ -1,0 +1,172 @@
+//! Secrets at rest, sealed with AES-256-GCM under keys that are derived from the deployment's one master key.
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
+use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
+
+use super::api_key;
+
+/// The shortest master key, in bytes.
+const MIN_MASTER: usize = 32;
+const SUBKEY_LEN: usize = 32;
+const VERSION: u8 = 1;
+const SEALING: &[u8] = b"knowhow/v1/seal";
+const API_KEYS: &[u8] = b"knowhow/v1/api-key";
+
+/// Why something could not be sealed or opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SealError {
+    /// The master key has fewer than 32 bytes.
+    #[error("the master key must have at least {MIN_MASTER} bytes")]
+    WeakMasterKey,
+    /// Not sealed by this master key for this context, or altered since.
+    #[error("the sealed secret does not open: another master key, another owner, or altered bytes")]
+    DoesNotOpen,
+    /// The machine's cryptography failed.
+    #[error("sealing failed")]
+    Failed,
+}
+
+/// Seals and opens secrets, and hashes API keys, each with a key of its own derived from the master key (HKDF,
+/// RFC 5869).
+pub struct Sealer {
+    sealing: RandomizedNonceKey,
+    api_keys: [u8; SUBKEY_LEN],
+}
+
+impl Sealer {
+    /// Derives the keys from a master key of at least 32 random bytes.
+    ///
+    /// # Errors
+    /// `WeakMasterKey` for a shorter one.
+    pub fn new(master_key: &[u8]) -> Result<Self, SealError> {
+        if master_key.len() < MIN_MASTER {
+            return Err(SealError::WeakMasterKey);
+        }
+        let sealing = subkey(master_key, SEALING)?;
+        let sealing = RandomizedNonceKey::new(&AES_256_GCM, &sealing).map_err(|_| SealError::Failed)?;
+        Ok(Self { sealing, api_keys: subkey(master_key, API_KEYS)? })
+    }
+
+    /// Seals `plaintext` for `context` (such as the tenant's id), without which it does not open again. The result is
+    /// a version byte, a random nonce of 12 bytes, the ciphertext and a tag of 16 bytes.
+    ///
+    /// # Errors
+    /// `Failed` where the machine's cryptography fails.
+    pub fn seal(&self, plaintext: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
+        let mut body = plaintext.to_vec();
+        let nonce = self
+            .sealing
+            .seal_in_place_append_tag(Aad::from(bound(context)), &mut body)
+            .map_err(|_| SealError::Failed)?;
+        Ok([&[VERSION], nonce.as_ref().as_slice(), &body].concat())
+    }
+
+    /// Opens what [`seal`](Self::seal) made for the same context.
+    ///
+    /// # Errors
+    /// `DoesNotOpen` for anything else.
+    pub fn open(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
+        let Some((&VERSION, rest)) = sealed.split_first() else { return Err(SealError::DoesNotOpen) };
+        let (nonce, body) = rest.split_at_checked(NONCE_LEN).ok_or(SealError::DoesNotOpen)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| SealError::DoesNotOpen)?;
+        let mut body = body.to_vec();
+        let opened = self.sealing.open_in_place(nonce, Aad::from(bound(context)), &mut body);
+        let len = opened.map_err(|_| SealError::DoesNotOpen)?.len();
+        body.truncate(len);
+        Ok(body)
+    }
+
+    /// What is stored of an API key's secret.
+    pub fn hash_api_key(&self, secret: &str) -> [u8; 32] {
+        api_key::keyed_hash(&self.api_keys, secret)
+    }
+
+    /// Whether a secret has that stored hash, in constant time.
+    pub fn verify_api_key(&self, secret: &str, hash: &[u8]) -> bool {
+        api_key::verify(&self.api_keys, secret, hash)
+    }
+}
+
+/// The version is authenticated with the context.
+fn bound(context: &[u8]) -> Vec<u8> {
+    [&[VERSION], context].concat()
+}
+
+struct Subkey;
+
+impl KeyType for Subkey {
+    fn len(&self) -> usize {
+        SUBKEY_LEN
+    }
+}
+
+fn subkey(master_key: &[u8], label: &[u8]) -> Result<[u8; SUBKEY_LEN], SealError> {
+    let mut key = [0; SUBKEY_LEN];
+    Salt::new(HKDF_SHA256, &[])
+        .extract(master_key)
+        .expand(&[label], Subkey)
+        .and_then(|okm| okm.fill(&mut key))
+        .map_err(|_| SealError::Failed)?;
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sealer(byte: u8) -> Sealer {
+        Sealer::new(&[byte; 32]).unwrap()
+    }
+
+    #[test]
+    fn a_short_master_key_is_refused() {
+        assert_eq!(Sealer::new(&[7; 31]).err(), Some(SealError::WeakMasterKey));
+    }
+
+    #[test]
+    fn sealed_twice_differs_and_opens() {
+        let (one, two) = (sealer(1).seal(b"secret", b"t1").unwrap(), sealer(1).seal(b"secret", b"t1").unwrap());
+        assert_ne!(one, two);
+        assert_eq!(one.len(), 1 + 12 + 6 + 16);
+        assert_eq!(sealer(1).open(&one, b"t1").unwrap(), b"secret");
+        assert_eq!(sealer(1).open(&two, b"t1").unwrap(), b"secret");
+    }
+
+    #[test]
+    fn another_key_or_context_does_not_open() {
+        let sealed = sealer(1).seal(b"secret", b"t1").unwrap();
+        assert_eq!(sealer(2).open(&sealed, b"t1"), Err(SealError::DoesNotOpen));
+        assert_eq!(sealer(1).open(&sealed, b"t2"), Err(SealError::DoesNotOpen));
+        assert_eq!(sealer(1).open(&sealed, b""), Err(SealError::DoesNotOpen));
+    }
+
+    #[test]
+    fn api_keys_are_hashed_under_a_key_of_their_own() {
+        let hash = sealer(1).hash_api_key("secret");
+        assert!(sealer(1).verify_api_key("secret", &hash));
+        assert!(!sealer(2).verify_api_key("secret", &hash));
+        assert_ne!(hash, api_key::keyed_hash(&[1; 32], "secret"));
+    }
+
+    proptest! {
+        #[test]
+        fn everything_sealed_opens(plaintext: Vec<u8>, context: Vec<u8>) {
+            let sealed = sealer(1).seal(&plaintext, &context).unwrap();
+            prop_assert_eq!(sealer(1).open(&sealed, &context).unwrap(), plaintext);
+        }
+
+        #[test]
+        fn no_altered_bit_opens(at in 0usize..35 * 8) {
+            let mut sealed = sealer(1).seal(b"secret", b"t1").unwrap();
+            sealed[at / 8] ^= 1 << (at % 8);
+            prop_assert!(sealer(1).open(&sealed, b"t1").is_err());
+        }
+
+        #[test]
+        fn any_bytes_are_survived(bytes: Vec<u8>) {
+            prop_assert!(sealer(1).open(&bytes, b"t1").is_err());
+        }
+    }
+}

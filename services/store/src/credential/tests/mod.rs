@@ -1,0 +1,72 @@
+//! Tokens as an issuer, a thief and a forger would send them, against real keys and a real endpoint.
+
+mod endpoint;
+mod jwks;
+mod keys;
+mod tokens;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use knowhow_domain::{Clock, SystemClock};
+use serde_json::{Value, json};
+
+use super::{Algorithm, Issuer, IssuerKeys, JwksCache};
+use endpoint::Endpoint;
+
+const SECRET: [u8; 32] = [7; 32];
+/// How long a fetch may take here. Whoever is answered in half of it has not waited for one that hangs.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// A clock that stands still until it is moved.
+struct StillClock(Mutex<DateTime<Utc>>);
+
+impl StillClock {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(SystemClock.now())))
+    }
+
+    fn pass(&self, time: TimeDelta) {
+        *self.0.lock().unwrap() += time;
+    }
+}
+
+impl Clock for StillClock {
+    fn now(&self) -> DateTime<Utc> {
+        *self.0.lock().unwrap()
+    }
+}
+
+fn cache(clock: &Arc<StillClock>) -> JwksCache {
+    JwksCache::with_timeout(clock.clone(), PATIENCE).unwrap()
+}
+
+fn shared_secret() -> Issuer {
+    issuer(IssuerKeys::Hs256 { secret: SECRET.to_vec() })
+}
+
+fn published(endpoint: &Endpoint, algorithm: Algorithm) -> Issuer {
+    issuer(IssuerKeys::Jwks { url: endpoint.url(), algorithm, private_network: true })
+}
+
+fn issuer(keys: IssuerKeys) -> Issuer {
+    Issuer { iss: "https://id.example.com".into(), audience: "knowhow".into(), keys }
+}
+
+/// Claims that pass, with some of them replaced; `null` leaves one out.
+fn claims(changes: Value) -> Value {
+    let now = SystemClock.now().timestamp();
+    let mut claims = json!({
+        "iss": "https://id.example.com", "aud": "knowhow", "sub": "alice", "tid": "acme", "exp": now + 300,
+        "scope": "skills:read skills:write",
+    });
+    for (name, value) in changes.as_object().unwrap() {
+        if value.is_null() {
+            claims.as_object_mut().unwrap().remove(name);
+        } else {
+            claims[name] = value.clone();
+        }
+    }
+    claims
+}

@@ -1,0 +1,53 @@
+//! What the database refuses, in the words of the house. Nothing of Postgres ever reaches a caller.
+
+use knowhow_domain::Error;
+use sqlx::postgres::PgDatabaseError;
+
+/// Turns a failure of sqlx into a refusal: out of reach becomes `unavailable`, the rest is a defect.
+pub(crate) fn refuse(error: sqlx::Error) -> Error {
+    let transient = match &error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_) => true,
+        sqlx::Error::Database(e) => e.try_downcast_ref::<PgDatabaseError>().is_some_and(|e| is_transient(e.code())),
+        _ => false,
+    };
+    unavailable_if(transient, error)
+}
+
+/// Whether a row of that key is there already.
+pub(crate) fn is_unique_violation(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation)
+}
+
+/// The same for the pipelined door.
+pub(crate) fn refuse_read(error: tokio_postgres::Error) -> Error {
+    let transient = error.is_closed() || error.code().is_none_or(|c| is_transient(c.code()));
+    unavailable_if(transient, error)
+}
+
+/// A pool of the pipelined door that has no connection to give.
+pub(crate) fn refuse_pool(error: deadpool_postgres::PoolError) -> Error {
+    match error {
+        deadpool_postgres::PoolError::Backend(e) => refuse_read(e),
+        other => unavailable_if(true, other),
+    }
+}
+
+fn unavailable_if(transient: bool, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    if transient {
+        tracing::warn!(error = %error, "the database is out of reach");
+        Error::Unavailable("the database is out of reach; try again in a moment".into())
+    } else {
+        Error::internal(error)
+    }
+}
+
+/// Connection, resource, operator and timeout classes, and conflicts that a retry resolves
+/// (PostgreSQL, appendix A: 08, 53, 57, 40001, 40P01, 55P03, 25P03).
+fn is_transient(code: &str) -> bool {
+    matches!(code.get(..2), Some("08" | "53" | "57")) || matches!(code, "40001" | "40P01" | "55P03" | "25P03" | "25P04")
+}

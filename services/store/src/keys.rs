@@ -1,0 +1,111 @@
+//! API keys of a tenant's backends. The secret is never stored, only its keyed hash.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result, new_id};
+use uuid::Uuid;
+
+use crate::TenantTx;
+use crate::error::refuse;
+
+/// A key, without its secret.
+#[derive(Debug, Clone)]
+pub struct KeyRow {
+    /// The id.
+    pub id: Uuid,
+    /// What its text begins with, after `kh_`.
+    pub prefix: String,
+    /// For people.
+    pub name: String,
+    /// Wire forms of its scopes.
+    pub scopes: Vec<String>,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it stops working.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// When it was revoked.
+    pub revoked_at: Option<DateTime<Utc>>,
+    /// Its last use, to the minute.
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// Stores a new key.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn create(tx: &mut TenantTx, row: &KeyRow, secret_hash: &[u8]) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    sqlx::query!(
+        "-- keys.create
+        with made as (
+            insert into api_keys (tenant_id, key_id, prefix, secret_hash, name, scopes, created_at, expires_at)
+            values ($1, $3, $4, $5, $6, $7, $8, $9)
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+        values ($1, $2, $10, $8, $11, 'key.create', $4)",
+        tenant,
+        user,
+        row.id,
+        row.prefix,
+        secret_hash,
+        row.name,
+        &row.scopes,
+        row.created_at,
+        row.expires_at,
+        new_id(),
+        actor
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(())
+}
+
+/// A page, newest first, `before` a key.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result<Vec<KeyRow>> {
+    let tenant = tx.tenant();
+    sqlx::query_as!(
+        KeyRow,
+        "-- keys.list
+        select key_id as id, prefix, name, scopes, created_at, expires_at, revoked_at, last_used_at from api_keys
+        where tenant_id = $1 and ($2::uuid is null or key_id < $2)
+        order by key_id desc
+        limit $3",
+        tenant,
+        before,
+        limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)
+}
+
+/// Revokes a key for good; it stops working within a second. Revoking twice is the same as once.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn revoke(tx: &mut TenantTx, id: Uuid, now: DateTime<Utc>) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    let revoked = sqlx::query!(
+        "-- keys.revoke
+        with revoked as (
+            update api_keys set revoked_at = coalesce(revoked_at, $4) where tenant_id = $1 and key_id = $3
+            returning prefix
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+        select $1, $2, $5, $4, $6, 'key.revoke', prefix from revoked",
+        tenant,
+        user,
+        id,
+        now,
+        new_id(),
+        actor
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    if revoked == 0 { Err(Error::not_found("API key")) } else { Ok(()) }
+}

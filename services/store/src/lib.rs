@@ -1,0 +1,29 @@
+//! First floor: the vault. Who calls, transactions under row-level security, and every SQL statement of Knowhow.
+
+pub mod audit;
+pub mod credential;
+mod database;
+mod door;
+mod error;
+mod gate;
+pub mod idempotency;
+pub mod issuers;
+pub mod keys;
+mod migrate;
+mod principal;
+pub mod skills;
+pub mod starters;
+mod system;
+pub mod tenants;
+mod tx;
+pub mod usage;
+pub mod users;
+pub mod versions;
+pub mod walls;
+
+pub use database::{Database, DatabaseConfig};
+pub use gate::{GateConfig, GateState};
+pub use migrate::migrate;
+pub use principal::{Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
+pub use system::{Pruned, prune};
+pub use tx::TenantTx;

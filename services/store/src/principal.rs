@@ -1,0 +1,330 @@
+//! Who calls. The only file that makes a [`Principal`], always from a credential that was verified here.
+
+use std::sync::Arc;
+
+use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
+
+use crate::Database;
+use crate::credential::{Claims, Issuer, IssuerKeys, api_key, peek, verify};
+use crate::gate::{GateState, KnownKey, KnownTenant};
+use crate::system;
+
+/// A verified caller: one tenant, at most one user, and what the credential allows.
+#[derive(Clone)]
+pub struct Principal {
+    tenant: Arc<KnownTenant>,
+    user: Option<(UserId, Arc<str>)>,
+    scopes: Scopes,
+    operator: bool,
+    backend: bool,
+    actor: Arc<str>,
+    starters_release: Option<Arc<[u8]>>,
+}
+
+impl Principal {
+    /// The tenant all of whose rows this caller's transactions are confined to.
+    pub fn tenant(&self) -> TenantId {
+        self.tenant.id
+    }
+
+    /// The tenant's slug.
+    pub fn tenant_slug(&self) -> &str {
+        &self.tenant.slug
+    }
+
+    /// Quotas and switches of the tenant.
+    pub fn settings(&self) -> &TenantSettings {
+        &self.tenant.settings
+    }
+
+    /// The user this caller acts for.
+    ///
+    /// # Errors
+    /// `Malformed` where an API key came without `Knowhow-User`.
+    pub fn user(&self) -> Result<UserId> {
+        self.user.as_ref().map(|(id, _)| *id).ok_or_else(|| {
+            Error::Malformed("say for whom: send the header Knowhow-User with the user's external id".into())
+        })
+    }
+
+    /// The tenant's own name for the user, where there is one.
+    pub fn external_id(&self) -> Option<&str> {
+        self.user.as_ref().map(|(_, external)| external.as_ref())
+    }
+
+    /// Who did it, for history and audit, e.g. `user:alice` or `key:a1b2c3d4e5f6 for alice`.
+    pub fn actor(&self) -> &str {
+        &self.actor
+    }
+
+    /// Whether an API key calls, so an agent's backend and not the user.
+    pub fn is_backend(&self) -> bool {
+        self.backend
+    }
+
+    /// Which release of the starter skills the user was last seen with.
+    pub fn starters_release(&self) -> Option<&[u8]> {
+        self.starters_release.as_deref()
+    }
+
+    /// Refuses where `scope` is missing.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require(&self, scope: Scope) -> Result<()> {
+        self.scopes.require(scope)
+    }
+
+    /// Refuses all but the tenant's admins and operators.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require_admin(&self) -> Result<()> {
+        self.require(Scope::Admin)
+    }
+
+    /// Refuses all but operators of the deployment.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require_operator(&self) -> Result<()> {
+        if self.operator { Ok(()) } else { Err(Error::Forbidden("operator")) }
+    }
+
+    /// The same operator, at work in another tenant.
+    ///
+    /// # Errors
+    /// `Forbidden` for anyone else; `NotFound` where there is no such tenant.
+    pub async fn in_tenant(&self, gate: &Gate, slug: &str) -> Result<Self> {
+        if slug == self.tenant_slug() {
+            return Ok(self.clone());
+        }
+        if !self.operator {
+            return Err(Error::not_found("tenant"));
+        }
+        let tenant = gate.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?;
+        Ok(Self { tenant, user: None, starters_release: None, ..self.clone() })
+    }
+}
+
+/// The deployment's own issuer, whose tokens may carry the role `operator`.
+#[derive(Clone)]
+pub struct OperatorIssuer {
+    /// `iss` of its tokens.
+    pub iss: String,
+    /// HS256 secret, at least 32 bytes.
+    pub secret: Vec<u8>,
+}
+
+/// What signs a development token.
+pub struct SigningIssuer {
+    /// `iss`.
+    pub iss: String,
+    /// `aud`.
+    pub audience: String,
+    /// HS256 secret.
+    pub secret: Vec<u8>,
+}
+
+/// Where credentials become principals. One per worker thread; what is known is shared by all of them.
+#[derive(Clone)]
+pub struct Gate {
+    db: Database,
+    state: Arc<GateState>,
+}
+
+impl Gate {
+    /// `tid` of an operator's token that stands in no tenant.
+    pub const NO_TENANT: &str = "*";
+
+    /// A gate over this thread's connections.
+    pub fn new(db: Database, state: Arc<GateState>) -> Self {
+        Self { db, state }
+    }
+
+    /// Verifies the bearer credential and finds or makes its user.
+    ///
+    /// # Errors
+    /// `Unauthenticated` for whatever does not verify, without telling what exists; `Unavailable` where the database
+    /// or the issuer's keys are out of reach; `Malformed` for an unusable `Knowhow-User`.
+    pub async fn authenticate(&self, bearer: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
+        match api_key::parse(bearer) {
+            Some((prefix, secret)) => self.by_key(prefix, secret, on_behalf_of).await,
+            None if on_behalf_of.is_some() => {
+                Err(Error::Malformed("Knowhow-User goes with an API key; a JWT names its user in 'sub'".into()))
+            }
+            None => self.by_token(bearer).await,
+        }
+    }
+
+    async fn by_key(&self, prefix: &str, secret: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
+        let known = self.state.keys(&self.db, prefix).await?;
+        let now = self.state.clock.now();
+        let key = known
+            .iter()
+            .find(|k| self.state.sealer.verify_api_key(secret, &k.secret_hash) && k.is_live(now))
+            .ok_or_else(|| Error::Unauthenticated("the API key is unknown, expired or revoked".into()))?;
+        self.note_use(key).await;
+        let actor = match on_behalf_of {
+            Some(user) => format!("key:{prefix} for {user}"),
+            None => format!("key:{prefix}"),
+        };
+        self.principal(key.tenant.clone(), on_behalf_of, key.scopes, actor).await
+    }
+
+    /// Last use is for people to look at: at most once a minute, and never a reason to refuse.
+    async fn note_use(&self, key: &KnownKey) {
+        if self.state.use_is_due(key.id)
+            && let Err(error) = system::note_key_use(&self.db, key.tenant.id, key.id, self.state.clock.now()).await
+        {
+            tracing::warn!(%error, "the last use of an API key was not written");
+        }
+    }
+
+    async fn by_token(&self, token: &str) -> Result<Principal> {
+        let peeked = peek(token)?;
+        if let Some(operator) = self.state.operator.as_ref().filter(|o| o.iss == peeked.iss) {
+            return self.by_operator_token(token, operator).await;
+        }
+        let unknown = || Error::Unauthenticated("the token's tenant or issuer is not known here".into());
+        let tenant = self.tenant(&peeked.tid).await?.ok_or_else(unknown)?;
+        let issuer = tenant.issuers.iter().find(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
+        let claims = verify(token, issuer, &self.state.jwks).await?;
+        let scopes = scopes_of(&claims);
+        let actor = format!("user:{}", claims.sub);
+        self.principal(tenant.clone(), Some(&claims.sub), scopes, actor).await
+    }
+
+    async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Principal> {
+        let issuer = Issuer {
+            iss: operator.iss.clone(),
+            audience: self.state.audience.clone(),
+            keys: IssuerKeys::Hs256 { secret: operator.secret.clone() },
+        };
+        let claims = verify(token, &issuer, &self.state.jwks).await?;
+        if !claims.roles.iter().any(|r| r == "operator") {
+            return Err(Error::Unauthenticated("the operator's token carries no role 'operator'".into()));
+        }
+        let tenant = if claims.tid == Self::NO_TENANT {
+            Arc::new(KnownTenant::nowhere())
+        } else {
+            let unknown = || Error::Unauthenticated("the token's tenant is not known here".into());
+            self.tenant(&claims.tid).await?.ok_or_else(unknown)?
+        };
+        Ok(Principal {
+            tenant,
+            user: None,
+            scopes: [Scope::Admin].into_iter().collect(),
+            operator: true,
+            backend: false,
+            actor: format!("operator:{}", claims.sub).into(),
+            starters_release: None,
+        })
+    }
+
+    /// Whoever runs the command line with the service's own database credentials and secret key is an operator.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such tenant.
+    pub async fn operator_at_shell(&self, slug: Option<&str>) -> Result<Principal> {
+        let tenant = match slug {
+            Some(slug) => self.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?,
+            None => Arc::new(KnownTenant::nowhere()),
+        };
+        Ok(Principal {
+            tenant,
+            user: None,
+            scopes: [Scope::Admin].into_iter().collect(),
+            operator: true,
+            backend: false,
+            actor: "shell".into(),
+            starters_release: None,
+        })
+    }
+
+    async fn principal(
+        &self,
+        tenant: Arc<KnownTenant>,
+        external_id: Option<&str>,
+        scopes: Scopes,
+        actor: String,
+    ) -> Result<Principal> {
+        let (user, starters_release) = match external_id {
+            None => (None, None),
+            Some(external) => {
+                check_external_id(external)?;
+                let known = self.state.user(&self.db, tenant.id, external).await?;
+                (Some((known.id, Arc::from(external))), known.starters_release)
+            }
+        };
+        Ok(Principal {
+            tenant,
+            user,
+            scopes,
+            operator: false,
+            backend: actor.starts_with("key:"),
+            actor: actor.into(),
+            starters_release,
+        })
+    }
+
+    pub(crate) async fn tenant(&self, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
+        let plausible = slug.len() <= 64 && slug.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if plausible { self.state.tenant(&self.db, slug).await } else { Ok(None) }
+    }
+
+    /// Makes the user that the tenant calls `external_id`, or finds it.
+    ///
+    /// # Errors
+    /// `Forbidden` for anyone but an admin; `Malformed` for the id.
+    pub async fn ensure_user(&self, admin: &Principal, external_id: &str) -> Result<UserId> {
+        admin.require_admin()?;
+        check_external_id(external_id)?;
+        Ok(self.state.user(&self.db, admin.tenant(), external_id).await?.id)
+    }
+
+    /// An issuer of the principal's tenant whose tokens this service can sign itself: the first with a shared secret.
+    pub fn find_signing_issuer(&self, operator: &Principal) -> Option<SigningIssuer> {
+        operator.tenant.issuers.iter().find_map(|issuer| match &issuer.keys {
+            IssuerKeys::Hs256 { secret } => Some(SigningIssuer {
+                iss: issuer.iss.clone(),
+                audience: issuer.audience.clone(),
+                secret: secret.clone(),
+            }),
+            IssuerKeys::Jwks { .. } => None,
+        })
+    }
+
+    /// Whether that `iss` is the deployment's own, which no tenant may register.
+    pub fn is_operator_issuer(&self, iss: &str) -> bool {
+        self.state.operator.as_ref().is_some_and(|o| o.iss == iss)
+    }
+
+    /// What every gate of this process knows.
+    pub fn state(&self) -> &Arc<GateState> {
+        &self.state
+    }
+}
+
+/// A tenant's own name for a user: 1-255 characters, none of them a control character.
+///
+/// # Errors
+/// `Malformed`, with the rule.
+pub fn check_external_id(external: &str) -> Result<()> {
+    let length = external.chars().count();
+    if length == 0 || length > 255 || external.chars().any(char::is_control) || external.trim() != external {
+        return Err(Error::Malformed(
+            "a user's external id has 1 to 255 characters, no control characters and no blanks around it".into(),
+        ));
+    }
+    Ok(())
+}
+
+fn scopes_of(claims: &Claims) -> Scopes {
+    let named: Scopes = claims.scope.iter().filter_map(|s| Scope::from_wire(s)).collect();
+    claims.roles.iter().fold(named, |scopes, role| match role.as_str() {
+        "tenant_admin" => scopes.union(Scopes::all()),
+        "user" => scopes.union(Scopes::of_user()),
+        _ => scopes,
+    })
+}

@@ -1,0 +1,267 @@
+//! Deleting: the skill leaves everything an agent can reach, in one transaction; its versions wait in an archive that
+//! only an admin opens, or are destroyed where the tenant keeps none.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result, SkillId, UserId, new_id};
+use uuid::Uuid;
+
+use super::SkillState;
+use crate::TenantTx;
+use crate::error::{is_unique_violation, refuse};
+
+/// How a skill is put away.
+pub struct Archived<'a> {
+    /// The skill, locked.
+    pub skill: &'a SkillState,
+    /// The skill that takes its place.
+    pub successor: Option<(SkillId, &'a str)>,
+    /// When.
+    pub now: DateTime<Utc>,
+    /// Until when it can be restored; `None` destroys it.
+    pub purge_at: Option<DateTime<Utc>>,
+}
+
+/// Puts a locked skill away.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    let skill = archived.skill;
+    sqlx::query!(
+        "-- skills.archive
+        with history as (
+            select jsonb_agg(to_jsonb(v) order by v.version) as versions,
+                   array(select v2.document_digest from skill_versions v2
+                         where v2.tenant_id = $1 and v2.user_id = $2 and v2.skill_id = $3
+                         union
+                         select decode(e ->> 'digest', 'hex') from skill_versions v3, jsonb_array_elements(v3.resources) e
+                         where v3.tenant_id = $1 and v3.user_id = $2 and v3.skill_id = $3) as digests
+            from skill_versions v
+            where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3
+        ), kept as (
+            insert into archived_skills (tenant_id, user_id, archive_id, skill_id, name, state, versions, digests,
+                absorbed_into, deleted_by, deleted_at, purge_at)
+            select $1, $2, $4, $3, s.name, to_jsonb(s), history.versions, history.digests, $5, $6, $7, $8
+            from skills s, history
+            where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and $8::timestamptz is not null
+        ), repointed as (
+            update skill_redirects set skill_id = $9
+            where tenant_id = $1 and user_id = $2 and skill_id = $3 and $9::uuid is not null
+        ), redirected as (
+            insert into skill_redirects (tenant_id, user_id, name, skill_id, created_at)
+            select $1, $2, $10, $9, $7 where $9 is not null
+            on conflict (tenant_id, user_id, name) do update set skill_id = excluded.skill_id
+        ), unused as (
+            delete from usage_events where tenant_id = $1 and user_id = $2 and skill_id = $3
+        ), gone as (
+            delete from skills where tenant_id = $1 and user_id = $2 and skill_id = $3
+        ), catalog as (
+            update user_catalogs set revision = revision + 1, skill_count = skill_count - 1, byte_count = byte_count - $11
+            where tenant_id = $1 and user_id = $2
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+        values ($1, $2, $12, $7, $6, 'skill.delete', $10, jsonb_build_object('absorbed_into', $5::text))",
+        tenant,
+        user,
+        skill.id.0,
+        new_id(),
+        archived.successor.map(|(_, name)| name),
+        actor,
+        archived.now,
+        archived.purge_at,
+        archived.successor.map(|(id, _)| id.0),
+        skill.name,
+        skill.bytes(),
+        new_id()
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(())
+}
+
+/// Removes the user's files that no version and no archive refers to. Called where a deleted skill was not archived.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn destroy(tx: &mut TenantTx) -> Result<()> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    sqlx::query!(
+        "-- skills.destroy
+        delete from skill_resources r
+        where r.tenant_id = $1 and r.user_id = $2
+          and r.digest not in (
+            select v.document_digest from skill_versions v where v.tenant_id = $1 and v.user_id = $2
+            union all
+            select decode(e ->> 'digest', 'hex') from skill_versions v, jsonb_array_elements(v.resources) e
+            where v.tenant_id = $1 and v.user_id = $2
+            union all
+            select unnest(a.digests) from archived_skills a where a.tenant_id = $1 and a.user_id = $2)",
+        tenant,
+        user
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(())
+}
+
+/// A deleted skill, as an admin sees it.
+#[derive(Debug, Clone)]
+pub struct ArchiveEntry {
+    /// Names the entry.
+    pub archive_id: Uuid,
+    /// Whose it was.
+    pub user_id: UserId,
+    /// Their external id.
+    pub external_id: String,
+    /// The skill's name.
+    pub name: String,
+    /// Versions it had.
+    pub versions: i32,
+    /// What replaced it.
+    pub absorbed_into: Option<String>,
+    /// Who deleted it.
+    pub deleted_by: String,
+    /// When.
+    pub deleted_at: DateTime<Utc>,
+    /// When it is destroyed.
+    pub purge_at: DateTime<Utc>,
+}
+
+/// A page of the tenant's archive, newest first, `before` an entry.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_archive(
+    tx: &mut TenantTx,
+    external_id: Option<&str>,
+    before: Option<Uuid>,
+    limit: i64,
+) -> Result<Vec<ArchiveEntry>> {
+    let tenant = tx.tenant();
+    let rows = sqlx::query!(
+        r#"-- skills.list_archive (a tenant's admin: all users of the tenant)
+        select a.archive_id, a.user_id, u.external_id, a.name, jsonb_array_length(a.versions) as "versions!",
+               a.absorbed_into, a.deleted_by, a.deleted_at, a.purge_at
+        from archived_skills a
+        join users u on u.tenant_id = a.tenant_id and u.user_id = a.user_id
+        where a.tenant_id = $1 and ($2::text is null or u.external_id = $2) and ($3::uuid is null or a.archive_id < $3)
+        order by a.archive_id desc
+        limit $4"#,
+        tenant,
+        external_id,
+        before,
+        limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(rows
+        .into_iter()
+        .map(|r| ArchiveEntry {
+            archive_id: r.archive_id,
+            user_id: UserId(r.user_id),
+            external_id: r.external_id,
+            name: r.name,
+            versions: r.versions,
+            absorbed_into: r.absorbed_into,
+            deleted_by: r.deleted_by,
+            deleted_at: r.deleted_at,
+            purge_at: r.purge_at,
+        })
+        .collect())
+}
+
+/// Whose entry this is.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_archive_owner(tx: &mut TenantTx, archive_id: Uuid) -> Result<Option<UserId>> {
+    let tenant = tx.tenant();
+    let row = sqlx::query_scalar!(
+        "-- skills.find_archive_owner (a tenant's admin: the user_id is what is asked for)
+        select user_id from archived_skills where tenant_id = $1 and archive_id = $2",
+        tenant,
+        archive_id
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(UserId))
+}
+
+/// Puts an archived skill back with its whole history and a fresh count.
+///
+/// # Errors
+/// `Conflict` where its name is taken; `NotFound` where the entry is gone.
+pub async fn restore(tx: &mut TenantTx, archive_id: Uuid, reason: &str, now: DateTime<Utc>) -> Result<String> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    // The user's writers stand behind this lock. What one of them committed while this statement waited for it shows
+    // only at the insert, as a violation of the unique name.
+    let row = sqlx::query!(
+        r#"-- skills.lock_archive
+        with catalog as materialized (
+            select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update
+        )
+        select a.name, exists (
+            select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.name = a.name) as "taken!"
+        from catalog, archived_skills a
+        where a.tenant_id = $1 and a.user_id = $2 and a.archive_id = $3"#,
+        tenant,
+        user,
+        archive_id
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?
+    .ok_or_else(|| Error::not_found("archive entry"))?;
+    let taken = || {
+        let detail = format!("the user has a skill named '{}' again; delete that one first", row.name);
+        Error::Conflict { code: "name-taken", detail }
+    };
+    if row.taken {
+        return Err(taken());
+    }
+    sqlx::query!(
+        "-- skills.restore
+        with taken as (
+            delete from archived_skills where tenant_id = $1 and user_id = $2 and archive_id = $3
+            returning skill_id, name, state, versions
+        ), skill as (
+            insert into skills
+            select s.* from taken, jsonb_populate_record(null::skills, taken.state) s
+            where s.tenant_id = $1 and s.user_id = $2
+            returning skill_id, document_bytes, resource_bytes
+        ), history as (
+            insert into skill_versions
+            select v.* from taken, jsonb_populate_recordset(null::skill_versions, taken.versions) v
+            where v.tenant_id = $1 and v.user_id = $2
+        ), counted as (
+            insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from skill
+        ), unredirected as (
+            delete from skill_redirects d using taken
+            where d.tenant_id = $1 and d.user_id = $2 and d.name = taken.name
+        ), catalog as (
+            update user_catalogs c
+            set revision = c.revision + 1, skill_count = c.skill_count + 1,
+                byte_count = c.byte_count + skill.document_bytes + skill.resource_bytes
+            from skill
+            where c.tenant_id = $1 and c.user_id = $2
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+        select $1, $2, $4, $5, $6, 'skill.restore', name, jsonb_build_object('reason', $7::text) from taken",
+        tenant,
+        user,
+        archive_id,
+        new_id(),
+        now,
+        actor,
+        reason
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(|e| if is_unique_violation(&e) { taken() } else { refuse(e) })?;
+    Ok(row.name)
+}

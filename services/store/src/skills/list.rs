@@ -1,0 +1,143 @@
+//! The index: one page of a user's skills through the pipelined door.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::Result;
+use tokio_postgres::Row;
+
+use crate::door::{Durability, read};
+use crate::error::refuse_read;
+use crate::{Database, Principal};
+
+/// Which skills, and from where on.
+#[derive(Debug, Clone, Default)]
+pub struct ListQuery {
+    /// Names that begin so.
+    pub prefix: Option<String>,
+    /// Exactly this category.
+    pub category: Option<String>,
+    /// Carrying this tag.
+    pub tag: Option<String>,
+    /// The last row of the page before.
+    pub after: Option<Position>,
+    /// Most rows to return.
+    pub limit: i64,
+}
+
+/// Where a page ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Position {
+    /// Name of the last row.
+    pub name: String,
+    /// Its importance, which a ranked list is ordered by first.
+    pub importance: f32,
+}
+
+/// One line of the index.
+#[derive(Debug, Clone)]
+pub struct IndexRow {
+    /// Full name.
+    pub name: String,
+    /// Index line.
+    pub summary: Option<String>,
+    /// What it does and when.
+    pub description: String,
+    /// One word of order.
+    pub category: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Counts the changes.
+    pub version: i32,
+    /// How often it was loaded or reported as used.
+    pub times_used: i64,
+    /// When last.
+    pub last_used_at: Option<DateTime<Utc>>,
+    /// Last change.
+    pub updated_at: DateTime<Utc>,
+    /// Protected.
+    pub pinned: bool,
+    /// 0 to 1.
+    pub importance: f32,
+}
+
+const BY_NAME: &str = "-- skills.list_page
+    select s.name, s.summary, s.description, s.category, s.tags, s.version, u.times_used, u.last_used_at, s.updated_at,
+           s.pinned, s.importance
+    from skills s
+    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
+    where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4 and s.name >= $5
+      and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
+    order by s.name
+    limit $8";
+
+const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
+    select s.name, s.summary, s.description, s.category, s.tags, s.version, u.times_used, u.last_used_at, s.updated_at,
+           s.pinned, s.importance
+    from skills s
+    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
+    where s.tenant_id = $1 and s.user_id = $2 and s.name < $4 and s.name >= $5
+      and (s.importance < $9 or (s.importance = $9 and s.name > $3))
+      and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
+    order by s.importance desc, s.name
+    limit $8";
+
+/// A page in the order of names.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexRow>> {
+    page(db, principal, query, BY_NAME, None).await
+}
+
+/// A page in the order of importance, equals by name.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_ranked_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexRow>> {
+    let from = query.after.as_ref().map_or(f32::INFINITY, |p| p.importance);
+    page(db, principal, query, BY_IMPORTANCE, Some(from)).await
+}
+
+async fn page(
+    db: &Database,
+    principal: &Principal,
+    query: &ListQuery,
+    sql: &'static str,
+    importance: Option<f32>,
+) -> Result<Vec<IndexRow>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let after = query.after.as_ref().map_or("", |p| p.name.as_str());
+    let prefix = query.prefix.as_deref().unwrap_or_default();
+    // '~' sorts behind every character a name can have, so the prefix is a range of the index.
+    let end = format!("{prefix}~");
+    let (category, tag) = (&query.category, &query.tag);
+    let common: [&(dyn tokio_postgres::types::ToSql + Sync); 8] =
+        [&tenant, &user, &after, &end, &prefix, category, tag, &query.limit];
+    let rows = match &importance {
+        None => read(db, principal, Durability::Full, sql, &common).await?,
+        Some(from) => {
+            let mut params = common.to_vec();
+            params.push(from);
+            read(db, principal, Durability::Full, sql, &params).await?
+        }
+    };
+    rows.iter().map(index_row).collect()
+}
+
+fn index_row(row: &Row) -> Result<IndexRow> {
+    let read = || -> Result<IndexRow, tokio_postgres::Error> {
+        Ok(IndexRow {
+            name: row.try_get(0)?,
+            summary: row.try_get(1)?,
+            description: row.try_get(2)?,
+            category: row.try_get(3)?,
+            tags: row.try_get(4)?,
+            version: row.try_get(5)?,
+            times_used: row.try_get::<_, Option<i64>>(6)?.unwrap_or_default(),
+            last_used_at: row.try_get(7)?,
+            updated_at: row.try_get(8)?,
+            pinned: row.try_get(9)?,
+            importance: row.try_get(10)?,
+        })
+    };
+    read().map_err(refuse_read)
+}

@@ -1,0 +1,273 @@
+//! Loading through the pipelined door: the whole skill with or without a count, the raw file, one resource, and what
+//! to say where there is nothing.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Result, SkillId, new_id};
+use serde_json::Value;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::{SkillKey, SkillState, cut, resources, text};
+use crate::door::{Durability, read};
+use crate::error::refuse_read;
+use crate::{Database, Principal};
+
+/// A skill with its counts.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The state.
+    pub skill: SkillState,
+    /// Uses, this one included where it counted.
+    pub times_used: i64,
+    /// The last of them.
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// A stored file as it is.
+#[derive(Debug, Clone)]
+pub struct RawFile {
+    /// The bytes.
+    pub content: Vec<u8>,
+    /// Their SHA-256.
+    pub digest: Vec<u8>,
+}
+
+const LOAD_BY_NAME: &str = "-- skills.load_by_name
+    with found as (
+        select * from skills s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
+    ), counted as (
+        update skill_usage u set times_used = u.times_used + 1, last_used_at = $4
+        from found f
+        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = f.skill_id
+        returning u.times_used, u.last_used_at
+    ), event as (
+        insert into usage_events (tenant_id, user_id, event_id, skill_id, version, kind, session_key, day, at)
+        select $1, $2, $5, f.skill_id, f.version, 'view', $6, ($4::timestamptz at time zone 'UTC')::date, $4 from found f
+    )
+    select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
+           s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
+           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
+           u.times_used, u.last_used_at
+    from found s
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    left join counted u on true";
+
+const LOAD_BY_ID: &str = "-- skills.load_by_id
+    with found as (
+        select * from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3
+    ), counted as (
+        update skill_usage u set times_used = u.times_used + 1, last_used_at = $4
+        from found f
+        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = f.skill_id
+        returning u.times_used, u.last_used_at
+    ), event as (
+        insert into usage_events (tenant_id, user_id, event_id, skill_id, version, kind, session_key, day, at)
+        select $1, $2, $5, f.skill_id, f.version, 'view', $6, ($4::timestamptz at time zone 'UTC')::date, $4 from found f
+    )
+    select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
+           s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
+           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
+           u.times_used, u.last_used_at
+    from found s
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    left join counted u on true";
+
+const PEEK_BY_NAME: &str = "-- skills.peek_by_name
+    select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
+           s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
+           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
+           u.times_used, u.last_used_at
+    from skills s
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
+    where s.tenant_id = $1 and s.user_id = $2 and s.name = $3";
+
+const PEEK_BY_ID: &str = "-- skills.peek_by_id
+    select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
+           s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
+           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
+           u.times_used, u.last_used_at
+    from skills s
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3";
+
+const RAW_BY_NAME: &str = "-- skills.raw_by_name
+    select r.content, r.digest
+    from skills s
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    where s.tenant_id = $1 and s.user_id = $2 and s.name = $3";
+
+const RAW_BY_ID: &str = "-- skills.raw_by_id
+    select r.content, r.digest
+    from skills s
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3";
+
+const RESOURCE_BY_NAME: &str = "-- skills.resource_by_name
+    select r.content, r.digest
+    from skills s
+    cross join lateral jsonb_to_recordset(s.resources) as e (path text, digest text)
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = decode(e.digest, 'hex')
+    where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and e.path = $4";
+
+const RESOURCE_BY_ID: &str = "-- skills.resource_by_id
+    select r.content, r.digest
+    from skills s
+    cross join lateral jsonb_to_recordset(s.resources) as e (path text, digest text)
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = decode(e.digest, 'hex')
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and e.path = $4";
+
+const EXPLAIN_MISS: &str = "-- skills.explain_miss
+    select s.name, d.name is not null as moved
+    from skills s
+    left join skill_redirects d
+        on d.tenant_id = $1 and d.user_id = $2 and d.skill_id = s.skill_id and d.name = $3
+    where s.tenant_id = $1 and s.user_id = $2
+    order by d.name nulls last, s.name
+    limit 5000";
+
+/// Loads a skill for work: one more use, and an event of it.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn load(
+    db: &Database,
+    principal: &Principal,
+    key: &SkillKey,
+    session: Option<&str>,
+    now: DateTime<Utc>,
+) -> Result<Option<Loaded>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let event = new_id();
+    let rows = match key {
+        SkillKey::Name(name) => {
+            read(db, principal, Durability::Counts, LOAD_BY_NAME, &[&tenant, &user, name, &now, &event, &session]).await
+        }
+        SkillKey::Id(id) => {
+            read(db, principal, Durability::Counts, LOAD_BY_ID, &[&tenant, &user, &id.0, &now, &event, &session]).await
+        }
+    }?;
+    rows.first().map(loaded).transpose()
+}
+
+/// Reads a skill without counting.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn peek(db: &Database, principal: &Principal, key: &SkillKey) -> Result<Option<Loaded>> {
+    let rows = read_by_key(db, principal, key, [PEEK_BY_NAME, PEEK_BY_ID]).await?;
+    rows.first().map(loaded).transpose()
+}
+
+/// Reads a skill's SKILL.md, byte for byte.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn raw(db: &Database, principal: &Principal, key: &SkillKey) -> Result<Option<RawFile>> {
+    let rows = read_by_key(db, principal, key, [RAW_BY_NAME, RAW_BY_ID]).await?;
+    rows.first().map(raw_file).transpose()
+}
+
+/// Reads one resource file.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_resource(
+    db: &Database,
+    principal: &Principal,
+    key: &SkillKey,
+    path: &str,
+) -> Result<Option<RawFile>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = match key {
+        SkillKey::Name(name) => {
+            read(db, principal, Durability::Full, RESOURCE_BY_NAME, &[&tenant, &user, name, &path]).await
+        }
+        SkillKey::Id(id) => {
+            read(db, principal, Durability::Full, RESOURCE_BY_ID, &[&tenant, &user, &id.0, &path]).await
+        }
+    }?;
+    rows.first().map(raw_file).transpose()
+}
+
+/// What a name that is no skill may have meant.
+#[derive(Debug, Default)]
+pub struct Misses {
+    /// The skill that absorbed the one of this name.
+    pub successor: Option<String>,
+    /// All names of the user (at most 5,000).
+    pub names: Vec<String>,
+}
+
+/// Looks for a successor and for names to offer.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn explain_miss(db: &Database, principal: &Principal, name: &str) -> Result<Misses> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, EXPLAIN_MISS, &[&tenant, &user, &name]).await?;
+    let mut misses = Misses::default();
+    for row in &rows {
+        let name: String = row.try_get(0).map_err(refuse_read)?;
+        if row.try_get::<_, bool>(1).map_err(refuse_read)? {
+            misses.successor = Some(name.clone());
+        }
+        misses.names.push(name);
+    }
+    Ok(misses)
+}
+
+async fn read_by_key(
+    db: &Database,
+    principal: &Principal,
+    key: &SkillKey,
+    [by_name, by_id]: [&'static str; 2],
+) -> Result<Vec<Row>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    match key {
+        SkillKey::Name(name) => read(db, principal, Durability::Full, by_name, &[&tenant, &user, name]).await,
+        SkillKey::Id(id) => read(db, principal, Durability::Full, by_id, &[&tenant, &user, &id.0]).await,
+    }
+}
+
+fn raw_file(row: &Row) -> Result<RawFile> {
+    Ok(RawFile { content: row.try_get(0).map_err(refuse_read)?, digest: row.try_get(1).map_err(refuse_read)? })
+}
+
+fn loaded(row: &Row) -> Result<Loaded> {
+    let document: Vec<u8> = row.try_get(23).map_err(refuse_read)?;
+    let manifest: Value = row.try_get(20).map_err(refuse_read)?;
+    let (document, resources) = (text(document)?, resources(manifest)?);
+    let read = || -> Result<Loaded, tokio_postgres::Error> {
+        Ok(Loaded {
+            skill: SkillState {
+                id: SkillId(row.try_get::<_, Uuid>(0)?),
+                name: row.try_get(1)?,
+                description: row.try_get(2)?,
+                summary: row.try_get(3)?,
+                category: row.try_get(4)?,
+                tags: row.try_get(5)?,
+                triggers: row.try_get(6)?,
+                see_also: row.try_get(7)?,
+                role: row.try_get(8)?,
+                attributes: row.try_get(9)?,
+                source: row.try_get(10)?,
+                pinned: row.try_get(11)?,
+                enriched: row.try_get(12)?,
+                importance: row.try_get(13)?,
+                decay_rate: row.try_get(14)?,
+                version: row.try_get(15)?,
+                digest: row.try_get(16)?,
+                cuts: [cut(row.try_get(17)?), cut(row.try_get(18)?), cut(row.try_get(19)?)],
+                resources,
+                document,
+                created_at: row.try_get(21)?,
+                updated_at: row.try_get(22)?,
+            },
+            times_used: row.try_get::<_, Option<i64>>(24)?.unwrap_or_default(),
+            last_used_at: row.try_get(25)?,
+        })
+    };
+    read().map_err(refuse_read)
+}

@@ -1,0 +1,196 @@
+//! Reading a skill in order to change it: the user's catalogue row first, then the skill, both locked until commit.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, ResourceEntry, Result, SkillId, manifest};
+use uuid::Uuid;
+
+use super::{SkillKey, SkillState, cut, resources, text};
+use crate::TenantTx;
+use crate::error::refuse;
+
+/// What a change starts from.
+#[derive(Debug)]
+pub struct Locked {
+    /// The current state.
+    pub skill: SkillState,
+    /// Its uses.
+    pub times_used: i64,
+    /// The last of them.
+    pub last_used_at: Option<DateTime<Utc>>,
+    /// The digest of the request that made the current version, where it was a patch.
+    pub request_digest: Option<Vec<u8>>,
+}
+
+/// Locks the user's catalogue and the skill, so that all writes of one user are in line, and reads the current state.
+///
+/// # Errors
+/// `Unavailable` where the lock does not come within the statement timeout.
+pub async fn lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Option<Locked>> {
+    match try_lock(tx, key).await? {
+        Seen::Whole(locked) => Ok(Some(*locked)),
+        Seen::Nothing => Ok(None),
+        // The statement waited for another writer, whose new text its snapshot could not see. The lock is ours now.
+        Seen::WithoutText => match try_lock(tx, key).await? {
+            Seen::Whole(locked) => Ok(Some(*locked)),
+            Seen::Nothing => Ok(None),
+            Seen::WithoutText => Err(Error::internal("a skill without its document")),
+        },
+    }
+}
+
+enum Seen {
+    Whole(Box<Locked>),
+    Nothing,
+    WithoutText,
+}
+
+async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let row = sqlx::query!(
+        r#"-- skills.lock
+        with catalog as materialized (
+            select c.revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2 for update
+        ), skill as materialized (
+            select s.*
+            from catalog, lateral (
+                select * from skills s
+                where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or s.skill_id = $4) for update) s
+        )
+        select s.skill_id as "skill_id?", s.name as "name?", s.description as "description?", s.summary, s.category,
+               s.tags as "tags?", s.triggers as "triggers?", s.see_also as "see_also?", s.role,
+               s.attributes as "attributes?", s.source as "source?", s.pinned as "pinned?", s.enriched as "enriched?",
+               s.importance as "importance?", s.decay_rate as "decay_rate?", s.version as "version?",
+               s.digest as "digest?", s.frontmatter_at_byte as "frontmatter_at_byte?",
+               s.frontmatter_end_at_byte as "frontmatter_end_at_byte?", s.content_at_byte as "content_at_byte?",
+               s.resources as "resources?", s.created_at as "created_at?", s.updated_at as "updated_at?",
+               (select r.content from skill_resources r
+                where r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest) as document,
+               (select v.request_digest from skill_versions v
+                where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version)
+                   as request_digest,
+               u.times_used as "times_used?", u.last_used_at
+        from catalog left join skill s on true
+        left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id"#,
+        tenant,
+        user,
+        key.name(),
+        key.id()
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    let Some(id) = row.skill_id else { return Ok(Seen::Nothing) };
+    let Some(document) = row.document else { return Ok(Seen::WithoutText) };
+    Ok(Seen::Whole(Box::new(Locked {
+        times_used: row.times_used.unwrap_or_default(),
+        last_used_at: row.last_used_at,
+        request_digest: row.request_digest,
+        skill: SkillState {
+            id: SkillId(id),
+            name: row.name.unwrap_or_default(),
+            description: row.description.unwrap_or_default(),
+            summary: row.summary,
+            category: row.category,
+            tags: row.tags.unwrap_or_default(),
+            triggers: row.triggers.unwrap_or_default(),
+            see_also: row.see_also.unwrap_or_default(),
+            role: row.role,
+            attributes: row.attributes.unwrap_or_default(),
+            source: row.source.unwrap_or_default(),
+            pinned: row.pinned.unwrap_or_default(),
+            enriched: row.enriched.unwrap_or_default(),
+            importance: row.importance.unwrap_or_default(),
+            decay_rate: row.decay_rate.unwrap_or_default(),
+            version: row.version.unwrap_or_default(),
+            digest: row.digest.unwrap_or_default(),
+            document: text(document)?,
+            cuts: [
+                cut(row.frontmatter_at_byte.unwrap_or_default()),
+                cut(row.frontmatter_end_at_byte.unwrap_or_default()),
+                cut(row.content_at_byte.unwrap_or_default()),
+            ],
+            resources: resources(row.resources.unwrap_or_default())?,
+            created_at: row.created_at.unwrap_or_default(),
+            updated_at: row.updated_at.unwrap_or_default(),
+        },
+    })))
+}
+
+/// The id, name and version of a skill, without a lock.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find(tx: &mut TenantTx, key: &SkillKey) -> Result<Option<(SkillId, String, i32)>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let row = sqlx::query!(
+        "-- skills.find
+        select skill_id, name, version from skills
+        where tenant_id = $1 and user_id = $2 and (name = $3 or skill_id = $4)",
+        tenant,
+        user,
+        key.name(),
+        key.id()
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|r| (SkillId(r.skill_id), r.name, r.version)))
+}
+
+/// A skill as an export needs it.
+#[derive(Debug, Clone)]
+pub struct Exported {
+    /// The full name.
+    pub name: String,
+    /// The SKILL.md.
+    pub document: Vec<u8>,
+    /// The other files; their bytes are found by digest.
+    pub resources: Vec<ResourceEntry>,
+}
+
+/// The next skills behind `after`, in the order of names.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Exported>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let rows = sqlx::query!(
+        "-- skills.list_for_export
+        select s.name, r.content, s.resources
+        from skills s
+        join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+        where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
+        order by s.name
+        limit $4",
+        tenant,
+        user,
+        after,
+        limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    rows.into_iter()
+        .map(|r| Ok(Exported { name: r.name, document: r.content, resources: resources(r.resources)? }))
+        .collect()
+}
+
+/// The bytes of stored files by their digests (hex), in no order; unknown ones are left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn read_files(tx: &mut TenantTx, digests: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
+    let (tenant, user): (Uuid, Uuid) = (tx.tenant(), tx.user());
+    let rows = sqlx::query!(
+        "-- skills.read_files
+        select digest, content from skill_resources
+        where tenant_id = $1 and user_id = $2 and digest in (select decode(d, 'hex') from unnest($3::text[]) d)",
+        tenant,
+        user,
+        digests
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(rows.into_iter().map(|r| (manifest::hex(&r.digest), r.content)).collect())
+}

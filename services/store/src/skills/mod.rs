@@ -1,0 +1,123 @@
+//! Skills as rows: what is current. Their past is in `versions`, their counts in `usage`.
+
+mod archive;
+mod list;
+mod load;
+mod lock;
+mod write;
+
+pub use archive::{ArchiveEntry, Archived, archive, destroy, find_archive_owner, list_archive, restore};
+pub use list::{IndexRow, ListQuery, Position, list_page, list_ranked_page};
+pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
+pub use lock::{Exported, Locked, find, list_for_export, lock, read_files};
+pub use write::{Change, ChangeKind, Source, Written, attributes, set_flags, write};
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, ResourceEntry, Result, SkillId};
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+/// How a caller names a skill: the exact name, or its id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum SkillKey {
+    /// The full name, in its canonical form.
+    Name(String),
+    /// The id.
+    Id(SkillId),
+}
+
+impl SkillKey {
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Id(_) => None,
+        }
+    }
+
+    pub(crate) fn id(&self) -> Option<Uuid> {
+        match self {
+            Self::Name(_) => None,
+            Self::Id(id) => Some(id.0),
+        }
+    }
+}
+
+/// The current state of a skill, its text included.
+#[derive(Debug, Clone)]
+pub struct SkillState {
+    /// Stays the same through renames of files and restores.
+    pub id: SkillId,
+    /// Unique for the user.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// The index line.
+    pub summary: Option<String>,
+    /// One word of order.
+    pub category: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Phrases that call for it.
+    pub triggers: Vec<String>,
+    /// Names of others.
+    pub see_also: Vec<String>,
+    /// `orchestrator`, `processor`, `utility` or `hook-candidate`.
+    pub role: Option<String>,
+    /// The rest of the frontmatter's known members, as JSON.
+    pub attributes: Value,
+    /// Who first wrote it.
+    pub source: String,
+    /// Not to be deleted or touched by a background process.
+    pub pinned: bool,
+    /// Whether enrichment has run.
+    pub enriched: bool,
+    /// 0 to 1.
+    pub importance: f32,
+    /// Factor per idle day.
+    pub decay_rate: f32,
+    /// Counts the changes, from 1.
+    pub version: i32,
+    /// SHA-256 over document and resources.
+    pub digest: Vec<u8>,
+    /// The whole SKILL.md.
+    pub document: String,
+    /// Byte offsets in `document`: start and end of the frontmatter, start of the body.
+    pub cuts: [usize; 3],
+    /// The other files.
+    pub resources: Vec<ResourceEntry>,
+    /// First saved.
+    pub created_at: DateTime<Utc>,
+    /// Last version or flag.
+    pub updated_at: DateTime<Utc>,
+}
+
+impl SkillState {
+    /// The YAML between the fences, verbatim.
+    pub fn frontmatter(&self) -> &str {
+        self.document.get(self.cuts[0]..self.cuts[1]).unwrap_or_default()
+    }
+
+    /// The markdown body.
+    pub fn content(&self) -> &str {
+        self.document.get(self.cuts[2]..).unwrap_or_default()
+    }
+
+    /// What the quota counts: SKILL.md and resources, in bytes.
+    pub fn bytes(&self) -> i64 {
+        let resources: u64 = self.resources.iter().map(|r| r.size).sum();
+        i64::try_from(self.document.len() as u64 + resources).unwrap_or(i64::MAX)
+    }
+}
+
+pub(crate) fn text(bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(Error::internal)
+}
+
+pub(crate) fn resources(value: Value) -> Result<Vec<ResourceEntry>> {
+    serde_json::from_value(value).map_err(Error::internal)
+}
+
+pub(crate) fn cut(at: i32) -> usize {
+    usize::try_from(at).unwrap_or_default()
+}

@@ -1,0 +1,257 @@
+//! The one statement that applies a change: files, skill, history, usage row, revision, audit, all or nothing.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Fields, ResourceEntry, Result, SkillDocument, SkillId, SkillName, manifest, new_id};
+use serde_json::json;
+
+use crate::TenantTx;
+use crate::error::refuse;
+
+/// How a version came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// The whole skill was given.
+    Save,
+    /// Text was replaced in it.
+    Patch,
+    /// It came from a file or an archive.
+    Import,
+    /// An earlier version was put back.
+    Rollback,
+    /// A release of the starter skills.
+    Sync,
+}
+
+impl ChangeKind {
+    /// The stored and served form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Save => "save",
+            Self::Patch => "patch",
+            Self::Import => "import",
+            Self::Rollback => "rollback",
+            Self::Sync => "sync",
+        }
+    }
+}
+
+/// Who first wrote a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// An agent, within a session or through a tenant's backend.
+    Agent,
+    /// The user.
+    User,
+    /// An import.
+    Import,
+    /// The built-in library.
+    Starter,
+}
+
+impl Source {
+    /// The stored and served form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::User => "user",
+            Self::Import => "import",
+            Self::Starter => "starter",
+        }
+    }
+}
+
+/// A validated new state of one skill.
+pub struct Change<'a> {
+    /// The full name.
+    pub name: &'a SkillName,
+    /// The SKILL.md to be.
+    pub document: &'a SkillDocument,
+    /// All resources to be.
+    pub resources: &'a [ResourceEntry],
+    /// Bytes of those resources that may not be stored yet.
+    pub new_files: &'a [Vec<u8>],
+    /// The version this was made from; 0 for a new skill.
+    pub base_version: i32,
+    /// Bytes of the base, by [`super::SkillState::bytes`].
+    pub base_bytes: i64,
+    /// Who first wrote it, where it is new.
+    pub source: Source,
+    /// How.
+    pub kind: ChangeKind,
+    /// The session it comes from.
+    pub session: Option<&'a str>,
+    /// Recognises a repeated patch.
+    pub request_digest: Option<[u8; 32]>,
+    /// When.
+    pub now: DateTime<Utc>,
+}
+
+/// What [`write`] did.
+#[derive(Debug, Clone, Copy)]
+pub struct Written {
+    /// The skill.
+    pub id: SkillId,
+    /// Its version now.
+    pub version: i32,
+    /// First saved.
+    pub created_at: DateTime<Utc>,
+    /// Skills the user has now.
+    pub skill_count: i32,
+    /// Bytes of the user's skills now.
+    pub byte_count: i64,
+}
+
+/// Applies a change. `None`: the skill is not at `base_version` (any more), and nothing was written.
+///
+/// # Errors
+/// `Unavailable`, or `Internal`; the transaction is of no more use then.
+#[expect(clippy::too_many_lines, reason = "one statement with a parameter for each column")]
+pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Written>> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    let fields = change.document.fields();
+    let document = change.document.raw().as_bytes();
+    let document_digest = change.document.digest();
+    let resource_bytes: u64 = change.resources.iter().map(|r| r.size).sum();
+    let mut files: Vec<&[u8]> = change.new_files.iter().map(Vec::as_slice).collect();
+    files.push(document);
+    files.sort_unstable();
+    files.dedup();
+    let digests: Vec<Vec<u8>> = files.iter().map(|f| manifest::digest(f).to_vec()).collect();
+    let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
+    let state_digest = manifest::state_digest(&document_digest, change.resources);
+    let row = sqlx::query!(
+        r#"-- skills.write
+        with files as (
+            insert into skill_resources (tenant_id, user_id, digest, content)
+            select $1, $2, f.digest, f.content from unnest($3::bytea[], $4::bytea[]) as f (digest, content)
+            on conflict do nothing
+        ), saved as (
+            insert into skills as s (tenant_id, user_id, skill_id, name, description, summary, category, tags, triggers,
+                see_also, role, attributes, source, version, digest, document_digest, document_bytes,
+                frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte, resources, resource_bytes,
+                created_at, updated_at)
+            select $1, $2, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 1, $16, $17, $18, $19, $20, $21, $22, $23,
+                   $24, $24
+            on conflict (tenant_id, user_id, name) do update set
+                description = excluded.description, summary = excluded.summary, category = excluded.category,
+                tags = excluded.tags, triggers = excluded.triggers, see_also = excluded.see_also, role = excluded.role,
+                attributes = excluded.attributes, version = s.version + 1, digest = excluded.digest,
+                document_digest = excluded.document_digest, document_bytes = excluded.document_bytes,
+                frontmatter_at_byte = excluded.frontmatter_at_byte,
+                frontmatter_end_at_byte = excluded.frontmatter_end_at_byte, content_at_byte = excluded.content_at_byte,
+                resources = excluded.resources, resource_bytes = excluded.resource_bytes,
+                updated_at = excluded.updated_at
+            where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
+            returning s.skill_id, s.version, s.created_at
+        ), history as (
+            insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, request_digest,
+                digest, document_digest, document_bytes, resources, created_at)
+            select $1, $2, skill_id, version, $26, $27, $28, $29, $16, $17, $18, $22, $24 from saved
+        ), counted as (
+            insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from saved where version = 1
+        ), unredirected as (
+            delete from skill_redirects d using saved
+            where d.tenant_id = $1 and d.user_id = $2 and d.name = $6 and saved.version = 1
+        ), catalog as (
+            update user_catalogs c
+            set revision = c.revision + 1, byte_count = c.byte_count + $30,
+                skill_count = c.skill_count + case when saved.version = 1 then 1 else 0 end
+            from saved
+            where c.tenant_id = $1 and c.user_id = $2
+            returning c.skill_count, c.byte_count
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+            select $1, $2, $31, $24, $27, 'skill.' || $26, $6, jsonb_build_object('version', version) from saved
+        )
+        select saved.skill_id, saved.version, saved.created_at, catalog.skill_count, catalog.byte_count
+        from saved cross join catalog"#,
+        tenant,
+        user,
+        &digests,
+        &files as &[&[u8]],
+        new_id(),
+        change.name.as_str(),
+        fields.description,
+        fields.summary,
+        fields.category,
+        &fields.tags,
+        &fields.triggers,
+        &fields.see_also,
+        fields.role.map(|r| r.as_str()),
+        attributes(fields),
+        change.source.as_str(),
+        state_digest.as_slice(),
+        document_digest.as_slice(),
+        size(document.len())?,
+        size(frontmatter_at)?,
+        size(frontmatter_end)?,
+        size(content_at)?,
+        json!(change.resources),
+        i32::try_from(resource_bytes).map_err(Error::internal)?,
+        change.now,
+        change.base_version,
+        change.kind.as_str(),
+        actor,
+        change.session,
+        change.request_digest.as_ref().map(<[u8; 32]>::as_slice),
+        size(document.len())? as i64 + i64::try_from(resource_bytes).map_err(Error::internal)? - change.base_bytes,
+        new_id()
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|r| Written {
+        id: SkillId(r.skill_id),
+        version: r.version,
+        created_at: r.created_at,
+        skill_count: r.skill_count,
+        byte_count: r.byte_count,
+    }))
+}
+
+/// Sets the flags that are not part of the text and so make no version.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn set_flags(tx: &mut TenantTx, skill: SkillId, pinned: bool, now: DateTime<Utc>) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    sqlx::query!(
+        "-- skills.set_flags
+        with flagged as (
+            update skills set pinned = $4, updated_at = $5
+            where tenant_id = $1 and user_id = $2 and skill_id = $3 and pinned <> $4
+            returning name
+        ), catalog as (
+            update user_catalogs c set revision = c.revision + 1 from flagged
+            where c.tenant_id = $1 and c.user_id = $2
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+        select $1, $2, $6, $5, $7, case when $4 then 'skill.pin' else 'skill.unpin' end, name from flagged",
+        tenant,
+        user,
+        skill.0,
+        pinned,
+        now,
+        new_id(),
+        actor
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(())
+}
+
+/// The members of agentskills.io that have no column of their own.
+pub fn attributes(fields: &Fields) -> serde_json::Value {
+    json!({
+        "license": fields.license,
+        "compatibility": fields.compatibility,
+        "allowed_tools": fields.allowed_tools,
+        "author": fields.author,
+        "metadata": fields.metadata,
+    })
+}
+
+fn size(bytes: usize) -> Result<i32> {
+    i32::try_from(bytes).map_err(Error::internal)
+}

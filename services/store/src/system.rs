@@ -1,0 +1,232 @@
+//! The few statements across tenants. Each says why it cannot run as one tenant.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result, Scope, TenantId, UserId, new_id};
+use uuid::Uuid;
+
+use crate::credential::{Algorithm, Issuer, IssuerKeys, Sealer};
+use crate::error::refuse;
+use crate::gate::{KnownKey, KnownTenant, KnownUser};
+use crate::tx::SystemTx;
+use crate::{Database, tenants};
+
+/// Why: a token names its tenant; nothing is verified yet, so there is no tenant to run as.
+pub(crate) async fn find_tenant(
+    db: &Database,
+    slug: &str,
+    sealer: &Sealer,
+    private_issuers: bool,
+) -> Result<Option<KnownTenant>> {
+    let mut tx = SystemTx::begin(db).await?;
+    let rows = sqlx::query!(
+        r#"-- system.find_tenant
+        select t.tenant_id, t.slug, t.settings, i.iss as "iss?", i.audience as "audience?", i.algorithm as "algorithm?",
+               i.jwks_url, i.sealed_secret
+        from tenants t
+        left join issuers i on i.tenant_id = t.tenant_id
+        where t.slug = $1"#,
+        slug
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    let Some(first) = rows.first() else { return Ok(None) };
+    let id = TenantId(first.tenant_id);
+    let mut known = KnownTenant {
+        id,
+        slug: first.slug.clone(),
+        settings: tenants::read_settings(first.settings.clone())?,
+        issuers: Vec::with_capacity(rows.len()),
+    };
+    for row in rows {
+        let (Some(iss), Some(audience), Some(algorithm)) = (row.iss, row.audience, row.algorithm) else { continue };
+        let keys = match row.sealed_secret {
+            Some(sealed) => {
+                IssuerKeys::Hs256 { secret: sealer.open(&sealed, id.0.as_bytes()).map_err(Error::internal)? }
+            }
+            None => IssuerKeys::Jwks {
+                url: row.jwks_url.unwrap_or_default().parse().map_err(Error::internal)?,
+                algorithm: algorithm.parse::<Algorithm>().map_err(Error::internal)?,
+                private_network: private_issuers,
+            },
+        };
+        known.issuers.push(Issuer { iss, audience, keys });
+    }
+    Ok(Some(known))
+}
+
+/// Why: a key is looked up by its prefix, and only the row says whose it is.
+pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKey>> {
+    let mut tx = SystemTx::begin(db).await?;
+    let rows = sqlx::query!(
+        "-- system.find_keys
+        select k.tenant_id, k.key_id, k.secret_hash, k.scopes, k.expires_at, k.revoked_at, t.slug, t.settings
+        from api_keys k
+        join tenants t on t.tenant_id = k.tenant_id
+        where k.prefix = $1",
+        prefix
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(KnownKey {
+                id: row.key_id,
+                tenant: Arc::new(KnownTenant {
+                    id: TenantId(row.tenant_id),
+                    slug: row.slug,
+                    settings: tenants::read_settings(row.settings)?,
+                    issuers: Vec::new(),
+                }),
+                secret_hash: row.secret_hash,
+                scopes: row.scopes.iter().filter_map(|s| Scope::from_wire(s)).collect(),
+                expires_at: row.expires_at,
+                revoked_at: row.revoked_at,
+            })
+        })
+        .collect()
+}
+
+/// Why: the login of a key is not yet a principal when its use is noted.
+pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: Uuid, now: DateTime<Utc>) -> Result<()> {
+    let mut tx = SystemTx::begin(db).await?;
+    sqlx::query!(
+        "-- system.note_key_use
+        update api_keys set last_used_at = $3 where tenant_id = $1 and key_id = $2",
+        tenant.0,
+        key,
+        now
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await
+}
+
+/// Why: a user is made on first sight, before there is a user to run as.
+pub(crate) async fn ensure_user(
+    db: &Database,
+    tenant: TenantId,
+    external_id: &str,
+    now: DateTime<Utc>,
+) -> Result<KnownUser> {
+    let mut tx = SystemTx::begin(db).await?;
+    // A second round is needed only where another request made the user between this statement's snapshot and its insert.
+    for _ in 0..2 {
+        let row = sqlx::query!(
+            r#"-- system.ensure_user
+            with found as (
+                select u.user_id, c.starters_release
+                from users u join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
+                where u.tenant_id = $1 and u.external_id = $2
+            ), made as (
+                insert into users (tenant_id, user_id, external_id, created_at)
+                select $1, $3, $2, $4 where not exists (select from found)
+                on conflict (tenant_id, external_id) do nothing
+                returning user_id
+            ), catalog as (
+                insert into user_catalogs (tenant_id, user_id) select $1, user_id from made
+            )
+            select user_id as "user_id!", starters_release from found
+            union all
+            select user_id, null from made"#,
+            tenant.0,
+            external_id,
+            new_id(),
+            now
+        )
+        .fetch_optional(tx.conn())
+        .await
+        .map_err(refuse)?;
+        if let Some(row) = row {
+            tx.commit().await?;
+            return Ok(KnownUser { id: UserId(row.user_id), starters_release: row.starters_release.map(Arc::from) });
+        }
+    }
+    Err(Error::Unavailable("the user is being made by another request; try again".into()))
+}
+
+/// What one round of clearing up removed.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Pruned {
+    /// Idempotency keys older than a day.
+    pub idempotency_keys: u64,
+    /// Usage events past their time.
+    pub usage_events: u64,
+    /// Archived skills past their tenant's retention.
+    pub archived_skills: u64,
+    /// Files that no version and no archive refers to any more.
+    pub files: u64,
+}
+
+/// Removes what is past its time, at most `batch` rows of each kind.
+///
+/// Why: what is due is a question over all tenants; asking it per user would be a query per user.
+///
+/// # Errors
+/// `Unavailable`; whatever was removed before stays removed.
+pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Pruned> {
+    let mut tx = SystemTx::begin(db).await?;
+    let idempotency_keys = sqlx::query!(
+        "-- system.prune_idempotency_keys
+        delete from idempotency_keys where ctid = any (array(
+            select ctid from idempotency_keys where created_at < $1::timestamptz - interval '24 hours' limit $2))",
+        now,
+        batch
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    let usage_events = sqlx::query!(
+        "-- system.prune_usage_events
+        delete from usage_events where ctid = any (array(
+            select ctid from usage_events where at < $1::timestamptz - interval '400 days' limit $2))",
+        now,
+        batch
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    let row = sqlx::query!(
+        r#"-- system.prune_archived_skills
+        with due as (
+            delete from archived_skills where ctid = any (array(
+                select ctid from archived_skills where purge_at <= $1 limit $2))
+            returning tenant_id, user_id, digests
+        ), files as (
+            delete from skill_resources r
+            using (select distinct tenant_id, user_id, unnest(digests) as digest from due) d
+            where r.tenant_id = d.tenant_id and r.user_id = d.user_id and r.digest = d.digest
+              and not exists (
+                select from skill_versions v
+                where v.tenant_id = r.tenant_id and v.user_id = r.user_id
+                  and (v.document_digest = r.digest
+                       or v.resources @> jsonb_build_array(jsonb_build_object('digest', encode(r.digest, 'hex')))))
+              and not exists (
+                select from archived_skills a
+                where a.tenant_id = r.tenant_id and a.user_id = r.user_id and a.purge_at > $1
+                  and r.digest = any (a.digests))
+            returning 1
+        )
+        select (select count(*) from due) as "skills!", (select count(*) from files) as "files!""#,
+        now,
+        batch
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(Pruned {
+        idempotency_keys,
+        usage_events,
+        archived_skills: row.skills.unsigned_abs(),
+        files: row.files.unsigned_abs(),
+    })
+}

@@ -1,0 +1,157 @@
+//! Tenants, as operators keep them. A tenant is above every tenant's context, so these run as the system role.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result, TenantId, TenantSettings, UserId, new_id};
+use serde_json::{Value, json};
+
+use crate::error::{is_unique_violation, refuse};
+use crate::tx::SystemTx;
+use crate::{Database, Principal};
+
+/// A customer.
+#[derive(Debug, Clone)]
+pub struct Tenant {
+    /// The id.
+    pub id: TenantId,
+    /// What tokens name it by.
+    pub slug: String,
+    /// For people.
+    pub name: String,
+    /// Quotas and switches.
+    pub settings: TenantSettings,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+}
+
+/// Makes a tenant.
+///
+/// # Errors
+/// `Conflict` where the slug is taken.
+pub async fn create(
+    db: &Database,
+    operator: &Principal,
+    (slug, name): (&str, &str),
+    settings: &TenantSettings,
+    now: DateTime<Utc>,
+) -> Result<Tenant> {
+    operator.require_operator()?;
+    let id = TenantId(new_id());
+    let mut tx = SystemTx::begin(db).await?;
+    sqlx::query!(
+        "-- tenants.create
+        with made as (
+            insert into tenants (tenant_id, slug, name, settings, created_at) values ($1, $2, $3, $4, $5)
+            returning tenant_id
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+        select tenant_id, $6, $7, $5, $8, 'tenant.create', $2 from made",
+        id.0,
+        slug,
+        name,
+        json!(settings),
+        now,
+        UserId::TENANT_WIDE.0,
+        new_id(),
+        operator.actor()
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(|e| {
+        if is_unique_violation(&e) {
+            Error::Conflict { code: "tenant-exists", detail: format!("there is a tenant '{slug}' already") }
+        } else {
+            refuse(e)
+        }
+    })?;
+    tx.commit().await?;
+    Ok(Tenant { id, slug: slug.into(), name: name.into(), settings: settings.clone(), created_at: now })
+}
+
+/// Changes name or settings.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn update(
+    db: &Database,
+    operator: &Principal,
+    slug: &str,
+    (name, settings): (Option<&str>, Option<&TenantSettings>),
+    now: DateTime<Utc>,
+) -> Result<Tenant> {
+    operator.require_operator()?;
+    let mut tx = SystemTx::begin(db).await?;
+    let row = sqlx::query!(
+        "-- tenants.update
+        with changed as (
+            update tenants set name = coalesce($2, name), settings = coalesce($3, settings) where slug = $1
+            returning tenant_id, slug, name, settings, created_at
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+            select tenant_id, $4, $5, $6, $7, 'tenant.update', slug, settings from changed
+        )
+        select tenant_id, slug, name, settings, created_at from changed",
+        slug,
+        name,
+        settings.map(|s| json!(s)),
+        UserId::TENANT_WIDE.0,
+        new_id(),
+        now,
+        operator.actor()
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?
+    .ok_or_else(|| Error::not_found("tenant"))?;
+    tx.commit().await?;
+    Ok(Tenant {
+        id: TenantId(row.tenant_id),
+        slug: row.slug,
+        name: row.name,
+        settings: read_settings(row.settings)?,
+        created_at: row.created_at,
+    })
+}
+
+/// A page in the order of slugs, behind `after`; with `only`, that one alone.
+///
+/// # Errors
+/// `Forbidden` for anyone but an operator.
+pub async fn list(
+    db: &Database,
+    operator: &Principal,
+    only: Option<&str>,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<Tenant>> {
+    operator.require_operator()?;
+    let mut tx = SystemTx::begin(db).await?;
+    let rows = sqlx::query!(
+        "-- tenants.list
+        select tenant_id, slug, name, settings, created_at from tenants
+        where slug > $1 and ($2::text is null or slug = $2)
+        order by slug
+        limit $3",
+        after,
+        only,
+        limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    rows.into_iter()
+        .map(|r| {
+            Ok(Tenant {
+                id: TenantId(r.tenant_id),
+                slug: r.slug,
+                name: r.name,
+                settings: read_settings(r.settings)?,
+                created_at: r.created_at,
+            })
+        })
+        .collect()
+}
+
+pub(crate) fn read_settings(value: Value) -> Result<TenantSettings> {
+    serde_json::from_value(value).map_err(Error::internal)
+}

@@ -1,0 +1,119 @@
+//! The only way to a tenant's rows for a write: a transaction that carries its caller's context from its first byte.
+
+use knowhow_domain::{Result, TenantId, UserId};
+use sqlx::{AssertSqlSafe, PgConnection, Postgres, Transaction};
+use uuid::Uuid;
+
+use crate::{Database, Principal, error::refuse};
+
+/// Which role a transaction takes; the login role itself may do nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DatabaseRole {
+    Tenant,
+    Admin,
+    System,
+}
+
+impl DatabaseRole {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tenant => "knowhow_tenant",
+            Self::Admin => "knowhow_admin",
+            Self::System => "knowhow_system",
+        }
+    }
+}
+
+/// `BEGIN` and the whole context as one message. Only parsed UUIDs, constants and numbers are formatted in; all of it
+/// is `SET LOCAL`, so nothing survives in the pool and transaction-mode poolers are safe.
+pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId, timeout_ms: u128) -> String {
+    format!(
+        "BEGIN; SET LOCAL ROLE {}; SET LOCAL app.tenant_id = '{}'; SET LOCAL app.user_id = '{}'; \
+         SET LOCAL statement_timeout = {timeout_ms}",
+        role.name(),
+        tenant.0,
+        user.0
+    )
+}
+
+/// An open transaction of one principal. Dropped without [`TenantTx::commit`], it rolls back.
+pub struct TenantTx {
+    tx: Transaction<'static, Postgres>,
+    tenant: TenantId,
+    user: UserId,
+    actor: String,
+}
+
+impl TenantTx {
+    /// Opens a transaction for the principal's own user.
+    ///
+    /// # Errors
+    /// `Malformed` where the principal names no user; `Unavailable` where no connection is to be had.
+    pub async fn begin(db: &Database, principal: &Principal) -> Result<Self> {
+        Self::open(db, principal, DatabaseRole::Tenant, principal.user()?).await
+    }
+
+    /// Opens a transaction of a tenant's admin over `user`'s rows, or [`UserId::TENANT_WIDE`].
+    ///
+    /// # Errors
+    /// `Forbidden` for anyone but an admin; `Unavailable` where no connection is to be had.
+    pub async fn begin_admin(db: &Database, principal: &Principal, user: UserId) -> Result<Self> {
+        principal.require_admin()?;
+        Self::open(db, principal, DatabaseRole::Admin, user).await
+    }
+
+    async fn open(db: &Database, principal: &Principal, role: DatabaseRole, user: UserId) -> Result<Self> {
+        let begin = begin_statement(role, principal.tenant(), user, db.statement_timeout_ms);
+        #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
+        let tx = db.writes.begin_with(AssertSqlSafe(begin)).await.map_err(refuse)?;
+        Ok(Self { tx, tenant: principal.tenant(), user, actor: principal.actor().to_owned() })
+    }
+
+    /// Makes everything durable.
+    ///
+    /// # Errors
+    /// `Unavailable` where the answer did not come; the caller then repeats with the same idempotency key.
+    pub async fn commit(self) -> Result<()> {
+        self.tx.commit().await.map_err(refuse)
+    }
+
+    pub(crate) fn conn(&mut self) -> &mut PgConnection {
+        &mut self.tx
+    }
+
+    pub(crate) fn tenant(&self) -> Uuid {
+        self.tenant.0
+    }
+
+    pub(crate) fn user(&self) -> Uuid {
+        self.user.0
+    }
+
+    pub(crate) fn actor(&self) -> &str {
+        &self.actor
+    }
+}
+
+/// A transaction across tenants. Private to this crate: see `system.rs` for the few statements and their reasons.
+pub(crate) struct SystemTx {
+    tx: Transaction<'static, Postgres>,
+}
+
+impl SystemTx {
+    pub(crate) async fn begin(db: &Database) -> Result<Self> {
+        let begin =
+            format!("BEGIN; SET LOCAL ROLE knowhow_system; SET LOCAL statement_timeout = {}", db.statement_timeout_ms);
+        debug_assert_eq!(DatabaseRole::System.name(), "knowhow_system");
+        #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
+        let tx = db.writes.begin_with(AssertSqlSafe(begin)).await.map_err(refuse)?;
+        Ok(Self { tx })
+    }
+
+    pub(crate) fn conn(&mut self) -> &mut PgConnection {
+        &mut self.tx
+    }
+
+    pub(crate) async fn commit(self) -> Result<()> {
+        self.tx.commit().await.map_err(refuse)
+    }
+}

@@ -1,0 +1,110 @@
+//! History: every version of a skill, as it was.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{ResourceEntry, Result, SkillId};
+
+use crate::TenantTx;
+use crate::error::refuse;
+use crate::skills::{resources, text};
+
+/// One version, without its text.
+#[derive(Debug, Clone)]
+pub struct VersionRow {
+    /// From 1.
+    pub version: i32,
+    /// How it came to be.
+    pub change: String,
+    /// Who made it.
+    pub actor: String,
+    /// In which session.
+    pub session: Option<String>,
+    /// Whether untrusted content was in play.
+    pub tainted: bool,
+    /// SHA-256 over document and resources.
+    pub digest: Vec<u8>,
+    /// When.
+    pub created_at: DateTime<Utc>,
+}
+
+/// One version with its SKILL.md.
+#[derive(Debug, Clone)]
+pub struct VersionState {
+    /// What [`list`] shows of it.
+    pub row: VersionRow,
+    /// The SKILL.md as it was.
+    pub document: String,
+    /// The resources as they were; their bytes are found by digest.
+    pub resources: Vec<ResourceEntry>,
+}
+
+/// A page, newest first, from `before` down.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit: i64) -> Result<Vec<VersionRow>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let rows = sqlx::query!(
+        "-- versions.list
+        select version, change, actor, session, tainted, digest, created_at
+        from skill_versions
+        where tenant_id = $1 and user_id = $2 and skill_id = $3 and ($4::integer is null or version < $4)
+        order by version desc
+        limit $5",
+        tenant,
+        user,
+        skill.0,
+        before,
+        limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(rows
+        .into_iter()
+        .map(|r| VersionRow {
+            version: r.version,
+            change: r.change,
+            actor: r.actor,
+            session: r.session,
+            tainted: r.tainted,
+            digest: r.digest,
+            created_at: r.created_at,
+        })
+        .collect())
+}
+
+/// One version.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Option<VersionState>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let row = sqlx::query!(
+        "-- versions.find
+        select v.version, v.change, v.actor, v.session, v.tainted, v.digest, v.created_at, v.resources, r.content
+        from skill_versions v
+        join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = v.document_digest
+        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4",
+        tenant,
+        user,
+        skill.0,
+        version
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    let Some(r) = row else { return Ok(None) };
+    Ok(Some(VersionState {
+        document: text(r.content)?,
+        resources: resources(r.resources)?,
+        row: VersionRow {
+            version: r.version,
+            change: r.change,
+            actor: r.actor,
+            session: r.session,
+            tainted: r.tainted,
+            digest: r.digest,
+            created_at: r.created_at,
+        },
+    }))
+}

@@ -1,0 +1,91 @@
+//! What must hold before the service may serve: its role can do nothing by itself, and every tenant table is behind
+//! forced row-level security.
+
+use knowhow_domain::{Error, Result};
+
+use crate::error::refuse;
+use crate::tx::SystemTx;
+use crate::{Database, migrate};
+
+/// Everything that is wrong, each in a sentence; empty where the walls stand.
+///
+/// # Errors
+/// `Unavailable` where the database is out of reach.
+pub async fn inspect(db: &Database) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    #[expect(clippy::disallowed_methods, reason = "looks at the login role itself, so it must not take another one")]
+    let mut tx = db.writes.begin().await.map_err(refuse)?;
+    let login = sqlx::query!(
+        r#"-- walls.inspect_login
+        select r.rolname as "name!", r.rolsuper as "superuser!", r.rolbypassrls as "bypasses!", r.rolinherit as "inherits!",
+               exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                       where c.relowner = r.oid and n.nspname = 'public') as "owns!",
+               exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace,
+                       lateral aclexplode(c.relacl) a
+                       where n.nspname = 'public' and a.grantee = r.oid) as "granted!",
+               coalesce(pg_has_role(r.oid, to_regrole('knowhow_owner'), 'member'), false) as "may_own!",
+               coalesce((select bool_and(pg_has_role(r.oid, w.oid, 'set')) and count(*) = 3 from pg_roles w
+                where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system')), false) as "member!"
+        from pg_roles r
+        where r.rolname = session_user"#
+    )
+    .fetch_one(&mut *tx)
+    .await
+    .map_err(refuse)?;
+    let mut find = |wrong: bool, sentence: String| {
+        if wrong {
+            findings.push(sentence);
+        }
+    };
+    let role = &login.name;
+    find(login.superuser, format!("the role '{role}' is a superuser; connect as knowhow_login"));
+    find(login.bypasses, format!("the role '{role}' bypasses row-level security; connect as knowhow_login"));
+    find(login.inherits, format!("the role '{role}' inherits its grants: alter role {role} noinherit"));
+    find(login.owns, format!("the role '{role}' owns tables; only knowhow_owner may"));
+    find(login.granted, format!("the role '{role}' has grants on tables of its own: revoke them"));
+    find(login.may_own && !login.superuser, format!("the role '{role}' can become knowhow_owner: revoke it"));
+    find(!login.member, format!("the role '{role}' cannot take the roles of the service: run knowhow migrate"));
+    let open = sqlx::query_scalar!(
+        r#"-- walls.inspect_tables
+        select c.relname::text as "name!"
+        from pg_class c
+        join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = 'public' and c.relkind in ('r', 'p')
+          and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)
+          and not (c.relrowsecurity and c.relforcerowsecurity)
+        order by 1"#
+    )
+    .fetch_all(&mut *tx)
+    .await
+    .map_err(refuse)?;
+    tx.rollback().await.map_err(refuse)?;
+    findings.extend(open.iter().map(|table| format!("the table '{table}' is not under forced row-level security")));
+    if findings.is_empty() {
+        findings.extend(inspect_migrations(db).await?);
+    }
+    Ok(findings)
+}
+
+/// Which migrations are missing or differ, in words.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn inspect_migrations(db: &Database) -> Result<Option<String>> {
+    let mut tx = SystemTx::begin(db).await?;
+    let applied = match migrate::list_applied(tx.conn()).await {
+        Ok(applied) => applied,
+        Err(Error::Internal(_)) => return Ok(Some("the schema is missing: run knowhow migrate".into())),
+        Err(other) => return Err(other),
+    };
+    tx.commit().await?;
+    Ok(migrate::compare(&applied))
+}
+
+/// Refuses where a wall is missing.
+///
+/// # Errors
+/// `Internal`, listing every finding.
+pub async fn require(db: &Database) -> Result<()> {
+    let findings = inspect(db).await?;
+    if findings.is_empty() { Ok(()) } else { Err(Error::internal(findings.join("; "))) }
+}
