@@ -51,7 +51,8 @@ impl Database {
                     Ok(true)
                 })
             })
-            .connect_lazy_with(options.application_name("knowhow"));
+            // That hook mostly finds nothing to roll back; without this the server would warn of it each time.
+            .connect_lazy_with(options.application_name("knowhow").options([("client_min_messages", "error")]));
         let mut target: tokio_postgres::Config = config.url.parse().map_err(|e| unreadable(&e))?;
         target.application_name("knowhow").connect_timeout(config.acquire_timeout);
         let manager = Manager::from_config(

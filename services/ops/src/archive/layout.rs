@@ -1,14 +1,10 @@
-//! Which files of an archive are skills, what belongs to each, and what they are called.
+//! Which files of an archive are skills, and what belongs to each.
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use knowhow_domain::{Result, SkillName};
 
 use super::Entry;
 
 const SKILL_FILE: &str = "SKILL.md";
-/// A name has at most four segments; the last is the skill's own.
-const MAX_NAMESPACE: usize = 3;
 
 /// A skill as a folder of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,30 +83,6 @@ fn split(path: &str) -> (Vec<String>, &str) {
     }
 }
 
-/// The full name of a skill that was found in `folder` and calls itself `frontmatter_name`. A name with `/` is full
-/// already. Otherwise the folders above the skill's own, below a folder `skills` where there is one, are its
-/// namespace: the nearest ones that are valid segments, three at most, as many as the whole name has room for.
-///
-/// # Errors
-/// `Invalid` at `/name` where the frontmatter's name breaks the rules for names.
-pub fn name_hint(folder: &[String], frontmatter_name: &str) -> Result<String> {
-    SkillName::parse(frontmatter_name)?;
-    let above = folder.split_last().map_or(&[] as &[String], |(_, above)| above);
-    let above = above.iter().position(|segment| segment == "skills").map_or(above, |at| &above[at + 1..]);
-    let mut name = frontmatter_name.to_owned();
-    if name.contains('/') {
-        return Ok(name);
-    }
-    for segment in above.iter().rev().take(MAX_NAMESPACE) {
-        let longer = format!("{segment}/{name}");
-        if segment.contains('/') || SkillName::parse(&longer).is_err() {
-            break;
-        }
-        name = longer;
-    }
-    Ok(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,11 +93,6 @@ mod tests {
 
     fn names(skill: &Folder) -> Vec<&str> {
         skill.resources.iter().map(|(path, _)| path.as_str()).collect()
-    }
-
-    fn hint(folder: &[&str], name: &str) -> String {
-        let folder: Vec<String> = folder.iter().map(|segment| (*segment).to_owned()).collect();
-        name_hint(&folder, name).unwrap()
     }
 
     #[test]
@@ -163,33 +130,5 @@ mod tests {
         let grouped = group(entries(&["a/skill.md", "a/SKILL.md"]));
         assert_eq!(grouped.skills[0].path, "a/SKILL.md");
         assert_eq!(names(&grouped.skills[0]), ["skill.md"]);
-    }
-
-    #[test]
-    fn names_come_from_folders_and_frontmatter() {
-        assert_eq!(hint(&["getsentry+skills", "pr-link-issue"], "pr-link-issue"), "pr-link-issue");
-        assert_eq!(hint(&["mcp", "email"], "email"), "mcp/email");
-        assert_eq!(hint(&[], "email"), "email");
-        assert_eq!(hint(&["email"], "email"), "email");
-        assert_eq!(hint(&["email-folder"], "email"), "email");
-        assert_eq!(hint(&[".claude", "skills", "mcp", "email"], "email"), "mcp/email");
-        assert_eq!(hint(&["repo", "skills", "email"], "email"), "email");
-        assert_eq!(hint(&["a", "Bad Folder", "b", "email"], "email"), "b/email");
-        assert_eq!(hint(&["a", "b", "c", "d", "email"], "email"), "b/c/d/email");
-        assert_eq!(hint(&["x", "y", "z"], "mcp/email"), "mcp/email");
-        assert_eq!(hint(&["skills"], "email"), "email");
-    }
-
-    #[test]
-    fn a_namespace_that_makes_the_name_too_long_is_cut() {
-        let long = "a".repeat(64);
-        assert_eq!(hint(&[&long, &long, &long, "x"], &long), format!("{long}/{long}/{long}"));
-    }
-
-    #[test]
-    fn a_bad_name_is_refused() {
-        for name in ["", "My Skill", "a/../b", "/a", "a_b"] {
-            assert!(name_hint(&[], name).is_err(), "{name}");
-        }
     }
 }

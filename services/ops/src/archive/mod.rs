@@ -3,6 +3,7 @@
 
 mod collect;
 mod layout;
+mod naming;
 mod path;
 mod read_tar;
 mod read_zip;
@@ -10,7 +11,8 @@ mod read_zip;
 mod tests;
 mod write;
 
-pub use layout::{Folder, Grouped, group, name_hint};
+pub use layout::{Folder, Grouped, group};
+pub use naming::{Found, name_all};
 pub use write::{tar_gz, zip};
 
 use knowhow_domain::{Error, Result};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use knowhow_domain::{
-    Error, FieldError, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, name,
+    Error, FieldError, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest,
 };
 use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
 use knowhow_store::{Principal, TenantTx};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::apply::{Applied, Decision, Origin, Proposal, apply};
-use crate::archive::{self, Folder};
+use crate::archive::{self, Folder, Found};
 use crate::{App, Call};
 
 /// A file as it was uploaded.
@@ -92,15 +92,14 @@ pub async fn import_skills(
     let (folders, strays) = tokio::task::spawn_blocking(move || unpack(uploads)).await.map_err(Error::internal)??;
     let mut report = ImportReport { strays, ..ImportReport::default() };
     let mut names = HashSet::new();
-    for (index, folder) in folders.into_iter().enumerate() {
-        let path = folder.path.clone();
+    for (index, (path, skill)) in name_and_read(app, folders, fix).into_iter().enumerate() {
         let call = Call {
             session: call.session.clone(),
             idempotency_key: call.idempotency_key.as_ref().map(|key| format!("{key}#{index}")),
         };
-        let imported = match read(app, folder, fix) {
-            Ok(skill) if !names.insert(skill.name.clone()) => Err(duplicate(&skill.name)),
-            Ok(skill) => import(app, principal, &call, skill).await,
+        let imported = match skill {
+            Ok((name, _)) if !names.insert(name.clone()) => Err(duplicate(&name)),
+            Ok((name, skill)) => import(app, principal, &call, &name, &skill).await,
             Err(refusal) => Err(refusal),
         };
         report.add(path, imported)?;
@@ -127,11 +126,30 @@ fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
 
 /// A skill that can be written.
 struct Readable {
-    name: SkillName,
+    folder: Vec<String>,
     document: SkillDocument,
     /// `None` for a lone SKILL.md, which leaves the resources of an existing skill alone.
     resources: Option<Vec<(ResourceEntry, Vec<u8>)>>,
     fixed: bool,
+}
+
+/// Reads every skill, and names those that can be read, together.
+fn name_and_read(app: &App, folders: Vec<Folder>, fix: bool) -> Vec<(String, Result<(SkillName, Readable)>)> {
+    let read: Vec<_> = folders.into_iter().map(|folder| (folder.path.clone(), read(app, folder, fix))).collect();
+    let readable = read.iter().filter_map(|(_, skill)| skill.as_ref().ok());
+    let found: Vec<Found<'_>> = readable
+        .map(|skill| Found { folder: &skill.folder, in_frontmatter: skill.document.name_in_frontmatter() })
+        .collect();
+    let mut names = archive::name_all(&found).into_iter();
+    read.into_iter()
+        .map(|(path, skill)| {
+            let named = skill.and_then(|skill| match names.next() {
+                Some(name) => Ok((name?, skill)),
+                None => Err(Error::internal("a name for each skill")),
+            });
+            (path, named)
+        })
+        .collect()
 }
 
 fn read(app: &App, folder: Folder, fix: bool) -> Result<Readable> {
@@ -147,21 +165,9 @@ fn read(app: &App, folder: Folder, fix: bool) -> Result<Readable> {
         }
         Err(refusal) => return Err(refusal),
     };
-    let name = full_name(&folder.folder, document.name_in_frontmatter())?;
     let resources =
         folder.resources.into_iter().map(|(path, bytes)| resource(&path, bytes)).collect::<Result<Vec<_>>>()?;
-    Ok(Readable { name, document, resources: (!lone).then_some(resources), fixed })
-}
-
-/// Folder and frontmatter name a skill together. A frontmatter that spells its folder's name in its own way, such as
-/// `My Skill` in `my-skill`, is left as it is: the folder's spelling is the valid one.
-fn full_name(folder: &[String], in_frontmatter: &str) -> Result<SkillName> {
-    let last = match (SkillName::parse(in_frontmatter), folder.last()) {
-        (Ok(_), _) => in_frontmatter,
-        (Err(_), Some(own)) if name::respell(in_frontmatter).as_ref() == Some(own) => own,
-        (Err(rule), _) => return Err(rule),
-    };
-    SkillName::parse(&archive::name_hint(folder, last)?)
+    Ok(Readable { folder: folder.folder, document, resources: (!lone).then_some(resources), fixed })
 }
 
 fn resource(path: &str, bytes: Vec<u8>) -> Result<(ResourceEntry, Vec<u8>)> {
@@ -184,15 +190,15 @@ struct Done {
     fixed: bool,
 }
 
-async fn import(app: &App, principal: &Principal, call: &Call, skill: Readable) -> Result<Done> {
+async fn import(app: &App, principal: &Principal, call: &Call, name: &SkillName, skill: &Readable) -> Result<Done> {
     let origin = Origin { principal, call, kind: ChangeKind::Import, source: Source::Import };
-    let request = ("import", skill.name.as_str(), manifest::hex(&skill.document.digest()));
-    let key = SkillKey::Name(skill.name.as_str().to_owned());
+    let request = ("import", name.as_str(), manifest::hex(&skill.document.digest()));
+    let key = SkillKey::Name(name.as_str().to_owned());
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let done = call
         .once(app, &mut tx, &request, async |tx| {
             let applied = apply(app, tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-                Ok(Decision::Write(skill.proposal(current)))
+                Ok(Decision::Write(skill.proposal(name, current)))
             })
             .await?;
             Ok(Done::of(applied, skill.fixed))
@@ -203,19 +209,13 @@ async fn import(app: &App, principal: &Principal, call: &Call, skill: Readable) 
 }
 
 impl Readable {
-    fn proposal(&self, current: Option<&Locked>) -> Proposal {
+    fn proposal(&self, name: &SkillName, current: Option<&Locked>) -> Proposal {
         let (resources, new_files) = match (&self.resources, current) {
             (Some(resources), _) => resources.iter().cloned().unzip(),
             (None, Some(current)) => (current.skill.resources.clone(), Vec::new()),
             (None, None) => (Vec::new(), Vec::new()),
         };
-        Proposal {
-            name: self.name.clone(),
-            document: self.document.clone(),
-            resources,
-            new_files,
-            request_digest: None,
-        }
+        Proposal { name: name.clone(), document: self.document.clone(), resources, new_files, request_digest: None }
     }
 }
 

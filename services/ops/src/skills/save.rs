@@ -144,8 +144,8 @@ impl<'a> Draft<'a> {
         if input.content.is_some() || !edits.is_empty() {
             return Err(Error::invalid("/skill_md", "a whole SKILL.md excludes content and fields; edit it instead"));
         }
-        let document = SkillDocument::parse(skill_md, &app.limits)?;
-        let name = full_name(input.name.as_deref(), document.name_in_frontmatter())?;
+        let document = SkillDocument::parse_named(skill_md, &app.limits)?;
+        let name = SkillName::parse(input.name.as_deref().unwrap_or(document.name_in_frontmatter()))?;
         Ok(Self { name, body: Body::Document(Box::new(document)) })
     }
 
@@ -169,7 +169,10 @@ impl<'a> Draft<'a> {
 
     fn propose(&self, app: &App, current: Option<&Locked>) -> Result<Proposal> {
         let document = match (&self.body, current) {
-            (Body::Document(document), _) => (**document).clone(),
+            (Body::Document(document), current) => {
+                check_name(app, &self.name, document.name_in_frontmatter(), current)?;
+                (**document).clone()
+            }
             (Body::Fields(edits, content), None) => SkillDocument::compose(&self.name, edits, content, &app.limits)?,
             (Body::Fields(edits, content), Some(current)) => SkillDocument::parse_named(
                 &current.skill.document,
@@ -187,15 +190,18 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The name given, which must end in the frontmatter's, or the frontmatter's own.
-pub(super) fn full_name(given: Option<&str>, in_frontmatter: &str) -> Result<SkillName> {
-    let own = SkillName::parse(in_frontmatter)?;
-    let Some(given) = given else { return Ok(own) };
-    let name = SkillName::parse(given)?;
-    if name == own || name.last_segment() == own.as_str() {
-        return Ok(name);
+/// The name must end in the frontmatter's, unless the skill was imported with that very difference.
+fn check_name(app: &App, name: &SkillName, in_frontmatter: &str, current: Option<&Locked>) -> Result<()> {
+    if in_frontmatter == name.as_str() || in_frontmatter == name.last_segment() {
+        return Ok(());
     }
-    let detail = format!("'{name}' must end in the frontmatter's name '{own}'; change one of them");
+    if let Some(current) = current
+        && SkillDocument::parse_named(&current.skill.document, &app.limits)?.name_in_frontmatter() == in_frontmatter
+    {
+        return Ok(());
+    }
+    SkillName::parse(in_frontmatter)?;
+    let detail = format!("'{name}' must end in the frontmatter's name '{in_frontmatter}'; change one of them");
     Err(Error::invalid("/name", detail))
 }
 

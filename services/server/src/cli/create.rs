@@ -56,13 +56,13 @@ impl TenantCommand {
     }
 }
 
-/// Makes a tenant with an issuer whose tokens this service can sign. Returns an operator in it.
-pub(super) async fn create_tenant(app: &App, slug: &str, name: Option<String>) -> Result<Principal> {
+/// Makes a tenant with an issuer whose tokens this service can sign.
+pub(super) async fn create_tenant(app: &App, slug: &str, name: Option<String>) -> Result<()> {
     let nowhere = app.gate.operator_at_shell(None).await?;
     admin::create_tenant(app, &nowhere, &CreateTenant { slug: slug.to_owned(), name, settings: None }).await?;
+    app.gate.state().forget_tenants();
     let operator = app.gate.operator_at_shell(Some(slug)).await?;
-    add_issuer(app, &operator).await?;
-    Ok(operator)
+    add_issuer(app, &operator).await
 }
 
 /// Registers an HS256 issuer with a fresh secret.

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use knowhow_ops::archive::{self, Entry, Folder};
+use knowhow_domain::{Limits, SkillDocument};
+use knowhow_ops::archive::{self, Entry, Folder, Found};
 use knowhow_ops::skills::{ImportOutcome, ImportReport};
 use reqwest::multipart::{Form, Part};
 
@@ -39,7 +40,7 @@ impl Import {
         let bar = ProgressBar::new(grouped.skills.len() as u64).with_style(style);
         let path = format!("/v1/skills/import?fix={}", self.fix);
         let mut sum = ImportReport::default();
-        for portion in portions(grouped.skills) {
+        for portion in portions(named(grouped.skills)) {
             let skills = portion.len();
             let part = Part::bytes(archive::zip(&entries(portion))?).file_name("skills.zip");
             let form = Form::new().part("file", part);
@@ -89,6 +90,38 @@ fn walk(folder: &Path, prefix: &str, entries: &mut Vec<Entry>) -> std::io::Resul
         }
     }
     Ok(())
+}
+
+/// Names all skills together, as the service would if it saw them together, and puts each into the folder of its name:
+/// a portion alone would not show which names are taken. A lone SKILL.md has no folder, and what cannot be named
+/// keeps its own, to be refused.
+fn named(mut skills: Vec<Folder>) -> Vec<Folder> {
+    let limits = Limits { body_bytes: usize::MAX, ..Limits::default() };
+    let frontmatter: Vec<String> = skills
+        .iter()
+        .map(|skill| {
+            let text = String::from_utf8_lossy(&skill.skill_md);
+            let fixed = SkillDocument::fix(&text);
+            SkillDocument::parse_named(fixed.as_deref().unwrap_or(&text), &limits)
+                .map(|document| document.name_in_frontmatter().to_owned())
+                .unwrap_or_default()
+        })
+        .collect();
+    let found: Vec<Found<'_>> = skills
+        .iter()
+        .zip(&frontmatter)
+        .map(|(skill, name)| Found { folder: &skill.folder, in_frontmatter: name })
+        .collect();
+    let names = archive::name_all(&found);
+    for (skill, name) in skills.iter_mut().zip(names) {
+        if let Ok(name) = name
+            && !skill.folder.is_empty()
+        {
+            let below = ["skills".to_owned()].into_iter();
+            skill.folder = below.chain(name.as_str().split('/').map(str::to_owned)).collect();
+        }
+    }
+    skills
 }
 
 fn portions(skills: Vec<Folder>) -> Vec<Vec<Folder>> {
