@@ -10,7 +10,9 @@ use crate::config::Config;
 /// # Errors
 /// For an unreadable filter or an unknown format.
 pub fn init(config: &Config) -> Result<()> {
-    let filter = EnvFilter::try_new(&config.log).context("KNOWHOW_LOG is not a log filter")?;
+    // What actix calls an error on a connection is a client's: a malformed request, a reset.
+    let quiet = format!("actix_http::h1=off,{}", config.log);
+    let filter = EnvFilter::try_new(quiet).context("KNOWHOW_LOG is not a log filter")?;
     let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match config.log_format.as_str() {
         "json" => logs.json().flatten_event(true).with_span_list(false).init(),

@@ -83,6 +83,17 @@ impl Principal {
         self.require(Scope::Admin)
     }
 
+    /// Refuses an operator who stands in no tenant.
+    ///
+    /// # Errors
+    /// `Malformed`.
+    pub fn require_tenant(&self) -> Result<()> {
+        if self.tenant.slug.is_empty() {
+            return Err(Error::Malformed("say in which tenant: add ?tenant=<slug>".into()));
+        }
+        Ok(())
+    }
+
     /// Refuses all but operators of the deployment.
     ///
     /// # Errors
@@ -150,10 +161,14 @@ impl Gate {
     pub async fn authenticate(&self, bearer: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
         match api_key::parse(bearer) {
             Some((prefix, secret)) => self.by_key(prefix, secret, on_behalf_of).await,
-            None if on_behalf_of.is_some() => {
-                Err(Error::Malformed("Knowhow-User goes with an API key; a JWT names its user in 'sub'".into()))
+            None => {
+                let principal = self.by_token(bearer).await?;
+                // A token speaks for its own user alone.
+                match on_behalf_of {
+                    Some(other) if principal.external_id() != Some(other) => Err(Error::Forbidden("API key")),
+                    _ => Ok(principal),
+                }
             }
-            None => self.by_token(bearer).await,
         }
     }
 

@@ -94,6 +94,7 @@ pub async fn create_issuer(app: &App, principal: &Principal, input: &CreateIssue
     let mut tx = begin(app, principal).await?;
     issuers::create(&mut tx, &row, sealed.as_deref()).await?;
     tx.commit().await?;
+    state.forget_tenants();
     Ok(Issuer::of(row))
 }
 
@@ -116,7 +117,9 @@ pub async fn list_issuers(app: &App, principal: &Principal, page: &PageQuery) ->
 pub async fn delete_issuer(app: &App, principal: &Principal, id: Uuid) -> Result<()> {
     let mut tx = begin(app, principal).await?;
     issuers::delete(&mut tx, id, app.now()).await?;
-    tx.commit().await
+    tx.commit().await?;
+    app.gate.state().forget_tenants();
+    Ok(())
 }
 
 /// Mints a token of one of the tenant's HS256 issuers, for development.

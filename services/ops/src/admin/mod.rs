@@ -21,5 +21,6 @@ use crate::App;
 
 /// A transaction over the whole tenant.
 async fn begin(app: &App, principal: &Principal) -> Result<TenantTx> {
+    principal.require_tenant()?;
     TenantTx::begin_admin(&app.db, principal, UserId::TENANT_WIDE).await
 }

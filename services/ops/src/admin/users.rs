@@ -43,6 +43,7 @@ pub struct CreateUser {
 /// `Forbidden`, `Malformed` for the id.
 pub async fn create_user(app: &App, principal: &Principal, input: &CreateUser) -> Result<User> {
     principal.require_admin()?;
+    principal.require_tenant()?;
     app.gate.ensure_user(principal, &input.external_id).await?;
     get_user(app, principal, &input.external_id).await
 }

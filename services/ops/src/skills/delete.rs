@@ -38,7 +38,7 @@ pub async fn delete_skill(
     };
     lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
-        call.once(app, &mut tx, &("delete", key, input), async |tx| {
+        call.once(app, &mut tx, &("delete", skill, input), async |tx| {
             delete(app, principal, tx, key, successor.as_ref()).await
         })
         .await?;

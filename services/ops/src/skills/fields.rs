@@ -91,7 +91,7 @@ pub async fn put_fields(
         return Err(Error::Invalid(findings));
     }
     let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
-        change(app, principal, call, key, input, &edits).await
+        change(app, principal, call, (skill, key), (input, &edits)).await
     })
     .await?;
     Ok(found.item)
@@ -101,14 +101,13 @@ async fn change(
     app: &App,
     principal: &Principal,
     call: &Call,
-    key: &SkillKey,
-    input: &PutFields,
-    edits: &FieldEdits,
+    (asked, key): (&str, &SkillKey),
+    (input, edits): (&PutFields, &FieldEdits),
 ) -> Result<SavedSkill> {
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let origin = Origin { principal, call, kind: ChangeKind::Save, source: source(principal, call) };
     let saved = call
-        .once(app, &mut tx, &("fields", key, input), async |tx| {
+        .once(app, &mut tx, &("fields", asked, input), async |tx| {
             let applied = apply(app, tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
                 let current = current.ok_or_else(lookup::missing)?;
                 check_version(input.expected_version, Some(current))?;

@@ -57,17 +57,23 @@ pub async fn patch_skill(
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
     let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
-        change(app, principal, call, key, input).await
+        change(app, principal, call, (skill, key), input).await
     })
     .await?;
     Ok(found.item)
 }
 
-async fn change(app: &App, principal: &Principal, call: &Call, key: &SkillKey, input: &PatchSkill) -> Result<Patched> {
+async fn change(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    (asked, key): (&str, &SkillKey),
+    input: &PatchSkill,
+) -> Result<Patched> {
     let origin = Origin { principal, call, kind: ChangeKind::Patch, source: source(principal, call) };
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let patched = call
-        .once(app, &mut tx, &("patch", key, input), async |tx| {
+        .once(app, &mut tx, &("patch", asked, input), async |tx| {
             let (mut replacements, mut matched) = (0, Strategy::Exact);
             let applied = apply(app, tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
                 let current = current.ok_or_else(lookup::missing)?;
@@ -91,7 +97,7 @@ async fn change(app: &App, principal: &Principal, call: &Call, key: &SkillKey, i
 /// Whether the current version was made by these very edits, sent for the version before it or for none.
 fn is_repeated(current: &Locked, request: &[u8; 32], expected: Option<i32>) -> bool {
     current.request_digest.as_deref() == Some(request)
-        && expected.is_none_or(|v| v == current.skill.version || v + 1 == current.skill.version)
+        && expected.is_none_or(|v| v == current.skill.version || v.checked_add(1) == Some(current.skill.version))
 }
 
 struct Replaced {

@@ -104,7 +104,7 @@ async fn change(
     let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let saved = call
-            .once(app, &mut tx, &("resource", key, request, expected), async |tx| {
+            .once(app, &mut tx, &("resource", skill, request, expected), async |tx| {
                 let applied = apply(app, tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
                     let current = current.ok_or_else(lookup::missing)?;
                     check_version(expected, Some(current))?;

@@ -102,7 +102,7 @@ pub async fn get_version(app: &App, principal: &Principal, skill: &str, version:
 pub async fn diff_versions(app: &App, principal: &Principal, skill: &str, query: &Diff) -> Result<String> {
     in_history(app, principal, skill, async |tx, id, current| {
         let to = query.to.unwrap_or(current);
-        let from = query.from.unwrap_or((to - 1).max(1));
+        let from = query.from.unwrap_or(to.saturating_sub(1).max(1));
         let (old, new) = (get(tx, id, from).await?, get(tx, id, to).await?);
         let mut text = unified("SKILL.md", from, to, &old.document, &new.document);
         for path in changed_paths(&old.resources, &new.resources) {
@@ -135,7 +135,7 @@ pub async fn rollback_skill(
     let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let saved = call
-            .once(app, &mut tx, &("rollback", key, input), async |tx| {
+            .once(app, &mut tx, &("rollback", skill, input), async |tx| {
                 let applied = apply(app, tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
                     let current = current.ok_or_else(lookup::missing)?;
                     check_version(input.expected_version, Some(current))?;

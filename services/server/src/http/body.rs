@@ -102,6 +102,10 @@ fn check_media_type(request: &HttpRequest) -> Result<(), ApiError> {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    // Serde would take a list of a struct's members in their order; nobody means that.
+    if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'[') {
+        return Err(Error::invalid("", "send a JSON object, not a list").into());
+    }
     serde_json::from_slice(bytes).map_err(|error| {
         match error.classify() {
             serde_json::error::Category::Data => Error::invalid("", error.to_string()),

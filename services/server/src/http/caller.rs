@@ -89,8 +89,9 @@ impl FromRequest for AdminCaller {
         Box::pin(async move {
             let (app, principal) = authenticate(&request).await?;
             principal.require_admin()?;
-            let named = actix_web::web::Query::<InTenant>::from_query(request.query_string());
-            match named.ok().and_then(|query| query.into_inner().tenant) {
+            let named = actix_web::web::Query::<InTenant>::from_query(request.query_string())
+                .map_err(|error| Error::Malformed(format!("the query cannot be read: {error}")))?;
+            match named.into_inner().tenant {
                 Some(slug) => Ok(Self(principal.in_tenant(&app.gate, &slug).await?)),
                 None => Ok(Self(principal)),
             }

@@ -34,11 +34,10 @@ impl Routes {
 
     fn allowed(&self, path: &str) -> Vec<&'static str> {
         let segments: Vec<&str> = path.split('/').collect();
-        let mut allowed: Vec<_> =
-            self.0.iter().filter(|(template, _)| fits(template, &segments)).flat_map(|(_, m)| m.clone()).collect();
-        allowed.sort_unstable();
-        allowed.dedup();
-        allowed
+        // A fixed path such as /v1/skills/import stands for itself, not for a skill of that name.
+        let fixed = |template: &[String]| template.iter().zip(&segments).filter(|(t, s)| t == s).count();
+        let fitting = self.0.iter().filter(|(template, _)| fits(template, &segments));
+        fitting.max_by_key(|(template, _)| fixed(template)).map(|(_, methods)| methods.clone()).unwrap_or_default()
     }
 
     pub(super) fn answer(&self, request: &HttpRequest) -> HttpResponse {

@@ -9,7 +9,7 @@ use knowhow_ops::page::{Page, PageQuery};
 use uuid::Uuid;
 
 use super::TenantQuery;
-use crate::http::{AdminCaller, ApiError, CallerProblems, JsonBody, Query, WriteProblems, json};
+use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
 
 /// One algorithm, with a shared secret or the address of its public keys.
 #[utoipa::path(
@@ -46,7 +46,7 @@ pub(crate) async fn create_issuer(
     ),
     responses(
         (status = 200, description = "A page, by `iss`", body = Page<Issuer>),
-        CallerProblems
+        ReadProblems
     )
 )]
 #[get("/v1/admin/issuers")]
@@ -118,7 +118,7 @@ pub(crate) async fn create_key(
     ),
     responses(
         (status = 200, description = "A page, newest first", body = Page<ApiKey>),
-        CallerProblems
+        ReadProblems
     )
 )]
 #[get("/v1/admin/keys")]

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{TenantQuery, UserQuery};
-use crate::http::{AdminCaller, ApiError, CallerProblems, JsonBody, Query, WriteProblems, json};
+use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
 
 /// What was put back.
 #[derive(Serialize, ToSchema)]
@@ -33,7 +33,7 @@ pub(crate) struct Restored {
     ),
     responses(
         (status = 200, description = "A page, newest first", body = Page<AuditEntry>),
-        CallerProblems
+        ReadProblems
     )
 )]
 #[get("/v1/admin/audit")]
@@ -59,7 +59,7 @@ pub(crate) async fn list_audit(
     ),
     responses(
         (status = 200, description = "A page, newest first", body = Page<ArchivedSkill>),
-        CallerProblems
+        ReadProblems
     )
 )]
 #[get("/v1/admin/archive")]

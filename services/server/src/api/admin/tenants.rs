@@ -8,7 +8,7 @@ use knowhow_ops::admin::{self, CreateTenant, CreateUser, Tenant, UpdateTenant, U
 use knowhow_ops::page::{Page, PageQuery};
 
 use super::TenantQuery;
-use crate::http::{AdminCaller, ApiError, CallerProblems, JsonBody, Query, ReadProblems, WriteProblems, json};
+use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
 
 /// For operators.
 #[utoipa::path(
@@ -41,7 +41,7 @@ pub(crate) async fn create_tenant(
     ),
     responses(
         (status = 200, description = "A page, by slug", body = Page<Tenant>),
-        CallerProblems
+        ReadProblems
     )
 )]
 #[get("/v1/admin/tenants")]
@@ -137,7 +137,7 @@ pub(crate) async fn create_user(
     ),
     responses(
         (status = 200, description = "A page, by external id", body = Page<User>),
-        CallerProblems
+        ReadProblems
     )
 )]
 #[get("/v1/admin/users")]

@@ -1,6 +1,6 @@
 //! Import and export.
 
-use actix_multipart::Multipart;
+use actix_multipart::{Multipart, MultipartError};
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get, post};
@@ -30,7 +30,7 @@ pub(crate) struct ImportQuery {
 #[expect(dead_code, reason = "describes the form; the handler reads its parts as they come")]
 pub(crate) struct ImportForm {
     /// A SKILL.md, a zip, a tar or a tar.gz; the part may be repeated.
-    #[schema(content_media_type = "application/octet-stream")]
+    #[schema(value_type = String, content_media_type = "application/octet-stream")]
     file: Vec<u8>,
 }
 
@@ -57,7 +57,6 @@ pub(crate) async fn import_skills(
 }
 
 async fn read_uploads(mut form: Multipart) -> Result<Vec<Upload>> {
-    let unreadable = |e: actix_multipart::MultipartError| Error::Malformed(format!("the form cannot be read: {e}"));
     let (mut uploads, mut total) = (Vec::new(), 0);
     while let Some(mut part) = form.try_next().await.map_err(unreadable)? {
         let given = part.content_disposition().and_then(|d| d.get_filename()).unwrap_or("SKILL.md");
@@ -73,9 +72,19 @@ async fn read_uploads(mut form: Multipart) -> Result<Vec<Upload>> {
         uploads.push(Upload { file_name, bytes });
     }
     if uploads.is_empty() {
-        return Err(Error::Malformed("the form has no file; send one as the part 'file'".into()));
+        return Err(Error::invalid("/file", "the form has no file; send one as the part 'file'"));
     }
     Ok(uploads)
+}
+
+fn unreadable(error: MultipartError) -> Error {
+    match error {
+        MultipartError::ContentTypeMissing
+        | MultipartError::ContentTypeParse
+        | MultipartError::ContentTypeIncompatible
+        | MultipartError::BoundaryMissing => Error::UnsupportedMediaType("send multipart/form-data".into()),
+        other => Error::Malformed(format!("the form cannot be read: {other}")),
+    }
 }
 
 /// All skills of the user as folders in one archive, byte for byte, or in the strict form of agentskills.io.
