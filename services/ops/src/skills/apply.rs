@@ -27,13 +27,6 @@ pub(super) struct Proposal {
     pub(super) request_digest: Option<[u8; 32]>,
 }
 
-/// What a verb decides when it has seen the current state.
-pub(super) enum Decision {
-    Write(Proposal),
-    /// The request has been carried out before.
-    Done,
-}
-
 /// What came of it.
 pub(super) struct Applied {
     pub(super) skill: Skill,
@@ -41,21 +34,22 @@ pub(super) struct Applied {
     pub(super) unchanged: bool,
 }
 
-/// Applies a change in the caller's transaction.
+/// Applies a change in the caller's transaction. `propose` sees the current state; `None` says that the request has been
+/// carried out before.
 pub(super) async fn apply(
     app: &App,
     tx: &mut TenantTx,
     key: &SkillKey,
     origin: &Origin<'_>,
-    mut propose: impl AsyncFnMut(&mut TenantTx, Option<&Locked>) -> Result<Decision>,
+    mut propose: impl AsyncFnMut(&mut TenantTx, Option<&Locked>) -> Result<Option<Proposal>>,
 ) -> Result<Applied> {
     // A second round is needed only where another writer created the skill while the first waited for its lock.
     for _ in 0..2 {
         let locked = skills::lock(tx, key).await?;
         let proposal = match (propose(tx, locked.as_ref()).await?, &locked) {
-            (Decision::Write(proposal), _) => proposal,
-            (Decision::Done, Some(locked)) => return Ok(unchanged(locked)),
-            (Decision::Done, None) => return Err(Error::internal("a change of nothing is never done")),
+            (Some(proposal), _) => proposal,
+            (None, Some(locked)) => return Ok(unchanged(locked)),
+            (None, None) => return Err(Error::internal("a change of nothing is never done")),
         };
         check_resources(app, &proposal.resources)?;
         let digest = manifest::state_digest(&proposal.document.digest(), &proposal.resources);

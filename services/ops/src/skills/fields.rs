@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::apply::{Decision, Origin, Proposal, apply, check_version};
+use super::apply::{Origin, Proposal, apply, check_version};
 use super::lookup::{self, Absorbed};
 use super::save::source;
 use super::view::SavedSkill;
@@ -112,7 +112,7 @@ async fn change(
                 let current = current.ok_or_else(lookup::missing)?;
                 check_version(input.expected_version, Some(current))?;
                 let document = SkillDocument::parse_named(&current.skill.document, &app.limits)?;
-                Ok(Decision::Write(Proposal {
+                Ok(Some(Proposal {
                     name: SkillName::parse(&current.skill.name)?,
                     document: document.with_edits(edits, None, &app.limits)?,
                     resources: current.skill.resources.clone(),

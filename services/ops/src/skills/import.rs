@@ -10,7 +10,7 @@ use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::apply::{Applied, Decision, Origin, Proposal, apply};
+use super::apply::{Applied, Origin, Proposal, apply};
 use crate::archive::{self, Folder, Found};
 use crate::{App, Call};
 
@@ -198,7 +198,7 @@ async fn import(app: &App, principal: &Principal, call: &Call, name: &SkillName,
     let done = call
         .once(app, &mut tx, &request, async |tx| {
             let applied = apply(app, tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-                Ok(Decision::Write(skill.proposal(name, current)))
+                Ok(Some(skill.proposal(name, current)))
             })
             .await?;
             Ok(Done::of(applied, skill.fixed))

@@ -9,7 +9,7 @@ use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::apply::{Decision, Origin, Proposal, apply, check_version};
+use super::apply::{Origin, Proposal, apply, check_version};
 use super::lookup::{self, Absorbed};
 use super::save::source;
 use super::view::Skill;
@@ -79,12 +79,12 @@ async fn change(
                 let current = current.ok_or_else(lookup::missing)?;
                 let request = edits_digest(&input.edits);
                 if is_repeated(current, &request, input.expected_version) {
-                    return Ok(Decision::Done);
+                    return Ok(None);
                 }
                 check_version(input.expected_version, Some(current))?;
                 let done = replace(app, tx, current, &input.edits).await?;
                 (replacements, matched) = (done.replacements, done.matched);
-                Ok(done.decision(current, request))
+                Ok(done.proposal(current, request))
             })
             .await?;
             Ok(Patched { skill: applied.skill, unchanged: applied.unchanged, replacements, matched })
@@ -110,16 +110,16 @@ struct Replaced {
 }
 
 impl Replaced {
-    fn decision(self, current: &Locked, request: [u8; 32]) -> Decision {
+    fn proposal(self, current: &Locked, request: [u8; 32]) -> Option<Proposal> {
         match SkillName::parse(&current.skill.name) {
-            Ok(name) if !self.unchanged => Decision::Write(Proposal {
+            Ok(name) if !self.unchanged => Some(Proposal {
                 name,
                 document: self.document,
                 resources: self.resources,
                 new_files: self.new_files,
                 request_digest: Some(request),
             }),
-            _ => Decision::Done,
+            _ => None,
         }
     }
 }

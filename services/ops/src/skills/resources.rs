@@ -4,7 +4,7 @@ use knowhow_domain::{Error, ResourceEntry, ResourcePath, Result, Scope, SkillDoc
 use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
 use knowhow_store::{Principal, TenantTx};
 
-use super::apply::{Decision, Origin, Proposal, apply, check_version};
+use super::apply::{Origin, Proposal, apply, check_version};
 use super::load::File;
 use super::lookup::{self, Absorbed};
 use super::save::source;
@@ -110,7 +110,7 @@ async fn change(
                     check_version(expected, Some(current))?;
                     let mut resources = current.skill.resources.clone();
                     let new_files = edit(&mut resources)?;
-                    Ok(Decision::Write(Proposal {
+                    Ok(Some(Proposal {
                         name: SkillName::parse(&current.skill.name)?,
                         document: SkillDocument::parse_named(&current.skill.document, &app.limits)?,
                         resources,

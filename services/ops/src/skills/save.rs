@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::apply::{Applied, Decision, Origin, Proposal, apply, check_version};
+use super::apply::{Applied, Origin, Proposal, apply, check_version};
 use super::view::SavedSkill;
 use crate::{App, Call};
 
@@ -99,7 +99,7 @@ pub async fn save_skill(
                     return Err(Error::Conflict { code: "skill-exists", detail });
                 }
                 check_version(input.expected_version, current)?;
-                draft.propose(app, current).map(Decision::Write)
+                draft.propose(app, current).map(Some)
             })
             .await?;
             Ok(Saved::of(applied))
@@ -128,7 +128,7 @@ struct Draft<'a> {
 
 enum Body<'a> {
     Document(Box<SkillDocument>),
-    Fields(FieldEdits, &'a str),
+    Fields(Box<FieldEdits>, &'a str),
 }
 
 impl<'a> Draft<'a> {
@@ -161,7 +161,7 @@ impl<'a> Draft<'a> {
         findings.extend(edits.validate());
         match (&input.name, &input.content) {
             (Some(name), Some(content)) if findings.is_empty() => {
-                Ok(Self { name: SkillName::parse(name)?, body: Body::Fields(edits, content) })
+                Ok(Self { name: SkillName::parse(name)?, body: Body::Fields(Box::new(edits), content) })
             }
             _ => Err(Error::Invalid(findings)),
         }

@@ -9,7 +9,7 @@ use knowhow_store::starters::{self as installs, Install};
 use knowhow_store::{Principal, TenantTx, skills};
 use sha2::{Digest, Sha256};
 
-use super::apply::{Decision, Origin, Proposal, apply};
+use super::apply::{Origin, Proposal, apply};
 use crate::starters::{STARTERS, Starter};
 use crate::{App, Call};
 
@@ -75,7 +75,7 @@ async fn sync(
         return Ok(None);
     }
     apply(app, tx, &key, origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-        Ok(Decision::Write(Proposal {
+        Ok(Some(Proposal {
             name: name.clone(),
             document: document.clone(),
             resources: current.map(|c| c.skill.resources.clone()).unwrap_or_default(),

@@ -8,7 +8,7 @@ use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::apply::{Decision, Origin, Proposal, apply, check_version};
+use super::apply::{Origin, Proposal, apply, check_version};
 use super::lookup::{self, Absorbed};
 use super::save::source;
 use super::view::SavedSkill;
@@ -140,7 +140,7 @@ pub async fn rollback_skill(
                     let current = current.ok_or_else(lookup::missing)?;
                     check_version(input.expected_version, Some(current))?;
                     let old = get(tx, current.skill.id, input.version).await?;
-                    Ok(Decision::Write(Proposal {
+                    Ok(Some(Proposal {
                         name: SkillName::parse(&current.skill.name)?,
                         document: SkillDocument::parse_named(&old.document, &app.limits)?,
                         resources: old.resources,

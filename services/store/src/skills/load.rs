@@ -1,6 +1,8 @@
 //! Loading through the pipelined door: the whole skill with or without a count, the raw file, one resource, and what
 //! to say where there is nothing.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SkillId, new_id};
 use serde_json::Value;
@@ -8,7 +10,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::{SkillKey, SkillState, cut, resources, text};
-use crate::door::{Durability, read};
+use crate::door::{Durability, Params, read};
 use crate::error::refuse_read;
 use crate::{Database, Principal};
 
@@ -32,7 +34,7 @@ pub struct RawFile {
     pub digest: Vec<u8>,
 }
 
-const LOAD_BY_NAME: &str = "-- skills.load_by_name
+const LOAD: &str = "-- skills.load
     with found as (
         select * from skills s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
     ), counted as (
@@ -52,27 +54,7 @@ const LOAD_BY_NAME: &str = "-- skills.load_by_name
     join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
     left join counted u on true";
 
-const LOAD_BY_ID: &str = "-- skills.load_by_id
-    with found as (
-        select * from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3
-    ), counted as (
-        update skill_usage u set times_used = u.times_used + 1, last_used_at = $4
-        from found f
-        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = f.skill_id
-        returning u.times_used, u.last_used_at
-    ), event as (
-        insert into usage_events (tenant_id, user_id, event_id, skill_id, version, kind, session_key, day, at)
-        select $1, $2, $5, f.skill_id, f.version, 'view', $6, ($4::timestamptz at time zone 'UTC')::date, $4 from found f
-    )
-    select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
-           s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
-           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
-           u.times_used, u.last_used_at
-    from found s
-    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
-    left join counted u on true";
-
-const PEEK_BY_NAME: &str = "-- skills.peek_by_name
+const PEEK: &str = "-- skills.peek
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
@@ -82,41 +64,21 @@ const PEEK_BY_NAME: &str = "-- skills.peek_by_name
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3";
 
-const PEEK_BY_ID: &str = "-- skills.peek_by_id
-    select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
-           s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
-           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
-           u.times_used, u.last_used_at
-    from skills s
-    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
-    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
-    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3";
-
-const RAW_BY_NAME: &str = "-- skills.raw_by_name
+const RAW: &str = "-- skills.raw
     select r.content, r.digest
     from skills s
     join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3";
 
-const RAW_BY_ID: &str = "-- skills.raw_by_id
-    select r.content, r.digest
-    from skills s
-    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
-    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3";
-
-const RESOURCE_BY_NAME: &str = "-- skills.resource_by_name
+const RESOURCE: &str = "-- skills.resource
     select r.content, r.digest
     from skills s
     cross join lateral jsonb_to_recordset(s.resources) as e (path text, digest text)
     join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = decode(e.digest, 'hex')
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and e.path = $4";
 
-const RESOURCE_BY_ID: &str = "-- skills.resource_by_id
-    select r.content, r.digest
-    from skills s
-    cross join lateral jsonb_to_recordset(s.resources) as e (path text, digest text)
-    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = decode(e.digest, 'hex')
-    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and e.path = $4";
+const NAME_OF: &str = "-- skills.name_of
+    select s.name from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3";
 
 const EXPLAIN_MISS: &str = "-- skills.explain_miss
     select s.name, d.name is not null as moved
@@ -138,16 +100,11 @@ pub async fn load(
     session: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<Option<Loaded>> {
+    let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let event = new_id();
-    let rows = match key {
-        SkillKey::Name(name) => {
-            read(db, principal, Durability::Counts, LOAD_BY_NAME, &[&tenant, &user, name, &now, &event, &session]).await
-        }
-        SkillKey::Id(id) => {
-            read(db, principal, Durability::Counts, LOAD_BY_ID, &[&tenant, &user, &id.0, &now, &event, &session]).await
-        }
-    }?;
+    let params: Params<'_> = &[&tenant, &user, &name, &now, &event, &session];
+    let rows = read(db, principal, Durability::Counts, LOAD, params).await?;
     rows.first().map(loaded).transpose()
 }
 
@@ -156,7 +113,7 @@ pub async fn load(
 /// # Errors
 /// `Unavailable`.
 pub async fn peek(db: &Database, principal: &Principal, key: &SkillKey) -> Result<Option<Loaded>> {
-    let rows = read_by_key(db, principal, key, [PEEK_BY_NAME, PEEK_BY_ID]).await?;
+    let rows = read_by_key(db, principal, key, PEEK).await?;
     rows.first().map(loaded).transpose()
 }
 
@@ -165,7 +122,7 @@ pub async fn peek(db: &Database, principal: &Principal, key: &SkillKey) -> Resul
 /// # Errors
 /// `Unavailable`.
 pub async fn raw(db: &Database, principal: &Principal, key: &SkillKey) -> Result<Option<RawFile>> {
-    let rows = read_by_key(db, principal, key, [RAW_BY_NAME, RAW_BY_ID]).await?;
+    let rows = read_by_key(db, principal, key, RAW).await?;
     rows.first().map(raw_file).transpose()
 }
 
@@ -179,15 +136,9 @@ pub async fn find_resource(
     key: &SkillKey,
     path: &str,
 ) -> Result<Option<RawFile>> {
+    let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = match key {
-        SkillKey::Name(name) => {
-            read(db, principal, Durability::Full, RESOURCE_BY_NAME, &[&tenant, &user, name, &path]).await
-        }
-        SkillKey::Id(id) => {
-            read(db, principal, Durability::Full, RESOURCE_BY_ID, &[&tenant, &user, &id.0, &path]).await
-        }
-    }?;
+    let rows = read(db, principal, Durability::Full, RESOURCE, &[&tenant, &user, &name, &path]).await?;
     rows.first().map(raw_file).transpose()
 }
 
@@ -218,17 +169,21 @@ pub async fn explain_miss(db: &Database, principal: &Principal, name: &str) -> R
     Ok(misses)
 }
 
-async fn read_by_key(
-    db: &Database,
-    principal: &Principal,
-    key: &SkillKey,
-    [by_name, by_id]: [&'static str; 2],
-) -> Result<Vec<Row>> {
+/// Statements look skills up by name, in one round trip. An id costs one more, to find its name.
+async fn name_of<'k>(db: &Database, principal: &Principal, key: &'k SkillKey) -> Result<Option<Cow<'k, str>>> {
+    let id = match key {
+        SkillKey::Name(name) => return Ok(Some(Cow::Borrowed(name))),
+        SkillKey::Id(id) => id.0,
+    };
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    match key {
-        SkillKey::Name(name) => read(db, principal, Durability::Full, by_name, &[&tenant, &user, name]).await,
-        SkillKey::Id(id) => read(db, principal, Durability::Full, by_id, &[&tenant, &user, &id.0]).await,
-    }
+    let rows = read(db, principal, Durability::Full, NAME_OF, &[&tenant, &user, &id]).await?;
+    rows.first().map(|row| row.try_get::<_, String>(0).map(Cow::Owned).map_err(refuse_read)).transpose()
+}
+
+async fn read_by_key(db: &Database, principal: &Principal, key: &SkillKey, sql: &'static str) -> Result<Vec<Row>> {
+    let Some(name) = name_of(db, principal, key).await? else { return Ok(Vec::new()) };
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    read(db, principal, Durability::Full, sql, &[&tenant, &user, &name]).await
 }
 
 fn raw_file(row: &Row) -> Result<RawFile> {
