@@ -114,6 +114,6 @@ create index idempotency_keys_by_age on idempotency_keys (created_at);
 select app.protect('idempotency_keys');
 select app.open_to_system('idempotency_keys');
 grant select, insert, update, delete on idempotency_keys to knowhow_tenant, knowhow_admin;
-grant select, delete on idempotency_keys to knowhow_system;
+grant select (tenant_id, user_id, key, created_at), delete on idempotency_keys to knowhow_system;
 
 reset role;

@@ -121,7 +121,7 @@ create index usage_events_by_age on usage_events using brin (at);
 select app.protect('usage_events');
 select app.open_to_system('usage_events');
 grant select, insert, update, delete on usage_events to knowhow_tenant, knowhow_admin;
-grant select (at), delete on usage_events to knowhow_system;
+grant select (tenant_id, user_id, event_id, at), delete on usage_events to knowhow_system;
 
 -- The names of skills that were absorbed by another; they keep answering with their successor.
 create table skill_redirects (
@@ -161,7 +161,7 @@ select app.protect('archived_skills');
 select app.open_to_system('archived_skills');
 grant insert, select (tenant_id, user_id, digests) on archived_skills to knowhow_tenant;
 grant select, insert, delete on archived_skills to knowhow_admin;
-grant select (tenant_id, user_id, digests, purge_at), delete on archived_skills to knowhow_system;
+grant select (tenant_id, user_id, archive_id, digests, purge_at), delete on archived_skills to knowhow_system;
 
 -- Filled by the embedding job. Apart from skills: with a vector index on their table saves fall to a seventh.
 create table skill_embeddings (

@@ -1,12 +1,10 @@
 #!/bin/sh
-# make bench: knowhow bench against what make run serves.
+# make bench: measures a release build beside pgbench, on its own database and port (benches/README.md).
 set -eu
 . "$(dirname "$0")/lib.sh"
 
 check_tools
-[ -f data/dev.env ] || fail "nothing is served yet; start it in another terminal with: make run"
-. ./data/dev.env
-[ "$(http_status "$KNOWHOW_URL/healthz")" = 200 ] ||
-    fail "$KNOWHOW_URL does not answer; start it in another terminal with: make run"
+need wrk "makes the HTTP load" "apt-get install -y wrk"
+start_database
 cargo build --quiet --release --bin knowhow
-exec "$(target_folder)/release/knowhow" bench --url "$KNOWHOW_URL" --token "$KNOWHOW_TOKEN" "$@"
+exec python3 benches/run.py --program "$(target_folder)/release/knowhow" "$@"

@@ -116,7 +116,8 @@ fn broken_rule(path: &str) -> Option<String> {
     if path.ends_with('/') {
         return Some("the path must name a file: no '/' at its end".into());
     }
-    if path.eq_ignore_ascii_case("SKILL.md") {
+    // In a deeper folder it would be another skill when the export comes back.
+    if path.rsplit('/').next().is_some_and(|file| file.eq_ignore_ascii_case("SKILL.md")) {
         return Some("SKILL.md is the skill itself, not a resource".into());
     }
     path.chars().find_map(broken_character_rule).or_else(|| path.split('/').find_map(broken_segment_rule))
@@ -132,6 +133,8 @@ fn broken_character_rule(c: char) -> Option<String> {
         '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
             Some(format!("the path may not hold the invisible character {c:?}"))
         }
+        // What a decoder puts in place of bytes that are no text.
+        '\u{fffd}' => Some("the path is not UTF-8".into()),
         _ if c.is_control() => Some(format!("the path may not hold the control character {c:?}")),
         _ => None,
     }
@@ -160,7 +163,7 @@ mod tests {
         for path in ["references/api.md", "scripts/train.py", "assets/a/b/c.png", "templates/Заметка.md"] {
             assert_eq!(ResourcePath::parse(path).unwrap().as_str(), path);
         }
-        for path in ["LICENSE", "examples/a.md", "README.md", ".hidden", "a/SKILL.md"] {
+        for path in ["LICENSE", "examples/a.md", "README.md", ".hidden", "a/SKILL.txt"] {
             assert!(ResourcePath::parse(path).is_err(), "{path}");
             assert_eq!(ResourcePath::parse_imported(path).unwrap().as_str(), path);
         }
@@ -180,6 +183,7 @@ mod tests {
             "secret/x",
             "SKILL.md",
             "skill.MD",
+            "references/SKILL.md",
             "references\\a",
             "references/a\0b",
             "references/a\nb",

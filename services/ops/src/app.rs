@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Clock, Limits, Result};
+use knowhow_domain::{Clock, Error, Limits, Result};
 use knowhow_store::{Database, Gate, walls};
 
 /// Connections, callers, clock and limits of one worker thread. Cheap to clone.
@@ -23,6 +23,11 @@ impl App {
     pub(crate) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
+}
+
+/// Runs work that may take the processor for long beside the threads that answer requests.
+pub(crate) async fn compute<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
 }
 
 /// Why it cannot serve, where it cannot.

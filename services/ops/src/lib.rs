@@ -9,5 +9,7 @@ pub mod skills;
 pub mod starters;
 
 pub use app::{App, readiness};
+
+use app::compute;
 pub use call::Call;
 pub use knowhow_store::Principal;

@@ -171,11 +171,22 @@ pub struct Pruned {
 /// # Errors
 /// `Unavailable`; whatever was removed before stays removed.
 pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Pruned> {
+    let (archived_skills, files) = prune_archived_skills(db, now, batch).await?;
+    Ok(Pruned {
+        idempotency_keys: prune_idempotency_keys(db, now, batch).await?,
+        usage_events: prune_usage_events(db, now, batch).await?,
+        archived_skills,
+        files,
+    })
+}
+
+async fn prune_idempotency_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let mut tx = SystemTx::begin(db).await?;
-    let idempotency_keys = sqlx::query!(
+    let removed = sqlx::query!(
         "-- system.prune_idempotency_keys
-        delete from idempotency_keys where ctid = any (array(
-            select ctid from idempotency_keys where created_at < $1::timestamptz - interval '24 hours' limit $2))",
+        delete from idempotency_keys where (tenant_id, user_id, key) in (
+            select tenant_id, user_id, key from idempotency_keys
+            where created_at < $1::timestamptz - interval '24 hours' limit $2)",
         now,
         batch
     )
@@ -183,10 +194,17 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
     .await
     .map_err(refuse)?
     .rows_affected();
-    let usage_events = sqlx::query!(
+    tx.commit().await?;
+    Ok(removed)
+}
+
+async fn prune_usage_events(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let mut tx = SystemTx::begin(db).await?;
+    let removed = sqlx::query!(
         "-- system.prune_usage_events
-        delete from usage_events where ctid = any (array(
-            select ctid from usage_events where at < $1::timestamptz - interval '400 days' limit $2))",
+        delete from usage_events where (tenant_id, user_id, event_id) in (
+            select tenant_id, user_id, event_id from usage_events
+            where at < $1::timestamptz - interval '400 days' limit $2)",
         now,
         batch
     )
@@ -194,11 +212,34 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
     .await
     .map_err(refuse)?
     .rows_affected();
+    tx.commit().await?;
+    Ok(removed)
+}
+
+/// The owners' catalogue rows are locked first: a writer that is about to reuse a file's digest stands behind, and
+/// then stores the file again.
+async fn prune_archived_skills(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<(u64, u64)> {
+    let mut tx = SystemTx::begin(db).await?;
+    let owners = sqlx::query!(
+        "-- system.lock_owners_of_due_archives
+        select c.tenant_id, c.user_id from user_catalogs c
+        where exists (select from archived_skills a
+                      where a.tenant_id = c.tenant_id and a.user_id = c.user_id and a.purge_at <= $1)
+        order by c.tenant_id, c.user_id
+        limit $2
+        for update of c",
+        now,
+        batch
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    let (tenants, users): (Vec<Uuid>, Vec<Uuid>) = owners.into_iter().map(|o| (o.tenant_id, o.user_id)).unzip();
     let row = sqlx::query!(
         r#"-- system.prune_archived_skills
         with due as (
-            delete from archived_skills where ctid = any (array(
-                select ctid from archived_skills where purge_at <= $1 limit $2))
+            delete from archived_skills
+            where (tenant_id, user_id) in (select * from unnest($2::uuid[], $3::uuid[])) and purge_at <= $1
             returning tenant_id, user_id, digests
         ), files as (
             delete from skill_resources r
@@ -217,16 +258,12 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         )
         select (select count(*) from due) as "skills!", (select count(*) from files) as "files!""#,
         now,
-        batch
+        &tenants,
+        &users
     )
     .fetch_one(tx.conn())
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    Ok(Pruned {
-        idempotency_keys,
-        usage_events,
-        archived_skills: row.skills.unsigned_abs(),
-        files: row.files.unsigned_abs(),
-    })
+    Ok((row.skills.unsigned_abs(), row.files.unsigned_abs()))
 }

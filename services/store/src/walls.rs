@@ -21,8 +21,12 @@ pub async fn inspect(db: &Database) -> Result<Vec<String>> {
                exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
                        where c.relowner = r.oid and n.nspname = 'public') as "owns!",
                exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace,
-                       lateral aclexplode(c.relacl) a
-                       where n.nspname = 'public' and a.grantee = r.oid) as "granted!",
+                       lateral (select grantee from aclexplode(c.relacl)
+                                union all
+                                select x.grantee from pg_attribute t, lateral aclexplode(t.attacl) x
+                                where t.attrelid = c.oid) a
+                       where n.nspname = 'public'
+                         and (a.grantee = r.oid or a.grantee = 0 and c.relowner = to_regrole('knowhow_owner'))) as "granted!",
                coalesce(pg_has_role(r.oid, to_regrole('knowhow_owner'), 'member'), false) as "may_own!",
                coalesce((select bool_and(pg_has_role(r.oid, w.oid, 'set')) and count(*) = 3 from pg_roles w
                 where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system')), false) as "member!"
@@ -42,7 +46,7 @@ pub async fn inspect(db: &Database) -> Result<Vec<String>> {
     find(login.bypasses, format!("the role '{role}' bypasses row-level security; connect as knowhow_login"));
     find(login.inherits, format!("the role '{role}' inherits its grants: alter role {role} noinherit"));
     find(login.owns, format!("the role '{role}' owns tables; only knowhow_owner may"));
-    find(login.granted, format!("the role '{role}' has grants on tables of its own: revoke them"));
+    find(login.granted, format!("the role '{role}' has grants on tables, its own or public's: revoke them"));
     find(login.may_own && !login.superuser, format!("the role '{role}' can become knowhow_owner: revoke it"));
     find(!login.member, format!("the role '{role}' cannot take the roles of the service: run knowhow migrate"));
     let open = sqlx::query_scalar!(

@@ -7,7 +7,7 @@ use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::lookup::{self, Absorbed};
+use super::lookup::{self, Reach};
 use crate::{App, Call};
 
 /// How to delete.
@@ -36,7 +36,7 @@ pub async fn delete_skill(
         Some(name) => Some(find_successor(app, principal, name).await?),
         None => None,
     };
-    lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
+    lookup::find(app, principal, skill, Reach::Exact, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         call.once(app, &mut tx, &("delete", skill, input), async |tx| {
             delete(app, principal, tx, key, successor.as_ref()).await
@@ -49,7 +49,7 @@ pub async fn delete_skill(
 }
 
 async fn find_successor(app: &App, principal: &Principal, name: &str) -> Result<(SkillId, String)> {
-    let found = lookup::find(app, principal, name, Absorbed::Follow, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, name, Reach::Successor, async |key: &SkillKey| {
         let loaded = skills::peek(&app.db, principal, key).await?.ok_or_else(lookup::missing)?;
         Ok((loaded.skill.id, loaded.skill.name))
     })

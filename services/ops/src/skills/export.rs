@@ -7,8 +7,8 @@ use knowhow_store::{Principal, TenantTx, skills};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::App;
 use crate::archive::{self, Entry};
+use crate::{App, compute};
 
 /// Which archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -53,22 +53,27 @@ const BATCH: i64 = 200;
 /// `Unavailable`.
 pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery) -> Result<Exported> {
     principal.require(Scope::SkillsRead)?;
-    let entries = collect(app, principal, query.strict.unwrap_or_default()).await?;
+    let mut entries = collect(app, principal).await?;
+    let (limits, strict) = (app.limits.clone(), query.strict.unwrap_or_default());
     let format = query.format.unwrap_or_default();
     let (media_type, file_name) = match format {
         Format::Zip => ("application/zip", "skills.zip"),
         Format::TarGz => ("application/gzip", "skills.tar.gz"),
     };
-    let bytes = tokio::task::spawn_blocking(move || match format {
-        Format::Zip => archive::zip(&entries),
-        Format::TarGz => archive::tar_gz(&entries),
+    let bytes = compute(move || {
+        if strict {
+            entries.iter_mut().try_for_each(|entry| make_strict(&limits, entry))?;
+        }
+        match format {
+            Format::Zip => archive::zip(&entries),
+            Format::TarGz => archive::tar_gz(&entries),
+        }
     })
-    .await
-    .map_err(Error::internal)??;
+    .await?;
     Ok(Exported { bytes, media_type, file_name })
 }
 
-async fn collect(app: &App, principal: &Principal, strict: bool) -> Result<Vec<Entry>> {
+async fn collect(app: &App, principal: &Principal) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     let mut after = String::new();
     let mut tx = TenantTx::begin(&app.db, principal).await?;
@@ -88,8 +93,7 @@ async fn collect(app: &App, principal: &Principal, strict: bool) -> Result<Vec<E
                 let bytes = files.get(&resource.digest).cloned().ok_or_else(|| Error::internal("a file is missing"))?;
                 entries.push(Entry { path: format!("{folder}/{}", resource.path), bytes });
             }
-            let document = if strict { strictly(&app.limits, &skill)? } else { skill.document };
-            entries.push(Entry { path: format!("{folder}/SKILL.md"), bytes: document });
+            entries.push(Entry { path: format!("{folder}/SKILL.md"), bytes: skill.document });
         }
     }
     tx.commit().await?;
@@ -102,8 +106,11 @@ fn folder(name: &str) -> String {
     if name.split('/').any(|segment| segment == "skills") { format!("skills/{name}") } else { name.to_owned() }
 }
 
-fn strictly(limits: &Limits, skill: &skills::Exported) -> Result<Vec<u8>> {
-    let raw = std::str::from_utf8(&skill.document).map_err(Error::internal)?;
-    let document = SkillDocument::parse_named(raw, limits)?;
-    Ok(document.strict(&SkillName::parse(&skill.name)?)?.into_bytes())
+/// A SKILL.md in the strict form, under the name that its folder has. Other files stay as they are.
+fn make_strict(limits: &Limits, entry: &mut Entry) -> Result<()> {
+    let Some(folder) = entry.path.strip_suffix("/SKILL.md") else { return Ok(()) };
+    let last = folder.rsplit_once('/').map_or(folder, |(_, last)| last);
+    let raw = std::str::from_utf8(&entry.bytes).map_err(Error::internal)?;
+    entry.bytes = SkillDocument::parse_named(raw, limits)?.strict(&SkillName::parse(last)?)?.into_bytes();
+    Ok(())
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::apply::{Origin, Proposal, apply, check_version};
-use super::lookup::{self, Absorbed};
+use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::SavedSkill;
 use crate::{App, Call};
@@ -90,7 +90,7 @@ pub async fn put_fields(
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
-    let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
         change(app, principal, call, (skill, key), (input, &edits)).await
     })
     .await?;

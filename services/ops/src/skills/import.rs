@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use knowhow_domain::{
-    Error, FieldError, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest,
+    Error, FieldError, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest,
 };
 use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
 use knowhow_store::{Principal, TenantTx};
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::apply::{Applied, Origin, Proposal, apply};
 use crate::archive::{self, Folder, Found};
-use crate::{App, Call};
+use crate::{App, Call, compute};
 
 /// A file as it was uploaded.
 pub struct Upload {
@@ -89,10 +89,15 @@ pub async fn import_skills(
 ) -> Result<ImportReport> {
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
-    let (folders, strays) = tokio::task::spawn_blocking(move || unpack(uploads)).await.map_err(Error::internal)??;
+    let limits = app.limits.clone();
+    let (skills, strays) = compute(move || {
+        let (folders, strays) = unpack(uploads)?;
+        Ok((name_and_read(&limits, folders, fix), strays))
+    })
+    .await?;
     let mut report = ImportReport { strays, ..ImportReport::default() };
     let mut names = HashSet::new();
-    for (index, (path, skill)) in name_and_read(app, folders, fix).into_iter().enumerate() {
+    for (index, (path, skill)) in skills.into_iter().enumerate() {
         let call = Call {
             session: call.session.clone(),
             idempotency_key: call.idempotency_key.as_ref().map(|key| format!("{key}#{index}")),
@@ -134,8 +139,8 @@ struct Readable {
 }
 
 /// Reads every skill, and names those that can be read, together.
-fn name_and_read(app: &App, folders: Vec<Folder>, fix: bool) -> Vec<(String, Result<(SkillName, Readable)>)> {
-    let read: Vec<_> = folders.into_iter().map(|folder| (folder.path.clone(), read(app, folder, fix))).collect();
+fn name_and_read(limits: &Limits, folders: Vec<Folder>, fix: bool) -> Vec<(String, Result<(SkillName, Readable)>)> {
+    let read: Vec<_> = folders.into_iter().map(|folder| (folder.path.clone(), read(limits, folder, fix))).collect();
     let readable = read.iter().filter_map(|(_, skill)| skill.as_ref().ok());
     let found: Vec<Found<'_>> = readable
         .map(|skill| Found { folder: &skill.folder, in_frontmatter: skill.document.name_in_frontmatter() })
@@ -152,16 +157,16 @@ fn name_and_read(app: &App, folders: Vec<Folder>, fix: bool) -> Vec<(String, Res
         .collect()
 }
 
-fn read(app: &App, folder: Folder, fix: bool) -> Result<Readable> {
+fn read(limits: &Limits, folder: Folder, fix: bool) -> Result<Readable> {
     let lone = folder.folder.is_empty() && folder.resources.is_empty();
     let raw = String::from_utf8(folder.skill_md).map_err(|e| {
         Error::invalid("/skill_md", format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
     })?;
-    let (document, fixed) = match SkillDocument::parse_named(&raw, &app.limits) {
+    let (document, fixed) = match SkillDocument::parse_named(&raw, limits) {
         Ok(document) => (document, false),
         Err(refusal) if fix => {
             let quoted = SkillDocument::fix(&raw).ok_or(refusal)?;
-            (SkillDocument::parse_named(&quoted, &app.limits)?, true)
+            (SkillDocument::parse_named(&quoted, limits)?, true)
         }
         Err(refusal) => return Err(refusal),
     };

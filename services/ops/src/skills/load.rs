@@ -4,7 +4,7 @@ use knowhow_domain::{Result, Scope, manifest};
 use knowhow_store::Principal;
 use knowhow_store::skills::{self, SkillKey};
 
-use super::lookup::{self, Absorbed};
+use super::lookup::{self, Reach};
 use super::view::{LoadedSkill, Skill};
 use crate::{App, Call};
 
@@ -27,7 +27,7 @@ pub async fn load_skill(app: &App, principal: &Principal, call: &Call, skill: &s
     principal.require(Scope::SkillsRead)?;
     call.check()?;
     let now = app.now();
-    let found = lookup::find(app, principal, skill, Absorbed::Follow, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
         let loaded = if peek {
             skills::peek(&app.db, principal, key).await?
         } else {
@@ -45,7 +45,7 @@ pub async fn load_skill(app: &App, principal: &Principal, call: &Call, skill: &s
 /// `NotFound` with what is near; `AmbiguousName`.
 pub async fn read_skill_md(app: &App, principal: &Principal, skill: &str) -> Result<File> {
     principal.require(Scope::SkillsRead)?;
-    let found = lookup::find(app, principal, skill, Absorbed::Follow, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
         skills::raw(&app.db, principal, key).await?.ok_or_else(lookup::missing)
     })
     .await?;

@@ -8,13 +8,15 @@ use uuid::Uuid;
 
 use crate::App;
 
-/// Whether the name of an absorbed skill leads to its successor.
+/// How far a name reaches that is not exactly a skill's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Absorbed {
-    /// Reading goes on with the successor.
-    Follow,
-    /// A change says where the skill went.
-    Refuse,
+pub(super) enum Reach {
+    /// For reading: to the only skill of that last segment, and to the successor of an absorbed one.
+    Successor,
+    /// For changing: to the only skill of that last segment; where a skill went is said, not followed.
+    Segment,
+    /// For deleting: nowhere. The same request again must not find another skill to delete.
+    Exact,
 }
 
 /// What was found, and the name that was asked for where its successor answered.
@@ -34,7 +36,7 @@ pub(super) async fn find<T>(
     app: &App,
     principal: &Principal,
     asked: &str,
-    absorbed: Absorbed,
+    reach: Reach,
     mut fetch: impl AsyncFnMut(&SkillKey) -> Result<T>,
 ) -> Result<Found<T>> {
     let mut fetch = async |key: SkillKey| match fetch(&key).await {
@@ -54,7 +56,7 @@ pub(super) async fn find<T>(
     }
     let misses = skills::explain_miss(&app.db, principal, &wanted).await?;
     if let Some(successor) = misses.successor {
-        if absorbed == Absorbed::Refuse {
+        if reach != Reach::Successor {
             return Err(Error::NotFound { what: "skill", candidates: vec![successor] });
         }
         let item = fetch(SkillKey::Name(successor)).await?.ok_or_else(missing)?;
@@ -62,6 +64,7 @@ pub(super) async fn find<T>(
     }
     let mut fits: Vec<String> = misses.names.iter().filter(|n| ends_with_segment(n, &wanted)).cloned().collect();
     match fits.len() {
+        _ if reach == Reach::Exact && !fits.is_empty() => Err(Error::NotFound { what: "skill", candidates: fits }),
         0 => Err(Error::NotFound { what: "skill", candidates: name::closest(&wanted, &misses.names) }),
         1 => {
             let full = SkillKey::Name(fits.remove(0));

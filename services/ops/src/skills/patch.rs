@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::apply::{Origin, Proposal, apply, check_version};
-use super::lookup::{self, Absorbed};
+use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::Skill;
-use crate::{App, Call};
+use crate::{App, Call, compute};
 
 /// Edits to make, in order, all or none.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -56,7 +56,7 @@ pub async fn patch_skill(
 ) -> Result<Patched> {
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
-    let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
         change(app, principal, call, (skill, key), input).await
     })
     .await?;
@@ -126,8 +126,12 @@ impl Replaced {
 
 async fn replace(app: &App, tx: &mut TenantTx, current: &Locked, edits: &[Edit]) -> Result<Replaced> {
     let texts = read_texts(tx, current, edits).await?;
-    let document = SkillDocument::parse_named(&current.skill.document, &app.limits)?;
-    let patched = apply_edits(&document, &|path| texts.get(path).cloned(), edits, &app.limits)?;
+    let (limits, edits, raw) = (app.limits.clone(), edits.to_vec(), current.skill.document.clone());
+    let patched = compute(move || {
+        let document = SkillDocument::parse_named(&raw, &limits)?;
+        apply_edits(&document, &|path| texts.get(path).cloned(), &edits, &limits)
+    })
+    .await?;
     let mut resources = current.skill.resources.clone();
     let mut new_files = Vec::new();
     for (path, text) in patched.resources {

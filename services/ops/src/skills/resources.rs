@@ -6,7 +6,7 @@ use knowhow_store::{Principal, TenantTx};
 
 use super::apply::{Origin, Proposal, apply, check_version};
 use super::load::File;
-use super::lookup::{self, Absorbed};
+use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::SavedSkill;
 use crate::{App, Call};
@@ -18,7 +18,7 @@ use crate::{App, Call};
 pub async fn get_resource(app: &App, principal: &Principal, skill: &str, path: &str) -> Result<File> {
     principal.require(Scope::SkillsRead)?;
     let path = ResourcePath::parse_imported(path)?;
-    let found = lookup::find(app, principal, skill, Absorbed::Follow, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
         match skills::find_resource(&app.db, principal, key, path.as_str()).await? {
             Some(file) => Ok(file),
             None => {
@@ -101,7 +101,7 @@ async fn change(
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
     let origin = Origin { principal, call, kind: ChangeKind::Save, source: source(principal, call) };
-    let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let saved = call
             .once(app, &mut tx, &("resource", skill, request, expected), async |tx| {

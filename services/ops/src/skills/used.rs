@@ -7,7 +7,7 @@ use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::lookup::{self, Absorbed};
+use super::lookup::{self, Reach};
 use crate::{App, Call};
 
 /// One use. The same skill, session key and memory count once a UTC day; absent values are equal.
@@ -74,7 +74,7 @@ pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &R
     principal.require(Scope::SkillsRead)?;
     call.check()?;
     check(input)?;
-    let found = lookup::find(app, principal, &input.skill, Absorbed::Follow, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, &input.skill, Reach::Successor, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let counted = call
             .once(app, &mut tx, &("used", input), async |tx| {

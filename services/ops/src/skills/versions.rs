@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::apply::{Origin, Proposal, apply, check_version};
-use super::lookup::{self, Absorbed};
+use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::SavedSkill;
 use crate::page::{Page, PageQuery, rows_for};
-use crate::{App, Call};
+use crate::{App, Call, compute};
 
 /// One version.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -104,12 +104,12 @@ pub async fn diff_versions(app: &App, principal: &Principal, skill: &str, query:
         let to = query.to.unwrap_or(current);
         let from = query.from.unwrap_or(to.saturating_sub(1).max(1));
         let (old, new) = (get(tx, id, from).await?, get(tx, id, to).await?);
-        let mut text = unified("SKILL.md", from, to, &old.document, &new.document);
+        let mut text = unified("SKILL.md", (from, to), old.document, new.document).await?;
         for path in changed_paths(&old.resources, &new.resources) {
             let before = read_text(tx, &old.resources, &path).await?;
             let after = read_text(tx, &new.resources, &path).await?;
             match (before, after) {
-                (Some(before), Some(after)) => text.push_str(&unified(&path, from, to, &before, &after)),
+                (Some(before), Some(after)) => text.push_str(&unified(&path, (from, to), before, after).await?),
                 _ => text.push_str(&format!("Binary files {path}\t{from} and {path}\t{to} differ\n")),
             }
         }
@@ -132,7 +132,7 @@ pub async fn rollback_skill(
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
     let origin = Origin { principal, call, kind: ChangeKind::Rollback, source: source(principal, call) };
-    let found = lookup::find(app, principal, skill, Absorbed::Refuse, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let saved = call
             .once(app, &mut tx, &("rollback", skill, input), async |tx| {
@@ -168,7 +168,7 @@ async fn in_history<T>(
     mut read: impl AsyncFnMut(&mut TenantTx, SkillId, i32) -> Result<T>,
 ) -> Result<T> {
     principal.require(Scope::SkillsRead)?;
-    let found = lookup::find(app, principal, skill, Absorbed::Follow, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let (id, _, current) = skills::find(&mut tx, key).await?.ok_or_else(lookup::missing)?;
         let result = read(&mut tx, id, current).await?;
@@ -203,8 +203,9 @@ async fn read_text(tx: &mut TenantTx, entries: &[ResourceEntry], path: &str) -> 
     Ok(files.into_iter().next().and_then(|(_, bytes)| String::from_utf8(bytes).ok()))
 }
 
-fn unified(path: &str, from: i32, to: i32, old: &str, new: &str) -> String {
-    diff::unified(&format!("{path}\t{from}"), &format!("{path}\t{to}"), old, new)
+async fn unified(path: &str, (from, to): (i32, i32), old: String, new: String) -> Result<String> {
+    let (from, to) = (format!("{path}\t{from}"), format!("{path}\t{to}"));
+    compute(move || Ok(diff::unified(&from, &to, &old, &new))).await
 }
 
 impl Version {

@@ -1,0 +1,249 @@
+//! Tenants, users, issuers, keys: what operators and a tenant's admins do.
+
+use serde_json::{Value, json};
+
+use crate::answers::{members, pluck};
+use crate::callers::{World, skill};
+use crate::service::{keeper, poll_async};
+use crate::signing;
+
+fn fresh_slug() -> String {
+    format!("n-{}", uuid::Uuid::now_v7().simple())
+}
+
+#[tokio::test]
+async fn tenants_are_made_read_changed_and_listed() {
+    let World { operator, admin, .. } = &World::new().await;
+    let slug = fresh_slug();
+    let made = operator.post("/v1/admin/tenants", json!({"slug": slug, "name": "Acme"})).await.ok(201);
+    assert_eq!(members(&made), ["created_at", "id", "name", "settings", "slug"]);
+    let defaults = json!({
+        "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
+    });
+    assert_eq!((&made["slug"], &made["name"], &made["settings"]), (&json!(slug), &json!("Acme"), &defaults));
+    assert_eq!(operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200), made);
+    operator.post("/v1/admin/tenants", json!({"slug": slug})).await.refused(409, "tenant-exists");
+    let change = json!({"settings": {"skills_per_user": 5}});
+    let changed = operator.patch(&format!("/v1/admin/tenants/{slug}"), change).await.ok(200);
+    assert_eq!((&changed["name"], &changed["settings"]["skills_per_user"]), (&json!("Acme"), &json!(5)));
+    let renamed = operator.patch(&format!("/v1/admin/tenants/{slug}"), json!({"name": "Acme Inc."})).await.ok(200);
+    assert_eq!((&renamed["name"], &renamed["settings"]), (&json!("Acme Inc."), &changed["settings"]));
+    let page = operator.get("/v1/admin/tenants?limit=2").await.ok(200);
+    assert!(page["items"].as_array().unwrap().len() == 2 && page["next_cursor"].is_string());
+    let next = format!("/v1/admin/tenants?limit=1&cursor={}", page["next_cursor"].as_str().unwrap());
+    let behind = pluck(&operator.get(&next).await.ok(200)["items"], "slug");
+    assert!(behind.first().is_none_or(|slug| *slug > pluck(&page["items"], "slug")[1]));
+    admin.get("/v1/admin/tenants").await.refused(403, "forbidden");
+}
+
+#[tokio::test]
+async fn bad_tenants_are_refused() {
+    let World { operator, admin, alice, slug, .. } = &World::new().await;
+    let long = "a".repeat(65);
+    for bad in ["", "A", "a_b", "-a", "a-", "a--b", "a b", "a/b", "ä", "a\0b", &long] {
+        operator.post("/v1/admin/tenants", json!({"slug": bad})).await.invalid("/slug", "");
+    }
+    let with = |member: &str, value: Value| {
+        let mut body = json!({"slug": fresh_slug()});
+        body[member] = value;
+        operator.post("/v1/admin/tenants", body)
+    };
+    for name in ["", " ", "a\0b", &"n".repeat(201)] {
+        with("name", json!(name)).await.invalid("/name", "");
+    }
+    with("settings", json!({"archive_days": 3651})).await.invalid("/settings/archive_days", "3650");
+    with("settings", json!({"archive_days": -1})).await.refused(422, "invalid");
+    with("settings", json!({"skils_per_user": 1})).await.refused(422, "invalid");
+    for nobody in ["no-such-tenant", "UPPER", "a%00b", "%FF"] {
+        operator.get(&format!("/v1/admin/tenants/{nobody}")).await.refused(404, "not-found");
+        operator.patch(&format!("/v1/admin/tenants/{nobody}"), json!({"name": "x"})).await.refused(404, "not-found");
+    }
+    for caller in [admin, alice] {
+        caller.post("/v1/admin/tenants", json!({"slug": fresh_slug()})).await.refused(403, "forbidden");
+        caller.get(&format!("/v1/admin/tenants/{slug}")).await.refused(403, "forbidden");
+        caller.patch(&format!("/v1/admin/tenants/{slug}"), json!({})).await.refused(403, "forbidden");
+    }
+}
+
+#[tokio::test]
+async fn settings_take_effect_within_moments() {
+    let World { operator, alice, slug, .. } = &World::new().await;
+    alice.create_all(&["a"]).await;
+    let change = json!({"settings": {"skills_per_user": 1, "starter_skills": false}});
+    operator.patch(&format!("/v1/admin/tenants/{slug}"), change).await.ok(200);
+    let mut n = 0;
+    poll_async("the quota to bind", async || {
+        n += 1;
+        (alice.post("/v1/skills", skill(&format!("n{n}"))).await.status == 429).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn users_are_listed_with_what_they_keep() {
+    let World { admin, alice, operator, slug, .. } = &World::new().await;
+    alice.create_all(&["a", "b"]).await;
+    let made = admin.post("/v1/admin/users", json!({"external_id": "zoë / 7"})).await.ok(200);
+    assert_eq!(members(&made), ["byte_count", "created_at", "external_id", "id", "skill_count"]);
+    assert_eq!(admin.post("/v1/admin/users", json!({"external_id": "zoë / 7"})).await.ok(200), made);
+    assert_eq!(admin.get("/v1/admin/users/zo%C3%AB%20%2F%207").await.ok(200), made);
+    let page = admin.get("/v1/admin/users").await.ok(200);
+    assert_eq!(pluck(&page["items"], "external_id"), ["alice", "anna-admin", "zoë / 7"]);
+    assert_eq!((&page["items"][0]["skill_count"], &page["items"][1]["skill_count"]), (&json!(2), &json!(0)));
+    assert_eq!(operator.get(&format!("/v1/admin/users?tenant={slug}")).await.ok(200), page);
+    let first = admin.get("/v1/admin/users?limit=2").await.ok(200);
+    let second = format!("/v1/admin/users?limit=1&cursor={}", first["next_cursor"].as_str().unwrap());
+    assert_eq!(pluck(&admin.get(&second).await.ok(200)["items"], "external_id"), ["zoë / 7"]);
+    for bad in ["", " a", "a\u{7f}", "a\0b", &"x".repeat(256)] {
+        let answer = admin.post("/v1/admin/users", json!({"external_id": bad})).await;
+        assert!([400, 422].contains(&answer.status), "{answer}");
+    }
+    for nobody in ["nobody", "a%00b", "%0A"] {
+        admin.get(&format!("/v1/admin/users/{nobody}")).await.refused(404, "not-found");
+    }
+    alice.get("/v1/admin/users").await.refused(403, "forbidden");
+    alice.post("/v1/admin/users", json!({"external_id": "x"})).await.refused(403, "forbidden");
+}
+
+#[tokio::test]
+async fn an_issuer_comes_and_goes() {
+    let World { admin, anonymous, slug, alice, .. } = &World::new().await;
+    let (iss, secret) = ("https://second.example", signing::random_secret());
+    let body = json!({"iss": iss, "audience": "elsewhere", "algorithm": "HS256", "secret": secret});
+    let made = admin.post("/v1/admin/issuers", body.clone()).await.ok(201);
+    assert_eq!(members(&made), ["algorithm", "audience", "created_at", "id", "iss", "jwks_url"]);
+    assert!(!made.to_string().contains(&secret));
+    admin.post("/v1/admin/issuers", body).await.refused(409, "issuer-exists");
+    let listed = admin.get("/v1/admin/issuers").await.ok(200);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 2);
+    assert!(listed["items"].as_array().unwrap().contains(&made));
+    let mut claims = signing::claims(slug, "carol");
+    claims["iss"] = json!(iss);
+    let carol = anonymous.with_token(signing::hs256(&secret, &claims));
+    carol.get("/v1/skills").await.refused(401, "unauthenticated");
+    claims["aud"] = json!("elsewhere");
+    let carol = anonymous.with_token(signing::hs256(&secret, &claims));
+    poll_async("the issuer to count", async || (carol.get("/v1/skills").await.status == 200).then_some(())).await;
+    let id = made["id"].as_str().unwrap();
+    admin.delete(&format!("/v1/admin/issuers/{id}")).await.empty(204);
+    admin.delete(&format!("/v1/admin/issuers/{id}")).await.refused(404, "not-found");
+    poll_async("the issuer to be gone", async || (carol.get("/v1/skills").await.status == 401).then_some(())).await;
+    alice.get("/v1/skills").await.ok(200);
+}
+
+#[tokio::test]
+async fn bad_issuers_are_refused() {
+    let World { admin, alice, .. } = &World::new().await;
+    let secret = "s".repeat(32);
+    let url = "https://id.example.com/jwks";
+    let post = |body: Value| admin.post("/v1/admin/issuers", body);
+    post(json!({"iss": "", "algorithm": "HS256", "secret": secret})).await.invalid("/iss", "");
+    post(json!({"iss": "a\0b", "algorithm": "HS256", "secret": secret})).await.invalid("/iss", "control");
+    post(json!({"iss": "i".repeat(513), "algorithm": "HS256", "secret": secret})).await.invalid("/iss", "512");
+    post(json!({"iss": "knowhow-operator", "algorithm": "HS256", "secret": secret}))
+        .await
+        .invalid("/iss", "deployment");
+    post(json!({"iss": "i", "audience": "", "algorithm": "HS256", "secret": secret})).await.invalid("/audience", "");
+    post(json!({"iss": "i", "algorithm": "HS256", "secret": "s".repeat(31)})).await.invalid("/secret", "32");
+    post(json!({"iss": "i", "algorithm": "HS256", "secret": "s".repeat(1025)})).await.invalid("/secret", "1024");
+    post(json!({"iss": "i", "algorithm": "HS256", "jwks_url": url})).await.invalid("/secret", "");
+    post(json!({"iss": "i", "algorithm": "RS256", "secret": secret})).await.invalid("/jwks_url", "");
+    post(json!({"iss": "i", "algorithm": "RS256", "secret": secret, "jwks_url": url})).await.invalid("/jwks_url", "");
+    for bad in
+        ["nonsense", "ftp://id.example.com/", "file:///etc/passwd", "https://u:p@id.example.com/", "http://a\0b/"]
+    {
+        post(json!({"iss": "i", "algorithm": "ES256", "jwks_url": bad})).await.invalid("/jwks_url", "");
+    }
+    let long = format!("https://id.example.com/{}", "a".repeat(2048));
+    post(json!({"iss": "i", "algorithm": "ES256", "jwks_url": long})).await.invalid("/jwks_url", "2048");
+    for algorithm in ["none", "HS384", "hs256", "PS256", ""] {
+        post(json!({"iss": "i", "algorithm": algorithm, "secret": secret})).await.refused(422, "invalid");
+    }
+    admin.delete("/v1/admin/issuers/not-a-uuid").await.refused(400, "malformed");
+    assert_eq!(admin.get("/v1/admin/issuers").await.ok(200)["items"].as_array().unwrap().len(), 1);
+    alice.get("/v1/admin/issuers").await.refused(403, "forbidden");
+}
+
+#[tokio::test]
+async fn an_admin_stays_in_its_tenant() {
+    let (world, other) = (World::new().await, World::new().await);
+    let foreign = format!("?tenant={}", other.slug);
+    for path in ["users", "issuers", "keys", "audit", "archive"] {
+        let path = format!("/v1/admin/{path}");
+        world.admin.get(&format!("{path}{foreign}")).await.refused(404, "not-found");
+        world.admin.get(&format!("{path}?tenant=no-such-tenant")).await.refused(404, "not-found");
+        world.admin.get(&format!("{path}?tenant={}", world.slug)).await.ok(200);
+        world.operator.get(&format!("{path}?tenant=no-such-tenant")).await.refused(404, "not-found");
+        world.operator.get(&format!("{path}?tenant=%00")).await.refused(404, "not-found");
+    }
+    let issuer = other.admin.get("/v1/admin/issuers").await.ok(200)["items"][0]["id"].as_str().unwrap().to_owned();
+    world.admin.delete(&format!("/v1/admin/issuers/{issuer}")).await.refused(404, "not-found");
+    let key = json!({"name": "k", "scopes": ["skills:read"]});
+    let id = other.admin.post("/v1/admin/keys", key).await.ok(201)["id"].as_str().unwrap().to_owned();
+    world.admin.delete(&format!("/v1/admin/keys/{id}")).await.refused(404, "not-found");
+    other.alice.get("/v1/skills").await.ok(200);
+}
+
+/// An operator works in a tenant that is named; where none is, nothing is written anywhere.
+#[tokio::test]
+async fn an_operator_names_a_tenant() {
+    let World { operator, alice, slug, .. } = &World::new().await;
+    let issuer = json!({"iss": "i", "algorithm": "HS256", "secret": "s".repeat(32)});
+    for (path, body) in [
+        ("issuers", issuer),
+        ("keys", json!({"name": "k", "scopes": ["skills:read"]})),
+        ("users", json!({"external_id": "x"})),
+    ] {
+        let answer = operator.post(&format!("/v1/admin/{path}"), body.clone()).await;
+        assert!([400, 404].contains(&answer.status), "{answer}");
+        let twice = operator.post(&format!("/v1/admin/{path}?tenant={slug}&tenant=other"), body).await;
+        assert!([400, 404].contains(&twice.status), "{twice}");
+    }
+    operator.get("/v1/skills").await.refused(400, "malformed");
+    operator.post("/v1/skills", skill("x")).await.refused(400, "malformed");
+    assert!(alice.names().await.is_empty());
+    operator.at(keeper()).get(&format!("/v1/admin/users?tenant={slug}")).await.ok(200);
+}
+
+#[tokio::test]
+async fn keys_are_shown_once_and_listed_without_their_secret() {
+    let world = World::new().await;
+    let admin = &world.admin;
+    let body = json!({"name": "backend", "scopes": ["skills:write", "skills:read", "skills:read"]});
+    let made = admin.post("/v1/admin/keys", body).await.ok(201);
+    let expected =
+        ["created_at", "expires_at", "id", "last_used_at", "name", "prefix", "revoked_at", "scopes", "secret"];
+    assert_eq!(members(&made), expected);
+    let secret = made["secret"].as_str().unwrap();
+    assert!(secret.starts_with(&format!("kh_{}_", made["prefix"].as_str().unwrap())));
+    assert_eq!(made["scopes"], json!(["skills:read", "skills:write"]));
+    world.anonymous.with_token(secret).acting_for("dora").get("/v1/skills").await.ok(200);
+    admin.post("/v1/admin/keys", json!({"name": "newer", "scopes": ["admin"]})).await.ok(201);
+    let listed = admin.get("/v1/admin/keys").await.ok(200);
+    assert_eq!(pluck(&listed["items"], "name"), ["newer", "backend"]);
+    assert!(!listed.to_string().contains(secret) && listed["items"][1]["last_used_at"].is_string());
+    assert_eq!(pluck(&admin.get("/v1/admin/users").await.ok(200)["items"], "external_id"), ["anna-admin", "dora"]);
+    let page = admin.get("/v1/admin/keys?limit=1").await.ok(200);
+    let next = format!("/v1/admin/keys?limit=1&cursor={}", page["next_cursor"].as_str().unwrap());
+    assert_eq!(pluck(&admin.get(&next).await.ok(200)["items"], "name"), ["backend"]);
+}
+
+#[tokio::test]
+async fn bad_keys_are_refused() {
+    let World { admin, alice, .. } = &World::new().await;
+    let post = |body: Value| admin.post("/v1/admin/keys", body);
+    post(json!({"name": "", "scopes": ["admin"]})).await.invalid("/name", "");
+    post(json!({"name": "a\0b", "scopes": ["admin"]})).await.invalid("/name", "control");
+    post(json!({"name": "n".repeat(201), "scopes": ["admin"]})).await.invalid("/name", "200");
+    post(json!({"name": "k", "scopes": []})).await.invalid("/scopes", "");
+    post(json!({"name": "k", "scopes": ["root"]})).await.refused(422, "invalid");
+    post(json!({"name": "k", "scopes": ["admin"], "expires_at": "2020-01-01T00:00:00Z"}))
+        .await
+        .invalid("/expires_at", "past");
+    post(json!({"name": "k", "scopes": ["admin"], "expires_at": "soon"})).await.refused(422, "invalid");
+    post(json!({"name": "k", "scopes": ["admin"], "expires_at": "+262142-12-31T23:59:59Z"})).await;
+    admin.delete("/v1/admin/keys/not-a-uuid").await.refused(400, "malformed");
+    admin.delete(&format!("/v1/admin/keys/{}", uuid::Uuid::now_v7())).await.refused(404, "not-found");
+    alice.post("/v1/admin/keys", json!({"name": "k", "scopes": ["admin"]})).await.refused(403, "forbidden");
+    alice.get("/v1/admin/keys").await.refused(403, "forbidden");
+}

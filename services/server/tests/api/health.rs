@@ -1,0 +1,92 @@
+//! Health, documents, and what no endpoint takes.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::callers::World;
+use crate::service::{printed, shared};
+
+#[tokio::test]
+async fn it_is_alive_and_ready_for_anybody() {
+    let World { anonymous, .. } = &World::new().await;
+    for path in ["/healthz", "/readyz"] {
+        let health = anonymous.get(path).await.ok(200);
+        assert_eq!((&health["status"], &health["version"]), (&"ok".into(), &env!("CARGO_PKG_VERSION").into()));
+    }
+}
+
+#[tokio::test]
+async fn the_document_is_the_one_the_command_prints() {
+    let World { anonymous, .. } = &World::new().await;
+    let served = anonymous.get("/openapi.json").await.ok(200);
+    let printed: Value = serde_json::from_str(&printed(&["openapi"])).unwrap();
+    assert_eq!(served, printed);
+    assert!(served["openapi"].as_str().unwrap().starts_with("3."));
+    let mut ids = std::collections::HashSet::new();
+    for operation in served["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values()) {
+        assert!(ids.insert(operation["operationId"].as_str().unwrap()));
+        assert!(operation["summary"].is_string() && operation["responses"].is_object(), "{operation}");
+    }
+}
+
+#[tokio::test]
+async fn the_interactive_page_is_served() {
+    let World { anonymous, .. } = &World::new().await;
+    let moved = anonymous.get("/docs").await;
+    assert_eq!((moved.status, moved.header("location")), (308, "/docs/"));
+    let page = anonymous.get("/docs/").await;
+    assert!(page.status == 200 && page.text().contains("swagger"), "{page}");
+    assert_eq!(anonymous.get("/docs/swagger-ui-bundle.js").await.status, 200);
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods_are_problems() {
+    let World { alice, anonymous, .. } = &World::new().await;
+    for path in ["/", "/v1", "/v1/", "/v2/skills", "/v1/skills/a/b/c/d", "/v1/skills/", "/v1/skills/a/", "/console"] {
+        anonymous.get(path).await.refused(404, "not-found");
+    }
+    for (method, path, allowed) in [
+        (Method::DELETE, "/v1/skills", "GET, POST"),
+        (Method::PUT, "/v1/skills/a", "DELETE, GET, PATCH"),
+        (Method::POST, "/v1/skills/a/resources/references/a", "DELETE, GET, PUT"),
+        (Method::POST, "/healthz", "GET"),
+    ] {
+        let answer = alice.send(method, path).await;
+        answer.refused(405, "method-not-allowed");
+        let mut methods: Vec<&str> = answer.header("allow").split(", ").collect();
+        methods.sort_unstable();
+        assert_eq!(methods.join(", "), allowed);
+    }
+}
+
+#[tokio::test]
+async fn a_trace_goes_on_and_requests_have_their_own_ids() {
+    let World { alice, .. } = &World::new().await;
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let answer = alice.get("/v1/skills").header("traceparent", parent).await;
+    let trace = answer.header("traceparent");
+    assert!(trace.starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-") && trace != parent);
+    let other = alice.get("/v1/skills").header("traceparent", "nonsense").header("X-Request-Id", "mine").await;
+    assert!(!other.headers.contains_key("traceparent"));
+    assert_ne!(other.header("x-request-id"), answer.header("x-request-id"));
+    assert!(other.header("x-request-id").len() == 36);
+    assert!(shared().log().contains("4bf92f3577b34da6a3ce929d0e0e4736"));
+}
+
+#[tokio::test]
+async fn a_log_line_has_neither_secret_nor_content() {
+    let world = World::new().await;
+    let backend = world.backend().await.acting_for("alice");
+    let mut skill = crate::callers::skill("quiet");
+    skill["content"] = "a-very-secret-procedure\n".into();
+    backend.create(skill).await;
+    let log = shared().log();
+    for secret in [
+        backend.token.as_deref().unwrap(),
+        world.alice.token.as_deref().unwrap(),
+        &world.secret,
+        "a-very-secret-procedure",
+    ] {
+        assert!(!log.contains(secret));
+    }
+}

@@ -1,0 +1,112 @@
+//! API keys: whose, for whom, how long.
+
+use serde_json::json;
+
+use crate::answers::pluck;
+use crate::callers::{World, skill};
+use crate::raw;
+use crate::service::{Service, poll_async, shared};
+
+#[tokio::test]
+async fn a_backend_acts_for_the_user_it_names() {
+    let world = World::new().await;
+    let backend = world.backend().await;
+    backend.acting_for("alice").create(skill("hers")).await;
+    assert_eq!(world.alice.names().await, ["hers"]);
+    assert!(backend.acting_for("bob").names().await.is_empty());
+    backend.acting_for("bob").get("/v1/skills/hers").await.refused(404, "not-found");
+    let problem = backend.get("/v1/skills").await.refused(400, "malformed");
+    assert!(problem["detail"].as_str().unwrap().contains("Knowhow-User"));
+    backend.acting_for("alice").get("/v1/admin/users").await.refused(403, "forbidden");
+    backend.acting_for("Zoë Ω").create(skill("hers")).await;
+    let users = world.admin.get("/v1/admin/users").await.ok(200);
+    assert_eq!(pluck(&users["items"], "external_id"), ["alice", "anna-admin", "bob", "Zoë Ω"]);
+}
+
+#[tokio::test]
+async fn hostile_users_are_refused() {
+    let world = World::new().await;
+    let backend = world.backend().await;
+    for user in [&"x".repeat(256), "a\u{85}b", "", "a\u{9f}b"] {
+        backend.acting_for(user).get("/v1/skills").await.refused(400, "malformed");
+    }
+    backend.acting_for(&"x".repeat(255)).get("/v1/skills").await.ok(200);
+    let bearer = format!("Authorization: Bearer {}", backend.token.as_deref().unwrap()).into_bytes();
+    for line in [&b"Knowhow-User: a\xffb"[..], b"Knowhow-User: a\xc3", b"Knowhow-User: a\tb"] {
+        raw::request(&shared().address, "GET /v1/skills", &[&bearer, line], b"").refused(400, "malformed");
+    }
+    for line in [&b"Knowhow-User: a\0b"[..], b"Knowhow-User: a\x01b", b"Knowhow-User: a\x7fb"] {
+        assert_eq!(raw::request(&shared().address, "GET /v1/skills", &[&bearer, line], b"").status, 400);
+    }
+    let twice = [bearer.as_slice(), b"Knowhow-User: a", b"Knowhow-User: b"];
+    raw::request(&shared().address, "GET /v1/skills", &twice, b"").refused(400, "malformed");
+    let users = world.admin.get("/v1/admin/users").await.ok(200);
+    assert_eq!(pluck(&users["items"], "external_id"), ["anna-admin", &"x".repeat(255)]);
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_no_key() {
+    let world = World::new().await;
+    let key = world.backend().await.token.unwrap();
+    let last = if key.ends_with('A') { "B" } else { "A" };
+    let (prefix, secret) = (&key[..16], &key[16..]);
+    for wrong in [
+        format!("{}{last}", &key[..key.len() - 1]),
+        format!("{prefix}{}", "A".repeat(secret.len())),
+        format!("kh_aaaaaaaaaaaa_{secret}"),
+        prefix.to_owned(),
+        key.to_uppercase(),
+        format!("{key}="),
+        "kh_".to_owned(),
+        "kh__".to_owned(),
+    ] {
+        let caller = world.anonymous.with_token(&wrong).acting_for("alice");
+        let answer = caller.get("/v1/skills").await;
+        assert!([400, 401].contains(&answer.status), "{wrong}: {answer}");
+    }
+    world.anonymous.with_token(key).acting_for("alice").get("/v1/skills").await.ok(200);
+}
+
+#[tokio::test]
+async fn a_revoked_key_dies() {
+    let world = World::new().await;
+    let backend = world.backend().await.acting_for("alice");
+    backend.get("/v1/skills").await.ok(200);
+    let id = world.admin.get("/v1/admin/keys").await.ok(200)["items"][0]["id"].as_str().unwrap().to_owned();
+    world.admin.delete(&format!("/v1/admin/keys/{id}")).await.empty(204);
+    poll_async("the key to die", async || (backend.get("/v1/skills").await.status == 401).then_some(())).await;
+    backend.post("/v1/skills", skill("x")).await.refused(401, "unauthenticated");
+    assert!(world.admin.get("/v1/admin/keys").await.ok(200)["items"][0]["revoked_at"].is_string());
+    let again = world.admin.delete(&format!("/v1/admin/keys/{id}")).await;
+    assert!([204, 404].contains(&again.status), "{again}");
+}
+
+#[tokio::test]
+async fn an_expired_key_dies() {
+    let world = World::new().await;
+    let soon = std::time::SystemTime::now() + std::time::Duration::from_millis(1500);
+    let soon = chrono::DateTime::<chrono::Utc>::from(soon).to_rfc3339();
+    let body = json!({"name": "k", "scopes": ["skills:read"], "expires_at": soon});
+    let key = world.admin.post("/v1/admin/keys", body).await.ok(201);
+    let backend = world.anonymous.with_token(key["secret"].as_str().unwrap()).acting_for("alice");
+    poll_async("the key to expire", async || (backend.get("/v1/skills").await.status == 401).then_some(())).await;
+}
+
+#[tokio::test]
+async fn who_guesses_is_told_to_wait() {
+    let world = World::new().await;
+    let service = Service::start(&[("KNOWHOW_WRONG_CREDENTIALS_PER_MINUTE", "100")]);
+    let key = world.backend().await.token.unwrap();
+    let guess =
+        world.anonymous.with_token(format!("{}{}", &key[..16], "A".repeat(43))).acting_for("alice").at(&service);
+    for _ in 0..100 {
+        guess.get("/v1/skills").await.refused(401, "unauthenticated");
+    }
+    let answer = guess.get("/v1/skills").await;
+    answer.refused(429, "rate-limited");
+    assert!(answer.header("retry-after").parse::<u32>().unwrap() > 0);
+    assert_eq!(answer.header("ratelimit-remaining"), "0");
+    answer.header("ratelimit-reset");
+    world.anonymous.at(&service).get("/v1/skills").await.refused(429, "rate-limited");
+    world.alice.at(&service).get("/v1/skills").await.ok(200);
+}

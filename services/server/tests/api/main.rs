@@ -1,0 +1,31 @@
+//! Integration tests of the roof: the real binary, through HTTP and the command line, with typed callers.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod answers;
+mod callers;
+mod raw;
+mod service;
+mod signing;
+
+mod admin;
+mod concurrency;
+mod delete;
+mod exchange;
+mod fields;
+mod health;
+mod idempotency;
+mod jwks;
+mod keys;
+mod list;
+mod load;
+mod patch;
+mod quotas;
+mod records;
+mod resources;
+mod save;
+mod starters;
+mod strangers;
+mod tokens;
+mod used;
+mod versions;

@@ -1,0 +1,82 @@
+//! HTTP by hand, for requests that no honest client sends.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// An answer as it came.
+#[derive(Debug)]
+pub struct RawAnswer {
+    /// The status.
+    pub status: u16,
+    /// Status line and headers.
+    pub head: String,
+    /// The rest.
+    pub body: String,
+}
+
+impl RawAnswer {
+    /// A refusal as problem+json of this status and type.
+    #[track_caller]
+    pub fn refused(&self, status: u16, kind: &str) -> Value {
+        assert_eq!(self.status, status, "{self:?}");
+        assert!(self.head.to_lowercase().contains("content-type: application/problem+json"), "{self:?}");
+        let problem: Value = serde_json::from_str(&self.body).unwrap();
+        assert_eq!(problem["type"], format!("/problems/{kind}"), "{self:?}");
+        problem
+    }
+}
+
+/// Sends bytes, says that there are no more, and reads to the end. What the service no longer wants to read is no
+/// failure: its answer counts.
+pub fn exchange(address: &str, request: &[u8]) -> Option<RawAnswer> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    let _ = stream.write_all(request).and_then(|()| stream.flush());
+    let _ = stream.shutdown(Shutdown::Write);
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    Some(RawAnswer { status, head: head.to_owned(), body: body.to_owned() })
+}
+
+/// A request with these header lines and this body; `Content-Length` is added where no header speaks of length.
+pub fn request(address: &str, line: &str, headers: &[&[u8]], body: &[u8]) -> RawAnswer {
+    let mut bytes = format!("{line} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n").into_bytes();
+    let speaks_of_length = |header: &&&[u8]| {
+        let name = header.split(|b| *b == b':').next().unwrap_or_default().to_ascii_lowercase();
+        name == b"content-length" || name == b"transfer-encoding"
+    };
+    for header in headers {
+        bytes.extend_from_slice(header);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    if !headers.iter().any(|h| speaks_of_length(&h)) && !body.is_empty() {
+        bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+    }
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(body);
+    exchange(address, &bytes).unwrap_or_else(|| panic!("no answer to {line}"))
+}
+
+/// A plain GET; `None` where nobody listens.
+pub fn try_get(address: &str, path: &str) -> Option<RawAnswer> {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    exchange(address, request.as_bytes())
+}
+
+/// A body in chunks, as a client sends it that does not say its length.
+pub fn chunked(body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(body.len() + 1024);
+    for chunk in body.chunks(16 * 1024) {
+        bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        bytes.extend_from_slice(chunk);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"0\r\n\r\n");
+    bytes
+}

@@ -1,0 +1,116 @@
+//! The audit log, and deleted skills that an admin puts back.
+
+use serde_json::{Value, json};
+
+use crate::answers::{members, pluck};
+use crate::callers::{World, skill};
+
+#[tokio::test]
+async fn every_change_leaves_an_entry_without_content() {
+    let world = World::new().await;
+    let World { alice, bob, admin, operator, slug, .. } = &world;
+    let mut secret = skill("plan");
+    secret["content"] = json!("# the-content-itself\n");
+    alice.create(secret).await;
+    alice.replace("plan", "the-content", "their-content").await.ok(200);
+    alice.delete("/v1/skills/plan").await.empty(204);
+    bob.create_all(&["other"]).await;
+    let page = admin.get("/v1/admin/audit?user=alice").await.ok(200);
+    assert_eq!(pluck(&page["items"], "action"), ["skill.delete", "skill.patch", "skill.save"]);
+    let entry = &page["items"][0];
+    assert_eq!(members(entry), ["action", "actor", "at", "detail", "id", "target", "user"]);
+    assert_eq!(
+        (&entry["actor"], &entry["target"], &entry["user"]),
+        (&json!("user:alice"), &json!("plan"), &json!("alice"))
+    );
+    assert!(!page.to_string().contains("content-itself"));
+    let all = admin.get("/v1/admin/audit?limit=200").await.ok(200);
+    assert!(pluck(&all["items"], "action").contains(&"tenant.create".to_owned()));
+    assert!(pluck(&all["items"], "action").contains(&"issuer.create".to_owned()));
+    assert_eq!(operator.get(&format!("/v1/admin/audit?limit=200&tenant={slug}")).await.ok(200), all);
+    let mut seen = Vec::new();
+    let mut path = "/v1/admin/audit?limit=2".to_owned();
+    loop {
+        let page = admin.get(&path).await.ok(200);
+        seen.extend(pluck(&page["items"], "id"));
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        path = format!("/v1/admin/audit?limit=2&cursor={next}");
+    }
+    assert_eq!(seen, pluck(&all["items"], "id"));
+    alice.get("/v1/admin/audit").await.refused(403, "forbidden");
+    for bad in ["user=%00", "user=", "cursor=x", "limit=0"] {
+        admin.get(&format!("/v1/admin/audit?{bad}")).await.refused(400, "malformed");
+    }
+    assert!(admin.get("/v1/admin/audit?user=nobody").await.ok(200)["items"].as_array().unwrap().is_empty());
+}
+
+/// Acceptance case 5: an admin puts a deleted skill back, whole.
+#[tokio::test]
+async fn a_deleted_skill_comes_back_with_its_history() {
+    let world = World::new().await;
+    let World { alice, bob, admin, .. } = &world;
+    let id = alice.create(skill("plan")).await["id"].clone();
+    alice.replace("plan", "First", "Last").await.ok(200);
+    alice.send(reqwest::Method::PUT, "/v1/skills/plan/resources/references/a.md").body("a/b", "alpha").await.ok(200);
+    let before = alice.get("/v1/skills/plan/SKILL.md").await.body;
+    alice.delete("/v1/skills/plan").await.empty(204);
+    bob.create_all(&["plan"]).await;
+    let page = admin.get("/v1/admin/archive").await.ok(200);
+    let entry = &page["items"][0];
+    let expected = ["absorbed_into", "deleted_at", "deleted_by", "id", "name", "purge_at", "user", "versions"];
+    assert_eq!(members(entry), expected);
+    assert_eq!((&entry["user"], &entry["name"], &entry["versions"]), (&json!("alice"), &json!("plan"), &json!(3)));
+    assert!(admin.get("/v1/admin/archive?user=bob").await.ok(200)["items"].as_array().unwrap().is_empty());
+    let restore = format!("/v1/admin/archive/{}/restore", entry["id"].as_str().unwrap());
+    for reason in ["", "  ", "a\0b", &"r".repeat(501)] {
+        admin.post(&restore, json!({"reason": reason})).await.invalid("/reason", "");
+    }
+    admin.post(&restore, json!({})).await.refused(422, "invalid");
+    alice.post(&restore, json!({"reason": "mine"})).await.refused(403, "forbidden");
+    World::new().await.admin.post(&restore, json!({"reason": "foreign"})).await.refused(404, "not-found");
+    assert_eq!(admin.post(&restore, json!({"reason": "by mistake"})).await.ok(200), json!({"name": "plan"}));
+    admin.post(&restore, json!({"reason": "again"})).await.refused(404, "not-found");
+    let back = alice.peek("plan").await;
+    assert_eq!((&back["id"], &back["version"]), (&id, &json!(3)));
+    assert_eq!(alice.get("/v1/skills/plan/SKILL.md").await.body, before);
+    assert_eq!(alice.get("/v1/skills/plan/resources/references/a.md").await.text(), "alpha");
+    assert_eq!(pluck(&alice.get("/v1/skills/plan/versions").await.ok(200)["items"], "version"), ["3", "2", "1"]);
+    let entry = &admin.get("/v1/admin/audit?limit=1").await.ok(200)["items"][0];
+    assert_eq!((&entry["action"], &entry["detail"]["reason"]), (&json!("skill.restore"), &json!("by mistake")));
+    assert_eq!(admin.get("/v1/admin/users/alice").await.ok(200)["skill_count"], 1);
+}
+
+#[tokio::test]
+async fn a_name_that_is_taken_again_is_not_overwritten() {
+    let World { alice, admin, .. } = &World::new().await;
+    alice.create_all(&["plan"]).await;
+    alice.delete("/v1/skills/plan").await.empty(204);
+    alice.create_all(&["plan"]).await;
+    let archive = admin.get("/v1/admin/archive").await.ok(200);
+    let restore = format!("/v1/admin/archive/{}/restore", archive["items"][0]["id"].as_str().unwrap());
+    admin.post(&restore, json!({"reason": "r"})).await.refused(409, "name-taken");
+    alice.delete("/v1/skills/plan").await.empty(204);
+    admin.post(&restore, json!({"reason": "r"})).await.ok(200);
+    admin.post("/v1/admin/archive/x/restore", json!({"reason": "r"})).await.refused(400, "malformed");
+}
+
+#[tokio::test]
+async fn what_was_absorbed_answers_for_itself_again_once_restored() {
+    let World { alice, admin, .. } = &World::new().await;
+    alice.create_all(&["old", "new"]).await;
+    alice.delete("/v1/skills/old").json(&json!({"absorbed_into": "new"})).await.empty(204);
+    let archive = admin.get("/v1/admin/archive").await.ok(200);
+    assert_eq!(archive["items"][0]["absorbed_into"], "new");
+    let restore = format!("/v1/admin/archive/{}/restore", archive["items"][0]["id"].as_str().unwrap());
+    admin.post(&restore, json!({"reason": "r"})).await.ok(200);
+    let loaded = alice.get("/v1/skills/old").await.ok(200);
+    assert_eq!((&loaded["name"], &loaded["moved_from"]), (&json!("old"), &Value::Null));
+}
+
+#[tokio::test]
+async fn a_tenant_without_an_archive_keeps_nothing() {
+    let world = World::with(json!({"starter_skills": false, "archive_days": 0})).await;
+    world.alice.create_all(&["plan"]).await;
+    world.alice.delete("/v1/skills/plan").await.empty(204);
+    assert!(world.admin.get("/v1/admin/archive").await.ok(200)["items"].as_array().unwrap().is_empty());
+}

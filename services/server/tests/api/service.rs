@@ -1,0 +1,263 @@
+//! The service under test: the real binary. Most tests share one process; a test that kills or tunes has its own.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::raw;
+
+/// How long anything may take before a test gives up on it.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running `knowhow serve`.
+pub struct Service {
+    process: Child,
+    watchdog: Child,
+    log: PathBuf,
+    /// `http://127.0.0.1:port`.
+    pub url: String,
+    /// `127.0.0.1:port`.
+    pub address: String,
+}
+
+/// The process that most tests talk to. It dies with this one.
+pub fn shared() -> &'static Service {
+    static SHARED: OnceLock<Service> = OnceLock::new();
+    SHARED.get_or_init(|| Service::start(&[]))
+}
+
+/// A second process over the same database, through which tenants are made. A process remembers for a moment what it
+/// knows of a tenant, so the one under test first hears of a tenant that is complete. It takes issuers in public networks alone.
+pub fn keeper() -> &'static Service {
+    static KEEPER: OnceLock<Service> = OnceLock::new();
+    KEEPER.get_or_init(|| {
+        Service::start(&[
+            ("KNOWHOW_WORKERS", "1"),
+            ("KNOWHOW_WRITE_CONNECTIONS", "4"),
+            ("KNOWHOW_PRIVATE_ISSUERS", "false"),
+        ])
+    })
+}
+
+impl Service {
+    /// Starts a process with these settings besides the usual ones, and waits until it is ready.
+    pub fn start(settings: &[(&str, &str)]) -> Self {
+        migrate();
+        let mut service = Self::spawn(settings);
+        poll("the service to be ready", || {
+            let exited = service.process.try_wait().unwrap();
+            assert!(exited.is_none(), "the service exited with {exited:?}: {}", service.log());
+            raw::try_get(&service.address, "/readyz").is_some_and(|answer| answer.status == 200).then_some(())
+        });
+        service
+    }
+
+    fn spawn(settings: &[(&str, &str)]) -> Self {
+        let log = scratch("service.log");
+        let mut command = knowhow(&["serve"]);
+        command.envs(settings.iter().copied());
+        let mut process = command.stderr(std::fs::File::create(&log).unwrap()).stdin(Stdio::null()).spawn().unwrap();
+        let watchdog = watch(process.id());
+        let address = poll("the service to listen", || {
+            let text = std::fs::read_to_string(&log).unwrap();
+            let exited = process.try_wait().unwrap();
+            assert!(exited.is_none(), "the service exited with {exited:?}: {text}");
+            text.lines().find_map(address_in)
+        });
+        Self { process, watchdog, log, url: format!("http://{address}"), address }
+    }
+
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// The log's lines that no test may cause: errors and panics.
+    pub fn errors(&self) -> Vec<String> {
+        let is_error = |line: &&str| line.contains(r#""level":"ERROR""#) || line.contains("panicked at");
+        self.log().lines().filter(is_error).map(str::to_owned).collect()
+    }
+
+    /// Asks it to stop.
+    pub fn terminate(&self) {
+        let done = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
+        assert!(done.success());
+    }
+
+    /// Stops it at once, wherever it is.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Waits until it is gone.
+    pub fn wait(&mut self, most: Duration) -> ExitStatus {
+        let deadline = Instant::now() + most;
+        loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the service still runs: {}", self.log());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.watchdog.kill();
+        let _ = self.watchdog.wait();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let errors = self.errors();
+        assert!(errors.is_empty() || std::thread::panicking(), "the service logged errors: {errors:#?}");
+    }
+}
+
+/// A shell that outlives this process by a moment and then takes the service along: the pipe closes when we are gone.
+fn watch(service: u32) -> Child {
+    Command::new("sh")
+        .args(["-c", "read -r _; kill -9 \"$1\" 2>/dev/null", "watchdog", &service.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn address_in(line: &str) -> Option<String> {
+    let record: Value = serde_json::from_str(line).ok()?;
+    Some(record.get("address")?.as_str()?.to_owned())
+}
+
+/// The binary with the deployment's settings and nothing else of ours in its environment.
+pub fn knowhow(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_knowhow"));
+    for name in environment().keys().filter(|name| name.starts_with("KNOWHOW_")) {
+        command.env_remove(name);
+    }
+    command.args(arguments).envs(settings());
+    command
+}
+
+fn settings() -> [(&'static str, String); 10] {
+    [
+        ("DATABASE_URL", owner_url().into()),
+        ("KNOWHOW_DATABASE_URL", login_url()),
+        ("KNOWHOW_SECRET_KEY", secret_key().to_owned()),
+        ("KNOWHOW_PORT", "0".to_owned()),
+        ("KNOWHOW_WORKERS", "2".to_owned()),
+        ("KNOWHOW_WRITE_CONNECTIONS", "6".to_owned()),
+        ("KNOWHOW_READ_CONNECTIONS", "3".to_owned()),
+        ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "20000".to_owned()),
+        ("KNOWHOW_PRIVATE_ISSUERS", "true".to_owned()),
+        ("KNOWHOW_WRONG_CREDENTIALS_PER_MINUTE", "0".to_owned()),
+    ]
+}
+
+/// Runs the binary to its end.
+pub fn run(arguments: &[&str]) -> Output {
+    migrate();
+    knowhow(arguments).output().unwrap()
+}
+
+/// Runs the binary to its successful end; what it printed, without the line end.
+pub fn printed(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+/// The token of an operator.
+pub fn operator_token() -> &'static str {
+    static TOKEN: OnceLock<String> = OnceLock::new();
+    TOKEN.get_or_init(|| printed(&["token", "--operator", "--user", "root"]))
+}
+
+fn migrate() {
+    static DONE: OnceLock<()> = OnceLock::new();
+    DONE.get_or_init(|| {
+        let output = knowhow(&["migrate"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    });
+}
+
+#[expect(clippy::disallowed_methods, reason = "the settings of the tests, which have no configuration of their own")]
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars().collect()
+}
+
+/// The database as its owner sees it.
+pub fn owner_url() -> url::Url {
+    let given = environment().remove("DATABASE_URL");
+    let given = given.expect("these tests need a database: run them with scripts/dev/test.sh, or set DATABASE_URL");
+    given.parse().expect("DATABASE_URL is not a URL")
+}
+
+/// The database as the service sees it.
+pub fn login_url() -> String {
+    let password = environment().remove("KNOWHOW_LOGIN_PASSWORD");
+    let password = password.expect(
+        "these tests need the password of the role knowhow_login: run them with scripts/dev/test.sh, or set \
+         KNOWHOW_LOGIN_PASSWORD",
+    );
+    let mut url = owner_url();
+    url.set_username("knowhow_login").unwrap();
+    url.set_password(Some(&password)).unwrap();
+    url.into()
+}
+
+fn secret_key() -> &'static str {
+    static KEY: OnceLock<String> = OnceLock::new();
+    KEY.get_or_init(|| {
+        let mut bytes = [0; 32];
+        aws_lc_rs::rand::fill(&mut bytes).unwrap();
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    })
+}
+
+/// A path of our own for a file or folder, below the build's folder.
+pub fn scratch(name: &str) -> PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("api-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.join(format!("{count}-{name}"))
+}
+
+/// Writes a file below the scratch folder.
+pub fn scratch_file(name: &str, content: &[u8]) -> PathBuf {
+    let path = scratch(name);
+    std::fs::File::create(&path).unwrap().write_all(content).unwrap();
+    path
+}
+
+/// Asks again and again until there is an answer.
+pub fn poll<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The same for a question that takes a request.
+pub async fn poll_async<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

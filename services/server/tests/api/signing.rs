@@ -1,0 +1,50 @@
+//! Tokens made by hand, right and wrong.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use aws_lc_rs::hmac;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+
+/// Base64url without padding.
+pub fn encode(bytes: impl AsRef<[u8]>) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// A fresh secret of 64 letters.
+pub fn random_secret() -> String {
+    let mut bytes = [0; 48];
+    aws_lc_rs::rand::fill(&mut bytes).unwrap();
+    encode(bytes)
+}
+
+/// Seconds since 1970.
+pub fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().try_into().unwrap()
+}
+
+/// The claims of a plain user for an hour.
+pub fn claims(tenant: &str, sub: &str) -> Value {
+    json!({
+        "iss": issuer_of(tenant), "aud": "knowhow", "sub": sub, "tid": tenant, "roles": ["user"],
+        "iat": now(), "nbf": now(), "exp": now() + 3600,
+    })
+}
+
+/// `iss` of the HS256 issuer that every tenant of the tests has.
+pub fn issuer_of(tenant: &str) -> String {
+    format!("https://login.example/{tenant}")
+}
+
+/// An HS256 token.
+pub fn hs256(secret: &str, claims: &Value) -> String {
+    signed(secret, &json!({"alg": "HS256", "typ": "JWT"}), claims)
+}
+
+/// A token whose HMAC-SHA256 is right, whatever its header says.
+pub fn signed(secret: &str, header: &Value, claims: &Value) -> String {
+    let text = format!("{}.{}", encode(header.to_string()), encode(claims.to_string()));
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+    format!("{text}.{}", encode(hmac::sign(&key, text.as_bytes())))
+}

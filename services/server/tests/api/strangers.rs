@@ -1,0 +1,270 @@
+//! A stranger walks every operation with somebody else's names and ids. The walk fails where an operation of the
+//! document is missing from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::answers::Answer;
+use crate::callers::{Caller, World, skill};
+use crate::exchange::zip;
+use crate::signing;
+
+/// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
+/// and the owner with the scope `skills:read` alone.
+const GOLDEN: [(&str, [u16; 6]); 35] = [
+    ("check_health", [200, 200, 200, 200, 200, 200]),
+    ("check_readiness", [200, 200, 200, 200, 200, 200]),
+    ("save_skill", [401, 401, 409, 409, 409, 403]),
+    ("list_skills", [401, 401, 200, 200, 200, 200]),
+    ("load_skill", [401, 401, 404, 404, 404, 200]),
+    ("read_skill_md", [401, 401, 404, 404, 404, 200]),
+    ("patch_skill", [401, 401, 404, 404, 404, 403]),
+    ("put_fields", [401, 401, 404, 404, 404, 403]),
+    ("delete_skill", [401, 401, 404, 404, 404, 403]),
+    ("list_versions", [401, 401, 404, 404, 404, 200]),
+    ("get_version", [401, 401, 404, 404, 404, 200]),
+    ("diff_versions", [401, 401, 404, 404, 404, 200]),
+    ("rollback_skill", [401, 401, 404, 404, 404, 403]),
+    ("get_resource", [401, 401, 404, 404, 404, 200]),
+    ("put_resource", [401, 401, 404, 404, 404, 403]),
+    ("delete_resource", [401, 401, 404, 404, 404, 403]),
+    ("report_use", [401, 401, 404, 404, 404, 200]),
+    ("import_skills", [401, 401, 200, 200, 200, 403]),
+    ("export_skills", [401, 401, 200, 200, 200, 200]),
+    ("create_tenant", [401, 401, 403, 403, 403, 403]),
+    ("list_tenants", [401, 401, 403, 403, 403, 403]),
+    ("get_tenant", [401, 401, 403, 403, 403, 403]),
+    ("update_tenant", [401, 401, 403, 403, 403, 403]),
+    ("create_user", [401, 401, 403, 403, 404, 403]),
+    ("list_users", [401, 401, 403, 403, 404, 403]),
+    ("get_user", [401, 401, 403, 403, 404, 403]),
+    ("create_issuer", [401, 401, 403, 403, 404, 403]),
+    ("list_issuers", [401, 401, 403, 403, 404, 403]),
+    ("delete_issuer", [401, 401, 403, 403, 404, 403]),
+    ("create_key", [401, 401, 403, 403, 404, 403]),
+    ("list_keys", [401, 401, 403, 403, 404, 403]),
+    ("revoke_key", [401, 401, 403, 403, 404, 403]),
+    ("list_audit", [401, 401, 403, 403, 404, 403]),
+    ("list_archive", [401, 401, 403, 403, 404, 403]),
+    ("restore_skill", [401, 401, 403, 403, 404, 403]),
+];
+
+/// What a request needs to name.
+struct Names {
+    skill: String,
+    tenant: String,
+    user: String,
+    issuer: String,
+    key: String,
+    archived: String,
+}
+
+enum Body {
+    None,
+    Json(Value),
+    Bytes,
+    Form,
+}
+
+type Step = (&'static str, Method, String, Body);
+
+/// One request for every operation.
+fn walk(names: &Names) -> Vec<Step> {
+    let skill = |rest: &str| format!("/v1/skills/{}{rest}", names.skill.replace('/', "%2F"));
+    let admin = |rest: &str| format!("/v1/admin/{rest}?tenant={}", names.tenant);
+    let tenant = format!("/v1/admin/tenants/{}", names.tenant);
+    let edit = json!({"edits": [{"old_string": "First", "new_string": "Stolen"}]});
+    let issuer = json!({"iss": "https://mine.example", "algorithm": "HS256", "secret": "s".repeat(40)});
+    let file = "/resources/references/a.md";
+    let (get, post, put, patch, delete) = (Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE);
+    let mut steps = vec![
+        ("check_health", get.clone(), "/healthz".to_owned(), Body::None),
+        ("check_readiness", get.clone(), "/readyz".to_owned(), Body::None),
+        ("save_skill", post.clone(), "/v1/skills".to_owned(), Body::Json(based_on_theirs())),
+        ("list_skills", get.clone(), "/v1/skills".to_owned(), Body::None),
+        ("load_skill", get.clone(), skill(""), Body::None),
+        ("read_skill_md", get.clone(), skill("/SKILL.md"), Body::None),
+        ("patch_skill", patch.clone(), skill(""), Body::Json(edit)),
+        ("put_fields", put.clone(), skill("/fields"), Body::Json(json!({"tags": ["stolen"]}))),
+        ("delete_skill", delete.clone(), skill(""), Body::None),
+        ("list_versions", get.clone(), skill("/versions"), Body::None),
+        ("get_version", get.clone(), skill("/versions/1"), Body::None),
+        ("diff_versions", get.clone(), skill("/diff?from=1&to=2"), Body::None),
+        ("rollback_skill", post.clone(), skill("/rollback"), Body::Json(json!({"version": 1}))),
+        ("get_resource", get.clone(), skill(file), Body::None),
+        ("put_resource", put, skill(file), Body::Bytes),
+        ("delete_resource", delete.clone(), skill(file), Body::None),
+        ("report_use", post.clone(), "/v1/skills/used".to_owned(), Body::Json(json!({"skill": names.skill}))),
+        ("import_skills", post.clone(), "/v1/skills/import".to_owned(), Body::Form),
+        ("export_skills", get.clone(), "/v1/skills/export".to_owned(), Body::None),
+    ];
+    steps.extend([
+        ("create_tenant", post.clone(), "/v1/admin/tenants".to_owned(), Body::Json(json!({"slug": "stolen"}))),
+        ("list_tenants", get.clone(), "/v1/admin/tenants".to_owned(), Body::None),
+        ("get_tenant", get.clone(), tenant.clone(), Body::None),
+        ("update_tenant", patch, tenant, Body::Json(json!({"name": "stolen"}))),
+        ("create_user", post.clone(), admin("users"), Body::Json(json!({"external_id": "stolen"}))),
+        ("list_users", get.clone(), admin("users"), Body::None),
+        ("get_user", get.clone(), admin(&format!("users/{}", names.user)), Body::None),
+        ("create_issuer", post.clone(), admin("issuers"), Body::Json(issuer)),
+        ("list_issuers", get.clone(), admin("issuers"), Body::None),
+        ("delete_issuer", delete.clone(), admin(&format!("issuers/{}", names.issuer)), Body::None),
+        ("create_key", post.clone(), admin("keys"), Body::Json(json!({"name": "k", "scopes": ["admin"]}))),
+        ("list_keys", get.clone(), admin("keys"), Body::None),
+        ("revoke_key", delete, admin(&format!("keys/{}", names.key)), Body::None),
+        ("list_audit", get.clone(), admin("audit"), Body::None),
+        ("list_archive", get, admin("archive"), Body::None),
+        (
+            "restore_skill",
+            post,
+            admin(&format!("archive/{}/restore", names.archived)),
+            Body::Json(json!({"reason": "r"})),
+        ),
+    ]);
+    steps
+}
+
+/// A save under their name that says it is based on their version: whoever has no such skill is at version 0.
+fn based_on_theirs() -> Value {
+    let mut body = skill("mcp/plan");
+    body["content"] = json!("# Stolen\n");
+    body["expected_version"] = json!(3);
+    body
+}
+
+async fn take(caller: &Caller, (_, method, path, body): &Step) -> Answer {
+    let sending = caller.send(method.clone(), path);
+    match body {
+        Body::None => sending.await,
+        Body::Json(value) => sending.json(value).await,
+        Body::Bytes => sending.body("application/octet-stream", "stolen").await,
+        Body::Form => sending.files(&[("x.zip", &zip(&[("README.md", b"a stray")]))]).await,
+    }
+}
+
+async fn first_id(admin: &Caller, list: &str) -> String {
+    admin.get(&format!("/v1/admin/{list}")).await.ok(200)["items"][0]["id"].as_str().unwrap().to_owned()
+}
+
+/// Alice's skill with three versions and a file, a deleted one, a key: something of every kind.
+async fn furnish(world: &World) -> (Names, String) {
+    let alice = &world.alice;
+    let id = alice.create(skill("mcp/plan")).await["id"].as_str().unwrap().to_owned();
+    alice.replace("mcp/plan", "then that", "then this").await.ok(200);
+    let file = "/v1/skills/mcp%2Fplan/resources/references/a.md";
+    alice.send(Method::PUT, file).body("text/plain", "alpha").await.ok(200);
+    alice.create_all(&["gone"]).await;
+    alice.delete("/v1/skills/gone").await.empty(204);
+    world.backend().await;
+    let names = Names {
+        skill: "mcp/plan".into(),
+        tenant: world.slug.clone(),
+        user: "alice".into(),
+        issuer: first_id(&world.admin, "issuers").await,
+        key: first_id(&world.admin, "keys").await,
+        archived: first_id(&world.admin, "archive").await,
+    };
+    (names, id)
+}
+
+fn nobody() -> Names {
+    let id = || uuid::Uuid::now_v7().to_string();
+    Names {
+        skill: "mcp/none".into(),
+        tenant: "no-such-tenant".into(),
+        user: "nobody".into(),
+        issuer: id(),
+        key: id(),
+        archived: id(),
+    }
+}
+
+/// Everything that is Alice's or her tenant's.
+async fn inventory(world: &World) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for path in ["/v1/skills", "/v1/skills/mcp%2Fplan?peek=true", "/v1/skills/mcp%2Fplan/versions", "/v1/skills/export"]
+    {
+        all.push(world.alice.get(path).await.body);
+    }
+    for list in ["users", "issuers", "keys", "archive", "audit?limit=200"] {
+        all.push(world.admin.get(&format!("/v1/admin/{list}")).await.body);
+    }
+    all.push(world.operator.get(&format!("/v1/admin/tenants/{}", world.slug)).await.body);
+    all
+}
+
+/// What of an answer may not tell foreign from missing.
+fn telling(answer: &Answer) -> (u16, Vec<(String, Vec<u8>)>, String) {
+    let own = answer.header("x-request-id").to_owned();
+    let mut headers: Vec<(String, Vec<u8>)> = answer
+        .headers
+        .iter()
+        .filter(|(name, _)| !["x-request-id", "date"].contains(&name.as_str()))
+        .map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()))
+        .collect();
+    headers.sort();
+    (answer.status, headers, answer.text().replace(&own, "ID"))
+}
+
+#[tokio::test]
+async fn nobody_gets_at_what_is_somebody_elses() {
+    let (world, elsewhere) = (World::new().await, World::new().await);
+    let (theirs, id) = furnish(&world).await;
+    let by_id = Names { skill: id, ..furnished_again(&theirs) };
+    world.bob.names().await;
+    elsewhere.admin.names().await;
+    let mut claims = signing::claims(&world.slug, "alice");
+    claims["exp"] = json!(1);
+    let bad = world.anonymous.with_token(signing::hs256(&world.secret, &claims));
+    let strangers = [&world.anonymous, &bad, &world.bob, &elsewhere.alice, &elsewhere.admin];
+    let before = inventory(&world).await;
+    let mut seen: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
+    for caller in strangers {
+        for ((step, twin), missing) in walk(&theirs).iter().zip(walk(&by_id)).zip(walk(&nobody())) {
+            let answer = take(caller, step).await;
+            seen.entry(step.0).or_default().push(answer.status);
+            assert_eq!(telling(&answer), telling(&take(caller, &missing).await), "{}", step.0);
+            assert_eq!(telling(&answer), telling(&take(caller, &twin).await), "{}", step.0);
+        }
+    }
+    assert_eq!(inventory(&world).await, before);
+    for stranger in [&world.bob, &elsewhere.alice, &elsewhere.admin] {
+        assert!(stranger.names().await.is_empty());
+    }
+    for step in walk(&theirs) {
+        seen.entry(step.0).or_default().push(take(&world.read_only, &step).await.status);
+    }
+    let golden: BTreeMap<&str, Vec<u16>> = GOLDEN.iter().map(|(name, row)| (*name, row.to_vec())).collect();
+    for (operation, row) in &seen {
+        assert_eq!(Some(row), golden.get(operation), "{operation}");
+    }
+    assert_eq!(inventory(&world).await[2..], before[2..]);
+    assert_eq!(walked(&seen), documented(&world.anonymous).await);
+}
+
+fn furnished_again(names: &Names) -> Names {
+    let Names { skill, tenant, user, issuer, key, archived } = names;
+    Names {
+        skill: skill.clone(),
+        tenant: tenant.clone(),
+        user: user.clone(),
+        issuer: issuer.clone(),
+        key: key.clone(),
+        archived: archived.clone(),
+    }
+}
+
+fn walked(seen: &BTreeMap<&str, Vec<u16>>) -> BTreeSet<String> {
+    seen.keys().map(|operation| (*operation).to_owned()).collect()
+}
+
+async fn documented(anybody: &Caller) -> BTreeSet<String> {
+    let document = anybody.get("/openapi.json").await.ok(200);
+    let items = document["paths"].as_object().unwrap().values();
+    items
+        .flat_map(|item| item.as_object().unwrap().values())
+        .map(|operation| operation["operationId"].as_str().unwrap().to_owned())
+        .collect()
+}

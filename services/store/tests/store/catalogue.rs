@@ -1,0 +1,314 @@
+//! What `pg_catalog` says about the schema: every table behind the same wall, every key in the tenant's order, every
+//! grant on one page.
+
+use sqlx::{AssertSqlSafe, PgConnection, Row};
+
+use crate::harness::Place;
+use crate::matrix::OPEN_TO_SYSTEM;
+
+/// Who may do what with which table. A new grant is written here, knowingly.
+const GRANTS: &str = "
+    knowhow_admin api_keys: insert, select, update (revoked_at)
+    knowhow_admin archived_skills: delete, insert, select
+    knowhow_admin audit_log: insert, select
+    knowhow_admin idempotency_keys: delete, insert, select, update
+    knowhow_admin issuers: delete, insert, select
+    knowhow_admin skill_embeddings: delete, insert, select, update
+    knowhow_admin skill_redirects: delete, insert, select, update
+    knowhow_admin skill_resources: delete, insert, select
+    knowhow_admin skill_usage: delete, insert, select, update
+    knowhow_admin skill_versions: insert, select
+    knowhow_admin skills: delete, insert, select, update
+    knowhow_admin starter_installs: insert, select, update
+    knowhow_admin tenants: select
+    knowhow_admin usage_events: delete, insert, select, update
+    knowhow_admin user_catalogs: select, update
+    knowhow_admin users: select
+    knowhow_system _sqlx_migrations: select
+    knowhow_system api_keys: insert, select, update (last_used_at)
+    knowhow_system archived_skills: delete, select (tenant_id, user_id, digests, purge_at)
+    knowhow_system audit_log: insert
+    knowhow_system idempotency_keys: delete, select
+    knowhow_system issuers: insert, select
+    knowhow_system skill_resources: delete, select (tenant_id, user_id, digest)
+    knowhow_system skill_versions: select (tenant_id, user_id, document_digest, resources)
+    knowhow_system tenants: insert, select, update
+    knowhow_system usage_events: delete, select (at)
+    knowhow_system user_catalogs: insert, select, update (revision)
+    knowhow_system users: insert, select
+    knowhow_tenant archived_skills: insert, select (tenant_id, user_id, digests)
+    knowhow_tenant audit_log: insert
+    knowhow_tenant idempotency_keys: delete, insert, select, update
+    knowhow_tenant skill_embeddings: delete, insert, select, update
+    knowhow_tenant skill_redirects: delete, insert, select, update
+    knowhow_tenant skill_resources: delete, insert, select
+    knowhow_tenant skill_usage: delete, insert, select, update
+    knowhow_tenant skill_versions: insert, select
+    knowhow_tenant skills: delete, insert, select, update
+    knowhow_tenant starter_installs: insert, select, update
+    knowhow_tenant usage_events: delete, insert, select, update
+    knowhow_tenant user_catalogs: select, update
+    knowhow_tenant users: select
+";
+
+/// Tables without rows of a tenant.
+const WITHOUT_TENANT: &[&str] = &["_sqlx_migrations"];
+
+/// Unique indexes that do not start with the owner's keys, and why that is no oracle.
+const OTHER_UNIQUES: &[(&str, &str)] = &[
+    ("tenants_slug_key", "operators name tenants; no tenant's role can write here"),
+    ("users_tenant_id_external_id_key", "users are made by the system role alone, within their tenant"),
+];
+
+/// Everything that a query answers, one text a row.
+async fn texts(conn: &mut PgConnection, sql: &str) -> Vec<String> {
+    let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(conn).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+/// Asserts that a query for violations finds none.
+async fn assert_none(sql: &str) {
+    let found = texts(&mut Place::shared().await.owner().await, sql).await;
+    assert_eq!(found, Vec::<String>::new());
+}
+
+/// The tables of the schema that have a `tenant_id`, with whether they have a `user_id`.
+const TENANT_TABLES: &str = "
+    with tenant_tables as (
+        select c.oid, c.relname::text as name, c.relrowsecurity, c.relforcerowsecurity,
+               exists (select from pg_attribute a
+                       where a.attrelid = c.oid and a.attname = 'user_id' and not a.attisdropped) as of_users
+        from pg_class c
+        join pg_attribute t on t.attrelid = c.oid and t.attname = 'tenant_id' and not t.attisdropped
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+    ), keys as (
+        select i.indexrelid, i.indrelid, i.indisprimary, i.indisunique,
+               array(select a.attname::text from unnest(i.indkey::smallint[]) with ordinality k (attnum, at)
+                     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+                     order by k.at) as columns
+        from pg_index i
+    )";
+
+#[tokio::test]
+async fn every_table_has_a_tenant_and_forced_row_level_security() {
+    let sql = "select c.relname::text from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'f')
+          and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id')";
+    assert_eq!(texts(&mut Place::shared().await.owner().await, sql).await, WITHOUT_TENANT);
+    assert_none(&format!(
+        "{TENANT_TABLES} select name from tenant_tables where not (relrowsecurity and relforcerowsecurity)"
+    ))
+    .await;
+}
+
+#[tokio::test]
+async fn every_table_has_the_one_form_of_policies() {
+    let owner = "(tenant_id = app.tenant_id()) AND (user_id = app.user_id())";
+    let tenant = "(tenant_id = app.tenant_id())";
+    let of_users = format!(
+        "owner ALL {{knowhow_admin,knowhow_tenant}} using (({owner})) check (({owner})); tenant_admin SELECT {{knowhow_admin}} using ({tenant})"
+    );
+    let of_tenant = format!("tenant_admin ALL {{knowhow_admin}} using ({tenant}) check ({tenant})");
+    let sql = format!(
+        "{TENANT_TABLES}
+        select t.name, t.of_users, coalesce(string_agg(
+            p.policyname || ' ' || p.cmd || ' ' || (select array_agg(r order by r) from unnest(p.roles) r)::text
+                || ' using (' || p.qual || ')' || coalesce(' check (' || p.with_check || ')', ''),
+            '; ' order by p.policyname) filter (where p.permissive = 'PERMISSIVE'), '') as policies
+        from tenant_tables t
+        left join pg_policies p on p.schemaname = 'public' and p.tablename = t.name and p.policyname <> 'system'
+        group by t.name, t.of_users"
+    );
+    let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut Place::shared().await.owner().await).await.unwrap();
+    assert!(!rows.is_empty());
+    for row in rows {
+        let expected = if row.get::<bool, _>(1) { &of_users } else { &of_tenant };
+        // Postgres prints one pair of parentheses around each expression of its own accord.
+        let policies = row.get::<String, _>(2);
+        assert_eq!(policies.replace("((", "(").replace("))", ")"), expected.replace("((", "(").replace("))", ")"));
+    }
+}
+
+#[tokio::test]
+async fn only_these_tables_are_open_to_statements_across_tenants() {
+    let sql = "select tablename::text from pg_policies
+        where schemaname = 'public' and (policyname = 'system' or 'knowhow_system' = any (roles) or 'public' = any (roles))
+        order by 1";
+    let mut open: Vec<&str> = OPEN_TO_SYSTEM.iter().map(|(table, _)| *table).collect();
+    open.sort_unstable();
+    assert_eq!(texts(&mut Place::shared().await.owner().await, sql).await, open);
+    assert!(OPEN_TO_SYSTEM.iter().all(|(_, reason)| !reason.is_empty()));
+}
+
+#[tokio::test]
+async fn every_key_starts_with_the_tenant_and_the_user() {
+    let other: Vec<String> = OTHER_UNIQUES.iter().map(|(index, _)| format!("'{index}'")).collect();
+    assert_none(&format!(
+        "{TENANT_TABLES}
+        select k.indexrelid::regclass::text || ' ' || k.columns::text
+        from keys k join tenant_tables t on t.oid = k.indrelid
+        where k.indisunique and k.indexrelid::regclass::text not in ({})
+          and (k.columns[1] <> 'tenant_id' or (t.of_users and k.columns[2] is distinct from 'user_id'))",
+        other.join(", ")
+    ))
+    .await;
+    assert_none(&format!(
+        "{TENANT_TABLES} select name from tenant_tables t
+        where not exists (select from keys k where k.indrelid = t.oid and k.indisprimary)"
+    ))
+    .await;
+}
+
+#[tokio::test]
+async fn every_foreign_key_carries_the_tenant_and_the_user() {
+    assert_none(&format!(
+        "{TENANT_TABLES}, foreign_keys as (
+            select f.conname::text as name, f.conrelid, f.confrelid, f.confdeltype,
+                   array(select a.attname::text from unnest(f.conkey) with ordinality k (attnum, at)
+                         join pg_attribute a on a.attrelid = f.conrelid and a.attnum = k.attnum order by k.at) as mine,
+                   array(select a.attname::text from unnest(f.confkey) with ordinality k (attnum, at)
+                         join pg_attribute a on a.attrelid = f.confrelid and a.attnum = k.attnum order by k.at) as theirs
+            from pg_constraint f where f.contype = 'f'
+        )
+        select f.name || ' ' || f.mine::text || ' ' || f.theirs::text
+        from foreign_keys f
+        join tenant_tables t on t.oid = f.confrelid
+        where f.mine[1] <> 'tenant_id' or f.theirs[1] <> 'tenant_id'
+           or (t.of_users and (f.mine[2] is distinct from 'user_id' or f.theirs[2] is distinct from 'user_id'))"
+    ))
+    .await;
+}
+
+#[tokio::test]
+async fn grants_are_exactly_these() {
+    let sql = "
+        with grants as (
+            select a.grantee, c.relname, lower(a.privilege_type) as privilege, a.is_grantable
+            from pg_class c, lateral aclexplode(c.relacl) a
+            where c.relnamespace = 'public'::regnamespace and a.grantee <> c.relowner
+            union all
+            select a.grantee, c.relname,
+                   lower(a.privilege_type) || ' (' || string_agg(t.attname, ', ' order by t.attnum) || ')',
+                   bool_or(a.is_grantable)
+            from pg_class c
+            join pg_attribute t on t.attrelid = c.oid, lateral aclexplode(t.attacl) a
+            where c.relnamespace = 'public'::regnamespace and a.grantee <> c.relowner
+            group by a.grantee, c.relname, a.privilege_type
+        )
+        select case grantee when 0 then 'PUBLIC' else grantee::regrole::text end || ' ' || relname || ': '
+               || string_agg(privilege || case when is_grantable then ' WITH GRANT OPTION' else '' end, ', '
+                             order by privilege)
+        from grants
+        group by grantee, relname
+        order by 1";
+    let grants = texts(&mut Place::shared().await.owner().await, sql).await;
+    let expected: Vec<&str> = GRANTS.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    assert_eq!(grants, expected, "\n{}\n", grants.join("\n"));
+}
+
+#[tokio::test]
+async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
+    let schemas = "
+        select n.nspname || ' ' || case a.grantee when 0 then 'PUBLIC' else a.grantee::regrole::text end || ': '
+               || string_agg(lower(a.privilege_type), ', ' order by a.privilege_type)
+        from pg_namespace n, lateral aclexplode(n.nspacl) a
+        where n.nspname in ('public', 'app') and a.grantee <> n.nspowner
+        group by n.nspname, a.grantee
+        order by 1";
+    assert_eq!(
+        texts(&mut Place::shared().await.owner().await, schemas).await,
+        [
+            "app knowhow_admin: usage",
+            "app knowhow_system: usage",
+            "app knowhow_tenant: usage",
+            "public PUBLIC: usage",
+            "public knowhow_admin: usage",
+            "public knowhow_login: usage",
+            "public knowhow_owner: create, usage",
+            "public knowhow_system: usage",
+            "public knowhow_tenant: usage",
+        ]
+    );
+    let functions = "
+        select p.oid::regprocedure::text from pg_proc p
+        where p.pronamespace = 'app'::regnamespace
+          and has_function_privilege('knowhow_tenant', p.oid, 'execute')
+        order by 1";
+    assert_eq!(texts(&mut Place::shared().await.owner().await, functions).await, ["app.tenant_id()", "app.user_id()"]);
+}
+
+#[tokio::test]
+async fn no_way_leads_around_the_policies() {
+    // Views and materialized views run as their owner, partitions have policies of their own.
+    assert_none(
+        "select c.relname || ' ' || c.relkind::text from pg_class c
+         where c.relnamespace in ('public'::regnamespace, 'app'::regnamespace)
+           and (c.relkind in ('v', 'm', 'p', 'f') or c.relispartition)
+           and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')",
+    )
+    .await;
+    assert_none(
+        "select p.oid::regprocedure::text from pg_proc p
+         where p.pronamespace in ('public'::regnamespace, 'app'::regnamespace)
+           and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+           and (p.prosecdef
+                or not exists (select from unnest(p.proconfig) c where c like 'search_path=%'))",
+    )
+    .await;
+    assert_none(
+        "select t.tgname::text from pg_trigger t join pg_class c on c.oid = t.tgrelid
+         where c.relnamespace = 'public'::regnamespace and not t.tgisinternal",
+    )
+    .await;
+    assert_none("select evtname::text from pg_event_trigger").await;
+}
+
+#[tokio::test]
+async fn the_roles_can_do_nothing_but_what_is_granted() {
+    let roles = "
+        select rolname || concat(
+            case when rolcanlogin then ' login' end, case when rolinherit then ' inherit' end,
+            case when rolsuper then ' superuser' end, case when rolbypassrls then ' bypassrls' end,
+            case when rolcreaterole then ' createrole' end, case when rolcreatedb then ' createdb' end,
+            case when rolreplication then ' replication' end)
+        from pg_roles where rolname in ('knowhow_owner', 'knowhow_login', 'knowhow_tenant', 'knowhow_admin', 'knowhow_system')
+        order by 1";
+    assert_eq!(
+        texts(&mut Place::shared().await.owner().await, roles).await,
+        ["knowhow_admin", "knowhow_login login", "knowhow_owner", "knowhow_system", "knowhow_tenant"]
+    );
+    let memberships = "
+        select m.member::regrole::text || ' in ' || m.roleid::regrole::text
+               || concat(case when m.inherit_option then ' inherit' end, case when m.set_option then ' set' end,
+                         case when m.admin_option then ' admin' end)
+        from pg_auth_members m
+        where m.member in ('knowhow_owner'::regrole, 'knowhow_login'::regrole, 'knowhow_tenant'::regrole,
+                           'knowhow_admin'::regrole, 'knowhow_system'::regrole)
+        order by 1";
+    assert_eq!(
+        texts(&mut Place::shared().await.owner().await, memberships).await,
+        [
+            "knowhow_login in knowhow_admin set",
+            "knowhow_login in knowhow_system set",
+            "knowhow_login in knowhow_tenant set"
+        ]
+    );
+    let timeout = "select unnest(setconfig) from pg_db_role_setting where setrole = 'knowhow_login'::regrole";
+    assert_eq!(
+        texts(&mut Place::shared().await.owner().await, timeout).await,
+        ["idle_in_transaction_session_timeout=10s"]
+    );
+}
+
+#[tokio::test]
+async fn everything_belongs_to_the_owner_role() {
+    assert_none(
+        "select c.relname::text from pg_class c
+         where c.relnamespace in ('public'::regnamespace, 'app'::regnamespace) and c.relkind in ('r', 'S')
+           and c.relname <> '_sqlx_migrations' and c.relowner <> 'knowhow_owner'::regrole
+         union all
+         select p.oid::regprocedure::text from pg_proc p
+         where p.pronamespace = 'app'::regnamespace and p.proowner <> 'knowhow_owner'::regrole",
+    )
+    .await;
+}

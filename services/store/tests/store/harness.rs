@@ -1,0 +1,251 @@
+//! What every test stands on: the migrated database, tenants whose callers come through the gate like everybody, and
+//! databases and roles of one's own for tests that break something.
+
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::FutureExt;
+use knowhow_domain::{Clock, SystemClock, TenantId, TenantSettings, UserId, new_id};
+use knowhow_store::credential::{NewToken, mint_hs256};
+use knowhow_store::issuers::{self, IssuerRow};
+use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, Principal, TenantTx, tenants};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+use tokio::sync::OnceCell;
+use url::Url;
+
+const AUDIENCE: &str = "knowhow";
+const ISSUER: &str = "https://login.test.example";
+
+/// The server under test.
+pub struct Server {
+    owner: Url,
+    password: String,
+}
+
+/// The server, its common database migrated: once per process.
+pub async fn server() -> &'static Server {
+    static SERVER: OnceCell<Server> = OnceCell::const_new();
+    SERVER
+        .get_or_init(|| async {
+            let server = Server {
+                owner: variable("DATABASE_URL").parse().expect("DATABASE_URL is a URL"),
+                password: variable("KNOWHOW_LOGIN_PASSWORD"),
+            };
+            knowhow_store::migrate(server.owner.as_str(), Some(&server.password)).await.unwrap();
+            server
+        })
+        .await
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place where tests read the environment")]
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run make test, which starts a database"))
+}
+
+/// One database of the server, and how to come to it.
+#[derive(Clone)]
+pub struct Place {
+    /// URL of the role that owns the schema, a superuser.
+    pub owner_url: String,
+    /// URL of the service's login role.
+    pub login_url: String,
+    /// Password of the service's login role.
+    pub password: String,
+}
+
+impl Place {
+    /// The database that all tests share.
+    pub async fn shared() -> Self {
+        let server = server().await;
+        Self::named(server, server.owner.path().trim_start_matches('/'))
+    }
+
+    fn named(server: &Server, database: &str) -> Self {
+        let mut owner = server.owner.clone();
+        owner.set_path(database);
+        Self {
+            owner_url: owner.to_string(),
+            login_url: login(&owner, "knowhow_login", &server.password),
+            password: server.password.clone(),
+        }
+    }
+
+    /// A connection as the superuser.
+    pub async fn owner(&self) -> PgConnection {
+        PgConnection::connect(&self.owner_url).await.unwrap()
+    }
+
+    /// A connection as the service's login role.
+    pub async fn login(&self) -> PgConnection {
+        PgConnection::connect(&self.login_url).await.unwrap()
+    }
+
+    /// The same database, by another login role.
+    pub fn login_url_of(&self, role: &str, password: &str) -> String {
+        login(&self.owner_url.parse().unwrap(), role, password)
+    }
+
+    /// Runs statements as the superuser.
+    pub async fn run(&self, sql: &str) {
+        let mut conn = self.owner().await;
+        conn.execute(AssertSqlSafe(sql)).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+        conn.close().await.unwrap();
+    }
+
+    /// One number, read as the superuser.
+    pub async fn count(&self, sql: &str) -> i64 {
+        let mut conn = self.owner().await;
+        let count = sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&mut conn).await;
+        conn.close().await.unwrap();
+        count.unwrap_or_else(|e| panic!("{sql}: {e}"))
+    }
+}
+
+fn login(owner: &Url, role: &str, password: &str) -> String {
+    let mut url = owner.clone();
+    url.set_username(role).unwrap();
+    url.set_password(Some(password)).unwrap();
+    url.to_string()
+}
+
+/// Gives `test` an empty database of its own, and drops it whatever comes.
+pub async fn with_empty_database(test: impl AsyncFnOnce(&Place)) {
+    let server = server().await;
+    let name = format!("knowhow_test_{}", new_id().simple());
+    let shared = Place::shared().await;
+    shared.run(&format!("create database {name} template template0")).await;
+    let place = Place::named(server, &name);
+    let outcome = AssertUnwindSafe(test(&place)).catch_unwind().await;
+    shared.run(&format!("drop database {name} with (force)")).await;
+    outcome.unwrap_or_else(|panic| resume_unwind(panic));
+}
+
+/// Gives `test` a migrated database of its own.
+pub async fn with_database(test: impl AsyncFnOnce(&Place)) {
+    with_empty_database(async |place| {
+        knowhow_store::migrate(&place.owner_url, None).await.unwrap();
+        test(place).await;
+    })
+    .await;
+}
+
+/// Gives `test` a login role of its own with these options, able to take the service's roles, and drops it.
+pub async fn with_role(place: &Place, options: &str, test: impl AsyncFnOnce(&str, &str)) {
+    let role = format!("knowhow_test_{}", new_id().simple());
+    let password = new_id().simple().to_string();
+    let grant = format!("grant knowhow_tenant, knowhow_admin, knowhow_system to {role} with inherit false, set true");
+    place.run(&format!("create role {role} login {options} password '{password}'; {grant}")).await;
+    let url = place.login_url_of(&role, &password);
+    let outcome = AssertUnwindSafe(test(&role, &url)).catch_unwind().await;
+    place.run(&format!("drop owned by {role}; drop role {role}")).await;
+    outcome.unwrap_or_else(|panic| resume_unwind(panic));
+}
+
+/// Pools for one test, small: all tests together share the server's connections.
+pub fn open(url: &str, write_connections: u32, read_connections: usize) -> Database {
+    Database::open(&DatabaseConfig {
+        url: url.to_owned(),
+        write_connections,
+        read_connections,
+        acquire_timeout: Duration::from_secs(60),
+        statement_timeout: Duration::from_secs(60),
+    })
+    .unwrap()
+}
+
+/// The service without its faces: pools and a gate.
+pub struct House {
+    /// Where.
+    pub place: Place,
+    /// Pools.
+    pub db: Database,
+    /// Credentials to principals.
+    pub gate: Gate,
+}
+
+impl House {
+    /// Over the database that all tests share.
+    pub async fn open() -> Self {
+        Self::at(&Place::shared().await, 4, 2)
+    }
+
+    /// Over any database, with so many connections.
+    pub fn at(place: &Place, write_connections: u32, read_connections: usize) -> Self {
+        let db = open(&place.login_url, write_connections, read_connections);
+        let config =
+            GateConfig { secret_key: vec![7; 32], audience: AUDIENCE.into(), operator: None, private_issuers: false };
+        let state = GateState::new(config, Arc::new(SystemClock)).unwrap();
+        Self { place: place.clone(), gate: Gate::new(db.clone(), Arc::new(state)), db }
+    }
+
+    /// A new tenant with default settings.
+    pub async fn tenant(&self) -> Tenancy<'_> {
+        self.tenant_with(&TenantSettings::default()).await
+    }
+
+    /// A new tenant, with an issuer whose tokens this test can sign.
+    pub async fn tenant_with(&self, settings: &TenantSettings) -> Tenancy<'_> {
+        let slug = format!("t-{}", new_id().simple());
+        let operator = self.gate.operator_at_shell(None).await.unwrap();
+        let tenant = tenants::create(&self.db, &operator, (&slug, "Test"), settings, now()).await.unwrap();
+        let secret = [9; 32];
+        let sealed = self.gate.state().sealer().seal(&secret, tenant.id.0.as_bytes()).unwrap();
+        let operator = self.gate.operator_at_shell(Some(&slug)).await.unwrap();
+        let issuer = IssuerRow {
+            id: new_id(),
+            iss: ISSUER.into(),
+            audience: AUDIENCE.into(),
+            algorithm: "HS256".into(),
+            jwks_url: None,
+            created_at: now(),
+        };
+        let mut tx = TenantTx::begin_admin(&self.db, &operator, UserId::TENANT_WIDE).await.unwrap();
+        issuers::create(&mut tx, &issuer, Some(&sealed)).await.unwrap();
+        tx.commit().await.unwrap();
+        self.gate.state().forget_tenants();
+        Tenancy { house: self, id: tenant.id, slug, secret }
+    }
+}
+
+/// A tenant of one test.
+pub struct Tenancy<'a> {
+    house: &'a House,
+    /// Its id.
+    pub id: TenantId,
+    slug: String,
+    secret: [u8; 32],
+}
+
+impl Tenancy<'_> {
+    /// The principal of a plain user, made at first sight.
+    pub async fn user(&self, external_id: &str) -> Principal {
+        self.authenticate(&self.house.gate, external_id, "user").await
+    }
+
+    /// The principal of an admin of the tenant.
+    pub async fn admin(&self) -> Principal {
+        self.authenticate(&self.house.gate, "the-admin", "tenant_admin").await
+    }
+
+    /// A principal by any gate over this tenant's database.
+    pub async fn authenticate(&self, gate: &Gate, external_id: &str, role: &str) -> Principal {
+        let token = NewToken {
+            iss: ISSUER.into(),
+            sub: external_id.into(),
+            tid: self.slug.clone(),
+            aud: AUDIENCE.into(),
+            scope: Vec::new(),
+            roles: vec![role.into()],
+            ttl: TimeDelta::minutes(10),
+            now: now(),
+        };
+        gate.authenticate(&mint_hs256(&self.secret, &token).unwrap(), None).await.unwrap()
+    }
+}
+
+/// The time of the machine.
+pub fn now() -> DateTime<Utc> {
+    SystemClock.now()
+}

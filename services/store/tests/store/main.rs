@@ -1,0 +1,18 @@
+//! Integration tests of the vault: what the catalogue of Postgres says, who may touch which row, and what happens when
+//! many do it at once.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod catalogue;
+mod concurrency;
+mod harness;
+mod isolation;
+mod matrix;
+mod migrations;
+mod mutation;
+mod poisoning;
+mod retention;
+mod rows;
+mod statements;
+mod walls;
+mod writer;

@@ -1,0 +1,426 @@
+//! The isolation matrix: every tenant table x every verb x every caller x every owner of the row, as SQL under the
+//! service's roles. A function that returns what is wrong, so that other tests can see it turn red.
+
+use std::fmt;
+
+use sqlx::{AssertSqlSafe, Executor, PgConnection, Row};
+use uuid::Uuid;
+
+use crate::rows::{self, Owner};
+
+/// Tables with statements across tenants, hence with a policy for the system role, and why.
+pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
+    ("tenants", "a credential names its tenant before anything is verified; operators stand above tenants"),
+    ("issuers", "a token is verified before there is a principal"),
+    ("api_keys", "a key is looked up by its prefix, and only its row says whose it is"),
+    ("users", "a user is made at first sight, before there is a user to run as"),
+    ("user_catalogs", "made with its user; locked by clearing up"),
+    ("audit_log", "operators' changes of tenants are noted"),
+    ("idempotency_keys", "what is past its time is a question over all tenants"),
+    ("usage_events", "what is past its time is a question over all tenants"),
+    ("archived_skills", "what is past its time is a question over all tenants"),
+    ("skill_resources", "files of what was cleared up"),
+    ("skill_versions", "which files of what was cleared up are still in use"),
+];
+
+/// A table with a tenant's rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Whether its rows belong to users, not to the tenant as a whole.
+    pub of_users: bool,
+}
+
+/// Every table of the schema that has a `tenant_id`.
+pub async fn tables(conn: &mut PgConnection) -> Vec<Table> {
+    sqlx::query(
+        "select c.relname::text, exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'user_id')
+         from pg_class c
+         join pg_attribute t on t.attrelid = c.oid and t.attname = 'tenant_id' and not t.attisdropped
+         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+         order by 1",
+    )
+    .fetch_all(conn)
+    .await
+    .unwrap()
+    .iter()
+    .map(|row| Table { name: row.get(0), of_users: row.get(1) })
+    .collect()
+}
+
+/// Whose rows the matrix is about.
+pub struct Cast {
+    own: Owner,
+    other_user: Owner,
+    other_tenant: Owner,
+    namesake: Owner,
+}
+
+impl Cast {
+    /// Four owners with a row in every table.
+    pub async fn seed(conn: &mut PgConnection) -> Self {
+        let id = knowhow_domain::new_id;
+        let own = Owner::new(id(), id());
+        let other_user = Owner::new(own.tenant, id());
+        let cast = Self { own, other_user, other_tenant: Owner::new(id(), id()), namesake: own.namesake() };
+        rows::seed(conn, &[cast.own, cast.other_user, cast.other_tenant, cast.namesake]).await;
+        cast
+    }
+
+    fn owner(&self, target: Target) -> Owner {
+        match target {
+            Target::Own => self.own,
+            Target::OtherUser => self.other_user,
+            Target::OtherTenant => self.other_tenant,
+            Target::Namesake => self.namesake,
+        }
+    }
+}
+
+/// How a cell is set apart: on a connection of its own, or within a transaction that has changed something.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Frame {
+    /// `begin` to `rollback`, as the service's login.
+    Transaction,
+    /// A savepoint of the superuser's transaction.
+    Savepoint,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Role {
+    Tenant,
+    Admin,
+    System,
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tenant => "knowhow_tenant",
+            Self::Admin => "knowhow_admin",
+            Self::System => "knowhow_system",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Context {
+    Own,
+    TenantWide,
+    NoUser,
+    NoTenant,
+    Nothing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Target {
+    Own,
+    OtherUser,
+    OtherTenant,
+    Namesake,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Verb {
+    Select,
+    Insert,
+    Update,
+    Delete,
+    /// Updates the caller's own row so that it would be the target's.
+    GiveAway,
+    /// Selects without naming an owner.
+    SelectAll,
+}
+
+/// Who calls.
+const CALLERS: &[(Role, Context)] = &[
+    (Role::Tenant, Context::Own),
+    (Role::Tenant, Context::NoUser),
+    (Role::Tenant, Context::NoTenant),
+    (Role::Tenant, Context::Nothing),
+    (Role::Admin, Context::Own),
+    (Role::Admin, Context::TenantWide),
+    (Role::Admin, Context::Nothing),
+    (Role::System, Context::Nothing),
+];
+
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    role: Role,
+    context: Context,
+    verb: Verb,
+    target: Target,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} with context {:?}, {:?} of {:?}", self.role, self.context, self.verb, self.target)
+    }
+}
+
+/// What came of a statement.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Rows(u64),
+    NoContext,
+    RefusedByPolicy,
+    NoGrant,
+    /// Let through by the policy, stopped by a key.
+    Constraint,
+    Else(String),
+}
+
+/// Runs all cells of these tables and tells, each in a sentence, which came out otherwise than they must.
+pub async fn findings(conn: &mut PgConnection, frame: Frame, cast: &Cast, tables: &[Table]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for table in tables {
+        if rows::insert(&table.name, cast.own).is_none() {
+            findings.push(format!("{}: no row is known for this table, add one", table.name));
+            continue;
+        }
+        let mut rights = Vec::new();
+        for role in [Role::Tenant, Role::Admin, Role::System] {
+            rights.push(Rights::read(conn, table, role).await);
+        }
+        for cell in cells(table) {
+            let rights = &rights[cell.role as usize];
+            let granted = rights.suffice(cell.verb);
+            let outcome = run(conn, frame, cast, (table, &rights.column), cell).await;
+            if !expected(table, cell, granted).contains(&kind(&outcome)) {
+                findings.push(format!("{}: {cell}: {outcome:?}", table.name));
+            }
+        }
+    }
+    findings
+}
+
+fn cells(table: &Table) -> Vec<Cell> {
+    let targets: &[Target] = if table.of_users {
+        &[Target::Own, Target::OtherUser, Target::OtherTenant, Target::Namesake]
+    } else {
+        &[Target::Own, Target::OtherTenant]
+    };
+    let mut cells = Vec::new();
+    for &(role, context) in CALLERS {
+        let mut add = |verb, target| cells.push(Cell { role, context, verb, target });
+        if role == Role::System {
+            add(Verb::SelectAll, Target::Own);
+            continue;
+        }
+        let near = if context == Context::Own || context == Context::TenantWide { targets } else { &targets[..1] };
+        for &target in near {
+            for verb in [Verb::Select, Verb::Insert, Verb::Update, Verb::Delete] {
+                add(verb, target);
+            }
+            if context == Context::Own && target != Target::Own {
+                add(Verb::GiveAway, target);
+            }
+        }
+        add(Verb::SelectAll, Target::Own);
+    }
+    cells
+}
+
+#[derive(Debug, PartialEq)]
+enum Kind {
+    None,
+    Some,
+    NoContext,
+    RefusedByPolicy,
+    NoGrant,
+    Constraint,
+    Else,
+}
+
+fn kind(outcome: &Outcome) -> Kind {
+    match outcome {
+        Outcome::Rows(0) => Kind::None,
+        Outcome::Rows(_) => Kind::Some,
+        Outcome::NoContext => Kind::NoContext,
+        Outcome::RefusedByPolicy => Kind::RefusedByPolicy,
+        Outcome::NoGrant => Kind::NoGrant,
+        Outcome::Constraint => Kind::Constraint,
+        Outcome::Else(_) => Kind::Else,
+    }
+}
+
+/// The rule of the house, for one cell.
+fn expected(table: &Table, cell: Cell, granted: bool) -> Vec<Kind> {
+    let Cell { role, context, verb, target } = cell;
+    if role == Role::System {
+        let open = OPEN_TO_SYSTEM.iter().any(|(name, _)| *name == table.name);
+        return vec![match (granted, open) {
+            (false, _) => Kind::NoGrant,
+            (true, true) => Kind::Some,
+            (true, false) => Kind::None,
+        }];
+    }
+    let within_context = matches!(context, Context::Own | Context::TenantWide);
+    if !granted {
+        // Without a context either refusal may come first.
+        return if within_context { vec![Kind::NoGrant] } else { vec![Kind::NoGrant, Kind::NoContext] };
+    }
+    let refused = if matches!(verb, Verb::Insert | Verb::GiveAway) { Kind::RefusedByPolicy } else { Kind::None };
+    if role == Role::Tenant && !table.of_users {
+        // No policy names this role, so there is nothing for it, with or without a context.
+        return vec![if verb == Verb::GiveAway { Kind::None } else { refused }];
+    }
+    if !within_context {
+        return vec![Kind::NoContext];
+    }
+    let own = target == Target::Own && (context == Context::Own || !table.of_users);
+    let readable = own || (role == Role::Admin && matches!(target, Target::Own | Target::OtherUser));
+    match verb {
+        Verb::Select if readable => vec![Kind::Some],
+        Verb::Insert | Verb::Update | Verb::Delete if own => vec![Kind::Some, Kind::Constraint],
+        // Nothing else may come: what comes from others is counted as `Else`.
+        Verb::SelectAll => vec![Kind::Some],
+        _ => vec![refused],
+    }
+}
+
+/// What the catalogue grants a role on a table, as far as the statements here need it.
+struct Rights {
+    select: bool,
+    insert: bool,
+    update: bool,
+    delete: bool,
+    give_away: bool,
+    /// A column that the role may update; any, where it may update none.
+    column: String,
+}
+
+impl Rights {
+    async fn read(conn: &mut PgConnection, table: &Table, role: Role) -> Self {
+        let keys: &[&str] = if table.of_users { &["tenant_id", "user_id"] } else { &["tenant_id"] };
+        let reads = match role {
+            Role::System => "has_any_column_privilege($1, $2, 'select')".to_owned(),
+            _ => all(keys, "select"),
+        };
+        let sql = format!(
+            "select {reads}, has_table_privilege($1, $2, 'insert'), has_any_column_privilege($1, $2, 'update'),
+                    has_table_privilege($1, $2, 'delete'), {},
+                    (select attname::text from pg_attribute
+                     where attrelid = $2::regclass and attnum > 0 and not attisdropped
+                     order by has_column_privilege($1, attrelid, attnum, 'update') desc, attnum desc limit 1)",
+            all(keys, "update")
+        );
+        let row = sqlx::query(AssertSqlSafe(sql)).bind(role.name()).bind(&table.name).fetch_one(conn).await.unwrap();
+        Self {
+            select: row.get(0),
+            insert: row.get(1),
+            update: row.get(2),
+            delete: row.get(3),
+            give_away: row.get(4),
+            column: row.get(5),
+        }
+    }
+
+    /// A statement that says whose rows it means reads them too.
+    fn suffice(&self, verb: Verb) -> bool {
+        match verb {
+            Verb::Select | Verb::SelectAll => self.select,
+            Verb::Insert => self.insert,
+            Verb::Update => self.select && self.update,
+            Verb::Delete => self.select && self.delete,
+            Verb::GiveAway => self.select && self.give_away,
+        }
+    }
+}
+
+fn all(columns: &[&str], privilege: &str) -> String {
+    let each: Vec<_> =
+        columns.iter().map(|column| format!("has_column_privilege($1, $2, '{column}', '{privilege}')")).collect();
+    each.join(" and ")
+}
+
+async fn run(
+    conn: &mut PgConnection,
+    frame: Frame,
+    cast: &Cast,
+    (table, column): (&Table, &str),
+    cell: Cell,
+) -> Outcome {
+    let (open, close) = match frame {
+        Frame::Transaction => ("begin", "rollback"),
+        Frame::Savepoint => ("savepoint cell", "rollback to cell"),
+    };
+    let context = settings(cell.context, cast);
+    let begin = format!("{open}; set local role {}{context}", cell.role.name());
+    conn.execute(AssertSqlSafe(begin)).await.unwrap();
+    let outcome = attempt(conn, cast, (table, column), cell).await;
+    conn.execute(close).await.unwrap();
+    outcome
+}
+
+/// As the service sets it with `begin`.
+fn settings(context: Context, cast: &Cast) -> String {
+    let tenant = format!("; set local app.tenant_id = '{}'", cast.own.tenant);
+    let user = |id: Uuid| format!("; set local app.user_id = '{id}'");
+    match context {
+        Context::Own => tenant + &user(cast.own.user),
+        Context::TenantWide => tenant + &user(Uuid::nil()),
+        Context::NoUser => tenant,
+        Context::NoTenant => user(cast.own.user),
+        Context::Nothing => String::new(),
+    }
+}
+
+async fn attempt(conn: &mut PgConnection, cast: &Cast, (table, column): (&Table, &str), cell: Cell) -> Outcome {
+    let (name, target) = (&table.name, cast.owner(cell.target));
+    let owned = |owner: Owner| {
+        let user = if table.of_users { format!(" and user_id = '{}'", owner.user) } else { String::new() };
+        format!("tenant_id = '{}'{user}", owner.tenant)
+    };
+    let sql = match cell.verb {
+        Verb::Select => format!("select tenant_id from {name} where {}", owned(target)),
+        Verb::Insert => rows::insert(name, target).unwrap(),
+        Verb::Update => format!("update {name} set {column} = {column} where {}", owned(target)),
+        Verb::Delete => format!("delete from {name} where {}", owned(target)),
+        Verb::GiveAway => {
+            let new = owned(target).replace(" and ", ", ");
+            format!("update {name} set {new} where {}", owned(cast.own))
+        }
+        Verb::SelectAll => return select_all(conn, cast, table, cell).await,
+    };
+    outcome(conn.execute(AssertSqlSafe(sql)).await.map(|done| done.rows_affected()))
+}
+
+/// Everything a caller sees who names nobody must be within their reach.
+async fn select_all(conn: &mut PgConnection, cast: &Cast, table: &Table, cell: Cell) -> Outcome {
+    if cell.role == Role::System {
+        let count = sqlx::query_scalar::<_, i64>(AssertSqlSafe(format!("select count(*) from {}", table.name)));
+        return outcome(count.fetch_one(conn).await.map(i64::unsigned_abs));
+    }
+    let user = if table.of_users { "user_id" } else { "null::uuid" };
+    let sql = format!("select tenant_id, {user} from {}", table.name);
+    let seen = match sqlx::query_as::<_, (Uuid, Option<Uuid>)>(AssertSqlSafe(sql)).fetch_all(conn).await {
+        Ok(seen) => seen,
+        Err(error) => return outcome(Err(error)),
+    };
+    let own = cast.own;
+    let reach = |tenant: Uuid, user: Option<Uuid>| {
+        tenant == own.tenant && (cell.role == Role::Admin || user.is_none_or(|user| user == own.user))
+    };
+    match seen.iter().find(|(tenant, user)| !reach(*tenant, *user)) {
+        Some((tenant, user)) => Outcome::Else(format!("sees a row of {tenant} {user:?}")),
+        None => Outcome::Rows(seen.len() as u64),
+    }
+}
+
+fn outcome(result: Result<u64, sqlx::Error>) -> Outcome {
+    let error = match result {
+        Ok(rows) => return Outcome::Rows(rows),
+        Err(error) => error,
+    };
+    let Some(refusal) = error.as_database_error() else { return Outcome::Else(error.to_string()) };
+    let (code, message) = (refusal.code().unwrap_or_default(), refusal.message());
+    match &*code {
+        "42501" if message == "no tenant context" => Outcome::NoContext,
+        "42501" if message.starts_with("new row violates row-level security policy") => Outcome::RefusedByPolicy,
+        "42501" if message.starts_with("permission denied") => Outcome::NoGrant,
+        "23505" | "23503" => Outcome::Constraint,
+        _ => Outcome::Else(format!("{code} {message}")),
+    }
+}

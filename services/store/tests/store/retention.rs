@@ -1,0 +1,308 @@
+//! Deleted skills: they come back whole while they are kept, and leave no byte when they are not.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use knowhow_domain::{TenantSettings, manifest};
+use knowhow_store::idempotency::{self, Claim};
+use knowhow_store::skills::{self, Archived};
+use knowhow_store::usage::{self, Use};
+use knowhow_store::{Principal, Pruned, TenantTx, prune, versions};
+use uuid::Uuid;
+
+use crate::concurrency::assert_catalog;
+use crate::harness::{House, Tenancy, now, with_database};
+use crate::writer::{Draft, Keep, delete, named, peek, save, save_in};
+
+/// Whether the file of these bytes is stored for the user.
+async fn is_stored(house: &House, principal: &Principal, bytes: &[u8]) -> bool {
+    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    let digest = manifest::hex(&manifest::digest(bytes));
+    skills::read_files(&mut tx, &[digest]).await.unwrap().iter().any(|(_, stored)| stored == bytes)
+}
+
+/// Every archived entry of a tenant, newest first: id and name.
+async fn archive_of(house: &House, tenancy: &Tenancy<'_>) -> Vec<(Uuid, String)> {
+    let admin = tenancy.admin().await;
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE).await.unwrap();
+    let entries = skills::list_archive(&mut tx, None, None, 100).await.unwrap();
+    entries.into_iter().map(|e| (e.archive_id, e.name)).collect()
+}
+
+async fn restore(house: &House, tenancy: &Tenancy<'_>, entry: Uuid) -> knowhow_domain::Result<String> {
+    let admin = tenancy.admin().await;
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE).await?;
+    let owner = skills::find_archive_owner(&mut tx, entry).await?.unwrap();
+    drop(tx);
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, owner).await?;
+    let name = skills::restore(&mut tx, entry, "test", now()).await?;
+    tx.commit().await?;
+    Ok(name)
+}
+
+#[tokio::test]
+async fn a_deleted_skill_comes_back_whole() {
+    let house = House::open().await;
+    let tenancy = house.tenant().await;
+    let alice = tenancy.user("alice").await;
+    let files: &[(&str, &[u8])] = &[("references/api.md", b"the api")];
+    save(&house.db, &alice, &Draft::text("plan-meeting", "First.")).await.unwrap();
+    save(&house.db, &alice, &Draft { name: "plan-meeting", body: "Second.", files }).await.unwrap();
+    let before = skills::load(&house.db, &alice, &named("plan-meeting"), None, now()).await.unwrap().unwrap();
+    assert!(delete(&house.db, &alice, "plan-meeting", Keep::a_month()).await.unwrap());
+    assert!(!delete(&house.db, &alice, "plan-meeting", Keep::a_month()).await.unwrap());
+
+    assert!(peek(&house.db, &alice, "plan-meeting").await.is_none());
+    let page = skills::list_page(&house.db, &alice, &skills::ListQuery { limit: 10, ..Default::default() }).await;
+    assert!(page.unwrap().is_empty());
+    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    assert!(versions::list(&mut tx, before.skill.id, None, 10).await.unwrap().is_empty());
+    drop(tx);
+    assert_catalog(&house, &alice).await;
+
+    let archive = archive_of(&house, &tenancy).await;
+    assert_eq!(archive.len(), 1);
+    assert_eq!(restore(&house, &tenancy, archive[0].0).await.unwrap(), "plan-meeting");
+    let after = peek(&house.db, &alice, "plan-meeting").await.unwrap();
+    assert_eq!((after.skill.id, after.skill.version), (before.skill.id, 2));
+    assert_eq!(after.skill.document, before.skill.document);
+    assert_eq!(after.skill.digest, before.skill.digest);
+    assert_eq!(after.skill.resources, before.skill.resources);
+    assert_eq!((before.times_used, after.times_used), (1, 0));
+    let api = skills::find_resource(&house.db, &alice, &named("plan-meeting"), "references/api.md").await.unwrap();
+    assert_eq!(api.unwrap().content, b"the api");
+    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let first = versions::find(&mut tx, after.skill.id, 1).await.unwrap().unwrap();
+    assert!(first.document.ends_with("First.\n"));
+    drop(tx);
+    assert_catalog(&house, &alice).await;
+    assert!(archive_of(&house, &tenancy).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_name_that_was_taken_again_is_not_overwritten() {
+    let house = House::open().await;
+    let tenancy = house.tenant().await;
+    let alice = tenancy.user("alice").await;
+    save(&house.db, &alice, &Draft::text("plan-meeting", "Old.")).await.unwrap();
+    delete(&house.db, &alice, "plan-meeting", Keep::a_month()).await.unwrap();
+    let entry = archive_of(&house, &tenancy).await[0].0;
+
+    // A writer is in the middle of it: the restore waits for its end, and then sees the name taken.
+    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    save_in(&mut tx, &Draft::text("plan-meeting", "New.")).await.unwrap();
+    let (restored, committed) = tokio::join!(restore(&house, &tenancy, entry), tx.commit());
+    committed.unwrap();
+    assert_eq!(restored.unwrap_err().code(), "name-taken");
+    assert_eq!(restore(&house, &tenancy, entry).await.unwrap_err().code(), "name-taken");
+    assert!(peek(&house.db, &alice, "plan-meeting").await.unwrap().skill.document.contains("New."));
+    assert_eq!(archive_of(&house, &tenancy).await.len(), 1);
+    assert_catalog(&house, &alice).await;
+}
+
+#[tokio::test]
+async fn what_absorbed_a_skill_answers_to_its_name() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    for name in ["old", "middle", "new"] {
+        save(&house.db, &alice, &Draft::text(name, "Meet.")).await.unwrap();
+    }
+    for (absorbed, by) in [("old", "middle"), ("middle", "new")] {
+        let successor = peek(&house.db, &alice, by).await.unwrap().skill;
+        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        let skill = skills::lock(&mut tx, &named(absorbed)).await.unwrap().unwrap().skill;
+        let (successor, purge_at) = (Some((successor.id, by)), Some(now() + TimeDelta::days(30)));
+        skills::archive(&mut tx, &Archived { skill: &skill, successor, now: now(), purge_at }).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+    for name in ["old", "middle"] {
+        let misses = skills::explain_miss(&house.db, &alice, name).await.unwrap();
+        assert_eq!((misses.successor.as_deref(), misses.names.len()), (Some("new"), 1), "{name}");
+    }
+    save(&house.db, &alice, &Draft::text("old", "Anew.")).await.unwrap();
+    delete(&house.db, &alice, "new", Keep::Nothing).await.unwrap();
+    assert_eq!(skills::explain_miss(&house.db, &alice, "middle").await.unwrap().successor, None);
+    assert!(peek(&house.db, &alice, "old").await.is_some());
+    assert_catalog(&house, &alice).await;
+}
+
+#[tokio::test]
+async fn without_retention_the_bytes_go_and_shared_ones_stay() {
+    let house = House::open().await;
+    let settings = TenantSettings { archive_days: 0, ..TenantSettings::default() };
+    let tenancy = house.tenant_with(&settings).await;
+    let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
+    let one: &[(&str, &[u8])] = &[("references/own.md", b"own"), ("references/shared.md", b"shared")];
+    let two: &[(&str, &[u8])] = &[("references/shared.md", b"shared")];
+    save(&house.db, &alice, &Draft { name: "one", body: "First.", files: one }).await.unwrap();
+    save(&house.db, &alice, &Draft { name: "one", body: "Second.", files: one }).await.unwrap();
+    save(&house.db, &alice, &Draft { name: "two", body: "Two.", files: two }).await.unwrap();
+    save(&house.db, &bob, &Draft { name: "one", body: "First.", files: one }).await.unwrap();
+    delete(&house.db, &alice, "one", Keep::Nothing).await.unwrap();
+
+    assert!(!is_stored(&house, &alice, b"own").await);
+    assert!(is_stored(&house, &alice, b"shared").await);
+    assert!(is_stored(&house, &bob, b"own").await);
+    assert_catalog(&house, &alice).await;
+    assert_catalog(&house, &bob).await;
+    assert!(archive_of(&house, &tenancy).await.is_empty());
+    let versions = format!("select count(*) from skill_versions where tenant_id = '{}'", tenancy.id.0);
+    assert_eq!(house.place.count(&versions).await, 2);
+}
+
+#[tokio::test]
+async fn destroying_one_skill_spares_what_an_archive_holds() {
+    let house = House::open().await;
+    let tenancy = house.tenant().await;
+    let alice = tenancy.user("alice").await;
+    let files: &[(&str, &[u8])] = &[("references/shared.md", b"shared")];
+    save(&house.db, &alice, &Draft { name: "kept", body: "Kept.", files }).await.unwrap();
+    // The current version has the file no more; only its history in the archive does.
+    save(&house.db, &alice, &Draft::text("kept", "Kept.")).await.unwrap();
+    save(&house.db, &alice, &Draft { name: "gone", body: "Gone.", files }).await.unwrap();
+    delete(&house.db, &alice, "kept", Keep::a_month()).await.unwrap();
+    delete(&house.db, &alice, "gone", Keep::Nothing).await.unwrap();
+    assert!(is_stored(&house, &alice, b"shared").await);
+    let entry = archive_of(&house, &tenancy).await[0].0;
+    restore(&house, &tenancy, entry).await.unwrap();
+    assert_catalog(&house, &alice).await;
+}
+
+#[tokio::test]
+async fn clearing_up_takes_what_is_due_and_nothing_else() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 2);
+        let tenancy = house.tenant().await;
+        let alice = tenancy.user("alice").await;
+        let at = now();
+        let due: &[(&str, &[u8])] =
+            &[("references/due.md", b"due"), ("references/live.md", b"live"), ("references/kept.md", b"kept")];
+        save(&house.db, &alice, &Draft { name: "due", body: "Due.", files: due }).await.unwrap();
+        save(&house.db, &alice, &Draft { name: "live", body: "Live.", files: &due[1..2] }).await.unwrap();
+        save(&house.db, &alice, &Draft { name: "kept", body: "Kept.", files: &due[2..] }).await.unwrap();
+        delete(&house.db, &alice, "due", Keep::Until(at)).await.unwrap();
+        delete(&house.db, &alice, "kept", Keep::Until(at + TimeDelta::seconds(1))).await.unwrap();
+
+        let nothing = prune(&house.db, at - TimeDelta::seconds(1), 100).await.unwrap();
+        assert_eq!(nothing, Pruned::default());
+        let pruned = prune(&house.db, at, 100).await.unwrap();
+        assert_eq!(pruned, Pruned { archived_skills: 1, files: 2, ..Pruned::default() });
+        assert_eq!(archive_of(&house, &tenancy).await.iter().map(|(_, n)| n.as_str()).collect::<Vec<_>>(), ["kept"]);
+        for (bytes, stays) in [(&b"due"[..], false), (b"live", true), (b"kept", true)] {
+            assert_eq!(is_stored(&house, &alice, bytes).await, stays);
+        }
+        assert_catalog(&house, &alice).await;
+    })
+    .await;
+}
+
+async fn claim(house: &House, alice: &Principal, key: &str, at: DateTime<Utc>) {
+    let mut tx = TenantTx::begin(&house.db, alice).await.unwrap();
+    assert!(matches!(idempotency::claim(&mut tx, key, &[1; 32], at).await.unwrap(), Claim::Fresh));
+    tx.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn clearing_up_goes_by_age_and_in_batches() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 2);
+        let alice = house.tenant().await.user("alice").await;
+        let at = now();
+        let (day, year) = (TimeDelta::hours(24), TimeDelta::days(400));
+        for (key, age) in [("new", day), ("old", day + TimeDelta::seconds(1)), ("older", day * 2)] {
+            claim(&house, &alice, key, at - age).await;
+        }
+        let skill = save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap().id;
+        for (session, age) in [("new", year), ("old", year + TimeDelta::seconds(1)), ("older", year * 2)] {
+            let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+            let used = Use {
+                skill,
+                version: 1,
+                session_key: Some(session),
+                memory_id: None,
+                project: None,
+                runtime_path: None,
+                outcome: None,
+                now: at - age,
+            };
+            usage::count(&mut tx, &used).await.unwrap();
+            tx.commit().await.unwrap();
+        }
+        let counts = peek(&house.db, &alice, "plan-meeting").await.unwrap().times_used;
+        for _ in 0..2 {
+            let pruned = prune(&house.db, at, 1).await.unwrap();
+            assert_eq!(pruned, Pruned { idempotency_keys: 1, usage_events: 1, ..Pruned::default() });
+        }
+        assert_eq!(prune(&house.db, at, 1).await.unwrap(), Pruned::default());
+        assert_eq!(peek(&house.db, &alice, "plan-meeting").await.unwrap().times_used, counts);
+        assert_eq!(place.count("select count(*) from idempotency_keys where key = 'new'").await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn clearing_up_spares_a_file_of_an_archive_that_is_due_but_still_there() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 2);
+        let tenancy = house.tenant().await;
+        let alice = tenancy.user("alice").await;
+        let files: &[(&str, &[u8])] = &[("references/shared.md", b"shared")];
+        let at = now();
+        for name in ["one", "two"] {
+            save(&house.db, &alice, &Draft { name, body: "Meet.", files }).await.unwrap();
+            delete(&house.db, &alice, name, Keep::Until(at)).await.unwrap();
+        }
+        let first = prune(&house.db, at, 1).await.unwrap();
+        assert_eq!((first.archived_skills, first.files), (1, 1));
+        assert_catalog(&house, &alice).await;
+        let left = archive_of(&house, &tenancy).await;
+        restore(&house, &tenancy, left[0].0).await.unwrap();
+        delete(&house.db, &alice, &left[0].1, Keep::Until(at)).await.unwrap();
+        let second = prune(&house.db, at, 1).await.unwrap();
+        assert_eq!((second.archived_skills, second.files), (1, 2));
+        assert_catalog(&house, &alice).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn clearing_up_spares_a_file_that_a_writer_is_taking_up() {
+    with_database(async |place| {
+        let house = House::at(place, 4, 2);
+        let alice = house.tenant().await.user("alice").await;
+        let files: &[(&str, &[u8])] = &[("references/shared.md", b"shared")];
+        let at = now();
+        save(&house.db, &alice, &Draft { name: "old", body: "Old.", files }).await.unwrap();
+        delete(&house.db, &alice, "old", Keep::Until(at)).await.unwrap();
+
+        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        save_in(&mut tx, &Draft { name: "new", body: "New.", files }).await.unwrap();
+        let db = house.db.clone();
+        let clearing = tokio::spawn(async move { prune(&db, at, 100).await });
+        let waiting = "select count(*) from pg_stat_activity
+            where datname = current_database() and usename = 'knowhow_login' and wait_event_type = 'Lock'";
+        // Clearing up either ends without regard to the writer, or waits for it.
+        while !clearing.is_finished() && place.count(waiting).await == 0 {}
+        tx.commit().await.unwrap();
+        assert_eq!(clearing.await.unwrap().unwrap().archived_skills, 1);
+        assert!(is_stored(&house, &alice, b"shared").await, "the new skill's file is gone");
+        assert_catalog(&house, &alice).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn quotas_are_told_what_there_is() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    let files: &[(&str, &[u8])] = &[("references/a.md", b"12345")];
+    let one = save(&house.db, &alice, &Draft { name: "one", body: "One.", files }).await.unwrap();
+    let size = i64::try_from(crate::writer::document("one", "One.").raw().len()).unwrap();
+    assert_eq!((one.skill_count, one.byte_count), (1, size + 5));
+    let smaller = save(&house.db, &alice, &Draft::text("one", "One.")).await.unwrap();
+    assert_eq!((smaller.skill_count, smaller.byte_count), (1, size));
+    let two = save(&house.db, &alice, &Draft::text("two", "Two!")).await.unwrap();
+    assert_eq!((two.skill_count, two.byte_count), (2, 2 * size));
+    delete(&house.db, &alice, "one", Keep::a_month()).await.unwrap();
+    let last = save(&house.db, &alice, &Draft::text("two", "Two!!")).await.unwrap();
+    assert_eq!((last.skill_count, last.byte_count), (1, size + 1));
+    assert_catalog(&house, &alice).await;
+}

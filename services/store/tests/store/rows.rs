@@ -1,0 +1,115 @@
+//! One row of every tenant table for an owner, in the order of the foreign keys. A table that is missing here is a
+//! finding of the isolation matrix: whoever adds a table adds its row.
+
+use knowhow_domain::new_id;
+use sqlx::{AssertSqlSafe, Executor, PgConnection};
+use uuid::Uuid;
+
+/// `{t}`, `{u}` and `{i}` stand for the owner's tenant, user and item; whoever owns it, the rest of a row is the same.
+const ROWS: &[(&str, &str)] = &[
+    ("tenants", "(tenant_id, slug, name, created_at) values ({t}, 'i-' || {t}::text, 'Test', now())"),
+    ("users", "(tenant_id, user_id, external_id, created_at) values ({t}, {u}, {i}::text, now())"),
+    ("user_catalogs", "(tenant_id, user_id) values ({t}, {u})"),
+    (
+        "issuers",
+        "(tenant_id, issuer_id, iss, audience, algorithm, jwks_url, created_at)
+         values ({t}, {i}, {i}::text, 'knowhow', 'RS256', 'https://login.test.example/keys', now())",
+    ),
+    (
+        "api_keys",
+        "(tenant_id, key_id, prefix, secret_hash, name, scopes, created_at)
+         values ({t}, {i}, {i}::text, '\\x00', 'Test', '{}', now())",
+    ),
+    (
+        "audit_log",
+        "(tenant_id, user_id, audit_id, at, actor, action, target)
+         values ({t}, {u}, {i}, now(), 'test', 'test', 'test')",
+    ),
+    (
+        "idempotency_keys",
+        "(tenant_id, user_id, key, request_digest, created_at) values ({t}, {u}, {i}::text, '\\x00', now())",
+    ),
+    ("skill_resources", "(tenant_id, user_id, digest, content) values ({t}, {u}, sha256('text'), 'text')"),
+    (
+        "skills",
+        "(tenant_id, user_id, skill_id, name, description, tags, triggers, see_also, attributes, source, version, digest,
+          document_digest, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte, resources,
+          resource_bytes, created_at, updated_at)
+         values ({t}, {u}, {i}, {i}::text, 'Test', '{}', '{}', '{}', '{}', 'user', 1, sha256('text'), sha256('text'), 4,
+                 0, 0, 0, '[]', 0, now(), now())",
+    ),
+    (
+        "skill_versions",
+        "(tenant_id, user_id, skill_id, version, change, actor, digest, document_digest, document_bytes, resources,
+          created_at)
+         values ({t}, {u}, {i}, 1, 'save', 'test', sha256('text'), sha256('text'), 4, '[]', now())",
+    ),
+    ("skill_usage", "(tenant_id, user_id, skill_id) values ({t}, {u}, {i})"),
+    (
+        "usage_events",
+        "(tenant_id, user_id, event_id, skill_id, version, kind, day, at)
+         values ({t}, {u}, {i}, {i}, 1, 'view', current_date, now())",
+    ),
+    (
+        "skill_redirects",
+        "(tenant_id, user_id, name, skill_id, created_at) values ({t}, {u}, 'old-' || {i}::text, {i}, now())",
+    ),
+    (
+        "archived_skills",
+        "(tenant_id, user_id, archive_id, skill_id, name, state, versions, digests, deleted_by, deleted_at, purge_at)
+         values ({t}, {u}, {i}, {i}, {i}::text, '{}', '[]', '{}', 'test', now(), now() + interval '30 days')",
+    ),
+    (
+        "skill_embeddings",
+        "(tenant_id, user_id, skill_id, model, text_digest, embedding, updated_at)
+         values ({t}, {u}, {i}, 'test', '\\x00', '[1,2,3]', now())",
+    ),
+    (
+        "starter_installs",
+        "(tenant_id, user_id, name, document_digest, installed_at) values ({t}, {u}, {i}::text, '\\x00', now())",
+    ),
+];
+
+/// Whose row.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner {
+    /// The tenant.
+    pub tenant: Uuid,
+    /// The user.
+    pub user: Uuid,
+    /// Id of everything they have.
+    item: Uuid,
+}
+
+impl Owner {
+    /// A user in a tenant.
+    pub fn new(tenant: Uuid, user: Uuid) -> Self {
+        Self { tenant, user, item: new_id() }
+    }
+
+    /// The same user id in a new tenant: nobody has it by chance, but a policy may not count on that.
+    pub fn namesake(self) -> Self {
+        Self::new(new_id(), self.user)
+    }
+}
+
+/// The statement that inserts an owner's row of a table; none where no row is known.
+pub fn insert(table: &str, owner: Owner) -> Option<String> {
+    let (_, row) = ROWS.iter().find(|(name, _)| *name == table)?;
+    let literal = |id: Uuid| format!("'{id}'::uuid");
+    let row = row
+        .replace("{t}", &literal(owner.tenant))
+        .replace("{u}", &literal(owner.user))
+        .replace("{i}", &literal(owner.item));
+    Some(format!("insert into {table} {row}"))
+}
+
+/// Inserts every row of every owner, as the superuser.
+pub async fn seed(conn: &mut PgConnection, owners: &[Owner]) {
+    for owner in owners {
+        for (table, _) in ROWS {
+            let sql = insert(table, *owner).unwrap() + " on conflict do nothing";
+            conn.execute(AssertSqlSafe(sql.clone())).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Every SQL statement of the service is in the store, has a name that leads to its line, and says whose rows it means.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::harness::Place;
+use crate::matrix::{self, Table};
+
+/// Rooms whose statements stand above tenants; each says why at its head.
+const ABOVE_TENANTS: &[&str] = &["system.rs", "tenants.rs", "walls.rs", "migrate.rs"];
+
+/// Words after which a table comes.
+const BEFORE_TABLES: &[&str] = &["from", "join", "into", "update", "using", "only"];
+
+/// Words that come after a table and are no alias of it.
+const AFTER_TABLES: &[&str] = &[
+    "where", "on", "set", "select", "values", "order", "group", "limit", "for", "returning", "cross", "left", "join",
+    "using", "union", "lateral",
+];
+
+struct Statement {
+    file: PathBuf,
+    sql: String,
+}
+
+impl Statement {
+    fn first_line(&self) -> &str {
+        self.sql.lines().next().unwrap_or_default()
+    }
+
+    /// `module.function`.
+    fn name(&self) -> &str {
+        self.first_line().trim_start_matches("-- ").split(' ').next().unwrap_or_default()
+    }
+
+    /// Whether its first line gives a reason, in parentheses, for naming less than others.
+    fn is_excused(&self) -> bool {
+        let file = self.file.file_name().and_then(|f| f.to_str()).unwrap_or_default();
+        ABOVE_TENANTS.contains(&file) || (self.first_line().contains('(') && self.first_line().ends_with(')'))
+    }
+
+    /// The words and signs of its body.
+    fn tokens(&self) -> Vec<String> {
+        let body: String = self.sql.lines().skip(1).map(|line| format!("{line}\n")).collect();
+        let mut tokens = vec![String::new()];
+        for c in body.chars() {
+            let word = c.is_alphanumeric() || "_$.".contains(c);
+            if !word || !tokens.last().is_some_and(|t| t.starts_with(|c: char| c.is_alphanumeric() || "_$".contains(c))) {
+                tokens.push(String::new());
+            }
+            if !c.is_whitespace() {
+                tokens.last_mut().unwrap().push(c.to_ascii_lowercase());
+            }
+        }
+        tokens.retain(|token| !token.is_empty());
+        tokens
+    }
+}
+
+fn sources(room: &str) -> Vec<PathBuf> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(room).join("src")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Every string literal of a source, as written, with where it starts.
+fn literals(source: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(c) = source[at..].chars().next() {
+        let rest = &source[at..];
+        if rest.starts_with("//") {
+            at += rest.find('\n').unwrap_or(rest.len());
+        } else if rest.starts_with("r#\"") {
+            let end = rest[3..].find("\"#").expect("a raw string ends") + 3;
+            found.push((at, rest[3..end].to_owned()));
+            at += end + 2;
+        } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
+            at += rest[1..].find("\"'").unwrap() + 3;
+        } else if c == '"' {
+            let end = closing_quote(&rest[1..]) + 1;
+            found.push((at, rest[1..end].replace("\\n", "\n").replace("\\\"", "\"")));
+            at += end + 1;
+        } else {
+            at += c.len_utf8();
+        }
+    }
+    found
+}
+
+fn closing_quote(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.char_indices().find(|(_, c)| {
+        let ends = *c == '"' && !escaped;
+        escaped = *c == '\\' && !escaped;
+        ends
+    });
+    end.expect("a string ends").0
+}
+
+fn statements() -> Vec<Statement> {
+    let mut statements = Vec::new();
+    for file in sources("store") {
+        let source = std::fs::read_to_string(&file).unwrap();
+        let named = literals(&source).into_iter().filter(|(_, text)| text.starts_with("-- "));
+        statements.extend(named.map(|(_, sql)| Statement { file: file.clone(), sql }));
+    }
+    assert!(statements.len() > 40, "only {} statements were found", statements.len());
+    statements
+}
+
+#[test]
+fn every_query_has_a_name_that_leads_to_it() {
+    let mut names = BTreeSet::new();
+    for statement in statements() {
+        let name = statement.name();
+        let (module, function) = name.split_once('.').unwrap_or_else(|| panic!("{name:?} is no module.function"));
+        assert!(function.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
+        let path = statement.file.with_extension("");
+        let mut rooms = path.components().rev().take(2).map(|c| c.as_os_str().to_string_lossy());
+        assert!(rooms.any(|room| room == module), "{name} is in {}", statement.file.display());
+        assert!(names.insert(name.to_owned()), "two statements are called {name}");
+    }
+}
+
+#[test]
+fn no_query_is_without_a_name() {
+    for file in sources("store") {
+        if file.ends_with("migrate.rs") {
+            continue;
+        }
+        let source = std::fs::read_to_string(&file).unwrap();
+        for (at, text) in literals(&source).into_iter().filter(|(_, text)| is_sql(text)) {
+            assert!(text.starts_with("-- "), "{}: byte {at}: a statement without a name: {text}", file.display());
+        }
+        for call in ["query!(", "query_as!(", "query_scalar!(", "query(", "query_as(", "query_scalar("] {
+            for (at, _) in source.match_indices(call).filter(|(at, _)| source[..*at].ends_with("sqlx::")) {
+                let first = literals(&source[at..]).into_iter().next().map(|(_, text)| text).unwrap_or_default();
+                assert!(first.starts_with("-- "), "{}: byte {at}: a query without a name", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_other_room_holds_sql() {
+    for room in ["ops", "server", "domain"] {
+        for file in sources(room) {
+            let source = std::fs::read_to_string(&file).unwrap();
+            for (_, text) in literals(&source) {
+                assert!(!is_sql(&text), "{}: {text}", file.display());
+            }
+            assert!(!source.contains("sqlx::"), "{} uses sqlx", file.display());
+        }
+    }
+}
+
+fn is_sql(text: &str) -> bool {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let has = |word: &str| words.iter().any(|w| w == word);
+    match words.first().map(String::as_str) {
+        Some("--") => words.get(1).is_some_and(|name| name.contains('.')),
+        Some("select") => has("from"),
+        Some("insert") => words.get(1).is_some_and(|w| w == "into"),
+        Some("delete") => words.get(1).is_some_and(|w| w == "from"),
+        Some("update") => has("set") && has("="),
+        Some("with") => has("select") && has("from"),
+        _ => false,
+    }
+}
+
+#[tokio::test]
+async fn every_statement_says_whose_rows_it_means() {
+    let tables = matrix::tables(&mut Place::shared().await.owner().await).await;
+    let findings: Vec<String> =
+        statements().iter().filter(|s| !s.is_excused()).flat_map(|s| nameless(s, &tables)).collect();
+    assert_eq!(findings, Vec::<String>::new());
+}
+
+#[test]
+fn a_statement_that_leaves_its_rows_unsaid_is_found() {
+    let tables = [Table { name: "skills".into(), of_users: true }, Table { name: "issuers".into(), of_users: false }];
+    for (body, found) in [
+        ("select name from skills", 2),
+        ("select name from skills where tenant_id = $1", 1),
+        ("select s.name from skills s where s.tenant_id = $1 and s.user_id = $2", 0),
+        ("select a.name from skills a, skills b where a.tenant_id = $1 and a.user_id = $2", 2),
+        ("select (select name from skills limit 1) from skills where tenant_id = $1 and user_id = $2", 2),
+        ("update skills set name = $1 where skill_id = $2", 2),
+        ("delete from skills as s using issuers where s.tenant_id = $1 and s.user_id = $2", 1),
+        ("insert into skills (name) values ($1)", 2),
+        ("insert into skills select s.* from taken s where s.tenant_id = $1 and s.user_id = $2", 0),
+    ] {
+        let statement = Statement { file: "skills.rs".into(), sql: format!("-- skills.test\n{body}") };
+        assert_eq!(nameless(&statement, &tables).len(), found, "{body}");
+    }
+}
+
+/// The tables in a statement whose rows it does not tell apart by owner.
+fn nameless(statement: &Statement, tables: &[Table]) -> Vec<String> {
+    let mut findings = Vec::new();
+    let tokens = statement.tokens();
+    for at in 1..tokens.len() {
+        let Some(table) = tables.iter().find(|t| t.name == tokens[at]) else { continue };
+        if !BEFORE_TABLES.contains(&tokens[at - 1].as_str()) && tokens[at - 1] != "," {
+            continue;
+        }
+        let columns: &[&str] = if table.of_users { &["tenant_id", "user_id"] } else { &["tenant_id"] };
+        for column in columns.iter().filter(|column| !names(&tokens, at, column)) {
+            findings.push(format!("{}: {} without {column}", statement.name(), table.name));
+        }
+    }
+    findings
+}
+
+/// Whether the part of the statement that begins at a table's name goes on to say which `column` it means.
+fn names(tokens: &[String], at: usize, column: &str) -> bool {
+    let inserts = tokens[at - 1] == "into";
+    let alias = tokens[at + 1..].iter().find(|token| *token != "as");
+    let alias = alias.filter(|word| !AFTER_TABLES.contains(&word.as_str()) && word.starts_with(char::is_alphabetic));
+    let wanted = match alias {
+        Some(alias) if !inserts => format!("{alias}.{column}"),
+        _ => column.to_owned(),
+    };
+    let mut depth = 0;
+    for token in &tokens[at..] {
+        match token.as_str() {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            // An insert may take its owner from what it selects.
+            token if *token == wanted || (inserts && token.ends_with(&format!(".{column}"))) => return true,
+            _ => {}
+        }
+        if depth < 0 {
+            return false;
+        }
+    }
+    false
+}
+
+#[test]
+fn no_statement_answers_with_every_column() {
+    for statement in statements() {
+        let mut depth = 0;
+        let tokens = statement.tokens();
+        for pair in tokens.windows(2) {
+            match pair[0].as_str() {
+                "(" => depth += 1,
+                ")" => depth -= 1,
+                "select" => assert!(depth > 0 || pair[1] != "*", "{} selects *", statement.name()),
+                word => assert!(
+                    depth > 0 || !word.ends_with('.') || pair[1] != "*",
+                    "{} selects {word}*",
+                    statement.name()
+                ),
+            }
+        }
+    }
+}

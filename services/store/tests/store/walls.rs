@@ -1,0 +1,91 @@
+//! The inspection before the service serves: it finds nothing where all is well, and says in words what is not.
+
+use knowhow_store::walls;
+
+use crate::harness::{Place, open, with_database, with_role};
+
+async fn inspect(url: &str) -> Vec<String> {
+    let db = open(url, 1, 1);
+    let findings = walls::inspect(&db).await.unwrap();
+    assert_eq!(walls::require(&db).await.is_err(), !findings.is_empty());
+    db.close().await;
+    findings
+}
+
+#[tokio::test]
+async fn a_sound_database_has_no_findings() {
+    assert_eq!(inspect(&Place::shared().await.login_url).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_login_role_that_may_too_much_is_named_with_its_cure() {
+    let place = Place::shared().await;
+    for (options, sentence) in [
+        ("inherit", "inherits its grants: alter role ROLE noinherit"),
+        ("noinherit superuser", "is a superuser; connect as knowhow_login"),
+        ("noinherit bypassrls", "bypasses row-level security; connect as knowhow_login"),
+    ] {
+        with_role(&place, options, async |role, url| {
+            let sentence = format!("the role '{role}' {}", sentence.replace("ROLE", role));
+            assert_eq!(inspect(url).await, [sentence]);
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_login_role_with_grants_of_its_own_is_found() {
+    with_database(async |place| {
+        with_role(place, "noinherit", async |role, url| {
+            assert_eq!(inspect(url).await, Vec::<String>::new());
+            for (what, whose) in [("select on skills", role), ("update (name) on skills", role), ("select on skills", "public")]
+            {
+                place.run(&format!("grant {what} to {whose}")).await;
+                let sentence = format!("the role '{role}' has grants on tables, its own or public's: revoke them");
+                assert_eq!(inspect(url).await, [sentence], "{what} to {whose}");
+                place.run(&format!("revoke {what} from {whose}")).await;
+            }
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_login_role_that_owns_a_table_is_found() {
+    with_database(async |place| {
+        with_role(place, "noinherit", async |role, url| {
+            place.run(&format!("create table stray (id uuid); alter table stray owner to {role}")).await;
+            assert_eq!(inspect(url).await, [format!("the role '{role}' owns tables; only knowhow_owner may")]);
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_login_role_that_can_become_the_owner_or_not_the_others_is_found() {
+    let place = Place::shared().await;
+    with_role(&place, "noinherit", async |role, url| {
+        place.run(&format!("grant knowhow_owner to {role} with inherit false, set true")).await;
+        assert_eq!(inspect(url).await, [format!("the role '{role}' can become knowhow_owner: revoke it")]);
+        place.run(&format!("revoke knowhow_owner, knowhow_admin from {role}")).await;
+        let sentence = format!("the role '{role}' cannot take the roles of the service: run knowhow migrate");
+        assert_eq!(inspect(url).await, [sentence]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_table_without_forced_row_level_security_is_found() {
+    with_database(async |place| {
+        place.run("alter table skills no force row level security").await;
+        place.run("alter table issuers disable row level security").await;
+        place.run("create table forgotten (tenant_id uuid)").await;
+        assert_eq!(
+            inspect(&place.login_url).await,
+            ["forgotten", "issuers", "skills"].map(|t| format!("the table '{t}' is not under forced row-level security"))
+        );
+    })
+    .await;
+}
