@@ -1,5 +1,7 @@
 //! Structured logs: JSON for machines, pretty for people.
 
+use std::io::IsTerminal;
+
 use anyhow::{Context, Result, bail};
 use tracing_subscriber::EnvFilter;
 
@@ -16,7 +18,7 @@ pub fn init(config: &Config) -> Result<()> {
     let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match config.log_format.as_str() {
         "json" => logs.json().flatten_event(true).with_span_list(false).init(),
-        "pretty" => logs.compact().init(),
+        "pretty" => logs.compact().with_ansi(std::io::stderr().is_terminal()).init(),
         other => bail!("KNOWHOW_LOG_FORMAT must be json or pretty, is '{other}'"),
     }
     Ok(())

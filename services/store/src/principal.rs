@@ -5,7 +5,7 @@ use std::sync::Arc;
 use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 
 use crate::Database;
-use crate::credential::{Claims, Issuer, IssuerKeys, api_key, peek, verify};
+use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, api_key, peek, verify};
 use crate::gate::{GateState, KnownKey, KnownTenant};
 use crate::system;
 
@@ -201,7 +201,8 @@ impl Gate {
         if let Some(operator) = self.state.operator.as_ref().filter(|o| o.iss == peeked.iss) {
             return self.by_operator_token(token, operator).await;
         }
-        let unknown = || Error::Unauthenticated("the token's tenant or issuer is not known here".into());
+        // The same words as for a wrong signature: whoever has no token learns no names of tenants.
+        let unknown = || Error::from(TokenError::Signature);
         let tenant = self.tenant(&peeked.tid).await?.ok_or_else(unknown)?;
         let issuer = tenant.issuers.iter().find(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
         let claims = verify(token, issuer, &self.state.jwks).await?;

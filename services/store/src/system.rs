@@ -44,9 +44,14 @@ pub(crate) async fn find_tenant(
     for row in rows {
         let (Some(iss), Some(audience), Some(algorithm)) = (row.iss, row.audience, row.algorithm) else { continue };
         let keys = match row.sealed_secret {
-            Some(sealed) => {
-                IssuerKeys::Hs256 { secret: sealer.open(&sealed, id.0.as_bytes()).map_err(Error::internal)? }
-            }
+            Some(sealed) => match sealer.open(&sealed, id.0.as_bytes()) {
+                Ok(secret) => IssuerKeys::Hs256 { secret },
+                // Sealed under another KNOWHOW_SECRET_KEY: its tokens fail, those of the tenant's other issuers do not.
+                Err(error) => {
+                    tracing::warn!(%error, tenant = slug, iss, "an issuer is of no use");
+                    continue;
+                }
+            },
             None => IssuerKeys::Jwks {
                 url: row.jwks_url.unwrap_or_default().parse().map_err(Error::internal)?,
                 algorithm: algorithm.parse::<Algorithm>().map_err(Error::internal)?,

@@ -108,3 +108,24 @@ pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Opt
         },
     }))
 }
+
+/// Whether some version of the skill was made by a request of this digest.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn was_requested(tx: &mut TenantTx, skill: SkillId, request: &[u8; 32]) -> Result<bool> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    sqlx::query_scalar!(
+        r#"-- versions.was_requested
+        select exists (
+            select from skill_versions
+            where tenant_id = $1 and user_id = $2 and skill_id = $3 and request_digest = $4) as "made!""#,
+        tenant,
+        user,
+        skill.0,
+        request.as_slice()
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)
+}

@@ -213,6 +213,9 @@ impl Builder {
                 };
                 // The parser reports a value that is not there as `~`.
                 let text = if style == Style::Plain && range.is_empty() { String::new() } else { text.into_owned() };
+                if text.contains('\0') {
+                    return Err(Fault::Structure("a value of the frontmatter holds NUL, which no text may".into()));
+                }
                 self.add(Node::new(Shape::Scalar(text, style), range, false), anchor)
             }
             Event::Alias(target) => {

@@ -9,7 +9,6 @@ use super::{Change, Edit, Miss, Replaced, Strategy, closest};
 use crate::document::SkillDocument;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::lines;
 use crate::resource::ResourcePath;
 
 const EDITS: usize = 100;
@@ -25,7 +24,7 @@ pub struct Patched {
     pub replacements: usize,
     /// The loosest strategy that was needed.
     pub matched: Strategy,
-    /// Nothing changed: the same edits were applied before.
+    /// Nothing changed: the edits undo each other.
     pub unchanged: bool,
 }
 
@@ -41,25 +40,16 @@ pub fn apply_edits(
         return Err(Error::invalid("/edits", format!("must have 1 to {EDITS} entries, has {}", edits.len())));
     }
     let mut draft = Draft { raw: doc.raw().to_owned(), resources: BTreeMap::new(), source: resources };
-    let mut missing = None;
-    let (mut done, mut replacements, mut matched) = (0, 0, Strategy::Exact);
+    let (mut replacements, mut matched) = (0, Strategy::Exact);
     for (index, edit) in edits.iter().enumerate() {
-        match draft.apply(index, edit)? {
-            Outcome::Replaced(count, strategy) => {
-                done += 1;
-                replacements += count;
-                matched = matched.max(strategy);
-            }
-            Outcome::Present(error) => drop(missing.get_or_insert(error)),
-        }
+        let (count, strategy) = draft.apply(index, edit)?;
+        replacements += count;
+        matched = matched.max(strategy);
     }
-    match missing {
-        Some(error) if done > 0 => Err(error),
-        _ => draft.finish(doc, replacements, matched, limits),
-    }
+    draft.finish(doc, replacements, matched, limits)
 }
 
-/// SHA-256 over the edits, by which a retry is recognised.
+/// SHA-256 over the edits, by which a retry is recognised: from the text alone it cannot be told from a slip.
 pub fn edits_digest(edits: &[Edit]) -> [u8; 32] {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
@@ -74,12 +64,6 @@ pub fn edits_digest(edits: &[Edit]) -> [u8; 32] {
         part(edit.path.as_deref().unwrap_or_default());
     }
     hash.finalize().into()
-}
-
-enum Outcome {
-    Replaced(usize, Strategy),
-    /// The old text is gone and the new one is there; the error counts if other edits do change something.
-    Present(Error),
 }
 
 /// Where an edit looks.
@@ -103,22 +87,20 @@ struct Resource {
 }
 
 impl Draft<'_> {
-    fn apply(&mut self, index: usize, edit: &Edit) -> Result<Outcome> {
+    fn apply(&mut self, index: usize, edit: &Edit) -> Result<(usize, Strategy)> {
         let places = self.places(index, edit)?;
         let change = Change { old: &edit.old_string, new: &edit.new_string, replace_all: edit.replace_all };
         let refused = |miss: Miss| refusal(index, miss);
         for attempt in [Change::exactly, Change::tolerantly] {
             for place in &places {
                 if let Some(replaced) = attempt(change, self.text(place)).map_err(refused)? {
-                    let outcome = Outcome::Replaced(replaced.replacements, replaced.matched);
+                    let done = (replaced.replacements, replaced.matched);
                     self.put(place, replaced);
-                    return Ok(outcome);
+                    return Ok(done);
                 }
             }
         }
-        let error = refused(Miss::NotFound { closest: closest::passages(self.text(&places[0]), &edit.old_string) });
-        let present = places.iter().any(|place| holds(self.text(place), &edit.new_string));
-        if present { Ok(Outcome::Present(error)) } else { Err(error) }
+        Err(refused(Miss::NotFound { closest: closest::passages(self.text(&places[0]), &edit.old_string) }))
     }
 
     /// The texts in which the edit looks, the first one first; never empty.
@@ -193,19 +175,4 @@ fn refusal(index: usize, miss: Miss) -> Error {
         Miss::Ambiguous { matches } => Error::PatchAmbiguous { edit: index, matches },
         Miss::Invalid(detail) => Error::invalid(format!("/edits/{index}/old_string"), detail),
     }
-}
-
-/// Whether a replacement stands in the text, in the line ends of the text. A single letter proves nothing, nor does a
-/// part of a word.
-fn holds(text: &str, new: &str) -> bool {
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let stands = |new: &str| {
-        text.match_indices(new).any(|(at, _)| {
-            let (before, after) = (text[..at].chars().next_back(), text[at + new.len()..].chars().next());
-            let cuts_start = is_word(before) && is_word(new.chars().next());
-            let cuts_end = is_word(after) && is_word(new.chars().next_back());
-            !cuts_start && !cuts_end
-        })
-    };
-    new.trim().chars().count() > 1 && (stands(new) || stands(&lines::convert(new, lines::ending(text))))
 }

@@ -7,6 +7,7 @@ use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::apply::check_version;
 use super::lookup::{self, Reach};
 use crate::{App, Call};
 
@@ -17,6 +18,9 @@ pub struct DeleteSkill {
     /// The skill that replaces it: from now on it answers to this one's name too.
     #[schema(example = "mcp/guide", max_length = 200)]
     pub absorbed_into: Option<String>,
+    /// The version that is current, where it matters.
+    #[schema(minimum = 1)]
+    pub expected_version: Option<i32>,
 }
 
 /// Deletes a skill.
@@ -39,7 +43,7 @@ pub async fn delete_skill(
     lookup::find(app, principal, skill, Reach::Exact, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         call.once(app, &mut tx, &("delete", skill, input), async |tx| {
-            delete(app, principal, tx, key, successor.as_ref()).await
+            delete(app, principal, tx, key, (input, successor.as_ref())).await
         })
         .await?;
         tx.commit().await
@@ -68,9 +72,11 @@ async fn delete(
     principal: &Principal,
     tx: &mut TenantTx,
     key: &SkillKey,
-    successor: Option<&(SkillId, String)>,
+    (input, successor): (&DeleteSkill, Option<&(SkillId, String)>),
 ) -> Result<()> {
-    let skill = skills::lock(tx, key).await?.ok_or_else(lookup::missing)?.skill;
+    let locked = skills::lock(tx, key).await?.ok_or_else(lookup::missing)?;
+    check_version(input.expected_version, Some(&locked))?;
+    let skill = locked.skill;
     if skill.pinned {
         let detail = format!(
             "'{}' is pinned; unpin it first: PUT /v1/skills/{}/fields with {{\"pinned\": false}}",

@@ -116,9 +116,14 @@ type Unpacked = (Vec<Folder>, Vec<String>);
 
 fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
     let mut all: Unpacked = Default::default();
+    // What one archive may hold is what all of them together may hold: many small ones are no way around it.
+    let mut left = archive::Limits::default();
     for upload in uploads {
         if archive::is_archive(&upload.bytes) {
-            let grouped = archive::group(archive::read(&upload.bytes, &archive::Limits::default())?);
+            let entries = archive::read(&upload.bytes, &left)?;
+            left.entries -= entries.len();
+            left.total_bytes -= entries.iter().map(|e| e.bytes.len() as u64).sum::<u64>();
+            let grouped = archive::group(entries);
             all.0.extend(grouped.skills);
             all.1.extend(grouped.strays);
         } else {
@@ -197,7 +202,8 @@ struct Done {
 
 async fn import(app: &App, principal: &Principal, call: &Call, name: &SkillName, skill: &Readable) -> Result<Done> {
     let origin = Origin { principal, call, kind: ChangeKind::Import, source: Source::Import };
-    let request = ("import", name.as_str(), manifest::hex(&skill.document.digest()));
+    let entries: Vec<&ResourceEntry> = skill.resources.iter().flatten().map(|(entry, _)| entry).collect();
+    let request = ("import", name.as_str(), manifest::hex(&skill.document.digest()), entries);
     let key = SkillKey::Name(name.as_str().to_owned());
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let done = call

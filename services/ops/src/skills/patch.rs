@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
-use knowhow_domain::{ResourceEntry, Result, Scope, SkillDocument, SkillName, manifest};
+use knowhow_domain::{Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, manifest};
 use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, TenantTx, versions};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -82,9 +82,18 @@ async fn change(
                     return Ok(None);
                 }
                 check_version(input.expected_version, Some(current))?;
-                let done = replace(app, tx, current, &input.edits).await?;
-                (replacements, matched) = (done.replacements, done.matched);
-                Ok(done.proposal(current, request))
+                match replace(app, tx, current, &input.edits).await {
+                    // What is gone may have been replaced by this very patch, before other changes came.
+                    Err(miss @ Error::PatchNoMatch { .. }) => {
+                        let made = versions::was_requested(tx, current.skill.id, &request).await?;
+                        if made { Ok(None) } else { Err(miss) }
+                    }
+                    Err(refusal) => Err(refusal),
+                    Ok(done) => {
+                        (replacements, matched) = (done.replacements, done.matched);
+                        Ok(done.proposal(current, request))
+                    }
+                }
             })
             .await?;
             Ok(Patched { skill: applied.skill, unchanged: applied.unchanged, replacements, matched })

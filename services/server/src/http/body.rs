@@ -71,7 +71,6 @@ impl FromRequest for RawBody {
 }
 
 async fn read(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
-    let timeout = request.app_data::<Data<Shared>>().map_or(Duration::from_secs(30), |s| s.body_timeout);
     let too_large = || Error::TooLarge { what: "the request body".into(), limit: limit as u64 };
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
@@ -88,8 +87,14 @@ async fn read(request: &HttpRequest, mut payload: Payload, limit: usize) -> Resu
         }
         Ok(bytes.freeze())
     };
-    let late = || Error::Malformed(format!("the request body did not arrive within {} s", timeout.as_secs()));
-    Ok(tokio::time::timeout(timeout, reading).await.map_err(|_| late())??)
+    Ok(in_time(request, reading).await?)
+}
+
+/// Waits for a body no longer than the settings allow.
+pub async fn in_time<T>(request: &HttpRequest, reading: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let timeout = request.app_data::<Data<Shared>>().map_or(Duration::from_secs(30), |s| s.body_timeout);
+    let late = |_| Error::Malformed(format!("the request body did not arrive within {} s", timeout.as_secs()));
+    tokio::time::timeout(timeout, reading).await.map_err(late)?
 }
 
 fn check_media_type(request: &HttpRequest) -> Result<(), ApiError> {

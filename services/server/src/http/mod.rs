@@ -9,7 +9,7 @@ mod respond;
 mod serve;
 mod unmatched;
 
-pub use body::{JsonBody, OptionalJson, Query, RawBody};
+pub use body::{JsonBody, OptionalJson, Query, RawBody, in_time};
 pub use caller::{AdminCaller, CallerHeaders, UserCaller, WriteHeaders};
 pub use openapi::{document, router};
 pub use problem::{ApiError, CallerProblems, Problem, ReadProblems, WriteProblems};

@@ -232,8 +232,8 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        let errors: Vec<String> = [shared(), keeper()].into_iter().flat_map(Service::errors).collect();
-        assert!(errors.is_empty() || std::thread::panicking(), "the service logged errors: {errors:#?}");
+        shared().check_log();
+        keeper().check_log();
     }
 }
 

@@ -97,3 +97,19 @@ async fn races_never_resurrect() {
         assert!(alice.names().await.is_empty());
     }
 }
+
+/// Two skills that absorb each other in turn leave names that lead somewhere, and never in circles.
+#[tokio::test]
+async fn successors_do_not_go_in_circles() {
+    let World { alice, .. } = &World::new().await;
+    alice.create_all(&["one", "two"]).await;
+    for round in 0..3 {
+        alice.delete("/v1/skills/one").json(&json!({"absorbed_into": "two"})).await.empty(204);
+        assert_eq!(alice.get("/v1/skills/one").await.ok(200)["name"], "two", "round {round}");
+        alice.create_all(&["one"]).await;
+        alice.delete("/v1/skills/two").json(&json!({"absorbed_into": "one"})).await.empty(204);
+        let loaded = alice.get("/v1/skills/two").await.ok(200);
+        assert_eq!((&loaded["name"], &loaded["moved_from"]), (&json!("one"), &json!("two")));
+        alice.create_all(&["two"]).await;
+    }
+}

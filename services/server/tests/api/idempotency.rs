@@ -52,8 +52,8 @@ async fn every_write_is_answered_alike_the_second_time() {
         (Method::DELETE, "/v1/skills/p/resources/references/a.md", None),
         (Method::POST, "/v1/skills/p/rollback", Some(json!({"version": 1}))),
         (Method::POST, "/v1/skills/used", Some(json!({"skill": "p"}))),
-        (Method::DELETE, "/v1/skills/q", Some(json!({"absorbed_into": "p"}))),
-        (Method::DELETE, "/v1/skills/r", None),
+        (Method::DELETE, "/v1/skills/mcp%2Fq", Some(json!({"absorbed_into": "p"}))),
+        (Method::DELETE, "/v1/skills/mcp%2Fr", None),
     ];
     for (number, (method, path, body)) in writes.into_iter().enumerate() {
         let send = || {

@@ -9,11 +9,16 @@ mod service;
 mod signing;
 
 mod admin;
+mod archives;
+mod cli;
 mod concurrency;
+mod corpus;
 mod delete;
 mod exchange;
+mod faults;
 mod fields;
 mod health;
+mod hostile;
 mod idempotency;
 mod jwks;
 mod keys;

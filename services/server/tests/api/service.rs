@@ -1,6 +1,7 @@
 //! The service under test: the real binary. Most tests share one process; a test that kills or tunes has its own.
 
 use std::collections::BTreeMap;
+use std::fs::DirEntry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -20,6 +21,7 @@ pub struct Service {
     process: Child,
     watchdog: Child,
     log: PathBuf,
+    told: AtomicUsize,
     /// `http://127.0.0.1:port`.
     pub url: String,
     /// `127.0.0.1:port`.
@@ -70,7 +72,7 @@ impl Service {
             assert!(exited.is_none(), "the service exited with {exited:?}: {text}");
             text.lines().find_map(address_in)
         });
-        Self { process, watchdog, log, url: format!("http://{address}"), address }
+        Self { process, watchdog, log, told: AtomicUsize::new(0), url: format!("http://{address}"), address }
     }
 
     /// What it has logged so far.
@@ -78,10 +80,22 @@ impl Service {
         std::fs::read_to_string(&self.log).unwrap()
     }
 
-    /// The log's lines that no test may cause: errors and panics.
+    /// The log's lines that no test may cause, errors and panics; each is told once.
     pub fn errors(&self) -> Vec<String> {
         let is_error = |line: &&str| line.contains(r#""level":"ERROR""#) || line.contains("panicked at");
-        self.log().lines().filter(is_error).map(str::to_owned).collect()
+        let all: Vec<String> = self.log().lines().filter(is_error).map(str::to_owned).collect();
+        let told = self.told.swap(all.len(), Ordering::SeqCst);
+        all.into_iter().skip(told).collect()
+    }
+
+    /// Fails the test where there are such lines.
+    pub fn check_log(&self) {
+        let errors = self.errors();
+        if std::thread::panicking() {
+            eprintln!("the service logged errors: {errors:#?}");
+        } else {
+            assert!(errors.is_empty(), "the service logged errors: {errors:#?}");
+        }
     }
 
     /// Asks it to stop.
@@ -115,8 +129,7 @@ impl Drop for Service {
         let _ = self.watchdog.wait();
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let errors = self.errors();
-        assert!(errors.is_empty() || std::thread::panicking(), "the service logged errors: {errors:#?}");
+        self.check_log();
     }
 }
 
@@ -225,10 +238,26 @@ fn secret_key() -> &'static str {
 /// A path of our own for a file or folder, below the build's folder.
 pub fn scratch(name: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
+    static SWEPT: OnceLock<()> = OnceLock::new();
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("api-{}", std::process::id()));
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    SWEPT.get_or_init(|| sweep(home));
+    let folder = home.join(format!("api-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder.join(format!("{count}-{name}"))
+}
+
+/// Removes what runs of an hour ago and more have left.
+fn sweep(home: &Path) {
+    let is_old = |entry: &DirEntry| {
+        let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
+        age.is_some_and(|age| age > Duration::from_secs(3600))
+    };
+    for entry in std::fs::read_dir(home).into_iter().flatten().flatten().filter(is_old) {
+        if entry.file_name().to_string_lossy().starts_with("api-") {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Writes a file below the scratch folder.

@@ -221,7 +221,11 @@ async fn one_authorization_header_of_the_right_kind() {
 }
 
 #[tokio::test]
-async fn a_user_goes_with_a_key_not_with_a_token() {
+async fn a_token_speaks_for_its_own_user_alone() {
     let world = World::new().await;
-    world.alice.acting_for("bob").get("/v1/skills").await.refused(400, "malformed");
+    world.alice.create(skill("hers")).await;
+    assert_eq!(world.alice.acting_for("alice").names().await, ["hers"]);
+    world.bob.acting_for("alice").get("/v1/skills").await.refused(403, "forbidden");
+    world.admin.acting_for("alice").get("/v1/skills").await.refused(403, "forbidden");
+    world.operator.acting_for("alice").get("/v1/skills").await.refused(403, "forbidden");
 }

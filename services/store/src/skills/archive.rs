@@ -224,7 +224,7 @@ pub async fn restore(tx: &mut TenantTx, archive_id: Uuid, reason: &str, now: Dat
     if row.taken {
         return Err(taken());
     }
-    sqlx::query!(
+    let restored = sqlx::query!(
         "-- skills.restore
         with taken as (
             delete from archived_skills where tenant_id = $1 and user_id = $2 and archive_id = $3
@@ -262,6 +262,7 @@ pub async fn restore(tx: &mut TenantTx, archive_id: Uuid, reason: &str, now: Dat
     )
     .execute(tx.conn())
     .await
-    .map_err(|e| if is_unique_violation(&e) { taken() } else { refuse(e) })?;
-    Ok(row.name)
+    .map_err(|e| if is_unique_violation(&e) { taken() } else { refuse(e) })?
+    .rows_affected();
+    if restored == 0 { Err(Error::not_found("archive entry")) } else { Ok(row.name) }
 }

@@ -26,14 +26,14 @@ const GRANTS: &str = "
     knowhow_admin users: select
     knowhow_system _sqlx_migrations: select
     knowhow_system api_keys: insert, select, update (last_used_at)
-    knowhow_system archived_skills: delete, select (tenant_id, user_id, digests, purge_at)
+    knowhow_system archived_skills: delete, select (tenant_id, user_id, archive_id, digests, purge_at)
     knowhow_system audit_log: insert
-    knowhow_system idempotency_keys: delete, select
+    knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest)
     knowhow_system skill_versions: select (tenant_id, user_id, document_digest, resources)
     knowhow_system tenants: insert, select, update
-    knowhow_system usage_events: delete, select (at)
+    knowhow_system usage_events: delete, select (tenant_id, user_id, event_id, at)
     knowhow_system user_catalogs: insert, select, update (revision)
     knowhow_system users: insert, select
     knowhow_tenant archived_skills: insert, select (tenant_id, user_id, digests)

@@ -124,6 +124,7 @@ pub(crate) async fn put_fields(
     summary = "Delete a skill",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
         WriteHeaders
     ),
     request_body(content = DeleteSkill, description = "May be left out"),
@@ -135,8 +136,11 @@ pub(crate) async fn delete_skill(
     caller: UserCaller,
     skill: Path<String>,
     body: OptionalJson<DeleteSkill>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    skills::delete_skill(&app, &caller.principal, &caller.call, &skill, &body.0).await?;
+    let base = if_match(request.headers())?;
+    let input = DeleteSkill { expected_version: base.or(body.0.expected_version), ..body.0 };
+    skills::delete_skill(&app, &caller.principal, &caller.call, &skill, &input).await.map_err(ApiError::under(base))?;
     Ok(HttpResponse::NoContent().finish())
 }
 

@@ -3,18 +3,21 @@
 use actix_multipart::{Multipart, MultipartError};
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
-use actix_web::{HttpResponse, get, post};
+use actix_web::{HttpRequest, HttpResponse, get, post};
 use futures_util::TryStreamExt;
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::App;
 use knowhow_ops::skills::{self, ExportQuery, ImportReport, Upload};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::http::{ApiError, CallerHeaders, CallerProblems, Query, UserCaller, WriteHeaders, WriteProblems, json};
+use crate::http::{
+    ApiError, CallerHeaders, CallerProblems, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
+};
 
 /// Packed; what comes out of an archive has its own limits.
 const UPLOAD_BYTES: usize = 24 * 1024 * 1024;
+const UPLOADS: usize = 500;
 
 /// How to import.
 #[derive(Deserialize, IntoParams)]
@@ -49,8 +52,10 @@ pub(crate) async fn import_skills(
     caller: UserCaller,
     query: Query<ImportQuery>,
     form: Multipart,
+    request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let uploads = read_uploads(form).await?;
+    caller.principal.require(Scope::SkillsWrite)?;
+    let uploads = in_time(&request, read_uploads(form)).await?;
     let fix = query.fix.unwrap_or_default();
     let report = skills::import_skills(&app, &caller.principal, &caller.call, uploads, fix).await?;
     Ok(json(StatusCode::OK, &report))
@@ -68,6 +73,9 @@ async fn read_uploads(mut form: Multipart) -> Result<Vec<Upload>> {
                 return Err(Error::TooLarge { what: "the upload".into(), limit: UPLOAD_BYTES as u64 });
             }
             bytes.extend_from_slice(&chunk);
+        }
+        if uploads.len() == UPLOADS {
+            return Err(Error::invalid("/file", format!("takes at most {UPLOADS} files")));
         }
         uploads.push(Upload { file_name, bytes });
     }

@@ -2,13 +2,14 @@
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
-use actix_web::{HttpResponse, get, post};
+use actix_web::{HttpRequest, HttpResponse, get, post};
 use knowhow_ops::App;
 use knowhow_ops::page::{Page, PageQuery};
 use knowhow_ops::skills::{self, Diff, Rollback, SavedSkill, Version, VersionDetail};
 
 use crate::http::{
-    ApiError, CallerHeaders, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json, versioned,
+    ApiError, CallerHeaders, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, if_match, json,
+    versioned,
 };
 
 /// Who changed the skill, how and when, newest first.
@@ -88,6 +89,7 @@ pub(crate) async fn diff_versions(
     summary = "Roll back to a version",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
         WriteHeaders
     ),
     request_body = Rollback,
@@ -99,7 +101,12 @@ pub(crate) async fn rollback_skill(
     caller: UserCaller,
     skill: Path<String>,
     body: JsonBody<Rollback>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let saved = skills::rollback_skill(&app, &caller.principal, &caller.call, &skill, &body.0).await?;
+    let base = if_match(request.headers())?;
+    let input = Rollback { expected_version: base.or(body.0.expected_version), ..body.0 };
+    let saved = skills::rollback_skill(&app, &caller.principal, &caller.call, &skill, &input)
+        .await
+        .map_err(ApiError::under(base))?;
     Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
 }

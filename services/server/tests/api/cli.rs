@@ -1,0 +1,155 @@
+//! The command line.
+
+use serde_json::json;
+
+use crate::callers::{World, skill};
+use crate::service::{knowhow, printed, run, scratch_file, shared};
+
+fn fresh_slug() -> String {
+    format!("c-{}", uuid::Uuid::now_v7().simple())
+}
+
+fn said(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(!output.status.success(), "{arguments:?} succeeded");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[tokio::test]
+async fn a_tenant_a_token_and_a_key_from_the_shell() {
+    let world = World::new().await;
+    let slug = fresh_slug();
+    assert_eq!(printed(&["tenant", "create", &slug, "--name", "Of The Shell"]), slug);
+    let tenant = world.operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200);
+    assert_eq!(tenant["name"], "Of The Shell");
+    let user = world.anonymous.with_token(printed(&["token", "--tenant", &slug, "--user", "carol"]));
+    user.create(skill("mine")).await;
+    let reader = printed(&["token", "--tenant", &slug, "--user", "carol", "--scope", "skills:read"]);
+    let reader = world.anonymous.with_token(reader);
+    assert!(reader.names().await.contains(&"mine".to_owned()));
+    reader.delete("/v1/skills/mine").await.refused(403, "forbidden");
+    let admin = world.anonymous.with_token(printed(&["token", "--tenant", &slug, "--role", "tenant_admin"]));
+    admin.get("/v1/admin/users").await.ok(200);
+    let operator = world.anonymous.with_token(printed(&["token", "--operator", "--tenant", &slug]));
+    operator.get("/v1/admin/users").await.ok(200);
+    let key = printed(&[
+        "key",
+        "create",
+        "--tenant",
+        &slug,
+        "--name",
+        "from the shell",
+        "--scope",
+        "skills:read",
+        "--days",
+        "1",
+    ]);
+    let backend = world.anonymous.with_token(key).acting_for("carol");
+    assert!(backend.names().await.contains(&"mine".to_owned()));
+    backend.post("/v1/skills", skill("x")).await.refused(403, "forbidden");
+    let keys = admin.get("/v1/admin/keys").await.ok(200);
+    assert_eq!(
+        (&keys["items"][0]["name"], keys["items"][0]["expires_at"].is_string()),
+        (&json!("from the shell"), true)
+    );
+}
+
+#[test]
+fn mistakes_at_the_shell_are_named() {
+    assert!(said(&["token", "--tenant", "no-such-tenant"]).contains("no such tenant"));
+    assert!(said(&["token"]).contains("--tenant"));
+    assert!(said(&["tenant", "create", "Not A Slug"]).contains("slug"));
+    assert!(said(&["key", "create", "--tenant", "no-such-tenant"]).contains("no such tenant"));
+    assert!(said(&["key", "create"]).contains("--tenant"));
+    let slug = printed(&["tenant", "create", &fresh_slug()]);
+    assert!(said(&["tenant", "create", &slug]).contains("already"));
+    assert!(said(&["token", "--tenant", &slug, "--scope", "everything"]).contains("'everything' is not a scope"));
+    assert!(
+        said(&["key", "create", "--tenant", &slug, "--scope", "everything"]).contains("'everything' is not a scope")
+    );
+}
+
+#[test]
+fn the_committed_document_is_the_current_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../openapi/openapi.json");
+    let committed = std::fs::read_to_string(path).expect("openapi/openapi.json is missing: knowhow openapi > it");
+    let current = printed(&["openapi"]);
+    assert!(committed.trim_end() == current, "openapi/openapi.json is behind the code: knowhow openapi > it");
+}
+
+#[test]
+fn the_settings_are_shown_without_their_secrets() {
+    let output = knowhow(&["config"]).env("KNOWHOW_OPERATOR_SECRET", "0perat0r").output().unwrap();
+    let shown: toml::Table = String::from_utf8(output.stdout).unwrap().parse().unwrap();
+    assert_eq!((shown["secret_key"].as_str(), shown["operator_secret"].as_str()), (Some("***"), Some("***")));
+    let database: url::Url = shown["database_url"].as_str().unwrap().parse().unwrap();
+    assert_eq!((database.username(), database.password()), ("knowhow_login", Some("***")));
+    assert_eq!(shown["workers"].as_integer(), Some(2));
+}
+
+#[test]
+fn unknown_settings_are_errors() {
+    for (name, value) in
+        [("KNOWHOW_PROT", "1"), ("KNOWHOW_", "1"), ("KNOWHOW_WORKERS", "-1"), ("KNOWHOW_PORT", "99999")]
+    {
+        let output = knowhow(&["config"]).env(name, value).output().unwrap();
+        assert!(!output.status.success(), "{name}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let key = name.trim_start_matches("KNOWHOW_").to_lowercase();
+        assert!(said.contains(name) || said.contains(&format!("`{key}`")), "{name}: {said}");
+    }
+    let file = scratch_file("knowhow.toml", b"port = 1\nprot = 2\n");
+    let output = knowhow(&["config", "--config", file.to_str().unwrap()]).output().unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("prot"));
+    let file = scratch_file("knowhow.toml", b"audience = 'elsewhere'\nport = 1\n");
+    let output = knowhow(&["--config", file.to_str().unwrap(), "config"]).output().unwrap();
+    let shown: toml::Table = String::from_utf8(output.stdout).unwrap().parse().unwrap();
+    assert_eq!((shown["audience"].as_str(), shown["port"].as_integer()), (Some("elsewhere"), Some(0)));
+}
+
+#[test]
+fn the_doctor_finds_what_is_wrong() {
+    let output = run(&["doctor"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let owner = String::from(crate::service::owner_url());
+    let output =
+        knowhow(&["doctor"]).env("KNOWHOW_DATABASE_URL", owner).env("KNOWHOW_SECRET_KEY", "xyz").output().unwrap();
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert!(!output.status.success());
+    assert!(found.contains("is a superuser") && found.contains("KNOWHOW_SECRET_KEY"), "{found}");
+}
+
+#[tokio::test]
+async fn import_and_export_go_through_a_running_service() {
+    let world = World::new().await;
+    let remote = |caller: &crate::callers::Caller| {
+        ["--url".to_owned(), shared().url.clone(), "--token".to_owned(), caller.token.clone().unwrap()]
+    };
+    let remote_of_alice = remote(&world.alice);
+    let with = |arguments: &[&str]| {
+        let all: Vec<&str> = arguments.iter().copied().chain(remote_of_alice.iter().map(String::as_str)).collect();
+        run(&all)
+    };
+    let good = scratch_file("SKILL.md", b"---\nname: lone\ndescription: Use when: alone\n---\nbody\n");
+    let refused = with(&["import", good.to_str().unwrap()]);
+    assert!(!refused.status.success());
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("refused"));
+    let fixed = with(&["import", good.to_str().unwrap(), "--fix"]);
+    assert_eq!(String::from_utf8(fixed.stdout).unwrap(), "1 created, 0 updated, 0 unchanged, 0 refused\n");
+    let target = scratch_file("skills.tar.gz", b"");
+    let exported = with(&["export", "--output", target.to_str().unwrap()]);
+    assert!(exported.status.success(), "{}", String::from_utf8_lossy(&exported.stderr));
+    let files = crate::exchange::untar(&std::fs::read(&target).unwrap());
+    assert_eq!(files[0].0, "lone/SKILL.md");
+    assert!(!with(&["import", "/no/such/folder"]).status.success());
+    let nobody = run(&["export", "--url", &shared().url, "--token", "x", "--output", target.to_str().unwrap()]);
+    assert!(String::from_utf8(nobody.stderr).unwrap().contains("401"));
+    assert!(!std::fs::read(&target).unwrap().is_empty(), "a failed export leaves the earlier one alone");
+    let backend = world.backend().await;
+    let key = backend.token.as_deref().unwrap();
+    let acting = ["--url", &shared().url, "--token", key, "--user", "bob"];
+    let imported = run(&[&["import", good.to_str().unwrap(), "--fix"][..], &acting].concat());
+    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+    assert_eq!(world.bob.names().await, ["lone"]);
+}

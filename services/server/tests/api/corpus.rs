@@ -1,0 +1,104 @@
+//! Real skills go in through the command line and come out byte for byte.
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use ruzstd::decoding::StreamingDecoder;
+
+use crate::callers::{Caller, World};
+use crate::exchange::unzip;
+use crate::service::{run, scratch, shared};
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Unpacks the samples into a folder of ours; `None` where there are none.
+fn unpack() -> Option<PathBuf> {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus")).join("sample-skills.tar.zst");
+    let Ok(file) = std::fs::File::open(&path) else {
+        eprintln!("skipped: no sample data at {}", path.display());
+        return None;
+    };
+    let folder = scratch("samples");
+    tar::Archive::new(StreamingDecoder::new(BufReader::new(file)).unwrap()).unpack(&folder).unwrap();
+    Some(folder)
+}
+
+fn read(folder: &Path, prefix: &str, files: &mut Files) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        if entry.file_type().unwrap().is_dir() {
+            read(&entry.path(), &format!("{name}/"), files);
+        } else {
+            let mut bytes = Vec::new();
+            std::fs::File::open(entry.path()).unwrap().read_to_end(&mut bytes).unwrap();
+            files.insert(name, bytes);
+        }
+    }
+}
+
+fn command(name: &str, source: &[&str], caller: &Caller) -> String {
+    let remote = ["--url", &shared().url, "--token", caller.token.as_deref().unwrap()];
+    let output = run(&[&[name][..], source, &remote].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Each skill's files, whatever the folders above it: by the last folder's name.
+fn skills_of(files: &Files) -> BTreeMap<String, Files> {
+    let homes: Vec<&str> = files.keys().filter_map(|path| path.strip_suffix("/SKILL.md")).collect();
+    let mut skills: BTreeMap<String, Files> = BTreeMap::new();
+    for (path, bytes) in files {
+        let home = homes.iter().filter(|home| path.starts_with(&format!("{home}/"))).max_by_key(|home| home.len());
+        let Some(home) = home else { continue };
+        let name = (*home).to_owned();
+        skills.entry(name).or_default().insert(path[home.len() + 1..].to_owned(), bytes.clone());
+    }
+    skills
+}
+
+#[tokio::test]
+async fn three_hundred_skills_go_in_and_come_out() {
+    let Some(folder) = unpack() else { return };
+    let World { alice, bob, .. } = &World::new().await;
+    let mut files = Files::new();
+    read(&folder, "", &mut files);
+    let source = skills_of(&files);
+    let count = source.len();
+    assert!(count >= 300, "{count}");
+    let said = command("import", &[folder.to_str().unwrap()], alice);
+    assert_eq!(said, format!("{count} created, 0 updated, 0 unchanged, 0 refused\n"));
+    let archive = scratch("skills.zip");
+    command("export", &["--output", archive.to_str().unwrap()], alice);
+    let exported: Files = unzip(&std::fs::read(&archive).unwrap()).into_iter().collect();
+    let contents = |skills: BTreeMap<String, Files>| {
+        let mut all: Vec<Files> = skills.into_values().collect();
+        all.sort();
+        all
+    };
+    assert_eq!(skills_of(&exported).len(), count);
+    assert!(contents(skills_of(&exported)) == contents(source), "what came out is not what went in");
+    load_each(alice, &exported).await;
+    let said = command("import", &[folder.to_str().unwrap()], alice);
+    assert_eq!(said, format!("0 created, 0 updated, {count} unchanged, 0 refused\n"));
+    command("import", &[archive.to_str().unwrap()], bob);
+    let again = scratch("again.zip");
+    command("export", &["--output", again.to_str().unwrap()], bob);
+    assert!(std::fs::read(&again).unwrap() == std::fs::read(&archive).unwrap(), "the copy differs");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Every skill loads by the name of its folder, with the file's own text.
+async fn load_each(alice: &Caller, exported: &Files) {
+    for (path, bytes) in exported.iter().filter(|(path, _)| path.ends_with("/SKILL.md")) {
+        let name = path.trim_end_matches("/SKILL.md");
+        let name = name.strip_prefix("skills/").unwrap_or(name);
+        let raw = alice.get(&format!("/v1/skills/{}/SKILL.md", name.replace('/', "%2F"))).await;
+        assert_eq!((raw.status, &raw.body), (200, bytes), "{name}");
+        let loaded = alice.get(&format!("/v1/skills/{}", name.replace('/', "%2F"))).await.ok(200);
+        assert!(String::from_utf8_lossy(bytes).ends_with(loaded["content"].as_str().unwrap()), "{name}");
+        assert_eq!(loaded["times_used"], 1);
+    }
+}

@@ -1,0 +1,180 @@
+//! What happens when the service is killed, told to stop, or set up wrongly.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::future::{join, join_all};
+use serde_json::json;
+
+use crate::answers::pluck;
+use crate::callers::{Caller, World, skill};
+use crate::service::{PATIENCE, Service, knowhow, login_url, owner_url, poll};
+
+const SMALL: [(&str, &str); 2] = [("KNOWHOW_WORKERS", "1"), ("KNOWHOW_WRITE_CONNECTIONS", "4")];
+const ROUNDS: usize = 15;
+const WRITERS: usize = 4;
+
+/// One writer's skill: what was sent last, and what was acknowledged last.
+struct Writer {
+    name: String,
+    sent: usize,
+    acknowledged: Option<(usize, i64)>,
+}
+
+impl Writer {
+    fn text(&self, n: usize) -> String {
+        format!("# {} holds {n}\n", self.name)
+    }
+
+    fn save(&self, caller: &Caller) -> crate::callers::Sending {
+        let mut body = skill(&self.name);
+        body["content"] = json!(self.text(self.sent));
+        caller.post("/v1/skills", body).header("Idempotency-Key", &format!("{}-{}", self.name, self.sent))
+    }
+
+    /// Saves until the service is gone.
+    async fn write(&mut self, caller: &Caller, done: &AtomicUsize) {
+        loop {
+            self.sent += 1;
+            let Some(answer) = self.save(caller).attempt().await else { return };
+            assert!([200, 201].contains(&answer.status), "{answer}");
+            let version = answer.json()["version"].as_i64().unwrap();
+            assert!(self.acknowledged.is_none_or(|(_, before)| version == before + 1), "{answer}");
+            self.acknowledged = Some((self.sent, version));
+            done.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// What was acknowledged is there; what was not is whole or absent; the same request again has one effect.
+    async fn check(&mut self, caller: &Caller) {
+        let retried = self.save(caller).await;
+        assert!([200, 201].contains(&retried.status), "{retried}");
+        let version = retried.json()["version"].as_i64().unwrap();
+        assert_eq!(version, self.acknowledged.map_or(0, |(_, before)| before) + 1, "{retried}");
+        self.acknowledged = Some((self.sent, version));
+        let loaded = caller.peek(&self.name).await;
+        assert_eq!((&loaded["content"], &loaded["version"]), (&json!(self.text(self.sent)), &json!(version)));
+    }
+}
+
+#[tokio::test]
+async fn nothing_acknowledged_is_lost_when_it_is_killed() {
+    let world = World::new().await;
+    let mut writers: Vec<Writer> =
+        (0..WRITERS).map(|n| Writer { name: format!("w{n}"), sent: 0, acknowledged: None }).collect();
+    for round in 0..ROUNDS {
+        let mut service = Service::start(&SMALL);
+        let caller = world.alice.at(&service);
+        let done = AtomicUsize::new(0);
+        let writing = join_all(writers.iter_mut().map(|writer| writer.write(&caller, &done)));
+        let killing = async {
+            let wanted = 3 + (round * 7) % 23;
+            while done.load(Ordering::SeqCst) < wanted {
+                tokio::task::yield_now().await;
+                tokio::time::sleep(Duration::from_micros(300)).await;
+            }
+            service.kill();
+        };
+        join(writing, killing).await;
+        for writer in &mut writers {
+            writer.check(&world.alice).await;
+        }
+    }
+    let names: Vec<String> = writers.iter().map(|writer| writer.name.clone()).collect();
+    assert_eq!(world.alice.names().await, names);
+    for writer in &writers {
+        let (_, version) = writer.acknowledged.unwrap();
+        assert_eq!(all_versions(&world.alice, &writer.name).await, (1..=version).rev().collect::<Vec<i64>>());
+    }
+    assert_eq!(world.admin.get("/v1/admin/users/alice").await.ok(200)["skill_count"], json!(WRITERS));
+}
+
+async fn all_versions(alice: &Caller, name: &str) -> Vec<i64> {
+    let mut versions = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = alice.get(&format!("/v1/skills/{name}/versions?limit=200{cursor}")).await.ok(200);
+        versions.extend(pluck(&page["items"], "version").iter().map(|v| v.parse::<i64>().unwrap()));
+        let Some(next) = page["next_cursor"].as_str() else { return versions };
+        cursor = format!("&cursor={next}");
+    }
+}
+
+/// A request whose head the service has read, for it asks for the body.
+fn begin(service: &Service, token: &str, body: &str) -> TcpStream {
+    let length = body.len();
+    let head = format!(
+        "POST /v1/skills HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(&service.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut go_on = [0; 25];
+    stream.read_exact(&mut go_on).unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+fn finish(mut stream: TcpStream, body: &str) -> String {
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn what_is_in_flight_is_answered_before_it_stops() {
+    let world = World::new().await;
+    let mut service = Service::start(&[("KNOWHOW_WORKERS", "2")]);
+    let token = world.alice.token.as_deref().unwrap();
+    let bodies: Vec<String> = (0..20).map(|n| skill(&format!("s{n}")).to_string()).collect();
+    let in_flight: Vec<TcpStream> = bodies.iter().map(|body| begin(&service, token, body)).collect();
+    service.terminate();
+    poll("the service to stop listening", || TcpStream::connect(&service.address).is_err().then_some(()));
+    for (stream, body) in in_flight.into_iter().zip(&bodies) {
+        let answer = finish(stream, body);
+        assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    }
+    assert!(service.wait(Duration::from_secs(10)).success());
+    assert_eq!(world.alice.names().await.len(), 20);
+}
+
+fn refuses_to_serve(database: &str) -> String {
+    let output = knowhow(&["serve"]).env("KNOWHOW_DATABASE_URL", database).output().unwrap();
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn it_serves_no_role_that_could_look_over_the_walls() {
+    let said = refuses_to_serve(owner_url().as_str());
+    assert!(said.contains("refusing to serve") && said.contains("is a superuser; connect as knowhow_login"), "{said}");
+}
+
+#[test]
+fn it_serves_no_database_without_its_schema() {
+    drop(crate::service::run(&["doctor"]));
+    let mut other: url::Url = login_url().parse().unwrap();
+    other.set_path("/postgres");
+    let said = refuses_to_serve(other.as_str());
+    assert!(said.contains("knowhow migrate"), "{said}");
+}
+
+#[test]
+fn it_says_what_is_set_up_wrongly() {
+    let wrong = |name: &str, value: &str| {
+        let output = knowhow(&["serve"]).env("KNOWHOW_ACQUIRE_TIMEOUT_MS", "300").env(name, value).output().unwrap();
+        assert!(!output.status.success(), "{name}={value}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(wrong("KNOWHOW_SECRET_KEY", "short").contains("KNOWHOW_SECRET_KEY"));
+    assert!(wrong("KNOWHOW_PORT", "many").contains("KNOWHOW_PORT"));
+    assert!(wrong("KNOWHOW_PROT", "8080").contains("KNOWHOW_PROT"));
+    assert!(wrong("KNOWHOW_LOG_FORMAT", "xml").contains("KNOWHOW_LOG_FORMAT"));
+    assert!(wrong("KNOWHOW_BIND", "203.0.113.7").contains("cannot listen"));
+    let said = wrong("KNOWHOW_DATABASE_URL", "postgres://knowhow_login:wrong-word@127.0.0.1:1/none");
+    assert!(said.contains("database") && !said.contains("wrong-word"), "{said}");
+}
