@@ -48,8 +48,7 @@ create table skills (
     updated_at timestamptz not null,
     primary key (tenant_id, user_id, skill_id),
     unique (tenant_id, user_id, name),
-    foreign key (tenant_id, user_id) references users,
-    foreign key (tenant_id, user_id, document_digest) references skill_resources (tenant_id, user_id, digest)
+    foreign key (tenant_id, user_id) references users
 ) with (fillfactor = 85);
 select app.protect('skills');
 grant select, insert, update, delete on skills to knowhow_tenant, knowhow_admin;
@@ -74,6 +73,8 @@ create table skill_versions (
     foreign key (tenant_id, user_id, skill_id) references skills on delete cascade,
     foreign key (tenant_id, user_id, document_digest) references skill_resources (tenant_id, user_id, digest)
 );
+-- Without it every file that is cleared up would be looked for in all versions of its owner.
+create index skill_versions_of_document on skill_versions (tenant_id, user_id, document_digest);
 select app.protect('skill_versions');
 select app.open_to_system('skill_versions');
 grant select, insert on skill_versions to knowhow_tenant, knowhow_admin;

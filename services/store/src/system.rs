@@ -169,20 +169,29 @@ pub struct Pruned {
     pub files: u64,
 }
 
-/// Removes what is past its time, at most `batch` rows of each kind.
+/// Removes what is past its time: at most `batch` rows of each kind, and the due archives of at most `batch` users.
 ///
 /// Why: what is due is a question over all tenants; asking it per user would be a query per user.
 ///
 /// # Errors
 /// `Unavailable`; whatever was removed before stays removed.
 pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Pruned> {
-    let (archived_skills, files) = prune_archived_skills(db, now, batch).await?;
-    Ok(Pruned {
+    let mut pruned = Pruned {
         idempotency_keys: prune_idempotency_keys(db, now, batch).await?,
         usage_events: prune_usage_events(db, now, batch).await?,
-        archived_skills,
-        files,
-    })
+        ..Pruned::default()
+    };
+    for (tenant, user) in list_owners_of_due_archives(db, now, batch).await? {
+        // One user's archive that cannot be cleared now is no reason to leave the others'.
+        match prune_archive(db, tenant, user, now).await {
+            Ok((skills, files)) => {
+                pruned.archived_skills += skills;
+                pruned.files += files;
+            }
+            Err(error) => tracing::warn!(%error, "an archive was not cleared; it is tried again"),
+        }
+    }
+    Ok(pruned)
 }
 
 async fn prune_idempotency_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
@@ -221,50 +230,57 @@ async fn prune_usage_events(db: &Database, now: DateTime<Utc>, batch: i64) -> Re
     Ok(removed)
 }
 
-/// The owners' catalogue rows are locked first: a writer that is about to reuse a file's digest stands behind, and
-/// then stores the file again.
-async fn prune_archived_skills(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<(u64, u64)> {
+async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Vec<(Uuid, Uuid)>> {
     let mut tx = SystemTx::begin(db).await?;
     let owners = sqlx::query!(
-        "-- system.lock_owners_of_due_archives
-        select c.tenant_id, c.user_id from user_catalogs c
-        where exists (select from archived_skills a
-                      where a.tenant_id = c.tenant_id and a.user_id = c.user_id and a.purge_at <= $1)
-        order by c.tenant_id, c.user_id
-        limit $2
-        for update of c",
+        "-- system.list_owners_of_due_archives
+        select distinct tenant_id, user_id from archived_skills where purge_at <= $1 limit $2",
         now,
         batch
     )
     .fetch_all(tx.conn())
     .await
     .map_err(refuse)?;
-    let (tenants, users): (Vec<Uuid>, Vec<Uuid>) = owners.into_iter().map(|o| (o.tenant_id, o.user_id)).unzip();
+    tx.commit().await?;
+    Ok(owners.into_iter().map(|o| (o.tenant_id, o.user_id)).collect())
+}
+
+/// The owner's catalogue row is locked first: a writer that is about to reuse a file's digest stands behind, and then
+/// stores the file again. One owner at a time, so that nobody waits for somebody else's archive.
+async fn prune_archive(db: &Database, tenant: Uuid, user: Uuid, now: DateTime<Utc>) -> Result<(u64, u64)> {
+    let mut tx = SystemTx::begin(db).await?;
+    sqlx::query!(
+        "-- system.lock_owner
+        select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",
+        tenant,
+        user
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
     let row = sqlx::query!(
-        r#"-- system.prune_archived_skills
+        r#"-- system.prune_archive
         with due as (
-            delete from archived_skills
-            where (tenant_id, user_id) in (select * from unnest($2::uuid[], $3::uuid[])) and purge_at <= $1
-            returning tenant_id, user_id, digests
+            delete from archived_skills where tenant_id = $1 and user_id = $2 and purge_at <= $3 returning digests
+        ), unreferenced as (
+            select unnest(digests) as digest from due
+            except
+            select v.document_digest from skill_versions v where v.tenant_id = $1 and v.user_id = $2
+            except
+            select decode(e ->> 'digest', 'hex') from skill_versions v, jsonb_array_elements(v.resources) e
+            where v.tenant_id = $1 and v.user_id = $2
+            except
+            select unnest(a.digests) from archived_skills a
+            where a.tenant_id = $1 and a.user_id = $2 and a.purge_at > $3
         ), files as (
-            delete from skill_resources r
-            using (select distinct tenant_id, user_id, unnest(digests) as digest from due) d
-            where r.tenant_id = d.tenant_id and r.user_id = d.user_id and r.digest = d.digest
-              and not exists (
-                select from skill_versions v
-                where v.tenant_id = r.tenant_id and v.user_id = r.user_id
-                  and (v.document_digest = r.digest
-                       or v.resources @> jsonb_build_array(jsonb_build_object('digest', encode(r.digest, 'hex')))))
-              and not exists (
-                select from archived_skills a
-                where a.tenant_id = r.tenant_id and a.user_id = r.user_id and a.purge_at > $1
-                  and r.digest = any (a.digests))
+            delete from skill_resources r using unreferenced u
+            where r.tenant_id = $1 and r.user_id = $2 and r.digest = u.digest
             returning 1
         )
         select (select count(*) from due) as "skills!", (select count(*) from files) as "files!""#,
-        now,
-        &tenants,
-        &users
+        tenant,
+        user,
+        now
     )
     .fetch_one(tx.conn())
     .await

@@ -36,10 +36,14 @@ pub async fn count(tx: &mut TenantTx, used: &Use<'_>) -> Result<(bool, i64)> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(
         r#"-- usage.count
-        with event as (
+        with usage as materialized (
+            select u.skill_id from skill_usage u where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $4 for update
+        ), event as (
             insert into usage_events as e (tenant_id, user_id, event_id, skill_id, version, kind, session_key, memory_id,
                 project, runtime_path, outcome, day, at)
-            values ($1, $2, $3, $4, $5, 'used', $6, $7, $8, $9, $10, ($11::timestamptz at time zone 'UTC')::date, $11)
+            select $1, $2, $3, usage.skill_id, $5, 'used', $6, $7, $8, $9, $10,
+                   ($11::timestamptz at time zone 'UTC')::date, $11
+            from usage
             on conflict (tenant_id, user_id, skill_id, session_key, memory_id, day) where kind = 'used'
             do update set outcome = excluded.outcome where e.outcome is null and excluded.outcome is not null
             returning e.event_id = $3 as fresh

@@ -210,11 +210,6 @@ impl World {
         }
     }
 
-    /// A user of this tenant.
-    pub fn user(&self, sub: &str) -> Caller {
-        self.anonymous.with_token(signing::hs256(&self.secret, &signing::claims(&self.slug, sub)))
-    }
-
     /// Alice's namesake in another tenant.
     pub async fn other_tenant(&self) -> Caller {
         let slug = format!("o-{}", uuid::Uuid::now_v7().simple());

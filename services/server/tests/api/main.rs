@@ -25,6 +25,7 @@ mod keys;
 mod list;
 mod load;
 mod patch;
+mod pools;
 mod quotas;
 mod records;
 mod resources;

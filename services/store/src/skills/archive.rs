@@ -52,8 +52,6 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
             insert into skill_redirects (tenant_id, user_id, name, skill_id, created_at)
             select $1, $2, $10, $9, $7 where $9 is not null
             on conflict (tenant_id, user_id, name) do update set skill_id = excluded.skill_id
-        ), unused as (
-            delete from usage_events where tenant_id = $1 and user_id = $2 and skill_id = $3
         ), gone as (
             delete from skills where tenant_id = $1 and user_id = $2 and skill_id = $3
         ), catalog as (
@@ -78,6 +76,17 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
     .execute(tx.conn())
     .await
     .map_err(refuse)?;
+    // Whoever was counting a use held the usage row, so the deletion above waited; only a new statement sees their event.
+    sqlx::query!(
+        "-- skills.archive_uses
+        delete from usage_events where tenant_id = $1 and user_id = $2 and skill_id = $3",
+        tenant,
+        user,
+        skill.id.0
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
     Ok(())
 }
 
@@ -90,14 +99,17 @@ pub async fn destroy(tx: &mut TenantTx) -> Result<()> {
     sqlx::query!(
         "-- skills.destroy
         delete from skill_resources r
-        where r.tenant_id = $1 and r.user_id = $2
-          and r.digest not in (
+        using (
+            select f.digest from skill_resources f where f.tenant_id = $1 and f.user_id = $2
+            except
             select v.document_digest from skill_versions v where v.tenant_id = $1 and v.user_id = $2
-            union all
+            except
             select decode(e ->> 'digest', 'hex') from skill_versions v, jsonb_array_elements(v.resources) e
             where v.tenant_id = $1 and v.user_id = $2
-            union all
-            select unnest(a.digests) from archived_skills a where a.tenant_id = $1 and a.user_id = $2)",
+            except
+            select unnest(a.digests) from archived_skills a where a.tenant_id = $1 and a.user_id = $2
+        ) unreferenced
+        where r.tenant_id = $1 and r.user_id = $2 and r.digest = unreferenced.digest",
         tenant,
         user
     )

@@ -59,26 +59,43 @@ pub struct IndexRow {
     pub importance: f32,
 }
 
+// The usage of a page is looked up at once: joined row by row, the policies would be checked again for each.
 const BY_NAME: &str = "-- skills.list_page
-    select s.name, s.summary, s.description, s.category, s.tags, s.version, u.times_used, u.last_used_at, s.updated_at,
-           s.pinned, s.importance
-    from skills s
-    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
-    where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4 and s.name >= $5
-      and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
-    order by s.name
-    limit $8";
+    with page as materialized (
+        select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
+               s.importance
+        from skills s
+        where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4 and s.name >= $5
+          and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
+        order by s.name
+        limit $8
+    ), used as materialized (
+        select u.skill_id, u.times_used, u.last_used_at from skill_usage u
+        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
+    )
+    select p.name, p.summary, p.description, p.category, p.tags, p.version, u.times_used, u.last_used_at, p.updated_at,
+           p.pinned, p.importance
+    from page p left join used u on u.skill_id = p.skill_id
+    order by p.name";
 
 const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
-    select s.name, s.summary, s.description, s.category, s.tags, s.version, u.times_used, u.last_used_at, s.updated_at,
-           s.pinned, s.importance
-    from skills s
-    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
-    where s.tenant_id = $1 and s.user_id = $2 and s.name < $4 and s.name >= $5
-      and (s.importance < $9 or (s.importance = $9 and s.name > $3))
-      and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
-    order by s.importance desc, s.name
-    limit $8";
+    with page as materialized (
+        select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
+               s.importance
+        from skills s
+        where s.tenant_id = $1 and s.user_id = $2 and s.name < $4 and s.name >= $5
+          and (s.importance < $9 or (s.importance = $9 and s.name > $3))
+          and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
+        order by s.importance desc, s.name
+        limit $8
+    ), used as materialized (
+        select u.skill_id, u.times_used, u.last_used_at from skill_usage u
+        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
+    )
+    select p.name, p.summary, p.description, p.category, p.tags, p.version, u.times_used, u.last_used_at, p.updated_at,
+           p.pinned, p.importance
+    from page p left join used u on u.skill_id = p.skill_id
+    order by p.importance desc, p.name";
 
 /// A page in the order of names.
 ///

@@ -44,7 +44,8 @@ const LOAD: &str = "-- skills.load
         returning u.times_used, u.last_used_at
     ), event as (
         insert into usage_events (tenant_id, user_id, event_id, skill_id, version, kind, session_key, day, at)
-        select $1, $2, $5, f.skill_id, f.version, 'view', $6, ($4::timestamptz at time zone 'UTC')::date, $4 from found f
+        select $1, $2, $5, f.skill_id, f.version, 'view', $6, ($4::timestamptz at time zone 'UTC')::date, $4
+        from found f, counted
     )
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,

@@ -71,7 +71,8 @@ async fn a_key_claimed_fifty_times_at_once_is_fresh_once() {
         tx.commit().await.unwrap();
         claim
     });
-    let (fresh, answered): (Vec<_>, Vec<_>) = join_all(claims).await.into_iter().partition(|c| matches!(c, Claim::Fresh));
+    let (fresh, answered): (Vec<_>, Vec<_>) =
+        join_all(claims).await.into_iter().partition(|c| matches!(c, Claim::Fresh));
     assert_eq!((fresh.len(), answered.len()), (1, 49));
     assert!(answered.iter().all(|c| matches!(c, Claim::Answered(answer) if *answer == json!({"answer": 42}))));
 }
@@ -122,7 +123,12 @@ async fn report(house: &House, alice: &Principal, uses: &[Use<'_>]) -> (Vec<bool
     (counted, peek(&house.db, alice, "plan-meeting").await.unwrap().times_used)
 }
 
-fn one_use(skill: SkillId, session: Option<&'static str>, memory: Option<&'static str>, at: DateTime<Utc>) -> Use<'static> {
+fn one_use(
+    skill: SkillId,
+    session: Option<&'static str>,
+    memory: Option<&'static str>,
+    at: DateTime<Utc>,
+) -> Use<'static> {
     Use {
         skill,
         version: 1,
@@ -171,7 +177,8 @@ async fn an_outcome_may_come_later_and_counts_once() {
     let later = vec![success.clone(), success.clone(), success];
     assert_eq!(report(&house, &alice, &later).await, (vec![false; 3], 1));
     assert_eq!(report(&house, &alice, &[failure]).await, (vec![false], 1));
-    let outcomes = format!("select successes * 100 + failures * 10 + partials from skill_usage where {}", rows_of(&alice));
+    let outcomes =
+        format!("select successes * 100 + failures * 10 + partials from skill_usage where {}", rows_of(&alice));
     assert_eq!(house.place.count(&outcomes).await, 100);
 }
 
@@ -202,7 +209,8 @@ async fn saves_and_deletes_at_once_leave_nothing_over() {
             0 => delete(&house.db, &alice, name, Keep::a_month()).await.map(drop),
             3 => delete(&house.db, &alice, name, Keep::Nothing).await.map(drop),
             5 => {
-                let files: &[(&str, &[u8])] = &[("references/shared.md", b"shared"), ("references/own.md", name.as_bytes())];
+                let files: &[(&str, &[u8])] =
+                    &[("references/shared.md", b"shared"), ("references/own.md", name.as_bytes())];
                 save(&house.db, &alice, &Draft { name, body: &body, files }).await.map(drop)
             }
             _ => save(&house.db, &alice, &Draft::text(name, &body)).await.map(drop),
@@ -219,15 +227,20 @@ async fn saves_and_deletes_at_once_leave_nothing_over() {
 }
 
 #[tokio::test]
-async fn loads_and_deletes_at_once_leave_no_event_over() {
-    let house = House::at(&Place::shared().await, 4, 8);
+async fn uses_and_deletes_at_once_leave_no_event_over() {
+    let house = House::at(&Place::shared().await, 6, 8);
     let alice = house.tenant().await.user("alice").await;
     for _ in 0..10 {
-        save(&house.db, &alice, &Draft::text("a", "Meet.")).await.unwrap();
+        let skill = save(&house.db, &alice, &Draft::text("a", "Meet.")).await.unwrap().id;
         let key = named("a");
         let loads = join_all((0..16).map(|_| skills::load(&house.db, &alice, &key, None, now())));
-        let (loads, deleted) = tokio::join!(loads, delete(&house.db, &alice, "a", Keep::a_month()));
-        assert!(deleted.unwrap() && loads.iter().all(Result::is_ok));
+        let reports = join_all((0..8).map(async |_| {
+            let mut tx = TenantTx::begin(&house.db, &alice).await?;
+            usage::count(&mut tx, &one_use(skill, None, None, now())).await?;
+            tx.commit().await
+        }));
+        let (loads, reports, deleted) = tokio::join!(loads, reports, delete(&house.db, &alice, "a", Keep::a_month()));
+        assert!(deleted.unwrap() && loads.iter().all(Result::is_ok) && reports.iter().all(Result::is_ok));
     }
     assert_catalog(&house, &alice).await;
 }

@@ -14,8 +14,22 @@ const BEFORE_TABLES: &[&str] = &["from", "join", "into", "update", "using", "onl
 
 /// Words that come after a table and are no alias of it.
 const AFTER_TABLES: &[&str] = &[
-    "where", "on", "set", "select", "values", "order", "group", "limit", "for", "returning", "cross", "left", "join",
-    "using", "union", "lateral",
+    "where",
+    "on",
+    "set",
+    "select",
+    "values",
+    "order",
+    "group",
+    "limit",
+    "for",
+    "returning",
+    "cross",
+    "left",
+    "join",
+    "using",
+    "union",
+    "lateral",
 ];
 
 struct Statement {
@@ -45,7 +59,8 @@ impl Statement {
         let mut tokens = vec![String::new()];
         for c in body.chars() {
             let word = c.is_alphanumeric() || "_$.".contains(c);
-            if !word || !tokens.last().is_some_and(|t| t.starts_with(|c: char| c.is_alphanumeric() || "_$".contains(c))) {
+            if !word || !tokens.last().is_some_and(|t| t.starts_with(|c: char| c.is_alphanumeric() || "_$".contains(c)))
+            {
                 tokens.push(String::new());
             }
             if !c.is_whitespace() {
@@ -82,10 +97,10 @@ fn literals(source: &str) -> Vec<(usize, String)> {
         let rest = &source[at..];
         if rest.starts_with("//") {
             at += rest.find('\n').unwrap_or(rest.len());
-        } else if rest.starts_with("r#\"") {
-            let end = rest[3..].find("\"#").expect("a raw string ends") + 3;
-            found.push((at, rest[3..end].to_owned()));
-            at += end + 2;
+        } else if let Some(raw) = rest.strip_prefix("r#\"") {
+            let end = raw.find("\"#").expect("a raw string ends");
+            found.push((at, raw[..end].to_owned()));
+            at += end + 5;
         } else if rest.starts_with("'\"'") || rest.starts_with("'\\\"'") {
             at += rest[1..].find("\"'").unwrap() + 3;
         } else if c == '"' {
@@ -259,11 +274,9 @@ fn no_statement_answers_with_every_column() {
                 "(" => depth += 1,
                 ")" => depth -= 1,
                 "select" => assert!(depth > 0 || pair[1] != "*", "{} selects *", statement.name()),
-                word => assert!(
-                    depth > 0 || !word.ends_with('.') || pair[1] != "*",
-                    "{} selects {word}*",
-                    statement.name()
-                ),
+                word => {
+                    assert!(depth > 0 || !word.ends_with('.') || pair[1] != "*", "{} selects {word}*", statement.name())
+                }
             }
         }
     }

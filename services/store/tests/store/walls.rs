@@ -38,7 +38,8 @@ async fn a_login_role_with_grants_of_its_own_is_found() {
     with_database(async |place| {
         with_role(place, "noinherit", async |role, url| {
             assert_eq!(inspect(url).await, Vec::<String>::new());
-            for (what, whose) in [("select on skills", role), ("update (name) on skills", role), ("select on skills", "public")]
+            for (what, whose) in
+                [("select on skills", role), ("update (name) on skills", role), ("select on skills", "public")]
             {
                 place.run(&format!("grant {what} to {whose}")).await;
                 let sentence = format!("the role '{role}' has grants on tables, its own or public's: revoke them");
@@ -84,7 +85,8 @@ async fn a_table_without_forced_row_level_security_is_found() {
         place.run("create table forgotten (tenant_id uuid)").await;
         assert_eq!(
             inspect(&place.login_url).await,
-            ["forgotten", "issuers", "skills"].map(|t| format!("the table '{t}' is not under forced row-level security"))
+            ["forgotten", "issuers", "skills"]
+                .map(|t| format!("the table '{t}' is not under forced row-level security"))
         );
     })
     .await;
