@@ -50,11 +50,8 @@ database_url=$DATABASE_URL
 unset KNOWHOW_URL KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN KNOWHOW_LOGIN_PASSWORD PORT
 "$program" migrate
 unset DATABASE_URL TEST_DATABASE_URL # the service never holds the owner's password
-if [ -n "$existing" ]; then
-    seed=$("$program" seed-demo --existing-api-key "$existing")
-else
-    seed=$("$program" seed-demo)
-fi
+# In the environment, as arguments show in the list of processes.
+seed=$(if [ -n "$existing" ]; then export KNOWHOW_EXISTING_API_KEY="$existing"; fi && "$program" seed-demo)
 eval "$(printf '%s\n' "$seed" | grep '^KNOWHOW_[A-Z_]*=')"
 [ -n "${KNOWHOW_TOKEN:-}" ] && [ -n "${KNOWHOW_API_KEY:-}" ] && [ -n "${KNOWHOW_ADMIN_TOKEN:-}" ] ||
     fail "knowhow seed-demo did not print its three credentials"

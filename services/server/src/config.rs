@@ -10,7 +10,7 @@ use knowhow_store::DatabaseConfig;
 use serde::{Deserialize, Serialize};
 
 /// Variables of the same prefix that belong to clients and to the development scripts.
-const OTHERS: [&str; 6] = ["url", "token", "api_key", "admin_token", "login_password", "user"];
+const OTHERS: [&str; 7] = ["url", "token", "api_key", "admin_token", "login_password", "user", "existing_api_key"];
 const OTHER_PREFIXES: [&str; 3] = ["pg_", "test_", "bench_"];
 
 /// Everything that can be set.

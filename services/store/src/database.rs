@@ -8,6 +8,11 @@ use knowhow_domain::{Error, Result};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::tls;
+
+/// For each worker thread; what they look up is remembered for a second.
+const LOOKUP_CONNECTIONS: u32 = 2;
+
 /// Where Postgres is and how many connections each worker thread may hold.
 #[derive(Debug, Clone)]
 pub struct DatabaseConfig {
@@ -28,6 +33,8 @@ pub struct DatabaseConfig {
 #[derive(Clone)]
 pub struct Database {
     pub(crate) writes: sqlx::PgPool,
+    /// For statements across tenants, so that callers are recognised however busy the writers are.
+    pub(crate) lookups: sqlx::PgPool,
     pub(crate) reads: deadpool_postgres::Pool,
     pub(crate) statement_timeout_ms: u128,
 }
@@ -40,24 +47,14 @@ impl Database {
     pub fn open(config: &DatabaseConfig) -> Result<Self> {
         let unreadable = |e: &dyn std::fmt::Display| Error::Malformed(format!("the database URL is not usable: {e}"));
         let options: PgConnectOptions = config.url.parse().map_err(|e: sqlx::Error| unreadable(&e))?;
-        let writes = PgPoolOptions::new()
-            .max_connections(config.write_connections)
-            .acquire_timeout(config.acquire_timeout)
-            .test_before_acquire(false)
-            // A future dropped while `begin` is in flight would hand its open transaction to the next request.
-            .after_release(|conn, _| {
-                Box::pin(async move {
-                    sqlx::Executor::execute(conn, "rollback").await?;
-                    Ok(true)
-                })
-            })
-            // That hook mostly finds nothing to roll back; without this the server would warn of it each time.
-            .connect_lazy_with(options.application_name("knowhow").options([("client_min_messages", "error")]));
-        let mut target: tokio_postgres::Config = config.url.parse().map_err(|e| unreadable(&e))?;
-        target.application_name("knowhow").connect_timeout(config.acquire_timeout);
+        // The hook below mostly finds nothing to roll back; without this the server would warn of it each time.
+        let options = options.application_name("knowhow").options([("client_min_messages", "error")]);
+        let tls = tls::Settings::take_from(&config.url)?;
+        let mut target: tokio_postgres::Config = tls.url.parse().map_err(|e| unreadable(&e))?;
+        target.application_name("knowhow").connect_timeout(config.acquire_timeout).ssl_mode(tls.mode);
         let manager = Manager::from_config(
             target,
-            MakeRustlsConnect::new(tls()?),
+            MakeRustlsConnect::new(tls.client()?),
             ManagerConfig { recycling_method: RecyclingMethod::Fast },
         );
         let wait = Some(config.acquire_timeout);
@@ -67,27 +64,33 @@ impl Database {
             .runtime(deadpool_postgres::Runtime::Tokio1)
             .build()
             .map_err(Error::internal)?;
-        Ok(Self { writes, reads, statement_timeout_ms: config.statement_timeout.as_millis() })
+        Ok(Self {
+            writes: pool(config, options.clone(), config.write_connections),
+            lookups: pool(config, options, LOOKUP_CONNECTIONS),
+            reads,
+            statement_timeout_ms: config.statement_timeout.as_millis(),
+        })
     }
 
     /// Closes every connection; requests that still hold one finish first.
     pub async fn close(&self) {
         self.reads.close();
         self.writes.close().await;
+        self.lookups.close().await;
     }
 }
 
-fn tls() -> Result<rustls::ClientConfig> {
-    let provider = std::sync::Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut roots = rustls::RootCertStore::empty();
-    let (certificates, _) = rustls_native_certs::load_native_certs()
-        .certs
-        .into_iter()
-        .fold((0, 0), |(ok, bad), c| if roots.add(c).is_ok() { (ok + 1, bad) } else { (ok, bad + 1) });
-    tracing::debug!(certificates, "certificate roots of the system");
-    Ok(rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(Error::internal)?
-        .with_root_certificates(roots)
-        .with_no_client_auth())
+fn pool(config: &DatabaseConfig, options: PgConnectOptions, connections: u32) -> sqlx::PgPool {
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(config.acquire_timeout)
+        .test_before_acquire(false)
+        // A future dropped while `begin` is in flight would hand its open transaction to the next request.
+        .after_release(|conn, _| {
+            Box::pin(async move {
+                sqlx::Executor::execute(conn, "rollback").await?;
+                Ok(true)
+            })
+        })
+        .connect_lazy_with(options)
 }

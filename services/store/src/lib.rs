@@ -15,6 +15,8 @@ pub mod skills;
 pub mod starters;
 mod system;
 pub mod tenants;
+mod tls;
+mod turns;
 mod tx;
 pub mod usage;
 pub mod users;

@@ -205,7 +205,13 @@ impl Gate {
         let unknown = || Error::from(TokenError::Signature);
         let tenant = self.tenant(&peeked.tid).await?.ok_or_else(unknown)?;
         let issuer = tenant.issuers.iter().find(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
-        let claims = verify(token, issuer, &self.state.jwks).await?;
+        let claims = verify(token, issuer, &self.state.jwks).await.map_err(|refusal| match refusal {
+            // What is found before the signature is verified would tell that tenant and issuer exist.
+            TokenError::Algorithm | TokenError::UnknownKey | TokenError::WeakSecret | TokenError::Malformed => {
+                unknown()
+            }
+            after => after.into(),
+        })?;
         let scopes = scopes_of(&claims);
         let actor = format!("user:{}", claims.sub);
         self.principal(tenant.clone(), Some(&claims.sub), scopes, actor).await

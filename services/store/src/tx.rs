@@ -2,9 +2,11 @@
 
 use knowhow_domain::{Result, TenantId, UserId};
 use sqlx::{AssertSqlSafe, PgConnection, Postgres, Transaction};
+use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
-use crate::{Database, Principal, error::refuse};
+use crate::error::refuse;
+use crate::{Database, Principal, turns};
 
 /// Which role a transaction takes; the login role itself may do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub struct TenantTx {
     tenant: TenantId,
     user: UserId,
     actor: String,
+    /// Given back after the transaction is over, as fields are dropped in this order.
+    _turn: Option<OwnedSemaphorePermit>,
 }
 
 impl TenantTx {
@@ -63,10 +67,11 @@ impl TenantTx {
     }
 
     async fn open(db: &Database, principal: &Principal, role: DatabaseRole, user: UserId) -> Result<Self> {
+        let turn = turns::take(principal.tenant(), user).await?;
         let begin = begin_statement(role, principal.tenant(), user, db.statement_timeout_ms);
         #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
         let tx = db.writes.begin_with(AssertSqlSafe(begin)).await.map_err(refuse)?;
-        Ok(Self { tx, tenant: principal.tenant(), user, actor: principal.actor().to_owned() })
+        Ok(Self { tx, tenant: principal.tenant(), user, actor: principal.actor().to_owned(), _turn: turn })
     }
 
     /// Makes everything durable.
@@ -105,7 +110,7 @@ impl SystemTx {
             format!("BEGIN; SET LOCAL ROLE knowhow_system; SET LOCAL statement_timeout = {}", db.statement_timeout_ms);
         debug_assert_eq!(DatabaseRole::System.name(), "knowhow_system");
         #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
-        let tx = db.writes.begin_with(AssertSqlSafe(begin)).await.map_err(refuse)?;
+        let tx = db.lookups.begin_with(AssertSqlSafe(begin)).await.map_err(refuse)?;
         Ok(Self { tx })
     }
 

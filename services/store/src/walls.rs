@@ -2,6 +2,7 @@
 //! forced row-level security.
 
 use knowhow_domain::{Error, Result};
+use sqlx::PgConnection;
 
 use crate::error::refuse;
 use crate::tx::SystemTx;
@@ -12,9 +13,18 @@ use crate::{Database, migrate};
 /// # Errors
 /// `Unavailable` where the database is out of reach.
 pub async fn inspect(db: &Database) -> Result<Vec<String>> {
-    let mut findings = Vec::new();
     #[expect(clippy::disallowed_methods, reason = "looks at the login role itself, so it must not take another one")]
     let mut tx = db.writes.begin().await.map_err(refuse)?;
+    let mut findings = inspect_login(&mut tx).await?;
+    findings.extend(inspect_tables(&mut tx).await?);
+    tx.rollback().await.map_err(refuse)?;
+    if findings.is_empty() {
+        findings.extend(inspect_migrations(db).await?);
+    }
+    Ok(findings)
+}
+
+async fn inspect_login(conn: &mut PgConnection) -> Result<Vec<String>> {
     let login = sqlx::query!(
         r#"-- walls.inspect_login
         select r.rolname as "name!", r.rolsuper as "superuser!", r.rolbypassrls as "bypasses!", r.rolinherit as "inherits!",
@@ -33,9 +43,10 @@ pub async fn inspect(db: &Database) -> Result<Vec<String>> {
         from pg_roles r
         where r.rolname = session_user"#
     )
-    .fetch_one(&mut *tx)
+    .fetch_one(conn)
     .await
     .map_err(refuse)?;
+    let mut findings = Vec::new();
     let mut find = |wrong: bool, sentence: String| {
         if wrong {
             findings.push(sentence);
@@ -49,6 +60,10 @@ pub async fn inspect(db: &Database) -> Result<Vec<String>> {
     find(login.granted, format!("the role '{role}' has grants on tables, its own or public's: revoke them"));
     find(login.may_own && !login.superuser, format!("the role '{role}' can become knowhow_owner: revoke it"));
     find(!login.member, format!("the role '{role}' cannot take the roles of the service: run knowhow migrate"));
+    Ok(findings)
+}
+
+async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
     let open = sqlx::query_scalar!(
         r#"-- walls.inspect_tables
         select c.relname::text as "name!"
@@ -59,15 +74,39 @@ pub async fn inspect(db: &Database) -> Result<Vec<String>> {
           and not (c.relrowsecurity and c.relforcerowsecurity)
         order by 1"#
     )
-    .fetch_all(&mut *tx)
+    .fetch_all(&mut *conn)
     .await
     .map_err(refuse)?;
-    tx.rollback().await.map_err(refuse)?;
-    findings.extend(open.iter().map(|table| format!("the table '{table}' is not under forced row-level security")));
-    if findings.is_empty() {
-        findings.extend(inspect_migrations(db).await?);
-    }
-    Ok(findings)
+    let loose = sqlx::query_scalar!(
+        r#"-- walls.inspect_policies
+        select format('the policy ''%s'' on ''%s'' lets rows of others through', p.policyname, p.tablename) as "finding!"
+        from pg_policies p
+        where p.schemaname = 'public' and p.permissive = 'PERMISSIVE' and p.roles <> array['knowhow_system']::name[]
+          and exists (select from pg_attribute a where a.attrelid = format('%I.%I', p.schemaname, p.tablename)::regclass
+                      and a.attname = 'tenant_id' and not a.attisdropped)
+          and (coalesce(p.qual, p.with_check) not like '%tenant_id = app.tenant_id()%'
+               or coalesce(p.with_check, p.qual) not like '%tenant_id = app.tenant_id()%'
+               or ('knowhow_tenant' = any (p.roles) or 'public' = any (p.roles))
+                  and (p.qual not like '%user_id = app.user_id()%' or p.with_check not like '%user_id = app.user_id()%'))
+        union all
+        select format('the role ''%s'' must be neither superuser nor bypass row-level security', r.rolname)
+        from pg_roles r
+        where r.rolname in ('knowhow_owner', 'knowhow_tenant', 'knowhow_admin', 'knowhow_system')
+          and (r.rolsuper or r.rolbypassrls)
+        union all
+        select format('the view ''%s'' is readable and not under row-level security: drop it', c.relname)
+        from pg_class c
+        join pg_namespace n on n.oid = c.relnamespace,
+        lateral aclexplode(c.relacl) a
+        join pg_roles g on g.oid = a.grantee
+        where n.nspname = 'public' and c.relkind in ('v', 'm') and g.rolname in ('knowhow_tenant', 'knowhow_admin')
+          and not coalesce('security_invoker=true' = any (c.reloptions), false)"#
+    )
+    .fetch_all(conn)
+    .await
+    .map_err(refuse)?;
+    let open = open.iter().map(|table| format!("the table '{table}' is not under forced row-level security"));
+    Ok(open.chain(loose).collect())
 }
 
 /// Which migrations are missing or differ, in words.

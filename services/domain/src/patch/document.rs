@@ -95,12 +95,26 @@ impl Draft<'_> {
             for place in &places {
                 if let Some(replaced) = attempt(change, self.text(place)).map_err(refused)? {
                     let done = (replaced.replacements, replaced.matched);
+                    let content = self.content_after(place, &replaced)?;
                     self.put(place, replaced);
+                    if content.is_some_and(|at| SkillDocument::places(&self.raw).map(|p| p.1).ok() != Some(at)) {
+                        let detail = "would end the frontmatter early; use path \"SKILL.md\" to edit across its end";
+                        return Err(Error::invalid(format!("/edits/{index}/new_string"), detail));
+                    }
                     return Ok(done);
                 }
             }
         }
         Err(refused(Miss::NotFound { closest: closest::passages(self.text(&places[0]), &edit.old_string) }))
+    }
+
+    /// Where the content must start once this part of the frontmatter is replaced; `None` for other places.
+    fn content_after(&self, place: &Place, replaced: &Replaced) -> Result<Option<usize>> {
+        let (frontmatter, content) = SkillDocument::places(&self.raw)?;
+        Ok(match place {
+            Place::Document(range) if *range == frontmatter => Some(content - range.len() + replaced.text.len()),
+            _ => None,
+        })
     }
 
     /// The texts in which the edit looks, the first one first; never empty.

@@ -1,6 +1,8 @@
 //! The one place that changes a skill, whoever asks: lock, let the verb propose the new state, check it against
 //! limits and quotas, write it as a new version.
 
+use std::collections::HashSet;
+
 use knowhow_domain::{Error, FieldError, ResourceEntry, Result, SkillDocument, SkillName, manifest};
 use knowhow_store::skills::{self, Change, ChangeKind, Loaded, Locked, SkillKey, Source};
 use knowhow_store::{Principal, TenantTx};
@@ -137,6 +139,16 @@ fn check_resources(app: &App, resources: &[ResourceEntry]) -> Result<()> {
     if resources.len() > limits.resources {
         let detail = format!("a skill has at most {} resources, this one has {}", limits.resources, resources.len());
         return Err(Error::Invalid(vec![FieldError::new("/resources", detail)]));
+    }
+    let paths: HashSet<&str> = resources.iter().map(|r| r.path.as_str()).collect();
+    let folders = |path: &'_ str| path.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
+    let clash =
+        paths.iter().find_map(|p| folders(p).into_iter().map(|at| &p[..at]).find(|folder| paths.contains(folder)));
+    if let Some(path) = clash {
+        return Err(Error::invalid(
+            "/path",
+            format!("'{path}' would be a file and a folder; name one of them otherwise"),
+        ));
     }
     if let Some(large) = resources.iter().find(|r| r.size > limits.resource_bytes as u64) {
         let what = format!("the resource '{}'", large.path);

@@ -1,6 +1,6 @@
 //! Export: every skill of the user as folders in one archive, byte for byte, or in the strict form.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use knowhow_domain::{Error, Limits, Result, Scope, SkillDocument, SkillName};
 use knowhow_store::{Principal, TenantTx, skills};
@@ -75,7 +75,7 @@ pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery
 
 async fn collect(app: &App, principal: &Principal) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    let mut after = String::new();
+    let (mut after, mut placed) = (String::new(), BTreeSet::new());
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     loop {
         let batch = skills::list_for_export(&mut tx, &after, BATCH).await?;
@@ -88,7 +88,8 @@ async fn collect(app: &App, principal: &Principal) -> Result<Vec<Entry>> {
             skills::read_files(&mut tx, &digests).await?.into_iter().collect()
         };
         for skill in batch {
-            let folder = folder(&skill.name);
+            let folder = folder(&skill.name, &placed);
+            placed.extend(skill.resources.iter().map(|r| format!("{}/{}", skill.name, r.path)));
             for resource in &skill.resources {
                 let bytes = files.get(&resource.digest).cloned().ok_or_else(|| Error::internal("a file is missing"))?;
                 entries.push(Entry { path: format!("{folder}/{}", resource.path), bytes });
@@ -101,8 +102,12 @@ async fn collect(app: &App, principal: &Principal) -> Result<Vec<Entry>> {
 }
 
 /// The skill's name is its folder. An import takes what follows the first folder named `skills`, so a name that has
-/// such a segment is put below one.
-fn folder(name: &str) -> String {
+/// such a segment is put below one; and apart from the rest, where a skill above has files in the very folder.
+fn folder(name: &str, placed: &BTreeSet<String>) -> String {
+    let below = format!("{name}/");
+    if placed.range(below.clone()..).next().is_some_and(|path| path.starts_with(&below)) {
+        return format!("apart/skills/{name}");
+    }
     if name.split('/').any(|segment| segment == "skills") { format!("skills/{name}") } else { name.to_owned() }
 }
 

@@ -21,7 +21,7 @@ const USER: &str = "demo-user";
 #[derive(Args)]
 pub(super) struct SeedDemo {
     /// Keep this key where it still works, instead of making another
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, env = "KNOWHOW_EXISTING_API_KEY", hide_env_values = true, value_name = "KEY")]
     existing_api_key: Option<String>,
 }
 

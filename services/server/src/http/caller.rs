@@ -12,7 +12,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
-use knowhow_domain::Error;
+use knowhow_domain::{Error, Scope};
 use knowhow_ops::{App, Call, Principal, skills};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -64,6 +64,9 @@ impl FromRequest for UserCaller {
         Box::pin(async move {
             let (app, principal) = authenticate(&request).await?;
             principal.user()?;
+            principal
+                .require(Scope::SkillsRead)
+                .or_else(|refusal| principal.require(Scope::SkillsWrite).map_err(|_| refusal))?;
             skills::sync_starters(&app, &principal).await?;
             let text = |name| single(request.headers(), name).map(|v| v.map(str::to_owned));
             let call = Call { session: text("knowhow-session")?, idempotency_key: text("idempotency-key")? };

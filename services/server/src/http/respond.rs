@@ -40,7 +40,6 @@ pub fn file(request: &HttpRequest, file: File) -> HttpResponse {
     not_modified(request, &format!("\"{}\"", file.digest)).unwrap_or_else(|mut response| {
         response
             .insert_header((header::CONTENT_TYPE, file.media_type))
-            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .insert_header((header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'"))
             .body(file.content)
     })

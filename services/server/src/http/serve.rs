@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Server;
-use actix_web::middleware::from_fn;
+use actix_web::middleware::{DefaultHeaders, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse, HttpServer};
 use anyhow::{Context, Result};
@@ -63,6 +63,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, clock: Arc<dyn Clock>) -> R
             .service(docs(&described))
             .route("/docs", web::get().to(to_docs))
             .default_service(web::to(unmatched))
+            .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
             .wrap(from_fn(request_id::identify))
     })
     .workers(if config.workers == 0 { std::thread::available_parallelism()?.get() } else { config.workers })

@@ -109,7 +109,9 @@ async fn all_edits_or_none() {
     let World { alice, .. } = &World::new().await;
     save(alice, "one\ntwo\nthree\n").await;
     let edits = json!([
-        {"old_string": "one", "new_string": "1"}, {"old_string": "two", "new_string": "2"}, {"old_string": "four", "new_string": "4"},
+        {"old_string": "one", "new_string": "1"},
+        {"old_string": "two", "new_string": "2"},
+        {"old_string": "four", "new_string": "4"},
     ]);
     let problem = patch(alice, edits).await.refused(422, "patch-no-match");
     assert!(problem["detail"].as_str().unwrap().contains("edit 2"));

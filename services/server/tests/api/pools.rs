@@ -73,7 +73,7 @@ async fn a_cut_wire_is_told_and_heals() {
     ]);
     let alice = world.alice.at(&service);
     alice.create_all(&["before"]).await;
-    for _ in 0..3 {
+    for round in 0..3 {
         wire.cut();
         for answer in [alice.get("/v1/skills").await, alice.post("/v1/skills", skill("meanwhile")).await] {
             answer.refused(503, "unavailable");
@@ -84,7 +84,7 @@ async fn a_cut_wire_is_told_and_heals() {
         wire.mend();
         poll_async("the service to be ready", async || (alice.get("/readyz").await.status == 200).then_some(())).await;
         poll_async("reads to heal", async || (alice.get("/v1/skills").await.status == 200).then_some(())).await;
-        alice.replace("before", "then", "and then").await.ok(200);
+        alice.replace("before", "then", &format!("and {round} then")).await.ok(200);
     }
     assert_eq!(world.alice.names().await, ["before"]);
     assert_eq!(world.alice.peek("before").await["version"], 4);
@@ -98,12 +98,12 @@ async fn a_crowd_is_served_or_told_to_come_again() {
         ("KNOWHOW_WORKERS", "1"),
         ("KNOWHOW_WRITE_CONNECTIONS", "1"),
         ("KNOWHOW_READ_CONNECTIONS", "1"),
-        ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "60"),
+        ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "500"),
     ]);
     let alice = &world.alice.at(&service);
     alice.create_all(&["first"]).await;
-    let saves = (0..100).map(|n| async move {
-        let name = format!("s{n:02}");
+    let saves = (0..190).map(|n| async move {
+        let name = format!("s{n:03}");
         (alice.post("/v1/skills", skill(&name)).await, name)
     });
     let mut served = vec!["first".to_owned()];

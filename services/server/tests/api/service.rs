@@ -35,7 +35,8 @@ pub fn shared() -> &'static Service {
 }
 
 /// A second process over the same database, through which tenants are made. A process remembers for a moment what it
-/// knows of a tenant, so the one under test first hears of a tenant that is complete. It takes issuers in public networks alone.
+/// knows of a tenant, so the one under test first hears of a tenant that is complete. It takes issuers in public
+/// networks alone.
 pub fn keeper() -> &'static Service {
     static KEEPER: OnceLock<Service> = OnceLock::new();
     KEEPER.get_or_init(|| {

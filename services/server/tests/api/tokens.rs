@@ -59,7 +59,8 @@ async fn the_header_decides_nothing() {
     let ignored = [
         json!({"alg": "HS256", "kid": "../../../dev/null"}),
         json!({"alg": "HS256", "kid": "x' or '1'='1"}),
-        json!({"alg": "HS256", "jku": "http://127.0.0.1:1/", "x5u": "http://127.0.0.1:1/", "jwk": {"kty": "oct", "k": ""}}),
+        json!({"alg": "HS256", "jku": "http://127.0.0.1:1/", "x5u": "http://127.0.0.1:1/"}),
+        json!({"alg": "HS256", "jwk": {"kty": "oct", "k": ""}}),
     ];
     for header in ignored {
         answer(&world, signed(&world.secret, &header, &good)).await.ok(200);

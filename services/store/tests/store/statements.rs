@@ -169,6 +169,21 @@ fn no_query_is_without_a_name() {
 }
 
 #[test]
+fn every_setting_ends_with_its_transaction() {
+    let mut settings = 0;
+    for file in sources("store") {
+        for (_, text) in literals(&std::fs::read_to_string(&file).unwrap()) {
+            for (at, set) in text.match_indices("SET ") {
+                assert!(text[at + set.len()..].starts_with("LOCAL "), "{}: {text}", file.display());
+                settings += 1;
+            }
+            assert!(!text.contains("set_config"), "{}: {text}", file.display());
+        }
+    }
+    assert!(settings > 4, "only {settings} settings were found");
+}
+
+#[test]
 fn no_other_room_holds_sql() {
     for room in ["ops", "server", "domain"] {
         for file in sources(room) {

@@ -1,0 +1,95 @@
+"""Load and what it costs: wrk, pgbench, and CPU times from /proc."""
+
+import json
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+from .instance import Failed, client_program, pg_environment
+
+TICKS = os.sysconf("SC_CLK_TCK")
+WRK = Path(__file__).resolve().parents[1] / "wrk/knowhow.lua"
+
+
+def run_wrk(instance, data, operation, connections, seconds):
+    """One HTTP measurement, with the CPU milliseconds that the service and Postgres took for each request."""
+    nonce = str(time.time_ns())
+    before = cpu_times(instance)
+    done = subprocess.run(["wrk", "-t2", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", str(WRK),
+                           instance.url, "--", operation, str(data), nonce],
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    after = cpu_times(instance)
+    line = re.search(r"^RESULT (.*)$", done.stdout, re.M)
+    if done.returncode or not line:
+        raise Failed(f"wrk failed on {operation}: {done.stdout.strip()[-500:]}")
+    result = json.loads(line[1])
+    if not result["requests"]:
+        raise Failed(f"{operation}: no request was answered within {seconds} s")
+    refused = result["status"]
+    # limit=0 is refused on purpose, after the token was verified and before any query.
+    expected = result["requests"] if operation == "authenticated" else 0
+    if abs(refused - expected) > result["requests"] // 1000 or result["socket"]:
+        raise Failed(f"{operation}: {refused} of {result['requests']} answers were refusals, {result['socket']} broke off")
+    spent = {part: 1000 * (after[part] - before[part]) / result["requests"] for part in before if before[part] is not None}
+    return {"rate": result["requests"] / result["seconds"], "p50_ms": result["p50_ms"], "p99_ms": result["p99_ms"],
+            "cpu_ms": spent}
+
+
+def run_pgbench(instance, script, variables, clients, seconds):
+    """Transactions per second of one script through the service's own login role."""
+    program, libraries = client_program("pgbench")
+    command = [program, "-M", "prepared", "-n", "-c", str(clients), "-j", "2", "-T", str(seconds), "-f", str(script)]
+    for key, value in variables.items():
+        command += ["-D", f"{key}={value}"]
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, **pg_environment(instance.login_url), **libraries})
+    rate = re.search(r"^tps = ([\d.]+)", done.stdout, re.M)
+    if done.returncode or not rate or float(rate[1]) == 0:
+        raise Failed(f"pgbench failed on {Path(script).name}: {(done.stderr or done.stdout).strip()[-800:]}")
+    return float(rate[1])
+
+
+def cpu_times(instance):
+    """CPU seconds so far of the service and of all Postgres processes; None where Postgres is not on this machine."""
+    return {"service": process_seconds(instance.service.pid), "postgres": postgres_seconds(instance)}
+
+
+def postgres_seconds(instance):
+    """The postmaster, the children it has collected, and those that live. Other databases of the server count too."""
+    if not hasattr(instance, "postmaster"):
+        instance.postmaster = find_postmaster(instance)
+    if instance.postmaster is None:
+        return None
+    total = process_seconds(instance.postmaster, collected=True)
+    for child in Path(f"/proc/{instance.postmaster}/task/{instance.postmaster}/children").read_text().split():
+        total += process_seconds(child)
+    return total
+
+
+def find_postmaster(instance):
+    """The parent of the server's processes, where they are on this machine."""
+    if not instance.owner_url.rpartition("@")[2].startswith(("127.0.0.1", "localhost", "[::1]")):
+        return None
+    checkpointer = instance.psql("select pid from pg_stat_activity where backend_type = 'checkpointer'")
+    try:
+        parent = Path(f"/proc/{checkpointer}/stat").read_text().rpartition(")")[2].split()[1]
+        return int(parent) if "postgres" in Path(f"/proc/{parent}/comm").read_text() else None
+    except (OSError, ValueError):
+        return None
+
+
+def process_seconds(pid, collected=False):
+    """utime + stime, with those of collected children."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(int(ticks) for ticks in fields[11:15 if collected else 13]) / TICKS
+
+
+def resident_mib(pid):
+    """Resident memory of a process now, and at its peak."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return [int(re.search(rf"^{key}:\s+(\d+) kB", status, re.M)[1]) / 1024 for key in ("VmRSS", "VmHWM")]

@@ -1,0 +1,132 @@
+"""The benchmark's tenant: users, tokens, skills of about 3.3 KB, and the file that the wrk script reads."""
+
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import random
+import secrets
+import time
+
+from .instance import Failed, ask
+from .statements import SQL, render
+
+SLUG, ISSUER = "bench", "knowhow-bench"
+GROWTH_FIRST = 100_001
+COPY_AT_ONCE = 1000
+WORDS = ("agent answer archive budget calendar check customer deploy draft escalate export file follow format header "
+         "import index invoice label ledger list mail meeting merge note order page parse plan queue read report "
+         "request review rollback route rule schedule search send session sheet skill sort status summary table tag "
+         "task template test ticket token trace update upload user validate version warn window write").split()
+
+
+class Tenant:
+    """What was seeded, and who may ask for it."""
+
+    def __init__(self, instance, users, skills):
+        self.instance, self.users = instance, users
+        self.secret = secrets.token_hex(32)
+        self.words = random.Random(7)
+        self.skills = [{"name": f"skill-{k:03}"} for k in range(1, skills + 1)]
+        self.body = self.text(3100)
+        self.description = "Benchmark skill. Use when the speed of the service is measured."
+
+    def text(self, size):
+        """Markdown of about this many bytes, in plain letters."""
+        lines, length = ["## Procedure", ""], 0
+        while length < size:
+            line = f"{len(lines) - 1}. " + " ".join(self.words.choices(WORDS, k=12))
+            lines.append(line)
+            length += len(line) + 1
+        return "\n".join(lines) + "\n"
+
+    def token(self, number, hours=6):
+        """A JWT (HS256) of a user."""
+        now = int(time.time())
+        claims = {"iss": ISSUER, "aud": "knowhow", "sub": f"user-{number}", "tid": SLUG, "roles": ["user"],
+                  "iat": now, "nbf": now, "exp": now + hours * 3600}
+        head, payload = (encode(json.dumps(part, separators=(",", ":")).encode())
+                         for part in ({"alg": "HS256", "typ": "JWT"}, claims))
+        signature = hmac.new(self.secret.encode(), f"{head}.{payload}".encode(), hashlib.sha256).digest()
+        return f"{head}.{payload}.{encode(signature)}"
+
+    def seed(self):
+        """Users 1..n read, n+1..2n write, 2n+1..3n create. User 1 is saved through REST, the others are copies of it."""
+        self.make_tenant()
+        self.instance.psql(render("functions.sql"))
+        self.id = self.instance.psql(f"select tenant_id from tenants where slug = '{SLUG}'")
+        self.make_users(1, 3 * self.users)
+        connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
+        token = self.token(1)
+        for skill in self.skills:
+            tags = self.words.sample(WORDS, 3)
+            status, _, answer = ask(connection, "POST", "/v1/skills", token, {
+                "name": skill["name"], "content": self.text(3100), "tags": tags, "category": self.words.choice(WORDS),
+                "summary": " ".join(self.words.sample(WORDS, 9)), "triggers": [" ".join(tags)],
+                "description": f"{' '.join(self.words.choices(WORDS, k=14))}. Use when {' '.join(tags)} are asked for."})
+            if status != 201:
+                raise Failed(f"seeding through REST was answered with {status}: {answer.decode()[:300]}")
+            skill["etag"] = ask(connection, "GET", f"/v1/skills/{skill['name']}/SKILL.md", token)[1]["ETag"]
+        connection.close()
+        self.copy(2, 2 * self.users, text=1)
+        self.instance.psql("vacuum (analyze)")
+        self.instance.psql("checkpoint")
+
+    def make_tenant(self):
+        """A tenant with room to grow, without starter skills, whose tokens this program can sign."""
+        operator = self.instance.knowhow("token", "--operator", "--user", "bench")
+        settings = {"starter_skills": False, "skills_per_user": 1_000_000, "bytes_per_user": 1 << 40}
+        requests = [("/v1/admin/tenants", {"slug": SLUG, "name": "Benchmark", "settings": settings}),
+                    (f"/v1/admin/issuers?tenant={SLUG}", {"iss": ISSUER, "algorithm": "HS256", "secret": self.secret})]
+        for path, body in requests:
+            status, _, answer = self.instance.ask("POST", path, operator, body)
+            if status != 201:
+                raise Failed(f"{path} was answered with {status}: {answer.decode()[:300]}")
+
+    def make_users(self, first, last):
+        """Users without skills."""
+        self.instance.psql(file=SQL / "users.sql", tenant=self.id, first=first, last=last)
+
+    def copy(self, first, last, text):
+        """Gives users the skills of user 1."""
+        for start in range(first, last + 1, COPY_AT_ONCE):
+            self.instance.psql(file=SQL / "copy.sql", tenant=self.id, text=text, first=start,
+                               last=min(start + COPY_AT_ONCE - 1, last))
+
+    def write_data(self, path, readers, etags=()):
+        """The Lua file of the wrk script. `etags`: the readers' entity tags of their index."""
+        etags = list(etags) or [""] * len(readers)
+        reader = [f"{{token={json.dumps(self.token(n))}, etag={lua(etag)}}}" for n, etag in zip(readers, etags)]
+        writer = [f"{{token={json.dumps(self.token(n))}}}" for n in range(self.users + 1, 2 * self.users + 1)]
+        creator = [f"{{token={json.dumps(self.token(n))}}}" for n in range(2 * self.users + 1, 3 * self.users + 1)]
+        skill = [f"{{name={lua(s['name'])}, etag={lua(s['etag'])}}}" for s in self.skills]
+        body = json.dumps("\n\n" + self.body)[1:-1]
+        path.write_text("return {\n" + ",\n".join([
+            *(f"{name} = {{{', '.join(rows)}}}" for name, rows in
+              (("readers", reader), ("writers", writer), ("creators", creator), ("skills", skill))),
+            f"body = {lua(body)}", f"description = {lua(self.description)}"]) + "}\n")
+
+    def index_etags(self, readers):
+        """The readers' current entity tags; a load changes them, since the index shows counts."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
+        etags = [ask(connection, "GET", "/v1/skills", self.token(n))[1]["ETag"] for n in readers]
+        connection.close()
+        return etags
+
+    def grow(self, first, last):
+        """Users with rows for the index alone."""
+        self.make_users(GROWTH_FIRST + first, GROWTH_FIRST + last)
+        self.copy(GROWTH_FIRST + first, GROWTH_FIRST + last, text=0)
+        self.instance.psql("vacuum (analyze) skills, skill_usage, users, user_catalogs, skill_resources")
+        self.instance.psql("checkpoint")
+
+
+def encode(part):
+    """Base64url without padding."""
+    return base64.urlsafe_b64encode(part).rstrip(b"=").decode()
+
+
+def lua(text):
+    """A Lua string."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -1,0 +1,173 @@
+"""What is measured, in which order."""
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from .instance import Failed
+from .load import resident_mib, run_pgbench, run_wrk
+from .seed import GROWTH_FIRST
+from .statements import render
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared/corpus/sample-skills.tar.zst"
+CLIENTS = 16
+# Operation of the wrk script, and the file in benches/sql that it is held against.
+ROUND = [("health", None), ("authenticated", None), ("index", "index"), ("index_304", None), ("raw", "raw"),
+         ("raw_304", None), ("load", "load"), ("save", "save"), ("create", "create")]
+
+
+class Suite:
+    """One run of everything."""
+
+    def __init__(self, instance, tenant, options, say):
+        self.instance, self.tenant, self.options, self.say = instance, tenant, options, say
+        self.data = instance.work / "data.lua"
+        self.readers = range(1, tenant.users + 1)
+        self.samples = {}
+        for _, reference in ROUND:
+            if reference:
+                (instance.work / f"{reference}.sql").write_text(render(f"{reference}.sql"))
+
+    def keep(self, key, sample):
+        self.samples.setdefault(key, []).append(sample)
+
+    def median(self, key, *path):
+        """Median over the rounds; None for what was not measured."""
+        values = []
+        for sample in self.samples.get(key, []):
+            for step in path:
+                sample = sample[step] if sample is not None else None
+            if sample is not None:
+                values.append(sample)
+        return statistics.median(values) if values else None
+
+    def check(self):
+        """Each operation once, looked at: what is measured must be the right answer."""
+        token, skill = self.tenant.token(1), self.tenant.skills[0]
+        ask = self.instance.ask
+        status, headers, body = ask("GET", "/v1/skills", token)
+        items = json.loads(body)["items"] if status == 200 else []
+        expect(len(items) == min(50, len(self.tenant.skills)), f"the index answered {status} with {len(items)} skills")
+        expect(ask("GET", "/v1/skills", token, headers={"If-None-Match": headers["ETag"]})[0] == 304, "the index has no 304")
+        path = f"/v1/skills/{skill['name']}"
+        used = [json.loads(ask("GET", path, token)[2])["times_used"] for _ in range(2)]
+        expect(used[1] == used[0] + 1, f"two loads counted {used}")
+        last = self.tenant.token(self.tenant.users)
+        status, headers, body = ask("GET", f"{path}/SKILL.md", last)
+        expect(status == 200 and headers["ETag"] == skill["etag"] and len(body) > 3000, "a copied SKILL.md differs")
+        expect(ask("GET", f"{path}/SKILL.md", last, headers={"If-None-Match": skill["etag"]})[0] == 304,
+               "SKILL.md has no 304")
+        status, _, body = ask("GET", "/v1/skills?limit=0", token)
+        expect(status == 400 and b"limit must be" in body, f"limit=0 answered {status}; choose another JWT-only request")
+        expect(ask("GET", "/v1/skills?limit=0")[0] == 401, "limit=0 was refused before the token was looked at")
+
+    def count_statements(self):
+        """Statements that Postgres saw for each of 20 warm requests by one user, from pg_stat_statements; None without."""
+        query = ("select coalesce(json_object_agg(query, calls), '{}') from (select query, sum(calls) calls "
+                 "from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database()) "
+                 "and userid = 'knowhow_tenant'::regrole group by query) s")
+        try:
+            self.instance.psql("create extension if not exists pg_stat_statements")
+            self.instance.psql(query)
+        except Failed:
+            return None
+        token, path = self.tenant.token(1), f"/v1/skills/{self.tenant.skills[0]['name']}"
+        counts = {}
+        for name, target in (("index", "/v1/skills"), ("load", path), ("raw", f"{path}/SKILL.md")):
+            for _ in range(8):
+                self.instance.ask("GET", target, token)
+            before = json.loads(self.instance.psql(query))
+            for _ in range(20):
+                self.instance.ask("GET", target, token)
+            after = json.loads(self.instance.psql(query))
+            counts[name] = sum(calls - before.get(text, 0) for text, calls in after.items()
+                               if not re.match(r"(begin|commit|rollback|set)\b", text, re.I)) / 20
+        return counts
+
+    def http(self, operation, connections=CLIENTS, key=None):
+        """One HTTP measurement."""
+        sample = run_wrk(self.instance, self.data, operation, connections, self.options.seconds)
+        self.instance.trim_log()
+        self.keep(key or operation, sample)
+        self.say(f"    {key or operation:<16}{sample['rate']:>10,.0f} req/s")
+        return sample
+
+    def reference(self, name):
+        """One pgbench measurement."""
+        variables = {"tenant": self.tenant.id, "users": self.tenant.users, "skills": len(self.tenant.skills),
+                     "body": "\n\n" + self.tenant.body}
+        rate = run_pgbench(self.instance, self.instance.work / f"{name}.sql", variables, CLIENTS, self.options.seconds)
+        self.keep(f"pgbench {name}", rate)
+        self.say(f"    {'pgbench ' + name:<16}{rate:>10,.0f} tps")
+
+    def rounds(self):
+        """Service and reference side by side, in turns, medians over the rounds."""
+        self.tenant.write_data(self.data, self.readers)
+        for operation, _ in ROUND:
+            if operation != "index_304":
+                run_wrk(self.instance, self.data, operation, CLIENTS, 1)
+        for number in range(1, self.options.rounds + 1):
+            self.say(f"  round {number} of {self.options.rounds}")
+            for operation, reference in ROUND:
+                # Who goes first changes with the round, so that a drift of the machine favours neither.
+                if reference and number % 2:
+                    self.reference(reference)
+                if operation == "index_304":
+                    self.tenant.write_data(self.data, self.readers, self.tenant.index_etags(self.readers))
+                self.http(operation)
+                if operation == "index":
+                    self.http("index", 32, "index at 32")
+                if reference and not number % 2:
+                    self.reference(reference)
+
+    def growth(self):
+        """The index of the same users, before and after their table has grown."""
+        few, many = self.options.growth
+        self.say(f"  growth: {few:,} users, then {many:,}")
+        began = time.monotonic()
+        self.tenant.grow(1, few)
+        users = range(GROWTH_FIRST + 1, GROWTH_FIRST + few + 1)
+        self.tenant.write_data(self.data, users)
+        run_wrk(self.instance, self.data, "index", CLIENTS, max(2, few // 200))  # makes every user known
+        for key in (few, many):
+            if key == many:
+                self.tenant.grow(few + 1, many)
+                run_wrk(self.instance, self.data, "index", CLIENTS, 2)
+            for _ in range(self.options.rounds):
+                self.http("authenticated", key=f"jwt at {key}")
+                self.http("index", key=f"index at {key}")
+        self.say(f"    took {time.monotonic() - began:.0f} s")
+
+    def import_samples(self):
+        """Seconds that `knowhow import` takes for the sample skills, and what it says; None without them."""
+        if not CORPUS.exists() or not shutil.which("zstd"):
+            self.say(f"  import skipped: {'zstd is missing' if CORPUS.exists() else f'{CORPUS} is not there'}")
+            return None
+        folder = self.instance.work / "samples"
+        folder.mkdir()
+        subprocess.run(["tar", "--zstd", "-xf", str(CORPUS), "-C", str(folder)], check=True)
+        program = self.instance.program
+        began = time.monotonic()
+        done = subprocess.run([program, "import", str(folder), "--url", self.instance.url], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env={**os.environ, "KNOWHOW_TOKEN": self.tenant.token(3 * self.tenant.users)})
+        seconds = time.monotonic() - began
+        counts = re.search(r"^(\d+) created, .*$", done.stdout, re.M)
+        expect(counts and int(counts[1]) > 0, f"the import failed: {done.stderr.strip()[-500:]}")
+        return {"seconds": seconds, "skills": int(counts[1]), "outcome": counts[0]}
+
+    def memory(self):
+        """Resident memory of the service."""
+        now, peak = resident_mib(self.instance.service.pid)
+        return {"now_mib": now, "peak_mib": peak}
+
+
+def expect(good, sentence):
+    """Stops a run that would measure something else."""
+    if not good:
+        raise Failed(sentence)

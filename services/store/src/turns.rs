@@ -1,0 +1,31 @@
+//! Turns: how many transactions one user may have open in this process. All writes of a user stand in line for one
+//! row anyway; here they do so without holding connections that others need.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use knowhow_domain::{Error, Result, TenantId, UserId};
+use moka::sync::Cache;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// One at work and one ready behind it.
+const AT_ONCE: usize = 2;
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+static LINES: LazyLock<Cache<(TenantId, UserId), Arc<Semaphore>>> =
+    LazyLock::new(|| Cache::builder().max_capacity(100_000).time_to_idle(Duration::from_secs(60)).build());
+
+/// Waits for the user's turn; `None` for what belongs to no single user.
+pub(crate) async fn take(tenant: TenantId, user: UserId) -> Result<Option<OwnedSemaphorePermit>> {
+    if user == UserId::TENANT_WIDE {
+        return Ok(None);
+    }
+    let line = LINES.get_with((tenant, user), || Arc::new(Semaphore::new(AT_ONCE)));
+    match tokio::time::timeout(LONGEST_WAIT, line.acquire_owned()).await {
+        Ok(permit) => permit.map(Some).map_err(Error::internal),
+        Err(_) => Err(Error::RateLimited {
+            detail: "too many requests for this user are waiting; send fewer at once".into(),
+            retry_after: 1,
+        }),
+    }
+}
