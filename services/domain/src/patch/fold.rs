@@ -54,10 +54,11 @@ impl Folded {
         self.ends.resize(self.text.len(), piece.end);
     }
 
-    /// The bytes of the original behind a range of the folded text; `None` if an end falls inside a piece.
+    /// The bytes of the original behind a range of the folded text; `None` if it is not all there, or if an end falls
+    /// inside a piece.
     pub(super) fn original(&self, range: Range<usize>) -> Option<Range<usize>> {
         let is_edge = |at: usize| at == 0 || at >= self.starts.len() || self.starts[at] != self.starts[at - 1];
-        let fits = !range.is_empty() && is_edge(range.start) && is_edge(range.end);
+        let fits = !range.is_empty() && range.end <= self.starts.len() && is_edge(range.start) && is_edge(range.end);
         fits.then(|| self.starts[range.start]..self.ends[range.end - 1])
     }
 

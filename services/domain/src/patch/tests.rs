@@ -214,6 +214,12 @@ fn layout() -> impl proptest::strategy::Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(bits.to_vec()), 1..14).prop_map(|bits| bits.concat())
 }
 
+#[test]
+fn blanks_around_a_tolerant_match_are_no_part_of_the_file() {
+    let replaced = apply("--", " \u{2014}\t", "\t", false);
+    assert!(replaced.is_ok_and(|r| r.matched == Strategy::Unicode));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
