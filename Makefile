@@ -25,7 +25,7 @@ lint: ## format, clippy and dependency rules
 openapi: ## write openapi/openapi.json from the code
 	@scripts/dev/openapi.sh
 
-bench: ## measure what make run serves (ARGS="...")
+bench: ## measure the service beside pgbench (ARGS="--quick")
 	@scripts/dev/bench.sh $(ARGS)
 
 sqlx-prepare: ## refresh .sqlx after a change of a query or a migration

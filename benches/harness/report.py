@@ -114,7 +114,7 @@ def document(suite, table, facts):
     """Everything, for the JSON file."""
     return {"date": datetime.now(timezone.utc).strftime("%Y-%m-%d"), "commit": commit(),
             "machine": {**machine(), "fdatasync_us": flush_time(suite.instance.work)},
-            "postgres": postgres(suite.instance), "options": vars(suite.options), "facts": facts, "table": table,
+            "postgres": postgres(suite.instance), "options": chosen(suite.options), "facts": facts, "table": table,
             "samples": suite.samples}
 
 
@@ -161,3 +161,8 @@ def postgres(instance):
     names = ("server_version", "fsync", "synchronous_commit", "full_page_writes", "shared_buffers", "max_wal_size")
     values = {name: instance.psql(f"show {name}") for name in names}
     return {"version": values.pop("server_version").split()[0], **values}
+
+
+def chosen(options):
+    """What was chosen for the run, without where things lie on this machine."""
+    return {name: value for name, value in vars(options).items() if name not in ("program", "output")}
