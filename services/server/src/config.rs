@@ -41,8 +41,6 @@ pub struct Config {
     pub shutdown_timeout_s: u64,
     /// Largest body of a skill, bytes.
     pub skill_body_bytes: usize,
-    /// Under which URL clients reach the service.
-    pub public_url: String,
     /// `aud` that tokens must carry.
     pub audience: String,
     /// `iss` of the deployment's own tokens, which may carry the role `operator`.
@@ -74,7 +72,6 @@ impl Default for Config {
             body_timeout_ms: 30_000,
             shutdown_timeout_s: 8,
             skill_body_bytes: 256 * 1024,
-            public_url: "http://127.0.0.1:8080".into(),
             audience: "knowhow".into(),
             operator_issuer: "knowhow-operator".into(),
             operator_secret: String::new(),

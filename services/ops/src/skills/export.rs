@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use knowhow_domain::{Error, Limits, Result, Scope, SkillDocument, SkillName};
 use knowhow_store::{Principal, TenantTx, skills};
 use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::archive::{self, Entry};
@@ -47,12 +48,16 @@ pub struct Exported {
 /// Skills read at a time.
 const BATCH: i64 = 200;
 
+/// An export holds all of a user's files in memory, so few are made at once; the others wait.
+static EXPORTS: Semaphore = Semaphore::const_new(2);
+
 /// Exports all skills of the user.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery) -> Result<Exported> {
     principal.require(Scope::SkillsRead)?;
+    let _turn = EXPORTS.acquire().await.map_err(Error::internal)?;
     let mut entries = collect(app, principal).await?;
     let (limits, strict) = (app.limits.clone(), query.strict.unwrap_or_default());
     let format = query.format.unwrap_or_default();
