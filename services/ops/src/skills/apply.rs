@@ -140,15 +140,9 @@ fn check_resources(app: &App, resources: &[ResourceEntry]) -> Result<()> {
         let detail = format!("a skill has at most {} resources, this one has {}", limits.resources, resources.len());
         return Err(Error::Invalid(vec![FieldError::new("/resources", detail)]));
     }
-    let paths: HashSet<&str> = resources.iter().map(|r| r.path.as_str()).collect();
-    let folders = |path: &'_ str| path.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
-    let clash =
-        paths.iter().find_map(|p| folders(p).into_iter().map(|at| &p[..at]).find(|folder| paths.contains(folder)));
-    if let Some(path) = clash {
-        return Err(Error::invalid(
-            "/path",
-            format!("'{path}' would be a file and a folder; name one of them otherwise"),
-        ));
+    if let Some(path) = find_file_that_is_a_folder(resources) {
+        let detail = format!("'{path}' would be a file and a folder; name one of them otherwise");
+        return Err(Error::invalid("/path", detail));
     }
     if let Some(large) = resources.iter().find(|r| r.size > limits.resource_bytes as u64) {
         let what = format!("the resource '{}'", large.path);
@@ -159,6 +153,13 @@ fn check_resources(app: &App, resources: &[ResourceEntry]) -> Result<()> {
         return Err(Error::TooLarge { what, limit: limits.resources_total_bytes as u64 });
     }
     Ok(())
+}
+
+/// Such a skill could not be unpacked again.
+fn find_file_that_is_a_folder(resources: &[ResourceEntry]) -> Option<&str> {
+    let paths: HashSet<&str> = resources.iter().map(|r| r.path.as_str()).collect();
+    let folders = resources.iter().flat_map(|r| r.path.match_indices('/').map(|(at, _)| &r.path[..at]));
+    folders.into_iter().find(|folder| paths.contains(folder))
 }
 
 /// Refuses where the caller's base is not the current version; 0 stands for a skill that does not exist.

@@ -176,3 +176,35 @@ async fn bad_uploads_and_callers_are_refused() {
     assert!(alice.names().await.is_empty());
     assert!(unzip(&bob.get("/v1/skills/export").await.body).is_empty());
 }
+
+/// The folder of one skill lies among the files of another, and a name that is a folder of exports.
+#[tokio::test]
+async fn skills_in_each_others_folders_come_back_as_they_were() {
+    let World { alice, bob, .. } = &World::new().await;
+    alice.create_all(&["ns", "ns/scripts", "skills/deep", "ns/other"]).await;
+    let put = |path: &'static str, bytes: &'static [u8]| {
+        alice.send(reqwest::Method::PUT, path).body("application/octet-stream", bytes.to_vec())
+    };
+    put("/v1/skills/ns/resources/scripts/references/a.md", b"of ns").await.ok(200);
+    put("/v1/skills/ns%2Fscripts/resources/references/a.md", b"of ns/scripts").await.ok(200);
+    let exported = alice.get("/v1/skills/export").await;
+    assert_eq!(exported.status, 200);
+    let report = import(bob, &[("skills.zip", &exported.body)]).await;
+    assert_eq!((&report["created"], &report["failed"]), (&json!(4), &json!(0)), "{report}");
+    assert_eq!(bob.names().await, alice.names().await);
+    assert_eq!(bob.get("/v1/skills/export").await.body, exported.body);
+}
+
+#[tokio::test]
+async fn a_file_cannot_be_a_folder_too() {
+    let World { alice, .. } = &World::new().await;
+    alice.create_all(&["p"]).await;
+    let put = |path: &str| {
+        let path = format!("/v1/skills/p/resources/{path}");
+        alice.send(reqwest::Method::PUT, &path).body("application/octet-stream", b"x".to_vec())
+    };
+    put("references/a").await.ok(200);
+    put("references/a/b.md").await.refused(422, "invalid");
+    put("references/a.md").await.ok(200);
+    assert_eq!(alice.peek("p").await["version"], 3);
+}

@@ -91,3 +91,24 @@ async fn a_table_without_forced_row_level_security_is_found() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_policy_that_lets_rows_through_and_a_readable_view_are_found() {
+    with_database(async |place| {
+        place.run("create policy oops on skills to knowhow_tenant using (true)").await;
+        place.run("alter policy owner on skill_resources using (tenant_id = app.tenant_id())").await;
+        place.run("create view leak as select * from skills").await;
+        place.run("grant select on leak to knowhow_tenant").await;
+        let mut found = inspect(&place.login_url).await;
+        found.sort();
+        assert_eq!(
+            found,
+            [
+                "the policy 'oops' on 'skills' lets rows of others through",
+                "the policy 'owner' on 'skill_resources' lets rows of others through",
+                "the view 'leak' is readable and not under row-level security: drop it",
+            ]
+        );
+    })
+    .await;
+}
