@@ -106,9 +106,8 @@ pub(crate) struct SystemTx {
 
 impl SystemTx {
     pub(crate) async fn begin(db: &Database) -> Result<Self> {
-        let begin =
-            format!("BEGIN; SET LOCAL ROLE knowhow_system; SET LOCAL statement_timeout = {}", db.statement_timeout_ms);
-        debug_assert_eq!(DatabaseRole::System.name(), "knowhow_system");
+        let (role, timeout_ms) = (DatabaseRole::System.name(), db.statement_timeout_ms);
+        let begin = format!("BEGIN; SET LOCAL ROLE {role}; SET LOCAL statement_timeout = {timeout_ms}");
         #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
         let tx = db.lookups.begin_with(AssertSqlSafe(begin)).await.map_err(refuse)?;
         Ok(Self { tx })
