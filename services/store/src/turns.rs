@@ -29,3 +29,28 @@ pub(crate) async fn take(tenant: TenantId, user: UserId) -> Result<Option<OwnedS
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use knowhow_domain::new_id;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_third_waits_until_one_of_two_is_done_and_others_do_not() {
+        let (tenant, user) = (TenantId(new_id()), UserId(new_id()));
+        let first = take(tenant, user).await.unwrap();
+        let _second = take(tenant, user).await.unwrap();
+        let mut third = Box::pin(take(tenant, user));
+        assert!(third.as_mut().now_or_never().is_none());
+        assert!(take(tenant, UserId(new_id())).await.unwrap().is_some());
+        drop(first);
+        assert!(third.await.unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn what_belongs_to_the_tenant_waits_for_nobody() {
+        assert!(take(TenantId(new_id()), UserId::TENANT_WIDE).await.unwrap().is_none());
+    }
+}

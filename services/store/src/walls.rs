@@ -123,12 +123,3 @@ pub async fn inspect_migrations(db: &Database) -> Result<Option<String>> {
     tx.commit().await?;
     Ok(migrate::compare(&applied))
 }
-
-/// Refuses where a wall is missing.
-///
-/// # Errors
-/// `Internal`, listing every finding.
-pub async fn require(db: &Database) -> Result<()> {
-    let findings = inspect(db).await?;
-    if findings.is_empty() { Ok(()) } else { Err(Error::internal(findings.join("; "))) }
-}

@@ -57,7 +57,8 @@ pub async fn put_resource(
         digest: manifest::hex(&manifest::digest(content)),
     };
     change(app, principal, call, (skill, expected, &format!("put {} {}", entry.path, entry.digest)), |resources| {
-        let clash = |r: &&ResourceEntry| r.path != entry.path && r.path.to_lowercase() == entry.path.to_lowercase();
+        let folded = |other: &str| ResourcePath::parse_imported(other).map(|p| p.case_fold()).unwrap_or_default();
+        let clash = |r: &&ResourceEntry| r.path != entry.path && folded(&r.path) == path.case_fold();
         if let Some(other) = resources.iter().find(clash) {
             let detail =
                 format!("differs only by case from '{}', which some file systems cannot keep apart", other.path);

@@ -7,7 +7,6 @@ use crate::harness::{Place, open, with_database, with_role};
 async fn inspect(url: &str) -> Vec<String> {
     let db = open(url, 1, 1);
     let findings = walls::inspect(&db).await.unwrap();
-    assert_eq!(walls::require(&db).await.is_err(), !findings.is_empty());
     db.close().await;
     findings
 }
