@@ -28,7 +28,11 @@ pub fn digest(bytes: &[u8]) -> [u8; 32] {
 /// Lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|b| [DIGITS[usize::from(b >> 4)], DIGITS[usize::from(b & 15)]]).map(char::from).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]].map(char::from));
+    }
+    text
 }
 
 /// The identity of a whole state: SHA-256 over the document's digest and, sorted by path, each resource's path and

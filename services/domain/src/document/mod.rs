@@ -2,10 +2,13 @@
 
 mod change;
 mod compose;
+mod core;
 mod edits;
 mod fields;
 mod fix;
+mod notation;
 mod print;
+mod served;
 mod split;
 mod strict;
 mod yaml;
@@ -14,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 pub use edits::FieldEdits;
 pub use fields::{Fields, Role};
+pub use served::Served;
 
 use crate::error::{Error, FieldError, Result};
 use crate::limits::{FRONTMATTER_BYTES, Limits};

@@ -1,5 +1,6 @@
 //! Prints YAML in the one block style that strict readers take: no flow collections, no anchors, no `---`.
 
+use super::core;
 use super::yaml::{Node, Shape, Style};
 
 /// How empty collections come out; they have no block form.
@@ -42,7 +43,9 @@ pub(super) fn inline(node: &Node, dialect: Dialect) -> String {
             Dialect::Strict if value.is_empty() => "\"\"".into(),
             _ => "null".into(),
         },
-        Shape::Scalar(value, Style::Plain) if is_plain(value) || is_number(node) => value.clone(),
+        Shape::Scalar(value, Style::Plain) if (is_plain(value) && core::has_json(value)) || is_number(node) => {
+            value.clone()
+        }
         Shape::Scalar(value, _) => text(value),
         _ if dialect == Dialect::Strict => "\"\"".into(),
         Shape::Sequence(_) => "[]".into(),

@@ -39,6 +39,8 @@ pub(super) struct Node {
     pub(super) span: Range<usize>,
     /// Written as `[...]` or `{...}`.
     pub(super) flow: bool,
+    /// Carries a tag (`!!int`, `!mine`) that may give it another meaning than the one that is read here.
+    pub(super) tagged: bool,
     depth: usize,
     weight: usize,
 }
@@ -62,7 +64,7 @@ impl Node {
         let own = if let Shape::Scalar(text, _) = &shape { 1 + text.len() / NODE_BYTES } else { 1 };
         let depth = 1 + children.iter().map(|child| child.depth).max().unwrap_or(0);
         let weight = own + children.iter().map(|child| child.weight).sum::<usize>();
-        Self { shape, span, flow, depth, weight }
+        Self { shape, span, flow, tagged: false, depth, weight }
     }
 
     /// A node that stands nowhere yet.
@@ -189,8 +191,17 @@ struct Frame {
     flow: bool,
     anchor: usize,
     mapping: bool,
+    tagged: bool,
     /// The items; in a mapping keys and values in turn.
     nodes: Vec<Node>,
+}
+
+impl Frame {
+    /// An untagged sequence.
+    fn new(start: usize, style: StructureStyle, anchor: usize) -> Self {
+        let flow = style == StructureStyle::Flow;
+        Self { start, flow, anchor, mapping: false, tagged: false, nodes: Vec::new() }
+    }
 }
 
 #[derive(Default)]
@@ -206,8 +217,10 @@ impl Builder {
         let range = span.byte_range().unwrap_or(0..0);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
+                let is_text = tag.as_ref().is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
+                let tagged = tag.is_some() && (!is_text || range.is_empty());
                 let style = match style {
-                    ScalarStyle::Plain if tag.is_none_or(|tag| !tag.is_yaml_core_schema_tag("str")) => Style::Plain,
+                    ScalarStyle::Plain if !is_text => Style::Plain,
                     ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
                     _ => Style::Quoted,
                 };
@@ -216,7 +229,7 @@ impl Builder {
                 if text.contains('\0') {
                     return Err(Fault::Structure("a value of the frontmatter holds NUL, which no text may".into()));
                 }
-                self.add(Node::new(Shape::Scalar(text, style), range, false), anchor)
+                self.add(Node { tagged, ..Node::new(Shape::Scalar(text, style), range, false) }, anchor)
             }
             Event::Alias(target) => {
                 let Some(node) = self.anchors.get(&target) else {
@@ -230,19 +243,23 @@ impl Builder {
                 let node = Node { span: range, flow: true, ..self.anchors[&target].clone() };
                 self.place(node)
             }
-            Event::SequenceStart(style, anchor, _) => self.open(range.start, style, anchor, false),
-            Event::MappingStart(style, anchor, _) => self.open(range.start, style, anchor, true),
+            Event::SequenceStart(style, anchor, tag) => {
+                self.open(Frame { tagged: tag.is_some(), ..Frame::new(range.start, style, anchor) })
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                self.open(Frame { tagged: tag.is_some(), mapping: true, ..Frame::new(range.start, style, anchor) })
+            }
             Event::SequenceEnd | Event::MappingEnd => self.close(range.end),
             _ => Ok(()),
         }
     }
 
-    fn open(&mut self, start: usize, style: StructureStyle, anchor: usize, mapping: bool) -> Result<(), Fault> {
+    fn open(&mut self, frame: Frame) -> Result<(), Fault> {
         if self.open.len() >= DEPTH {
             return Err(too_deep());
         }
         self.charge(1)?;
-        self.open.push(Frame { start, flow: style == StructureStyle::Flow, anchor, mapping, nodes: Vec::new() });
+        self.open.push(frame);
         Ok(())
     }
 
@@ -251,7 +268,7 @@ impl Builder {
         // The end of a block collection is only noticed at the next token, past blanks and comments.
         let end = if frame.flow { end } else { frame.nodes.last().map_or(end, |node| node.span.end) };
         let shape = if frame.mapping { Shape::Mapping(pairs(frame.nodes)?) } else { Shape::Sequence(frame.nodes) };
-        let node = Node::new(shape, frame.start..end.max(frame.start), frame.flow);
+        let node = Node { tagged: frame.tagged, ..Node::new(shape, frame.start..end.max(frame.start), frame.flow) };
         if frame.anchor != 0 {
             self.charge(node.weight)?;
             self.anchors.insert(frame.anchor, node.clone());

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use knowhow_domain::{Limits, SkillDocument, SkillName};
 use ruzstd::decoding::StreamingDecoder;
 
+use crate::serving;
+
 fn open(file: &str) -> Option<impl Read> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus")).join(file);
     let Ok(file) = std::fs::File::open(&path) else {
@@ -62,6 +64,39 @@ fn every_record_is_taken_or_refused() {
     // A quarter of the wild names are titles or hold other characters; all else is as good as always taken.
     let names: usize = tally.refused.iter().filter(|(reason, _)| reason.starts_with("/name")).map(|(_, n)| n).sum();
     assert!(tally.accepted > 8_700 && tally.accepted + names > 11_700, "{}", tally.accepted);
+}
+
+/// Serves a document under its own name, or a name of ours where it has none; says whether it is the stored text.
+fn serve(raw: &str) -> Option<bool> {
+    let document = SkillDocument::parse_named(raw, &Limits::default()).ok()?;
+    let own = SkillName::parse(document.name_in_frontmatter());
+    let name = own.or_else(|_| SkillName::parse("sample")).unwrap();
+    let text = serving::check(&document, &name);
+    let right = document.name_in_frontmatter() == name.last_segment();
+    assert!(right || text != raw);
+    Some(text == raw)
+}
+
+#[test]
+fn every_document_can_be_served() {
+    let (Some(records), Some(folders)) = (open("skills.jsonl.zst"), open("sample-skills.tar.zst")) else { return };
+    let mut counts = BTreeMap::<_, usize>::new();
+    for line in BufReader::new(records).lines() {
+        let record: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let text = |key: &str| record[key].as_str().unwrap_or_default().to_owned();
+        let raw = format!("---\nname: {}\ndescription: {}\n---\n{}", text("name"), record["description"], text("body"));
+        *counts.entry(("record", serve(&raw))).or_default() += 1;
+    }
+    for entry in tar::Archive::new(folders).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        if entry.path().unwrap().file_name().is_some_and(|name| name == "SKILL.md") {
+            let mut raw = String::new();
+            entry.read_to_string(&mut raw).unwrap();
+            *counts.entry(("folder", serve(&raw))).or_default() += 1;
+        }
+    }
+    println!("served as stored: {counts:?}");
+    assert!(counts[&("folder", Some(true))] >= 290 && counts[&("record", Some(true))] > 8_700, "{counts:?}");
 }
 
 #[test]

@@ -7,3 +7,4 @@ mod corpus;
 mod editing;
 mod parsing;
 mod patching;
+mod serving;
