@@ -5,7 +5,7 @@ use std::sync::Arc;
 use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 
 use crate::Database;
-use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, api_key, peek, verify};
+use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, api_key, peek, verify, verify_for};
 use crate::gate::{GateState, KnownKey, KnownTenant};
 use crate::system;
 
@@ -159,10 +159,23 @@ impl Gate {
     /// `Unauthenticated` for whatever does not verify, without telling what exists; `Unavailable` where the database
     /// or the issuer's keys are out of reach; `Malformed` for an unusable `Knowhow-User`.
     pub async fn authenticate(&self, bearer: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
+        self.authenticate_at(None, bearer, on_behalf_of).await
+    }
+
+    /// The same at a face of the service that has a URI of its own: tokens may name it as their audience instead.
+    ///
+    /// # Errors
+    /// As [`Gate::authenticate`].
+    pub async fn authenticate_at(
+        &self,
+        resource: Option<&str>,
+        bearer: &str,
+        on_behalf_of: Option<&str>,
+    ) -> Result<Principal> {
         match api_key::parse(bearer) {
             Some((prefix, secret)) => self.by_key(prefix, secret, on_behalf_of).await,
             None => {
-                let principal = self.by_token(bearer).await?;
+                let principal = self.by_token(bearer, resource).await?;
                 // A token speaks for its own user alone.
                 match on_behalf_of {
                     Some(other) if principal.external_id() != Some(other) => Err(Error::Forbidden("API key")),
@@ -196,7 +209,7 @@ impl Gate {
         }
     }
 
-    async fn by_token(&self, token: &str) -> Result<Principal> {
+    async fn by_token(&self, token: &str, resource: Option<&str>) -> Result<Principal> {
         let peeked = peek(token)?;
         if let Some(operator) = self.state.operator.as_ref().filter(|o| o.iss == peeked.iss) {
             return self.by_operator_token(token, operator).await;
@@ -205,7 +218,7 @@ impl Gate {
         let unknown = || Error::from(TokenError::Signature);
         let tenant = self.tenant(&peeked.tid).await?.ok_or_else(unknown)?;
         let issuer = tenant.issuers.iter().find(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
-        let claims = verify(token, issuer, &self.state.jwks).await.map_err(|refusal| match refusal {
+        let claims = verify_for(token, issuer, resource, &self.state.jwks).await.map_err(|refusal| match refusal {
             // What is found before the signature is verified would tell that tenant and issuer exist.
             TokenError::Algorithm | TokenError::UnknownKey | TokenError::WeakSecret | TokenError::Malformed => {
                 unknown()

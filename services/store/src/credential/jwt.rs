@@ -43,6 +43,19 @@ pub fn peek(token: &str) -> Result<Peeked, TokenError> {
 /// # Errors
 /// Why it does not count; `Unavailable` where the issuer's keys cannot be had within five seconds.
 pub async fn verify(token: &str, issuer: &Issuer, jwks: &JwksCache) -> Result<Claims, TokenError> {
+    verify_for(token, issuer, None, jwks).await
+}
+
+/// The same for a face of the service that tokens may name as their audience by its own URI (RFC 8707, 2).
+///
+/// # Errors
+/// As [`verify`].
+pub async fn verify_for(
+    token: &str,
+    issuer: &Issuer,
+    resource: Option<&str>,
+    jwks: &JwksCache,
+) -> Result<Claims, TokenError> {
     let (header, _) = split(token)?;
     let header = part::<Header>(header)?.check()?;
     match &issuer.keys {
@@ -51,13 +64,13 @@ pub async fn verify(token: &str, issuer: &Issuer, jwks: &JwksCache) -> Result<Cl
             if secret.len() < MIN_SECRET {
                 return Err(TokenError::WeakSecret);
             }
-            decode(token, issuer, &DecodingKey::from_secret(secret), jsonwebtoken::Algorithm::HS256)
+            decode(token, (issuer, resource), &DecodingKey::from_secret(secret), jsonwebtoken::Algorithm::HS256)
         }
         IssuerKeys::Jwks { url, algorithm, private_network } => {
             header.signed_with(algorithm.as_str())?;
             let source = Source { url: url.clone(), algorithm: *algorithm, private_network: *private_network };
             let key = jwks.key(source, header.kid.as_deref()).await?;
-            decode(token, issuer, &key, (*algorithm).into())
+            decode(token, (issuer, resource), &key, (*algorithm).into())
         }
     }
 }
@@ -97,14 +110,15 @@ impl Header {
 
 fn decode(
     token: &str,
-    issuer: &Issuer,
+    (issuer, resource): (&Issuer, Option<&str>),
     key: &DecodingKey,
     algorithm: jsonwebtoken::Algorithm,
 ) -> Result<Claims, TokenError> {
     let mut rules = Validation::new(algorithm);
     rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
     rules.set_issuer(&[&issuer.iss]);
-    rules.set_audience(&[&issuer.audience]);
+    let audiences: Vec<&str> = [issuer.audience.as_str()].into_iter().chain(resource).collect();
+    rules.set_audience(&audiences);
     rules.validate_nbf = true;
     rules.leeway = LEEWAY;
     let claims = jsonwebtoken::decode::<RawClaims>(token, key, &rules)?.claims.check()?;

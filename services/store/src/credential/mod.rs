@@ -19,7 +19,7 @@ pub use claims::Claims;
 pub use guard::{PublicOnly, check_url, is_public};
 pub use issuer::{Algorithm, Issuer, IssuerKeys, UnknownAlgorithm};
 pub use jwks::JwksCache;
-pub use jwt::{MAX_TOKEN, MIN_SECRET, Peeked, peek, verify};
+pub use jwt::{MAX_TOKEN, MIN_SECRET, Peeked, peek, verify, verify_for};
 pub use mint::{NewToken, mint_hs256};
 pub use refusal::TokenError;
 pub use seal::{SealError, Sealer};

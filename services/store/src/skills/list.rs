@@ -97,6 +97,47 @@ const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
     from page p left join used u on u.skill_id = p.skill_id
     order by p.importance desc, p.name";
 
+const INDEX: &str = "-- skills.list_index
+    select s.name, s.summary, s.description, s.importance
+    from skills s
+    where s.tenant_id = $1 and s.user_id = $2
+    order by s.name";
+
+/// A skill as the index in a prompt needs it.
+#[derive(Debug, Clone)]
+pub struct PromptRow {
+    /// Full name.
+    pub name: String,
+    /// Index line.
+    pub summary: Option<String>,
+    /// What it does and when.
+    pub description: String,
+    /// 0 to 1.
+    pub importance: f32,
+}
+
+/// All skills of the user, by name.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<PromptRow>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, INDEX, &[&tenant, &user]).await?;
+    rows.iter()
+        .map(|row| {
+            let read = || -> Result<PromptRow, tokio_postgres::Error> {
+                Ok(PromptRow {
+                    name: row.try_get(0)?,
+                    summary: row.try_get(1)?,
+                    description: row.try_get(2)?,
+                    importance: row.try_get(3)?,
+                })
+            };
+            read().map_err(refuse_read)
+        })
+        .collect()
+}
+
 /// A page in the order of names.
 ///
 /// # Errors

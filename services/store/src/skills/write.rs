@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Fields, ResourceEntry, Result, SkillDocument, SkillId, SkillName, manifest, new_id};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::TenantTx;
 use crate::error::refuse;
@@ -66,6 +66,8 @@ pub struct Change<'a> {
     pub name: &'a SkillName,
     /// The SKILL.md to be.
     pub document: &'a SkillDocument,
+    /// Its frontmatter as JSON, where hosts can be served it as it is.
+    pub frontmatter: Option<Value>,
     /// All resources to be.
     pub resources: &'a [ResourceEntry],
     /// Bytes of those resources that may not be stored yet.
@@ -129,9 +131,9 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
             insert into skills as s (tenant_id, user_id, skill_id, name, description, summary, category, tags, triggers,
                 see_also, role, attributes, source, version, digest, document_digest, document_bytes,
                 frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte, resources, resource_bytes,
-                created_at, updated_at)
+                created_at, updated_at, frontmatter)
             select $1, $2, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 1, $16, $17, $18, $19, $20, $21, $22, $23,
-                   $24, $24
+                   $24, $24, $32
             on conflict (tenant_id, user_id, name) do update set
                 description = excluded.description, summary = excluded.summary, category = excluded.category,
                 tags = excluded.tags, triggers = excluded.triggers, see_also = excluded.see_also, role = excluded.role,
@@ -140,7 +142,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
                 frontmatter_at_byte = excluded.frontmatter_at_byte,
                 frontmatter_end_at_byte = excluded.frontmatter_end_at_byte, content_at_byte = excluded.content_at_byte,
                 resources = excluded.resources, resource_bytes = excluded.resource_bytes,
-                updated_at = excluded.updated_at
+                updated_at = excluded.updated_at, frontmatter = excluded.frontmatter
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
             returning s.skill_id, s.version, s.created_at
         ), history as (
@@ -195,7 +197,8 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         change.session,
         change.request_digest.as_ref().map(<[u8; 32]>::as_slice),
         size(document.len())? as i64 + i64::try_from(resource_bytes).map_err(Error::internal)? - change.base_bytes,
-        new_id()
+        new_id(),
+        change.frontmatter
     )
     .fetch_optional(tx.conn())
     .await
@@ -242,7 +245,7 @@ pub async fn set_flags(tx: &mut TenantTx, skill: SkillId, pinned: bool, now: Dat
 }
 
 /// The members of agentskills.io that have no column of their own.
-pub fn attributes(fields: &Fields) -> serde_json::Value {
+pub fn attributes(fields: &Fields) -> Value {
     json!({
         "license": fields.license,
         "compatibility": fields.compatibility,

@@ -54,6 +54,7 @@ pub async fn save_in(tx: &mut TenantTx, draft: &Draft<'_>) -> Result<Written> {
         let change = Change {
             name: &name,
             document: &document,
+            frontmatter: None,
             resources: &resources,
             new_files: &new_files,
             base_version: base.as_ref().map_or(0, |b| b.version),

@@ -1,0 +1,212 @@
+//! Skills as hosts see them over MCP (SEP-2640): entries with all their files, single files, folders.
+
+use knowhow_domain::{ResourceEntry, Result};
+use serde_json::Value;
+use tokio_postgres::Row;
+
+use super::resources;
+use crate::door::{Durability, Params, read};
+use crate::error::refuse_read;
+use crate::{Database, Principal};
+
+/// What is published of a skill. SKILL.md comes along only where it has to be derived before it is served.
+#[derive(Debug, Clone)]
+pub struct PublishedRow {
+    /// The full name.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// SHA-256 of the stored SKILL.md.
+    pub document_digest: Vec<u8>,
+    /// Its size in bytes.
+    pub document_bytes: i32,
+    /// The other files.
+    pub resources: Vec<ResourceEntry>,
+    /// The frontmatter as JSON; `None` where the stored one lacks what hosts require.
+    pub frontmatter: Option<Value>,
+    /// The stored SKILL.md, where `frontmatter` is `None`.
+    pub document: Option<Vec<u8>>,
+    /// Asked for itself; `false` for a skill that came along because its folder lies in another one's.
+    pub asked: bool,
+}
+
+// A skill's folder holds the folders of the skills below it, so their files belong to its entry (SEP-2640, Nested
+// Skills). '0' is the character behind '/', so that the names below one are a range of the index. A page is all names
+// of a range: what of a folder is not in it lies behind its last name. Only a document that has to be derived is
+// looked up: the digest of all others is null to the join.
+const PAGE: &str = "-- skills.list_published
+    with page as materialized (
+        select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter
+        from skills s
+        where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
+        order by s.name
+        limit $4
+    ), nested as (
+        select distinct on (s.name) s.*
+        from (select name, max(name) over () as last from page) p
+        cross join lateral (
+            select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter
+            from skills s
+            where s.tenant_id = $1 and s.user_id = $2
+              and s.name > greatest(p.name || '/', p.last) and s.name < p.name || '0'
+            offset 0 -- keeps the range a condition of the index
+        ) s
+        where p.name || '0' > p.last
+        order by s.name
+    ), wanted as (
+        select *, true as asked from page
+        union all
+        select *, false from nested
+    )
+    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, s.asked
+    from wanted s
+    left join skill_resources r
+        on r.tenant_id = $1 and r.user_id = $2
+        and r.digest = case when s.frontmatter is null then s.document_digest end
+    order by s.name";
+
+const ONE: &str = "-- skills.find_published
+    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content,
+           s.name = $3 as asked
+    from skills s
+    left join skill_resources r
+        on r.tenant_id = $1 and r.user_id = $2
+        and r.digest = case when s.frontmatter is null then s.document_digest end
+    where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or (s.name > $3 || '/' and s.name < $3 || '0'))
+    order by s.name";
+
+const FILE: &str = "-- skills.find_file
+    with candidates as (
+        select c.name, c.path, c.place from unnest($3::text[], $4::text[]) with ordinality as c (name, path, place)
+    )
+    select s.name, c.path, r.content, s.frontmatter is not null as complete
+    from candidates c
+    join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = c.name
+    left join lateral jsonb_to_recordset(s.resources) as e (path text, digest text) on e.path = c.path
+    join skill_resources r
+        on r.tenant_id = $1 and r.user_id = $2
+        and r.digest = case when c.path = 'SKILL.md' then s.document_digest else decode(e.digest, 'hex') end
+    order by c.place
+    limit 1";
+
+const FOLDER: &str = "-- skills.read_folder
+    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, true
+    from skills s
+    left join skill_resources r
+        on r.tenant_id = $1 and r.user_id = $2
+        and r.digest = case when s.frontmatter is null then s.document_digest end
+    where s.tenant_id = $1 and s.user_id = $2 and s.name = any ($3)
+    order by s.name";
+
+const BELOW: &str = "-- skills.list_segments_below
+    select distinct split_part(substr(s.name, length($3) + 1), '/', 1) collate \"C\" as segment
+    from skills s
+    where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4
+    order by segment";
+
+/// The next skills behind the name `after`, with those in their folders.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_published(
+    db: &Database,
+    principal: &Principal,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<PublishedRow>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    rows(db, principal, PAGE, &[&tenant, &user, &after, &limit]).await
+}
+
+/// One skill with those in its folder; empty where it is not there.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_published(db: &Database, principal: &Principal, name: &str) -> Result<Vec<PublishedRow>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    rows(db, principal, ONE, &[&tenant, &user, &name]).await
+}
+
+/// A stored file and whose it is.
+#[derive(Debug, Clone)]
+pub struct FoundFile {
+    /// The skill's full name.
+    pub name: String,
+    /// Relative to the skill's folder.
+    pub path: String,
+    /// The stored bytes.
+    pub content: Vec<u8>,
+    /// Whether a SKILL.md may be served as it is stored.
+    pub complete: bool,
+}
+
+/// The first file of these (skill, path) pairs that there is.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_file(db: &Database, principal: &Principal, splits: &[(&str, &str)]) -> Result<Option<FoundFile>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let (names, paths): (Vec<&str>, Vec<&str>) = splits.iter().copied().unzip();
+    let found = read(db, principal, Durability::Full, FILE, &[&tenant, &user, &names, &paths]).await?;
+    found
+        .first()
+        .map(|row| {
+            let read = || -> Result<FoundFile, tokio_postgres::Error> {
+                Ok(FoundFile {
+                    name: row.try_get(0)?,
+                    path: row.try_get(1)?,
+                    content: row.try_get(2)?,
+                    complete: row.try_get(3)?,
+                })
+            };
+            read().map_err(refuse_read)
+        })
+        .transpose()
+}
+
+/// The skills of these names.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_all_published(db: &Database, principal: &Principal, names: &[&str]) -> Result<Vec<PublishedRow>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    rows(db, principal, FOLDER, &[&tenant, &user, &names]).await
+}
+
+/// The segments that names below `prefix` (empty, or ending in `/`) go on with, each once, sorted.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_segments_below(db: &Database, principal: &Principal, prefix: &str) -> Result<Vec<String>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let end = prefix.strip_suffix('/').map_or_else(|| "~".to_owned(), |p| format!("{p}0"));
+    let found = read(db, principal, Durability::Full, BELOW, &[&tenant, &user, &prefix, &end]).await?;
+    found.iter().map(|row| row.try_get(0).map_err(refuse_read)).collect()
+}
+
+async fn rows(
+    db: &Database,
+    principal: &Principal,
+    sql: &'static str,
+    params: Params<'_>,
+) -> Result<Vec<PublishedRow>> {
+    read(db, principal, Durability::Full, sql, params).await?.iter().map(published).collect()
+}
+
+fn published(row: &Row) -> Result<PublishedRow> {
+    let manifest: Value = row.try_get(4).map_err(refuse_read)?;
+    let resources = resources(manifest)?;
+    let read = || -> Result<PublishedRow, tokio_postgres::Error> {
+        Ok(PublishedRow {
+            name: row.try_get(0)?,
+            description: row.try_get(1)?,
+            document_digest: row.try_get(2)?,
+            document_bytes: row.try_get(3)?,
+            resources,
+            frontmatter: row.try_get(5)?,
+            document: row.try_get(6)?,
+            asked: row.try_get(7)?,
+        })
+    };
+    read().map_err(refuse_read)
+}
