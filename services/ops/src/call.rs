@@ -15,6 +15,8 @@ pub struct Call {
     pub session: Option<String>,
     /// `Idempotency-Key`: the same key and request have one effect and one answer, for 24 hours.
     pub idempotency_key: Option<String>,
+    /// An agent calls by itself, as over MCP, whatever its credential.
+    pub by_agent: bool,
 }
 
 const KEY_CHARS: usize = 255;

@@ -1,11 +1,13 @@
 //! The one place that changes a skill, whoever asks: lock, let the verb propose the new state, check it against
 //! limits and quotas, write it as a new version.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use knowhow_domain::{Error, FieldError, ResourceEntry, Result, SkillDocument, SkillName, manifest};
 use knowhow_store::skills::{self, Change, ChangeKind, Loaded, Locked, SkillKey, Source};
 use knowhow_store::{Principal, TenantTx};
+use serde_json::Value;
 
 use super::view::{After, Skill};
 use crate::{App, Call};
@@ -76,6 +78,7 @@ async fn write(
     let change = Change {
         name: &proposal.name,
         document: &proposal.document,
+        frontmatter: frontmatter_of(proposal),
         resources: &proposal.resources,
         new_files: &proposal.new_files,
         base_version: before.map_or(0, |b| b.version),
@@ -111,6 +114,12 @@ async fn write(
         created: before.is_none(),
         unchanged: false,
     }))
+}
+
+/// The frontmatter as hosts read it; `None` where they are served another text than the stored one.
+fn frontmatter_of(proposal: &Proposal) -> Option<Value> {
+    let served = proposal.document.served(&proposal.name);
+    matches!(served.text, Cow::Borrowed(_)).then_some(Value::Object(served.frontmatter))
 }
 
 fn unchanged(locked: &Locked) -> Applied {

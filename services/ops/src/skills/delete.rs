@@ -23,7 +23,7 @@ pub struct DeleteSkill {
     pub expected_version: Option<i32>,
 }
 
-/// Deletes a skill.
+/// Deletes a skill; answers with the full name of the one that replaces it.
 ///
 /// # Errors
 /// `NotFound`; `Conflict` `pinned`; `Invalid` for an `absorbed_into` that is the skill itself or does not exist.
@@ -33,7 +33,7 @@ pub async fn delete_skill(
     call: &Call,
     skill: &str,
     input: &DeleteSkill,
-) -> Result<()> {
+) -> Result<Option<String>> {
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
     let successor = match &input.absorbed_into {
@@ -49,7 +49,7 @@ pub async fn delete_skill(
         tx.commit().await
     })
     .await?;
-    Ok(())
+    Ok(successor.map(|(_, name)| name))
 }
 
 async fn find_successor(app: &App, principal: &Principal, name: &str) -> Result<(SkillId, String)> {

@@ -101,6 +101,7 @@ pub async fn import_skills(
         let call = Call {
             session: call.session.clone(),
             idempotency_key: call.idempotency_key.as_ref().map(|key| format!("{key}#{index}")),
+            by_agent: call.by_agent,
         };
         let imported = match skill {
             Ok((name, _)) if !names.insert(name.clone()) => Err(duplicate(&name)),

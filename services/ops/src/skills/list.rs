@@ -4,33 +4,38 @@ use knowhow_domain::{Error, Result, Scope};
 use knowhow_store::Principal;
 use knowhow_store::skills::{self, ListQuery, Position};
 use serde::{Deserialize, Serialize};
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use super::view::IndexItem;
 use crate::App;
 use crate::page::{self, Page, PageQuery, rows_for};
 
 /// Which skills.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListSkills {
     /// Names that begin so, e.g. `mcp/`.
     #[param(max_length = 200)]
+    #[schema(max_length = 200)]
     pub prefix: Option<String>,
     /// Exactly this category.
     #[param(max_length = 64)]
+    #[schema(max_length = 64)]
     pub category: Option<String>,
     /// Carrying this tag.
     #[param(max_length = 100)]
+    #[schema(max_length = 100)]
     pub tag: Option<String>,
     /// By importance, with `score` and `reason`, instead of by name.
     pub ranked: Option<bool>,
     /// Most items to answer with.
     #[param(minimum = 1, maximum = 200, default = 50)]
+    #[schema(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<u32>,
     /// `next_cursor` of the page before.
     #[param(max_length = 2048)]
+    #[schema(max_length = 2048)]
     pub cursor: Option<String>,
 }
 

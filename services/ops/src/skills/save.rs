@@ -116,9 +116,10 @@ impl Saved {
     }
 }
 
-/// What a session wrote, an agent wrote; so does a backend with an API key. A user's own token writes as the user.
+/// What a session or an MCP client wrote, an agent wrote; so does a backend with an API key. Over REST a user's own
+/// token writes as the user.
 pub(super) fn source(principal: &Principal, call: &Call) -> Source {
-    if call.session.is_some() || principal.is_backend() { Source::Agent } else { Source::User }
+    if call.by_agent || call.session.is_some() || principal.is_backend() { Source::Agent } else { Source::User }
 }
 
 struct Draft<'a> {

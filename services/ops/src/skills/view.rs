@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Fields, ResourceEntry, SkillId, manifest};
 use knowhow_store::skills::{IndexRow, Loaded, SkillState};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -56,8 +56,10 @@ pub struct Skill {
     /// Whether enrichment has run.
     pub enriched: bool,
     /// 0 to 1.
+    #[serde(serialize_with = "shortest")]
     pub importance: f32,
     /// Factor by which importance fades per idle day.
+    #[serde(serialize_with = "shortest")]
     pub decay_rate: f32,
     /// Counts the changes of content, frontmatter and resources, from 1.
     #[schema(minimum = 1)]
@@ -105,6 +107,7 @@ pub struct Similar {
     /// Its name.
     pub name: String,
     /// 0 to 1.
+    #[serde(serialize_with = "shortest")]
     pub similarity: f32,
 }
 
@@ -134,7 +137,7 @@ pub struct IndexItem {
     pub pinned: bool,
     /// With `ranked`: what the order is by.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<f32>,
+    pub score: Option<f64>,
     /// With `ranked`: why, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -143,7 +146,7 @@ pub struct IndexItem {
 impl IndexItem {
     pub(super) fn of(row: IndexRow, ranked: bool) -> Self {
         Self {
-            score: ranked.then_some(row.importance),
+            score: ranked.then(|| widen(row.importance)),
             reason: ranked.then(|| format!("importance {:.2}, used {} times", row.importance, row.times_used)),
             name: row.name,
             summary: row.summary,
@@ -194,6 +197,15 @@ impl Skill {
             updated_at: skill.updated_at,
         }
     }
+}
+
+/// The number of the same digits: 0.7 stays 0.7, also where JSON is built in memory, which knows no single precision.
+fn widen(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or_else(|_| f64::from(number))
+}
+
+fn shortest<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(widen(*number))
 }
 
 /// The state that a change leaves behind, without asking the database for what is known here.

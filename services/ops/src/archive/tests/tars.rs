@@ -1,7 +1,5 @@
 //! Hostile tars.
 
-use std::time::{Duration, Instant};
-
 use super::handmade::{gzip, tar, tar_file, tar_record};
 use super::*;
 
@@ -44,7 +42,6 @@ fn extended_names_are_checked_like_others() {
 
 #[test]
 fn bombs_are_cut_off() {
-    let begun = Instant::now();
     let zeros = vec![0; 30_000_000];
     let honest = tar_record(b'0', b"a", zeros.len() as u64, &zeros);
     assert!(refused(&gzip(&honest)).contains("at most 20971520 bytes"));
@@ -54,7 +51,6 @@ fn bombs_are_cut_off() {
     assert!(refused(&gzip(&in_a_name)).contains("at most 20971520 bytes"));
     let behind_the_end = [tar(&[tar_file("a", b"x")]), zeros].concat();
     assert!(refused(&gzip(&behind_the_end)).contains("at most 20971520 bytes"));
-    assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
 #[test]

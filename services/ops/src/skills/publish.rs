@@ -1,0 +1,267 @@
+//! Skills as MCP hosts read them (SEP-2640): entries that name every file with size and digest, the files themselves,
+//! and folders. What hosts require and a stored frontmatter lacks is derived, the same way in the digest as in the
+//! bytes. Nothing here counts as use.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use knowhow_domain::{Error, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, uri};
+use knowhow_store::Principal;
+use knowhow_store::skills::{self, PublishedRow};
+use serde_json::{Map, Value};
+
+use crate::page::{Page, PageQuery, rows_for};
+use crate::{App, compute};
+
+/// Entries of one page, children of one page.
+const PAGE: usize = 50;
+const CHILDREN: usize = 200;
+const SKILL_MD: &str = "SKILL.md";
+const MARKDOWN: &str = "text/markdown";
+
+/// One skill with all its files, those of the skills in its folder included.
+#[derive(Debug, Clone)]
+pub struct SkillEntry {
+    /// URI of its SKILL.md.
+    pub uri: String,
+    /// The full name.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// The frontmatter of the SKILL.md that is served.
+    pub frontmatter: Map<String, Value>,
+    /// Each once.
+    pub files: Vec<FileEntry>,
+}
+
+/// One file of a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEntry {
+    /// Where it is read.
+    pub uri: String,
+    /// Bytes that are served.
+    pub size: u64,
+    /// SHA-256 of those bytes, lower-case hex.
+    pub digest: String,
+}
+
+/// A file as it is served.
+#[derive(Debug, Clone)]
+pub struct PublishedFile {
+    /// The bytes.
+    pub content: Vec<u8>,
+    /// By the file's ending.
+    pub media_type: String,
+}
+
+/// What lies directly in a folder.
+#[derive(Debug, Clone)]
+pub enum Child {
+    /// A file.
+    File {
+        /// Where it is read.
+        uri: String,
+        /// The file's name; for a SKILL.md the skill's.
+        name: String,
+        /// For a SKILL.md.
+        description: Option<String>,
+        /// By the file's ending.
+        media_type: String,
+        /// Bytes that are served.
+        size: u64,
+    },
+    /// A folder.
+    Folder {
+        /// Where it is read.
+        uri: String,
+        /// Its last segment.
+        name: String,
+    },
+}
+
+/// Lists entries by name.
+///
+/// # Errors
+/// `Malformed` for a cursor that is none of ours.
+pub async fn list_entries(app: &App, principal: &Principal, cursor: Option<String>) -> Result<Page<SkillEntry>> {
+    principal.require(Scope::SkillsRead)?;
+    let after = PageQuery { limit: None, cursor }.after::<String>()?.unwrap_or_default();
+    let rows = skills::list_published(&app.db, principal, &after, rows_for(PAGE)).await?;
+    Page::of(entries(app, rows).await?, PAGE, |last| last.name.clone(), |entry| entry)
+}
+
+/// Finds the entry of the skill whose SKILL.md is at `uri`.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn get_entry(app: &App, principal: &Principal, uri: &str) -> Result<SkillEntry> {
+    principal.require(Scope::SkillsRead)?;
+    let name = uri::skill_of(uri).ok_or_else(|| Error::not_found("skill"))?;
+    let rows = skills::find_published(&app.db, principal, name.as_str()).await?;
+    entries(app, rows).await?.pop().ok_or_else(|| Error::not_found("skill"))
+}
+
+/// Reads the file at `uri`.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn read_file(app: &App, principal: &Principal, uri: &str) -> Result<PublishedFile> {
+    principal.require(Scope::SkillsRead)?;
+    let missing = || Error::not_found("resource");
+    let path = uri::path_of(uri).ok_or_else(missing)?;
+    let splits = uri::splits(&path);
+    if splits.is_empty() {
+        return Err(missing());
+    }
+    let found = skills::find_file(&app.db, principal, &splits).await?.ok_or_else(missing)?;
+    if found.path != SKILL_MD {
+        let media_type = ResourcePath::parse_imported(&found.path)?.media_type().to_owned();
+        return Ok(PublishedFile { content: found.content, media_type });
+    }
+    let content = if found.complete { found.content } else { derive(&app.limits, &found.name, &found.content)?.text };
+    Ok(PublishedFile { content, media_type: MARKDOWN.into() })
+}
+
+/// Lists what lies directly in the folder at `uri`: a skill's, one within a skill, or a namespace.
+///
+/// # Errors
+/// `NotFound` for whatever is no folder; `Malformed` for a cursor that is none of ours.
+pub async fn read_folder(app: &App, principal: &Principal, uri: &str, cursor: Option<String>) -> Result<Page<Child>> {
+    principal.require(Scope::SkillsRead)?;
+    let after = PageQuery { limit: None, cursor }.after::<String>()?;
+    let missing = || Error::not_found("directory");
+    let path = uri::path_of(uri).ok_or_else(missing)?;
+    let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
+    let mut children = BTreeMap::new();
+    for segment in skills::list_segments_below(&app.db, principal, &prefix).await? {
+        children.insert(segment.clone(), folder(&prefix, segment));
+    }
+    let names: Vec<&str> = uri::splits(&path).into_iter().map(|(name, _)| name).chain([path.as_str()]).collect();
+    for row in skills::find_all_published(&app.db, principal, &names).await? {
+        for (segment, child) in children_of(&app.limits, row, &prefix)? {
+            children.entry(segment).or_insert(child);
+        }
+    }
+    if children.is_empty() && !path.is_empty() {
+        return Err(missing());
+    }
+    let rest = children.into_iter().filter(|(segment, _)| after.as_ref().is_none_or(|after| segment > after));
+    Page::of(rest.take(CHILDREN + 1).collect(), CHILDREN, |(segment, _)| segment.clone(), |(_, child)| child)
+}
+
+/// What of a skill lies directly below `prefix`.
+fn children_of(limits: &Limits, row: PublishedRow, prefix: &str) -> Result<Vec<(String, Child)>> {
+    let base = format!("{}/", row.name);
+    let inside = prefix.strip_prefix(&base).unwrap_or_default().to_owned();
+    let mut children = Vec::new();
+    if inside.is_empty() {
+        let entry = Published::of(limits, row.clone())?.entry;
+        let child = Child::File {
+            name: last_segment(&row.name).to_owned(),
+            description: Some(row.description),
+            media_type: MARKDOWN.into(),
+            size: entry.files.iter().find(|file| file.uri == entry.uri).map_or(0, |file| file.size),
+            uri: entry.uri,
+        };
+        children.push((SKILL_MD.to_owned(), child));
+    }
+    for entry in row.resources {
+        let Some(rest) = entry.path.strip_prefix(&inside) else { continue };
+        let child = match rest.split_once('/') {
+            Some((segment, _)) => (segment.to_owned(), folder(prefix, segment.to_owned())),
+            None => {
+                let uri = uri::file_uri(&row.name, &entry.path);
+                let (name, size) = (rest.to_owned(), entry.size);
+                (name.clone(), Child::File { uri, name, description: None, media_type: entry.media_type, size })
+            }
+        };
+        children.push(child);
+    }
+    Ok(children)
+}
+
+fn folder(prefix: &str, segment: String) -> Child {
+    Child::Folder { uri: uri::directory_uri(&format!("{prefix}{segment}")), name: segment }
+}
+
+fn last_segment(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Makes entries of rows that are sorted by name; each takes in the files of the skills in its folder.
+async fn entries(app: &App, rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
+    let limits: Arc<Limits> = app.limits.clone();
+    if rows.iter().all(|row| row.frontmatter.is_some()) {
+        return assemble(&limits, rows);
+    }
+    // To derive is to parse and to print.
+    compute(move || assemble(&limits, rows)).await
+}
+
+fn assemble(limits: &Limits, rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
+    let mut published = rows.into_iter().map(|row| Published::of(limits, row)).collect::<Result<Vec<_>>>()?;
+    let whole: Vec<Option<Vec<FileEntry>>> = (0..published.len()).map(|at| with_nested(&published, at)).collect();
+    for (skill, files) in published.iter_mut().zip(whole) {
+        skill.entry.files = files.unwrap_or_else(|| std::mem::take(&mut skill.entry.files));
+    }
+    Ok(published.into_iter().filter(|skill| skill.asked).map(|skill| skill.entry).collect())
+}
+
+/// The files of a skill and of those in its folder, each URI once: the innermost skill's file is the one that is read.
+/// `None` where there is no skill in its folder.
+fn with_nested(published: &[Published], at: usize) -> Option<Vec<FileEntry>> {
+    let (skill, later) = published[at..].split_first()?;
+    let is_below = |name: &str| name.strip_prefix(&skill.entry.name).is_some_and(|rest| rest.starts_with('/'));
+    let near = later.iter().take_while(|other| other.entry.name.starts_with(&skill.entry.name));
+    let nested: Vec<&Published> = near.filter(|other| skill.asked && is_below(&other.entry.name)).collect();
+    if nested.is_empty() {
+        return None;
+    }
+    let all = skill.entry.files.iter().chain(nested.iter().flat_map(|inner| &inner.entry.files));
+    let by_uri: BTreeMap<&str, &FileEntry> = all.map(|file| (file.uri.as_str(), file)).collect();
+    Some(by_uri.into_values().cloned().collect())
+}
+
+/// A skill by itself, as it is served.
+struct Published {
+    entry: SkillEntry,
+    asked: bool,
+}
+
+impl Published {
+    fn of(limits: &Limits, row: PublishedRow) -> Result<Self> {
+        let uri = uri::file_uri(&row.name, SKILL_MD);
+        let (frontmatter, size, digest) = match (row.frontmatter, row.document) {
+            (Some(Value::Object(frontmatter)), _) => {
+                let size = u64::try_from(row.document_bytes).map_err(Error::internal)?;
+                (frontmatter, size, manifest::hex(&row.document_digest))
+            }
+            (_, Some(stored)) => {
+                let derived = derive(limits, &row.name, &stored)?;
+                let digest = manifest::hex(&manifest::digest(&derived.text));
+                (derived.frontmatter, derived.text.len() as u64, digest)
+            }
+            _ => return Err(Error::internal("a published skill without its document")),
+        };
+        let mut files = vec![FileEntry { uri: uri.clone(), size, digest }];
+        files.extend(row.resources.into_iter().map(|r| FileEntry {
+            uri: uri::file_uri(&row.name, &r.path),
+            size: r.size,
+            digest: r.digest,
+        }));
+        let entry = SkillEntry { uri, name: row.name, description: row.description, frontmatter, files };
+        Ok(Self { entry, asked: row.asked })
+    }
+}
+
+struct Derived {
+    text: Vec<u8>,
+    frontmatter: Map<String, Value>,
+}
+
+fn derive(limits: &Limits, name: &str, stored: &[u8]) -> Result<Derived> {
+    let stored = std::str::from_utf8(stored).map_err(Error::internal)?;
+    let document = SkillDocument::parse_named(stored, limits)?;
+    let served = document.served(&SkillName::parse(name)?);
+    Ok(Derived { text: served.text.into_owned().into_bytes(), frontmatter: served.frontmatter })
+}
