@@ -22,7 +22,7 @@ lint: ## format, clippy and dependency rules
 	cargo clippy --workspace --all-targets -- -D warnings
 	scripts/ci/deny.sh
 
-openapi: ## write openapi/openapi.json from the code
+openapi: ## write openapi/*.json from the code
 	@scripts/dev/openapi.sh
 
 bench: ## measure the service beside pgbench (ARGS="--quick")

@@ -43,6 +43,16 @@ pub struct Config {
     pub skill_body_bytes: usize,
     /// `aud` that tokens must carry.
     pub audience: String,
+    /// Where clients reach the service, e.g. `https://api.example.com`; by default the address it listens on. The MCP
+    /// endpoint is below it, at `/mcp`, and tokens may name that URI in `aud`.
+    pub public_url: String,
+    /// Hosts besides those of `public_url` and loopback that MCP requests may name, with or without a port,
+    /// separated by commas.
+    pub allowed_hosts: String,
+    /// Origins besides that of `public_url` from which browsers may send MCP requests, separated by commas.
+    pub allowed_origins: String,
+    /// URLs of the authorization servers that MCP clients are sent to, separated by commas.
+    pub authorization_servers: String,
     /// `iss` of the deployment's own tokens, which may carry the role `operator`.
     pub operator_issuer: String,
     /// HS256 secret of those tokens; by default derived from `secret_key`.
@@ -73,6 +83,10 @@ impl Default for Config {
             shutdown_timeout_s: 8,
             skill_body_bytes: 256 * 1024,
             audience: "knowhow".into(),
+            public_url: String::new(),
+            allowed_hosts: String::new(),
+            allowed_origins: String::new(),
+            authorization_servers: String::new(),
             operator_issuer: "knowhow-operator".into(),
             operator_secret: String::new(),
             private_issuers: false,

@@ -1,9 +1,10 @@
-//! The roof: the `knowhow` binary. REST, OpenAPI and the command line.
+//! The roof: the `knowhow` binary. REST, OpenAPI, MCP and the command line.
 
 mod api;
 mod cli;
 mod config;
 mod http;
+mod mcp;
 mod telemetry;
 
 #[global_allocator]

@@ -12,8 +12,9 @@ use crate::config::Config;
 /// # Errors
 /// For an unreadable filter or an unknown format.
 pub fn init(config: &Config) -> Result<()> {
-    // What actix calls an error on a connection is a client's: a malformed request, a reset.
-    let quiet = format!("actix_http::h1=off,{}", config.log);
+    // What actix calls an error on a connection is a client's: a malformed request, a reset. What the MCP library tells
+    // of each message is in our own line, and quotes what clients sent.
+    let quiet = format!("actix_http::h1=off,rmcp=error,{}", config.log);
     let filter = EnvFilter::try_new(quiet).context("KNOWHOW_LOG is not a log filter")?;
     let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match config.log_format.as_str() {

@@ -2,6 +2,7 @@
 
 mod admin;
 mod health;
+mod metadata;
 mod skills;
 
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -11,6 +12,7 @@ pub fn configure(routes: &mut ServiceConfig) {
     routes
         .service(health::check_health)
         .service(health::check_readiness)
+        .service(metadata::get_resource_metadata)
         .service(skills::import_skills)
         .service(skills::export_skills)
         .service(skills::report_use)

@@ -18,6 +18,7 @@ use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 use crate::config::Config;
+use crate::mcp;
 
 /// Procedural memory for agents.
 #[derive(Parser)]
@@ -49,7 +50,11 @@ enum Command {
     /// Export all skills of a user from a running service
     Export(export::Export),
     /// Print the OpenAPI document
-    Openapi,
+    Openapi {
+        /// Print what MCP clients are told about the tools and prompts instead
+        #[arg(long)]
+        mcp: bool,
+    },
     /// Print the effective settings, secrets masked
     Config,
     /// Check database, roles, row-level security and settings, and say what is wrong
@@ -72,8 +77,9 @@ pub fn run() -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<ExitCode> {
     match cli.command {
-        Command::Openapi => {
-            println!("{}", crate::http::document().to_pretty_json()?);
+        Command::Openapi { mcp } => {
+            let document = if mcp { mcp::document()? } else { crate::http::document().to_pretty_json()? };
+            println!("{document}");
             return Ok(ExitCode::SUCCESS);
         }
         Command::Import(import) => return block_on(import.run()),
@@ -93,7 +99,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Command::Tenant(command) => block_on(command.run(&config)),
         Command::Key(command) => block_on(command.run(&config)),
         Command::SeedDemo(seed) => block_on(seed.run(&config)),
-        Command::Openapi | Command::Import(_) | Command::Export(_) => Ok(ExitCode::SUCCESS),
+        Command::Openapi { .. } | Command::Import(_) | Command::Export(_) => Ok(ExitCode::SUCCESS),
     }
 }
 

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use super::{ApiError, Shared};
 
 /// JSON may spell a byte as six characters, so this is what the largest skill can need.
-const JSON_BYTES: usize = 2 * 1024 * 1024;
+pub const JSON_BYTES: usize = 2 * 1024 * 1024;
 const RAW_BYTES: usize = 4 * 1024 * 1024;
 
 type Reading<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
@@ -70,7 +70,8 @@ impl FromRequest for RawBody {
     }
 }
 
-async fn read(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
+/// Reads a whole body of at most `limit` bytes.
+pub async fn read(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes, ApiError> {
     let too_large = || Error::TooLarge { what: "the request body".into(), limit: limit as u64 };
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
@@ -97,7 +98,8 @@ pub async fn in_time<T>(request: &HttpRequest, reading: impl Future<Output = Res
     tokio::time::timeout(timeout, reading).await.map_err(late)?
 }
 
-fn check_media_type(request: &HttpRequest) -> Result<(), ApiError> {
+/// Refuses a body that is not said to be JSON.
+pub fn check_media_type(request: &HttpRequest) -> Result<(), ApiError> {
     let given = request.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let essence = given.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") {

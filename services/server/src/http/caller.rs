@@ -62,14 +62,12 @@ impl FromRequest for UserCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let (app, principal) = authenticate(&request).await?;
+            let Entry { app, principal, call } = enter(&request, None).await?;
             principal.user()?;
             principal
                 .require(Scope::SkillsRead)
                 .or_else(|refusal| principal.require(Scope::SkillsWrite).map_err(|_| refusal))?;
             skills::sync_starters(&app, &principal).await?;
-            let text = |name| single(request.headers(), name).map(|v| v.map(str::to_owned));
-            let call = Call { session: text("knowhow-session")?, idempotency_key: text("idempotency-key")? };
             Ok(Self { principal, call })
         })
     }
@@ -90,7 +88,7 @@ impl FromRequest for AdminCaller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let (app, principal) = authenticate(&request).await?;
+            let Entry { app, principal, .. } = enter(&request, None).await?;
             principal.require_admin()?;
             let named = actix_web::web::Query::<InTenant>::from_query(request.query_string())
                 .map_err(|error| Error::Malformed(format!("the query cannot be read: {error}")))?;
@@ -102,16 +100,28 @@ impl FromRequest for AdminCaller {
     }
 }
 
-async fn authenticate(request: &HttpRequest) -> Result<(Data<App>, Principal), ApiError> {
+/// A request whose credential is good.
+pub struct Entry {
+    /// What this thread works with.
+    pub app: Data<App>,
+    /// Who.
+    pub principal: Principal,
+    /// Session and idempotency key.
+    pub call: Call,
+}
+
+/// Verifies the credential of a request. `resource` is the URI of the face it came to, where that has one.
+pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entry, ApiError> {
     let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
     let shared = request.app_data::<Data<Shared>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
     let bearer = bearer(request.headers())?;
-    let user = single(request.headers(), "knowhow-user")?;
-    match app.gate.authenticate(bearer, user).await {
+    let text = |name| single(request.headers(), name).map(|v| v.map(str::to_owned));
+    let call = Call { session: text("knowhow-session")?, idempotency_key: text("idempotency-key")?, by_agent: false };
+    match app.gate.authenticate_at(resource, bearer, single(request.headers(), "knowhow-user")?).await {
         Err(error @ Error::Unauthenticated(_)) => {
             Err(shared.refusals.count(request.peer_addr().map(|a| a.ip()), error).into())
         }
-        other => Ok((app, other?)),
+        other => Ok(Entry { app, principal: other?, call }),
     }
 }
 

@@ -26,6 +26,7 @@ use crate::api;
         (name = "resources", description = "The other files of a skill"),
         (name = "exchange", description = "SKILL.md in, SKILL.md out"),
         (name = "admin", description = "Tenants, callers, audit, archive"),
+        (name = "mcp", description = "The same over the Model Context Protocol, at `/mcp` (streamable HTTP)"),
         (name = "health", description = "Is it alive, is it ready")
     )
 )]

@@ -6,7 +6,7 @@ use std::fmt;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
-use knowhow_domain::{Error, FieldError, Passage};
+use knowhow_domain::{Error, FieldError, Passage, Scope};
 use serde::Serialize;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
@@ -106,25 +106,36 @@ impl ResponseError for ApiError {
     }
 
     fn error_response(&self) -> HttpResponse {
-        let mut response = HttpResponse::build(self.status());
-        add_headers(&mut response, &self.error);
-        if let Error::Internal(source) = &self.error {
-            tracing::error!(error = %source, request_id = %request_id::current(), "internal error");
-        }
-        let problem = self.problem();
-        response.content_type("application/problem+json").json(problem)
+        self.head().content_type("application/problem+json").json(self.logged(&request_id::current()))
     }
 }
 
 impl ApiError {
-    fn problem(&self) -> Problem {
+    /// What was refused.
+    pub fn cause(&self) -> &Error {
+        &self.error
+    }
+
+    /// Status and headers of the answer.
+    pub fn head(&self) -> HttpResponseBuilder {
+        let mut response = HttpResponse::build(self.status());
+        add_headers(&mut response, &self.error);
+        response
+    }
+
+    /// The problem of the request of that id, once it is in the log where the fault is ours.
+    pub fn logged(&self, request_id: &str) -> Problem {
+        if let Error::Internal(source) = &self.error {
+            tracing::error!(error = %source, request_id, "internal error");
+        }
+
         let code = self.error.code();
         let mut problem = Problem {
             kind: format!("/problems/{code}"),
             title: title(code),
             status: self.status().as_u16(),
             detail: self.error.to_string(),
-            instance: format!("/requests/{}", request_id::current()),
+            instance: format!("/requests/{request_id}"),
             ..Problem::default()
         };
         match &self.error {
@@ -157,7 +168,7 @@ fn add_headers(response: &mut HttpResponseBuilder, error: &Error) {
             response.insert_header((header::WWW_AUTHENTICATE, challenge));
             return;
         }
-        Error::Forbidden(scope) => {
+        Error::Forbidden(scope) if Scope::from_wire(scope).is_some() => {
             let challenge = format!("Bearer realm=\"knowhow\", error=\"insufficient_scope\", scope=\"{scope}\"");
             response.insert_header((header::WWW_AUTHENTICATE, challenge));
             return;

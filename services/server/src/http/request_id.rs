@@ -1,6 +1,6 @@
 //! Every request has an id and a trace, in its logs and in its answer.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
@@ -14,13 +14,30 @@ use knowhow_domain::new_id;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
+/// The request that a task works on.
+struct Current {
+    id: String,
+    trace: RefCell<Option<String>>,
+    rpc: Cell<&'static str>,
+}
+
 tokio::task_local! {
-    static CURRENT: RefCell<String>;
+    static CURRENT: Current;
 }
 
 /// The id of the request that this task works on.
-pub(super) fn current() -> String {
-    CURRENT.try_with(|id| id.borrow().clone()).unwrap_or_default()
+pub fn current() -> String {
+    CURRENT.try_with(|request| request.id.clone()).unwrap_or_default()
+}
+
+/// Says what JSON-RPC message the request brought, for the log, and the trace it names where no header did.
+pub fn note(rpc: &'static str, traceparent: Option<&str>) {
+    let noted = CURRENT.try_with(|request| {
+        request.rpc.set(rpc);
+        let mut trace = request.trace.borrow_mut();
+        *trace = trace.take().or_else(|| traceparent.and_then(continue_trace));
+    });
+    debug_assert!(noted.is_ok(), "outside of a request");
 }
 
 /// Gives the request its id, continues its trace (W3C Trace Context, 3.2), and logs how it went.
@@ -33,13 +50,19 @@ pub(super) async fn identify<B: MessageBody>(
     let (method, path) = (request.method().clone(), request.match_pattern());
     let started = Instant::now();
     let next: Pin<Box<dyn Future<Output = _>>> = Box::pin(next.call(request));
-    let answered = CURRENT.scope(RefCell::new(id.to_string()), next).await;
+    let current = Current { id: id.to_string(), trace: RefCell::new(trace), rpc: Cell::new("") };
+    let said = |request: &Current| (request.trace.borrow().clone(), request.rpc.get());
+    let next = async {
+        let answered = next.await;
+        (answered, CURRENT.with(said))
+    };
+    let (answered, (trace, rpc)) = CURRENT.scope(current, next).await;
     let mut response = answered?;
     let status = response.status().as_u16();
     let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     let path = path.as_deref().unwrap_or("unmatched");
     let trace_id = trace.as_deref().and_then(|t| t.get(3..35)).unwrap_or_default();
-    tracing::info!(%method, path, status, elapsed_us, request_id = %id, trace_id, "request");
+    tracing::info!(%method, path, status, elapsed_us, request_id = %id, trace_id, rpc, "request");
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

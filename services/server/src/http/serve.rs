@@ -18,6 +18,7 @@ use super::caller::Refusals;
 use super::unmatched::Routes;
 use super::{ApiError, document, request_id, router};
 use crate::config::Config;
+use crate::mcp::{self, Site};
 
 /// What all workers share beside the gate.
 pub struct Shared {
@@ -44,6 +45,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, clock: Arc<dyn Clock>) -> R
         body_timeout: Duration::from_millis(config.body_timeout_ms),
         refusals: Refusals::new(config.wrong_credentials_per_minute),
     });
+    let site = Data::new(Site::of(config)?);
     let mut described = document();
     described.servers = None;
     let routes = Data::new(Routes::of(&described));
@@ -52,11 +54,15 @@ pub fn listen(config: &Config, gate: Arc<GateState>, clock: Arc<dyn Clock>) -> R
         let db = Database::open(&database).expect("the database configuration was checked");
         let gate = Gate::new(db.clone(), gate.clone());
         let app = App { db, gate, clock: clock.clone(), limits: limits.clone() };
-        router(actix_web::App::new())
+        let endpoint = Data::new(mcp::Endpoint::new(app.clone(), site.clone()));
+        // Routes are tried in order, and MCP is one path for all of an agent's calls.
+        router(actix_web::App::new().route(mcp::PATH, web::to(mcp::answer)))
             .into_app()
             .app_data(Data::new(app))
             .app_data(shared.clone())
             .app_data(routes.clone())
+            .app_data(site.clone())
+            .app_data(endpoint)
             .app_data(web::PathConfig::default().error_handler(|error, _| {
                 ApiError::from(Error::Malformed(format!("the path cannot be read: {error}"))).into()
             }))

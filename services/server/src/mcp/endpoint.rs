@@ -1,0 +1,184 @@
+//! `/mcp` itself: who may come in, and the way to the library and back. The library takes the protocol from there:
+//! revisions, headers, dispatch.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{Bytes, Data, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use http_body_util::{BodyExt, Full};
+use knowhow_domain::{Error, Scope};
+use knowhow_ops::{App, Call};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use super::handler::{Caller, Handler, Work, prepare};
+use super::message::{INVALID_PARAMS, INVALID_REQUEST, Message};
+use super::problem::protocol_error;
+use super::site::Site;
+use crate::http::{ApiError, Entry, JSON_BYTES, check_media_type, current_request_id, enter, note, read_body};
+
+/// A refusal below the protocol, from the range that JSON-RPC leaves to servers.
+const REFUSED: i32 = -32000;
+
+/// The endpoint of one worker thread.
+pub struct Endpoint {
+    service: StreamableHttpService<Handler, NeverSessionManager>,
+    site: Data<Site>,
+}
+
+impl Endpoint {
+    /// Over the operations of `app`.
+    pub fn new(app: App, site: Data<Site>) -> Self {
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_max_request_body_bytes(JSON_BYTES)
+            // Checked before anything else, by `Site`.
+            .disable_allowed_hosts();
+        let handler = Handler { app };
+        Self { service: StreamableHttpService::new(move || Ok(handler.clone()), Default::default(), config), site }
+    }
+}
+
+/// Answers one message.
+pub async fn answer(request: HttpRequest, payload: Payload, endpoint: Data<Endpoint>) -> HttpResponse {
+    match take(&request, payload, &endpoint).await {
+        Ok(answer) | Err(answer) => answer,
+    }
+}
+
+async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> Result<HttpResponse, HttpResponse> {
+    let site = &endpoint.site;
+    if let Some(reason) = site.refusal(request.headers()) {
+        return Err(refuse(StatusCode::FORBIDDEN, REFUSED, reason, None));
+    }
+    if request.method() != Method::POST {
+        let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, REFUSED, "send messages with POST", None);
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+        return Err(response);
+    }
+    let turn_away = |error: ApiError, id| turn_away(site, request, error, id);
+    let Entry { app, principal, call } = enter(request, Some(site.resource())).await.map_err(|e| turn_away(e, None))?;
+    check_media_type(request).map_err(|e| turn_away(e, None))?;
+    let bytes = read_body(request, payload.into_inner(), JSON_BYTES).await.map_err(|e| turn_away(e, None))?;
+    let message =
+        Message::read(&bytes).map_err(|(code, reason)| refuse(StatusCode::BAD_REQUEST, code, &reason, None))?;
+    let id = message.id();
+    note(message.label(), message.traceparent());
+    if let Some(scope) = message.scope() {
+        principal.require(scope).map_err(|e| turn_away(e.into(), id))?;
+    }
+    if message.has_odd_cursor() {
+        return Err(refuse(StatusCode::OK, INVALID_PARAMS, "the cursor is a text: nextCursor of the page before", id));
+    }
+    if let Some(uri) = message.uri_of_no_skill() {
+        let error = protocol_error(Error::not_found("skill"), Some(uri), "");
+        return Err(HttpResponse::Ok().json(json!({ "jsonrpc": "2.0", "id": id, "error": error })));
+    }
+    prepare(&app, &principal).await.map_err(|e| turn_away(e.into(), id))?;
+    let call = Call { by_agent: true, ..call };
+    let (desk, inbox) = mpsc::channel(1);
+    let caller = Caller { principal, call, request_id: current_request_id(), desk };
+    let mut passed = http::Request::new(Full::new(bytes.clone()));
+    *passed.method_mut() = http::Method::POST;
+    *passed.headers_mut() = headers(request.headers());
+    passed.extensions_mut().insert(caller.clone());
+    // Boxed, as the library's future is a type that takes the optimizer minutes to look through.
+    let answering: Pin<Box<dyn Future<Output = _>>> = Box::pin(endpoint.service.handle(passed));
+    tokio::select! {
+        answered = answering => Ok(back(answered, id).await),
+        () = work(&app, &caller, inbox) => Err(refuse(StatusCode::INTERNAL_SERVER_ERROR, REFUSED, "no desk", id)),
+    }
+}
+
+/// Carries out what comes in, for as long as the request lives.
+async fn work(app: &App, caller: &Caller, mut inbox: mpsc::Receiver<Work>) {
+    while let Some(work) = inbox.recv().await {
+        work.carry_out(app, caller).await;
+    }
+}
+
+/// The library's answer. What it refuses in plain text becomes an error of JSON-RPC.
+async fn back(
+    answered: http::Response<impl BodyExt<Data = Bytes, Error = Infallible>>,
+    id: Option<&RawValue>,
+) -> HttpResponse {
+    let (parts, body) = answered.into_parts();
+    let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes);
+    let status = StatusCode::from_u16(parts.status.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let kind = parts.headers.get(http::header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    if status.is_success() || kind.starts_with("application/json") {
+        let mut response = HttpResponse::build(status);
+        if !kind.is_empty() {
+            response.insert_header((header::CONTENT_TYPE, kind));
+        }
+        return response.body(body);
+    }
+    // The media type was looked at before: what the library does not take for one is a message it cannot read.
+    let status = if status == StatusCode::UNSUPPORTED_MEDIA_TYPE { StatusCode::BAD_REQUEST } else { status };
+    refuse(status, INVALID_REQUEST, &String::from_utf8_lossy(&body), id)
+}
+
+/// The headers for the library, without the credential: what is not passed on cannot leak. Whoever takes JSON takes
+/// every answer there is, also a client that does not name the other type the specification wants it to name.
+fn headers(all: &HeaderMap) -> http::HeaderMap {
+    let mut headers = http::HeaderMap::with_capacity(all.len() + 1);
+    for (name, value) in all {
+        if matches!(*name, header::AUTHORIZATION | header::COOKIE) {
+            continue;
+        }
+        if let Ok(name) = http::HeaderName::from_bytes(name.as_str().as_bytes())
+            && let Ok(value) = http::HeaderValue::from_bytes(value.as_bytes())
+        {
+            headers.append(name, value);
+        }
+    }
+    if takes_json(all) {
+        headers.insert(http::header::ACCEPT, http::HeaderValue::from_static("application/json, text/event-stream"));
+    }
+    headers
+}
+
+fn takes_json(headers: &HeaderMap) -> bool {
+    let mut given = headers.get_all(header::ACCEPT).filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(','));
+    let essence = |range: &str| range.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    !headers.contains_key(header::ACCEPT)
+        || given.any(|range| matches!(essence(range).as_str(), "application/json" | "application/*" | "*/*"))
+}
+
+fn refuse(status: StatusCode, code: i32, message: &str, id: Option<&RawValue>) -> HttpResponse {
+    HttpResponse::build(status)
+        .json(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
+}
+
+/// A refusal with the status and headers that REST gives it, the problem in the error's data, and the way to better
+/// credentials.
+fn turn_away(site: &Site, request: &HttpRequest, error: ApiError, id: Option<&RawValue>) -> HttpResponse {
+    let challenge = match error.cause() {
+        Error::Unauthenticated(_) => {
+            let presented = request.headers().contains_key(header::AUTHORIZATION);
+            let scopes = format!("{} {}", Scope::SkillsRead.as_str(), Scope::SkillsWrite.as_str());
+            Some(site.challenge(presented.then_some("invalid_token"), &scopes))
+        }
+        Error::Forbidden(scope) if Scope::from_wire(scope).is_some() => {
+            Some(site.challenge(Some("insufficient_scope"), scope))
+        }
+        _ => None,
+    };
+    let mut response = error.head();
+    if let Some(challenge) = challenge.and_then(|c| HeaderValue::from_str(&c).ok()) {
+        response.insert_header((HeaderName::from_static("www-authenticate"), challenge));
+    }
+    let message = error.to_string();
+    response.json(json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "error": { "code": REFUSED, "message": message, "data": error.logged(&current_request_id()) },
+    }))
+}

@@ -1,0 +1,281 @@
+//! What the library asks of a server: each method of the protocol, one line over an operation.
+
+use knowhow_domain::{Error, Result, Scope};
+use knowhow_ops::{App, Call, Principal};
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    GetSkillRequestParams, GetSkillResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio::sync::{mpsc, oneshot};
+
+use super::problem::{protocol_error, tool_failure};
+use super::tools::{Tool, definitions};
+use super::{prompts, resources};
+
+/// How long a client may take what depends on a caller's scopes alone for fresh, in milliseconds.
+const FIXED_TTL_MS: u64 = 300_000;
+/// The same for what changes with the skills: an agent that has saved one looks for it at once.
+const SKILLS_TTL_MS: u64 = 2_000;
+
+const INSTRUCTIONS: &str = "Knowhow keeps procedures (skills) that you wrote down earlier. Before work that is not \
+    trivial look for one with skill_list and read it with skill_view. When you solved something worth repeating, save \
+    it with skill_save; when a skill turned out wrong, correct it with skill_patch. The prompt skills-guidance says \
+    more.";
+
+/// Who sent a request, as the endpoint found out before the library saw it.
+#[derive(Clone)]
+pub struct Caller {
+    /// Who.
+    pub principal: Principal,
+    /// Session and idempotency key.
+    pub call: Call,
+    /// The request's id in logs and problems.
+    pub request_id: String,
+    /// Where tool calls are carried out.
+    pub desk: mpsc::Sender<Work>,
+}
+
+/// A tool call on its way to the task of its request. The library moves its own tasks between threads, for all it
+/// knows; the operations stay on the thread whose connections they use.
+pub struct Work {
+    tool: Tool,
+    arguments: Option<JsonObject>,
+    reply: oneshot::Sender<CallToolResult>,
+}
+
+impl Work {
+    /// Carries the call out. The request's end, answered or broken off, ends it.
+    pub async fn carry_out(self, app: &App, caller: &Caller) {
+        let result = self.tool.call(app, caller, self.arguments).await;
+        // Nobody waits where the library gave the call up.
+        let _ = self.reply.send(result.unwrap_or_else(|error| tool_failure(error, &caller.request_id)));
+    }
+}
+
+/// Answers the requests of one message.
+#[derive(Clone)]
+pub struct Handler {
+    /// What the operations work with.
+    pub app: App,
+}
+
+type Context = RequestContext<RoleServer>;
+
+fn caller(context: &Context) -> Result<&Caller, ErrorData> {
+    let parts = context.extensions.get::<http::request::Parts>();
+    parts.and_then(|parts| parts.extensions.get()).ok_or_else(|| ErrorData::internal_error("no caller", None))
+}
+
+/// How long an answer is fresh, and for whom. Revisions before 2026-07-28 have no such members.
+fn fresh(context: &Context, ttl_ms: u64) -> (Option<u64>, Option<CacheScope>) {
+    if is_modern(context) { (Some(ttl_ms), Some(CacheScope::Private)) } else { (None, None) }
+}
+
+fn is_modern(context: &Context) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+/// Lists that have one page know no cursors.
+fn refuse_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor.as_ref()) {
+        Some(_) => Err(ErrorData::invalid_params("the cursor is not one of ours; begin again without it", None)),
+        None => Ok(()),
+    }
+}
+
+fn cursor(request: Option<PaginatedRequestParams>) -> Option<String> {
+    request.and_then(|request| request.cursor)
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_skills_with_directory_read()
+            .build();
+        let server = Implementation::new("knowhow", env!("CARGO_PKG_VERSION"))
+            .with_title("Knowhow")
+            .with_description("Procedural memory for agents: skills that are saved, found and followed again.");
+        ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info())
+            .with_ttl_ms(FIXED_TTL_MS)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListToolsResult, ErrorData> {
+        refuse_cursor(request.as_ref())?;
+        let caller = caller(&context)?;
+        let visible = Tool::ALL.iter().map(|tool| caller.principal.require(tool.scope()).is_ok());
+        let tools = definitions().iter().zip(visible).filter(|(_, visible)| *visible);
+        let mut result = ListToolsResult::with_all_items(tools.map(|(tool, _)| tool.clone()).collect());
+        (result.ttl_ms, result.cache_scope) = fresh(&context, FIXED_TTL_MS);
+        Ok(result)
+    }
+
+    async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
+        let caller = caller(&context)?;
+        let Some(tool) = Tool::named(&request.name) else {
+            let known: Vec<&str> = Tool::ALL.into_iter().map(Tool::name).collect();
+            let message = format!("no such tool; there are {}", known.join(", "));
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let (reply, done) = oneshot::channel();
+        let work = Work { tool, arguments: request.arguments, reply };
+        let carried_out = async { caller.desk.send(work).await.ok().and(done.await.ok()) };
+        let over = || ErrorData::internal_error("the request is over", None);
+        carried_out.await.map(Into::into).ok_or_else(over)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let caller = caller(&context)?;
+        let mut result = resources::list(&self.app, caller, cursor(request))
+            .await
+            .map_err(|error| protocol_error(error, None, &caller.request_id))?;
+        (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        refuse_cursor(request.as_ref())?;
+        let mut result = ListResourceTemplatesResult::with_all_items(vec![resources::template()]);
+        (result.ttl_ms, result.cache_scope) = fresh(&context, FIXED_TTL_MS);
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: Context,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let caller = caller(&context)?;
+        let mut result = resources::read(&self.app, caller, &request.uri)
+            .await
+            .map_err(|error| protocol_error(error, Some(&request.uri), &caller.request_id))?;
+        (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
+        Ok(result.into())
+    }
+
+    async fn read_resource_directory(
+        &self,
+        request: ReadResourceDirectoryRequestParams,
+        context: Context,
+    ) -> Result<ReadResourceDirectoryResult, ErrorData> {
+        let caller = caller(&context)?;
+        let mut result = resources::read_directory(&self.app, caller, &request.uri, request.cursor.clone())
+            .await
+            .map_err(|error| protocol_error(error, Some(&request.uri), &caller.request_id))?;
+        (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
+        Ok(result)
+    }
+
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        let caller = caller(&context)?;
+        let mut result = resources::list_skills(&self.app, caller, cursor(request))
+            .await
+            .map_err(|error| protocol_error(error, None, &caller.request_id))?;
+        (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
+        Ok(result)
+    }
+
+    async fn get_skill(&self, request: GetSkillRequestParams, context: Context) -> Result<GetSkillResult, ErrorData> {
+        let caller = caller(&context)?;
+        let mut result = resources::get_skill(&self.app, caller, &request.uri)
+            .await
+            .map_err(|error| protocol_error(error, Some(&request.uri), &caller.request_id))?;
+        (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
+        Ok(result)
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        refuse_cursor(request.as_ref())?;
+        let mut result = ListPromptsResult::with_all_items(prompts::list(caller(&context)?));
+        (result.ttl_ms, result.cache_scope) = fresh(&context, FIXED_TTL_MS);
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: Context,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let caller = caller(&context)?;
+        let result = prompts::get(&self.app, caller, &request.name).await;
+        result.map(Into::into).map_err(|error| protocol_error(error, None, &caller.request_id))
+    }
+
+    async fn complete(&self, _: CompleteRequestParams, _: Context) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    /// What the library could not read as one of its requests: unknown methods, and known ones with unfit parameters.
+    async fn on_custom_request(&self, request: CustomRequest, context: Context) -> Result<CustomResult, ErrorData> {
+        let known = match request.method.as_str() {
+            "tools/list"
+            | "tools/call"
+            | "prompts/list"
+            | "prompts/get"
+            | "skills/list"
+            | "skills/get"
+            | "resources/list"
+            | "resources/read"
+            | "resources/templates/list"
+            | "resources/directory/read"
+            | "server/discover" => true,
+            // The revision without sessions has no handshake either.
+            "initialize" => !is_modern(&context),
+            _ => false,
+        };
+        if known {
+            let message = format!("the params of {} do not fit its schema", request.method);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no such method", None))
+    }
+}
+
+/// Whether a caller may do anything with skills at all.
+pub fn works_with_skills(principal: &Principal) -> bool {
+    let allowed = |scope| principal.require(scope).is_ok();
+    allowed(Scope::SkillsRead) || allowed(Scope::SkillsWrite)
+}
+
+/// A user's own starter skills come with the first request, as they do over REST.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn prepare(app: &App, principal: &Principal) -> Result<(), Error> {
+    principal.user()?;
+    if works_with_skills(principal) { knowhow_ops::skills::sync_starters(app, principal).await } else { Ok(()) }
+}

@@ -1,0 +1,283 @@
+//! A JSON-RPC message (JSON-RPC 2.0, 4) as far as the endpoint must know it before the library reads it whole.
+
+use knowhow_domain::Scope;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::prompts;
+use super::tools::Tool;
+
+/// Invalid JSON was received.
+const PARSE_ERROR: i32 = -32700;
+/// The JSON is no request object.
+pub const INVALID_REQUEST: i32 = -32600;
+/// The parameters do not fit the method.
+pub const INVALID_PARAMS: i32 = -32602;
+
+/// What decides who may send a message. Members that come twice are refused: the library could read the other one.
+pub struct Message<'a> {
+    id: Option<&'a RawValue>,
+    method: Option<String>,
+    inner: Inner,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    jsonrpc: Option<String>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    method: Option<String>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl Envelope<'_> {
+    fn check(&self) -> Result<(), &'static str> {
+        if self.jsonrpc.as_deref() != Some("2.0") {
+            return Err("a message needs \"jsonrpc\": \"2.0\"");
+        }
+        if self.method.is_none() && self.result.is_none() && self.error.is_none() {
+            return Err("a message needs a method");
+        }
+        let fits = |id: &&RawValue| id.get().parse::<i64>().is_ok() || serde_json::from_str::<String>(id.get()).is_ok();
+        if self.id.as_ref().is_some_and(|id| !fits(id)) {
+            return Err("an id is a string or an integer");
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default, Deserialize)]
+struct Params<'a> {
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    uri: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cursor: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+struct Meta {
+    traceparent: Option<String>,
+}
+
+impl<'a> Message<'a> {
+    /// Reads one message.
+    ///
+    /// # Errors
+    /// The code of JSON-RPC and what to send instead.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, (i32, String)> {
+        let refused = |error: serde_json::Error| match error.classify() {
+            serde_json::error::Category::Data => (INVALID_REQUEST, format!("no JSON-RPC message: {error}")),
+            _ => (PARSE_ERROR, format!("the body is not valid JSON: {error}")),
+        };
+        let read = serde_json::from_slice::<&RawValue>(bytes).map_err(refused)?;
+        if !read.get().starts_with('{') {
+            return Err((INVALID_REQUEST, "send one message, a JSON object; batches are not taken".into()));
+        }
+        let envelope: Envelope<'_> = serde_json::from_str(read.get()).map_err(refused)?;
+        envelope.check().map_err(|reason| (INVALID_REQUEST, reason.to_owned()))?;
+        let inner = envelope.params.map(Inner::of).transpose().map_err(refused)?.unwrap_or_default();
+        Ok(Self { id: envelope.id, method: envelope.method, inner })
+    }
+
+    /// The id to answer with, as it came.
+    pub fn id(&self) -> Option<&'a RawValue> {
+        self.id
+    }
+
+    /// Whether it has a cursor that is no text, which the library would take for none.
+    pub fn has_odd_cursor(&self) -> bool {
+        self.inner.odd_cursor
+    }
+
+    /// The URI of a `skills/get` that can name no skill, which the library would refuse unlike a missing one.
+    pub fn uri_of_no_skill(&self) -> Option<&str> {
+        let uri = self.inner.uri.as_deref().filter(|_| self.method.as_deref() == Some("skills/get"));
+        uri.filter(|uri| knowhow_domain::uri::skill_of(uri).is_none())
+    }
+
+    /// What the caller must be allowed to do; `None` where any caller may send this.
+    pub fn scope(&self) -> Option<Scope> {
+        let method = self.method.as_deref()?;
+        match method {
+            "tools/call" => Some(Tool::named(self.inner.name.as_deref()?)?.scope()),
+            "prompts/get" => prompts::scope(self.inner.name.as_deref()?),
+            _ if method.starts_with("resources/") || method.starts_with("skills/") => Some(Scope::SkillsRead),
+            _ => None,
+        }
+    }
+
+    /// What is logged of it: the method, and the tool where one is called; nothing that is not ours.
+    pub fn label(&self) -> &'static str {
+        const METHODS: [&str; 13] = [
+            "initialize",
+            "server/discover",
+            "ping",
+            "tools/list",
+            "resources/list",
+            "resources/templates/list",
+            "resources/read",
+            "resources/directory/read",
+            "skills/list",
+            "skills/get",
+            "prompts/list",
+            "prompts/get",
+            "notifications/initialized",
+        ];
+        match self.method.as_deref() {
+            Some("tools/call") => self.inner.name.as_deref().and_then(Tool::named).map_or("tools/call", Tool::name),
+            Some(method) => METHODS.into_iter().find(|known| *known == method).unwrap_or("other"),
+            None => "response",
+        }
+    }
+
+    /// The trace the message is part of (SEP-414): W3C Trace Context in `_meta`.
+    pub fn traceparent(&self) -> Option<&str> {
+        self.inner.traceparent.as_deref()
+    }
+}
+
+/// What of the parameters decides or is logged. Unfit ones are the library's to refuse.
+#[derive(Default)]
+struct Inner {
+    name: Option<String>,
+    uri: Option<String>,
+    odd_cursor: bool,
+    traceparent: Option<String>,
+}
+
+impl Inner {
+    fn of(params: &RawValue) -> Result<Self, serde_json::Error> {
+        let params: Params<'_> = match serde_json::from_str(params.get()) {
+            Ok(params) => params,
+            // The endpoint and the library could read different ones.
+            Err(error) if error.to_string().starts_with("duplicate field") => return Err(error),
+            Err(_) => return Ok(Self::default()),
+        };
+        let text = |value: &RawValue| serde_json::from_str(value.get()).ok();
+        let meta: Option<Meta> = params.meta.and_then(|meta| serde_json::from_str(meta.get()).ok());
+        Ok(Self {
+            name: params.name.and_then(text),
+            uri: params.uri.and_then(text),
+            odd_cursor: params.cursor.is_some_and(|cursor| !cursor.get().starts_with('"')),
+            traceparent: meta.and_then(|meta| meta.traceparent),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Message<'_>, i32> {
+        Message::read(text.as_bytes()).map_err(|(code, _)| code)
+    }
+
+    fn message(members: &str) -> String {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,{members}}}")
+    }
+
+    fn call(name: &str) -> String {
+        message(&format!("\"method\":\"tools/call\",\"params\":{{\"name\":{name}}}"))
+    }
+
+    #[test]
+    fn a_message_is_one_object_of_json_rpc() {
+        for text in ["", " ", "{", "{}x", "\u{feff}{}", "nul", "{\"jsonrpc\":\"\\ud800\"}"] {
+            assert_eq!(read(text).err(), Some(PARSE_ERROR), "{text}");
+        }
+        for text in ["[]", "7", "null", "\"ping\"", "{}", "{\"jsonrpc\":\"2.0\"}", "{\"method\":\"ping\"}"] {
+            assert_eq!(read(text).err(), Some(INVALID_REQUEST), "{text}");
+        }
+        for id in ["true", "{}", "[1]", "1.5", "1e3", "99999999999999999999"] {
+            let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}");
+            assert_eq!(read(&text).err(), Some(INVALID_REQUEST), "{text}");
+        }
+        for text in [message("\"method\":\"ping\""), message("\"result\":{}"), message("\"error\":{},\"more\":[1]")] {
+            assert!(read(&text).is_ok_and(|message| message.id().is_some_and(|id| id.get() == "1")), "{text}");
+        }
+    }
+
+    #[test]
+    fn members_that_decide_come_once() {
+        for members in [
+            "\"method\":\"ping\",\"method\":\"tools/call\"",
+            "\"method\":\"ping\",\"m\\u0065thod\":\"tools/call\"",
+            "\"id\":2,\"method\":\"ping\"",
+            "\"method\":\"ping\",\"params\":{},\"params\":{}",
+            "\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"name\":\"b\"}",
+            "\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"n\\u0061me\":\"b\"}",
+            "\"method\":\"tools/call\",\"params\":{\"_meta\":{},\"_meta\":{}}",
+        ] {
+            assert_eq!(read(&message(members)).err(), Some(INVALID_REQUEST), "{members}");
+        }
+    }
+
+    #[test]
+    fn what_is_called_decides_the_scope() {
+        let scope = |text: &str| read(text).ok().and_then(|message| message.scope());
+        for (name, expected) in [
+            ("\"skill_view\"", Some(Scope::SkillsRead)),
+            ("\"skill\\u005fsave\"", Some(Scope::SkillsWrite)),
+            ("\"skill_delete\"", Some(Scope::SkillsWrite)),
+            ("\"none\"", None),
+            ("[\"skill_save\"]", None),
+            ("null", None),
+        ] {
+            assert_eq!(scope(&call(name)), expected, "{name}");
+        }
+        for (method, expected) in [
+            ("skills/list", Some(Scope::SkillsRead)),
+            ("resources/none", Some(Scope::SkillsRead)),
+            ("tools/list", None),
+            ("ping", None),
+        ] {
+            assert_eq!(scope(&message(&format!("\"method\":\"{method}\""))), expected, "{method}");
+        }
+        let prompt = |name: &str| message(&format!("\"method\":\"prompts/get\",\"params\":{{\"name\":\"{name}\"}}"));
+        assert_eq!(scope(&prompt("skills-index")), Some(Scope::SkillsRead));
+        assert_eq!(scope(&prompt("skills-guidance")), None);
+    }
+
+    #[test]
+    fn nothing_but_our_own_words_is_logged() {
+        let label = |text: &str| read(text).ok().map(|message| message.label());
+        assert_eq!(label(&call("\"skill_view\"")), Some("skill_view"));
+        assert_eq!(label(&call("\"secret\"")), Some("tools/call"));
+        assert_eq!(label(&message("\"method\":\"skills/get\"")), Some("skills/get"));
+        assert_eq!(label(&message("\"method\":\"secret\"")), Some("other"));
+        assert_eq!(label(&message("\"result\":{}")), Some("response"));
+    }
+
+    #[test]
+    fn the_trace_and_the_cursor_are_read_where_they_fit() {
+        let of = |params: &str| message(&format!("\"method\":\"tools/list\",\"params\":{params}"));
+        for (params, trace) in [
+            ("{\"_meta\":{\"traceparent\":\"00-x\",\"more\":[1]}}", Some("00-x")),
+            ("{\"_meta\":{\"traceparent\":7}}", None),
+            ("{\"_meta\":[]}", None),
+            ("{}", None),
+            ("7", None),
+        ] {
+            let text = of(params);
+            assert_eq!(read(&text).ok().and_then(|message| message.traceparent().map(str::to_owned)).as_deref(), trace);
+        }
+        for (params, is_odd) in [
+            ("{\"cursor\":7}", true),
+            ("{\"cursor\":{}}", true),
+            ("{\"cursor\":\"x\"}", false),
+            ("{\"cursor\":null}", false),
+            ("{}", false),
+        ] {
+            assert_eq!(read(&of(params)).map(|message| message.has_odd_cursor()).ok(), Some(is_odd), "{params}");
+        }
+    }
+}

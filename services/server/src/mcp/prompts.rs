@@ -1,0 +1,46 @@
+//! The prompts: what an agent is told about skills, and which it has.
+
+use knowhow_domain::guidance::SKILLS_GUIDANCE;
+use knowhow_domain::{Error, Result, Scope};
+use knowhow_ops::{App, skills};
+use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
+
+use super::handler::Caller;
+
+/// When to save and when to patch: the same for everybody.
+const GUIDANCE: &str = "skills-guidance";
+/// The user's index block.
+const INDEX: &str = "skills-index";
+
+const GUIDANCE_TEXT: &str = "Tells an agent when to look for, save and patch skills: a constant for the system prompt.";
+const INDEX_TEXT: &str = "The user's skills, one line each, as a block for the system prompt.";
+
+/// Every prompt.
+pub(super) fn all() -> [Prompt; 2] {
+    let prompt = |name: &str, title: &str, text: &str| Prompt::new(name, Some(text), None).with_title(title);
+    [prompt(GUIDANCE, "Guidance on skills", GUIDANCE_TEXT), prompt(INDEX, "Index of skills", INDEX_TEXT)]
+}
+
+/// What a caller needs for the prompt of that name, where it needs anything.
+pub(super) fn scope(name: &str) -> Option<Scope> {
+    (name == INDEX).then_some(Scope::SkillsRead)
+}
+
+/// Those that the caller's scopes allow.
+pub(super) fn list(caller: &Caller) -> Vec<Prompt> {
+    let visible = |prompt: &Prompt| scope(&prompt.name).is_none_or(|scope| caller.principal.require(scope).is_ok());
+    all().into_iter().filter(visible).collect()
+}
+
+/// Renders one.
+///
+/// # Errors
+/// `NotFound` for another name.
+pub(super) async fn get(app: &App, caller: &Caller, name: &str) -> Result<GetPromptResult> {
+    let (text, about) = match name {
+        GUIDANCE => (SKILLS_GUIDANCE.to_owned(), GUIDANCE_TEXT),
+        INDEX => (skills::index_block(app, &caller.principal).await?, INDEX_TEXT),
+        _ => return Err(Error::not_found("prompt")),
+    };
+    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(about))
+}

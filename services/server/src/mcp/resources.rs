@@ -1,0 +1,97 @@
+//! Skills as resources and as entries of the skills extension (SEP-2640).
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use knowhow_domain::Result;
+use knowhow_ops::App;
+use knowhow_ops::page::Page;
+use knowhow_ops::skills::{self, Child, SkillEntry};
+use rmcp::model::{
+    DIRECTORY_MIME_TYPE, GetSkillResult, ListResourcesResult, ListSkillsResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, Skill, SkillFrontmatter, SkillResource, SkillResources,
+};
+use serde_json::Value;
+
+use super::handler::Caller;
+
+/// How the files of skills are named.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new("skill://{+path}", "skill-file")
+        .with_title("File of a skill")
+        .with_description("A skill's name, then the path of one of its files: skill://mcp/email/SKILL.md")
+}
+
+/// One page of SKILL.md files; the others are found through the skill's entry or its folders.
+pub(super) async fn list(app: &App, caller: &Caller, cursor: Option<String>) -> Result<ListResourcesResult> {
+    let page = skills::list_entries(app, &caller.principal, cursor).await?;
+    let (entries, next_cursor) = (page.items, page.next_cursor);
+    let mut result = ListResourcesResult::with_all_items(entries.into_iter().map(skill_md).collect());
+    result.next_cursor = next_cursor;
+    Ok(result)
+}
+
+pub(super) async fn read(app: &App, caller: &Caller, uri: &str) -> Result<ReadResourceResult> {
+    let file = skills::read_file(app, &caller.principal, uri).await?;
+    let contents = match String::from_utf8(file.content) {
+        Ok(text) => ResourceContents::text(text, uri),
+        Err(binary) => ResourceContents::blob(STANDARD.encode(binary.as_bytes()), uri),
+    };
+    Ok(ReadResourceResult::new(vec![contents.with_mime_type(file.media_type)]))
+}
+
+pub(super) async fn read_directory(
+    app: &App,
+    caller: &Caller,
+    uri: &str,
+    cursor: Option<String>,
+) -> Result<ListResourcesResult> {
+    let Page { items, next_cursor } = skills::read_folder(app, &caller.principal, uri, cursor).await?;
+    let mut result = ListResourcesResult::with_all_items(items.into_iter().map(child).collect());
+    result.next_cursor = next_cursor;
+    Ok(result)
+}
+
+pub(super) async fn list_skills(app: &App, caller: &Caller, cursor: Option<String>) -> Result<ListSkillsResult> {
+    let Page { items, next_cursor } = skills::list_entries(app, &caller.principal, cursor).await?;
+    let mut result = ListSkillsResult::with_all_items(items.into_iter().map(skill).collect());
+    result.next_cursor = next_cursor;
+    Ok(result)
+}
+
+pub(super) async fn get_skill(app: &App, caller: &Caller, uri: &str) -> Result<GetSkillResult> {
+    Ok(GetSkillResult::new(skill(skills::get_entry(app, &caller.principal, uri).await?)))
+}
+
+fn skill(entry: SkillEntry) -> Skill {
+    let mut frontmatter = entry.frontmatter;
+    let mut text = |key: &str| match frontmatter.remove(key) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    };
+    let mut served = SkillFrontmatter::new(text("name"), text("description"));
+    served.extra = frontmatter;
+    let files = entry.files.into_iter();
+    let files = files.map(|file| SkillResource::new(file.uri, format!("sha256:{}", file.digest), file.size));
+    Skill::new(entry.uri, served, SkillResources::Files(files.collect()))
+}
+
+fn skill_md(entry: SkillEntry) -> Resource {
+    let size = entry.files.iter().find(|file| file.uri == entry.uri).map_or(0, |file| file.size);
+    let name = entry.name.rsplit('/').next().unwrap_or_default();
+    Resource::new(entry.uri, name)
+        .with_title(&entry.name)
+        .with_description(entry.description)
+        .with_mime_type("text/markdown")
+        .with_size(size)
+}
+
+fn child(child: Child) -> Resource {
+    match child {
+        Child::Folder { uri, name } => Resource::new(uri, name).with_mime_type(DIRECTORY_MIME_TYPE),
+        Child::File { uri, name, description, media_type, size } => {
+            let mut resource = Resource::new(uri, name).with_mime_type(media_type).with_size(size);
+            resource.description = description;
+            resource
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Where the endpoint stands: its resource URI, who may call it from where, and what tells clients how to log in
+//! (RFC 9728).
+
+use actix_web::http::header::{HOST, HeaderMap, ORIGIN};
+use anyhow::{Context, Result, bail};
+use http::uri::Authority;
+use knowhow_domain::Scope;
+use serde::Serialize;
+use url::Url;
+use utoipa::ToSchema;
+
+use crate::config::Config;
+
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Path of the endpoint below the public URL.
+pub const PATH: &str = "/mcp";
+/// Path of its metadata below the public URL (RFC 9728, 3.1).
+pub const METADATA_PATH: &str = "/.well-known/oauth-protected-resource/mcp";
+
+/// The endpoint's place in the world.
+pub struct Site {
+    metadata: ResourceMetadata,
+    metadata_url: String,
+    hosts: Vec<(String, Option<u16>)>,
+    origins: Vec<String>,
+}
+
+/// OAuth 2.0 protected resource metadata (RFC 9728, 2).
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ResourceMetadata {
+    /// The resource: what a token's `aud` may name.
+    #[schema(example = "https://api.example.com/mcp")]
+    resource: String,
+    /// Issuers that clients can log in at; empty where credentials are handed out otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    authorization_servers: Vec<String>,
+    /// Scopes that MCP clients need.
+    scopes_supported: [&'static str; 2],
+    /// How the token is sent.
+    bearer_methods_supported: [&'static str; 1],
+    /// For people.
+    resource_name: &'static str,
+}
+
+impl Site {
+    /// Reads the place from the settings.
+    ///
+    /// # Errors
+    /// For a URL, host or origin that is none, naming the setting.
+    pub fn of(config: &Config) -> Result<Self> {
+        let public = public_url(config)?;
+        let base = public.as_str().trim_end_matches('/');
+        let metadata = ResourceMetadata {
+            resource: format!("{base}{PATH}"),
+            authorization_servers: list(&config.authorization_servers).map(str::to_owned).collect(),
+            scopes_supported: [Scope::SkillsRead.as_str(), Scope::SkillsWrite.as_str()],
+            bearer_methods_supported: ["header"],
+            resource_name: "Knowhow",
+        };
+        for server in &metadata.authorization_servers {
+            Url::parse(server).with_context(|| format!("KNOWHOW_AUTHORIZATION_SERVERS: '{server}' is no URL"))?;
+        }
+        let own = public.host_str().unwrap_or_default();
+        let hosts = LOOPBACK.into_iter().chain([own]).chain(list(&config.allowed_hosts));
+        let mut origins = vec![public.origin().ascii_serialization()];
+        if LOOPBACK.contains(&own) {
+            let port = public.port().map(|p| format!(":{p}")).unwrap_or_default();
+            origins.extend(LOOPBACK.map(|host| format!("{}://{host}{port}", public.scheme())));
+        }
+        for origin in list(&config.allowed_origins) {
+            origins.push(read_origin(origin).with_context(|| {
+                format!("KNOWHOW_ALLOWED_ORIGINS: '{origin}' is no origin such as https://app.example.com")
+            })?);
+        }
+        Ok(Self {
+            metadata_url: format!("{base}{METADATA_PATH}"),
+            metadata,
+            hosts: hosts
+                .map(|host| {
+                    read_host(host).with_context(|| format!("KNOWHOW_ALLOWED_HOSTS: '{host}' is no host or host:port"))
+                })
+                .collect::<Result<_>>()?,
+            origins,
+        })
+    }
+
+    /// The URI of the endpoint, which tokens may name as their audience (RFC 8707, 2).
+    pub fn resource(&self) -> &str {
+        &self.metadata.resource
+    }
+
+    /// What clients are told about it.
+    pub fn metadata(&self) -> &ResourceMetadata {
+        &self.metadata
+    }
+
+    /// Why a request may not come in by this name or from this page: the defence against DNS rebinding.
+    pub fn refusal(&self, headers: &HeaderMap) -> Option<&'static str> {
+        let mut hosts = headers.get_all(HOST);
+        let host = hosts.next().and_then(|host| read_host(host.to_str().ok()?));
+        let known = |(name, port): &(String, Option<u16>)| {
+            self.hosts.iter().any(|(allowed, only)| allowed == name && (only.is_none() || only == port))
+        };
+        if hosts.next().is_some() || !host.as_ref().is_some_and(known) {
+            return Some("this Host is not one of KNOWHOW_ALLOWED_HOSTS");
+        }
+        let mut origins = headers.get_all(ORIGIN);
+        let origin = origins.next()?;
+        let origin = origin.to_str().ok().and_then(read_origin);
+        let known = origin.is_some_and(|origin| self.origins.contains(&origin)) && origins.next().is_none();
+        (!known).then_some("this Origin is not one of KNOWHOW_ALLOWED_ORIGINS")
+    }
+
+    /// The challenge of RFC 6750, 3, with the way to the metadata (RFC 9728, 5.1).
+    pub fn challenge(&self, error: Option<&str>, scope: &str) -> String {
+        let error = error.map(|error| format!("error=\"{error}\", ")).unwrap_or_default();
+        format!("Bearer realm=\"knowhow\", {error}scope=\"{scope}\", resource_metadata=\"{}\"", self.metadata_url)
+    }
+}
+
+fn public_url(config: &Config) -> Result<Url> {
+    let named = match config.public_url.trim() {
+        "" => {
+            let host = match config.bind.as_str() {
+                "0.0.0.0" | "::" => "127.0.0.1".to_owned(),
+                v6 if v6.contains(':') => format!("[{v6}]"),
+                other => other.to_owned(),
+            };
+            format!("http://{host}:{}", config.port)
+        }
+        named => named.to_owned(),
+    };
+    let url = Url::parse(&named).with_context(|| format!("KNOWHOW_PUBLIC_URL: '{named}' is no URL"))?;
+    let plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() || !plain {
+        bail!("KNOWHOW_PUBLIC_URL must be http(s)://host[:port][/path], is '{named}'");
+    }
+    Ok(url)
+}
+
+fn list(setting: &str) -> impl Iterator<Item = &str> {
+    setting.split(',').map(str::trim).filter(|item| !item.is_empty())
+}
+
+fn read_host(text: &str) -> Option<(String, Option<u16>)> {
+    let authority: Authority = text.parse().ok()?;
+    let bare = !text.contains('@') && !authority.host().is_empty();
+    // What follows the colon is a port or nothing that a host could be.
+    let port_reads = authority.port_u16().is_some() || authority.as_str() == authority.host();
+    (bare && port_reads).then(|| (authority.host().to_ascii_lowercase(), authority.port_u16()))
+}
+
+/// An origin as browsers spell it (RFC 6454, 6.2); the opaque `null` is none that could be allowed.
+fn read_origin(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok().filter(|url| url.has_host() && matches!(url.path(), "" | "/"))?;
+    Some(url.origin().ascii_serialization())
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn site(edit: impl FnOnce(&mut Config)) -> Site {
+        let mut config = Config::default();
+        edit(&mut config);
+        Site::of(&config).unwrap()
+    }
+
+    fn admits(site: &Site, headers: &[(HeaderName, &str)]) -> bool {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(name.clone(), HeaderValue::from_str(value).unwrap());
+        }
+        site.refusal(&map).is_none()
+    }
+
+    #[test]
+    fn the_resource_is_below_the_public_url() {
+        assert_eq!(site(|_| ()).resource(), "http://127.0.0.1:8080/mcp");
+        let behind = site(|c| c.public_url = "https://api.example.com/knowhow/".into());
+        assert_eq!(behind.resource(), "https://api.example.com/knowhow/mcp");
+        assert!(behind.challenge(None, "x").ends_with(
+            "resource_metadata=\"https://api.example.com/knowhow/.well-known/oauth-protected-resource/mcp\""
+        ));
+    }
+
+    #[test]
+    fn hosts_are_those_that_are_named() {
+        let site = site(|c| {
+            c.public_url = "https://api.example.com".into();
+            c.allowed_hosts = "mcp.internal, other.example:8443".into();
+        });
+        for host in
+            ["api.example.com", "API.example.com:443", "localhost:1", "[::1]:2", "mcp.internal:9", "other.example:8443"]
+        {
+            assert!(admits(&site, &[(HOST, host)]), "{host}");
+        }
+        for host in
+            ["evil.example", "api.example.com.evil.example", "other.example:80", "a@localhost", "localhost:x", "", " "]
+        {
+            assert!(!admits(&site, &[(HOST, host)]), "{host}");
+        }
+        assert!(!admits(&site, &[]));
+        assert!(!admits(&site, &[(HOST, "localhost"), (HOST, "localhost")]));
+    }
+
+    #[test]
+    fn origins_are_the_own_one_and_those_that_are_named() {
+        let local = site(|_| ());
+        let from = |site: &Site, origin: &str| admits(site, &[(HOST, "localhost"), (ORIGIN, origin)]);
+        for origin in ["http://127.0.0.1:8080", "http://localhost:8080", "http://[::1]:8080"] {
+            assert!(from(&local, origin), "{origin}");
+        }
+        for origin in ["http://localhost:8081", "https://localhost:8080", "http://localhost", "null", "", "x"] {
+            assert!(!from(&local, origin), "{origin}");
+        }
+        let public = site(|c| {
+            c.public_url = "https://api.example.com".into();
+            c.allowed_origins = "https://app.example.com,http://dev.example:3000".into();
+        });
+        for origin in ["https://api.example.com", "https://app.example.com:443", "http://dev.example:3000"] {
+            assert!(from(&public, origin), "{origin}");
+        }
+        for origin in ["http://localhost:8080", "http://app.example.com", "https://app.example.com.evil.example"] {
+            assert!(!from(&public, origin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn wrong_settings_are_named() {
+        let refused = |edit: fn(&mut Config)| {
+            let mut config = Config::default();
+            edit(&mut config);
+            Site::of(&config).err().unwrap().to_string()
+        };
+        assert!(refused(|c| c.public_url = "api.example.com".into()).contains("KNOWHOW_PUBLIC_URL"));
+        assert!(refused(|c| c.public_url = "ftp://api.example.com".into()).contains("KNOWHOW_PUBLIC_URL"));
+        assert!(refused(|c| c.allowed_hosts = "https://x".into()).contains("KNOWHOW_ALLOWED_HOSTS"));
+        assert!(refused(|c| c.allowed_origins = "x".into()).contains("KNOWHOW_ALLOWED_ORIGINS"));
+        assert!(refused(|c| c.authorization_servers = "x".into()).contains("KNOWHOW_AUTHORIZATION_SERVERS"));
+    }
+}
