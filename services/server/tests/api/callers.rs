@@ -117,6 +117,11 @@ pub struct Sending {
 }
 
 impl Sending {
+    /// The same request under a name that says more than its path.
+    pub fn called(self, asked: String) -> Self {
+        Self { asked, ..self }
+    }
+
     pub fn header(self, name: &str, value: &str) -> Self {
         Self { request: self.request.header(name, value), ..self }
     }

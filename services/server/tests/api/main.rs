@@ -7,6 +7,7 @@ mod callers;
 mod raw;
 mod service;
 mod signing;
+mod sql;
 
 mod admin;
 mod archives;
@@ -24,6 +25,7 @@ mod jwks;
 mod keys;
 mod list;
 mod load;
+mod mcp;
 mod patch;
 mod pools;
 mod quotas;

@@ -13,14 +13,16 @@ use crate::callers::{Caller, World, skill};
 use crate::service::{Service, login_url, poll_async};
 
 /// A way to the database that can be cut.
-struct Wire {
-    url: String,
+pub struct Wire {
+    /// The database's URL by this way.
+    pub url: String,
     is_cut: Arc<AtomicBool>,
     open: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Wire {
-    fn start() -> Self {
+    /// Opens one.
+    pub fn start() -> Self {
         let mut url: url::Url = login_url().parse().unwrap();
         let target = (url.host_str().unwrap().to_owned(), url.port().unwrap_or(5432));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -42,14 +44,16 @@ impl Wire {
         wire
     }
 
-    fn cut(&self) {
+    /// Cuts it.
+    pub fn cut(&self) {
         self.is_cut.store(true, Ordering::SeqCst);
         for stream in self.open.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 
-    fn mend(&self) {
+    /// Mends it.
+    pub fn mend(&self) {
         self.is_cut.store(false, Ordering::SeqCst);
     }
 }

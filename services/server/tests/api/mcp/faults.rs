@@ -1,0 +1,110 @@
+//! What MCP clients are told when the database is out of reach, and when they are many.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::entries::put;
+use crate::callers::{Caller, World, skill};
+use crate::pools::Wire;
+use crate::service::{Service, poll_async};
+use crate::signing::{claims, hs256};
+
+/// A tool says to call again, whatever else asks is told so by the status.
+#[tokio::test]
+async fn a_cut_wire_is_told_and_heals() {
+    let world = World::new().await;
+    let wire = Wire::start();
+    let service = Service::start(&[
+        ("KNOWHOW_DATABASE_URL", &wire.url),
+        ("KNOWHOW_WORKERS", "1"),
+        ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1000"),
+    ]);
+    let alice = world.alice.at(&service);
+    alice.does("skill_save", skill("before")).await;
+    wire.cut();
+    for (tool, arguments) in [("skill_save", skill("meanwhile")), ("skill_view", json!({"name": "before"}))] {
+        let answer = alice.tool(tool, arguments).await;
+        if answer.status == 503 {
+            answer.error(503, -32000);
+            answer.header("retry-after");
+            continue;
+        }
+        let (text, problem) = answer.failed();
+        assert_eq!((&problem["status"], &problem["type"]), (&json!(503), &json!("/problems/unavailable")));
+        assert!(text.contains("again"), "{text}");
+    }
+    for (method, params) in [
+        ("skills/list", json!({})),
+        ("resources/read", json!({"uri": "skill://before/SKILL.md"})),
+        ("prompts/get", json!({"name": "skills-index"})),
+    ] {
+        let answer = alice.rpc(method, params).await;
+        let error = answer.any_error();
+        assert!([(200, -32603), (503, -32000)].contains(&(answer.status, error["code"].as_i64().unwrap())), "{answer}");
+        assert_eq!(error["data"]["type"], "/problems/unavailable", "{answer}");
+    }
+    wire.mend();
+    poll_async("the service to be ready", async || (alice.get("/readyz").await.status == 200).then_some(())).await;
+    poll_async("reads to heal", async || (alice.rpc("skills/list", json!({})).await.status == 200).then_some(())).await;
+    poll_async("tools to heal", async || {
+        (alice.tool("skill_view", json!({"name": "before"})).await.result()["isError"] != true).then_some(())
+    })
+    .await;
+    assert_eq!(world.alice.names().await, ["before"]);
+}
+
+async fn rounds(user: &str, caller: &Caller) {
+    for round in 0..5 {
+        let viewed = caller.does("skill_view", json!({"name": "mine"})).await;
+        assert_eq!(viewed["skill"]["description"], format!("This is {user}'s."));
+        assert_eq!(viewed["skill"]["times_used"], round + 1);
+        assert_eq!(caller.read("skill://mine/references/a.md").await, user.as_bytes());
+        let listed = caller.all("skills/list", "skills", json!({})).await;
+        assert_eq!(listed.len(), 1);
+        assert_eq!(listed[0]["frontmatter"]["description"], format!("This is {user}'s."));
+        let prompt = caller.rpc("prompts/get", json!({"name": "skills-index"})).await.result().to_string();
+        assert!(prompt.contains(&format!("{user}'s")) && prompt.matches("This is").count() == 1, "{prompt}");
+    }
+}
+
+/// Few connections, many users of two tenants, all at once: each gets what is theirs.
+#[tokio::test]
+async fn a_crowd_gets_what_is_each_ones_own() {
+    let (world, elsewhere) = (World::new().await, World::new().await);
+    let service = Service::start(&[
+        ("KNOWHOW_WORKERS", "1"),
+        ("KNOWHOW_WRITE_CONNECTIONS", "1"),
+        ("KNOWHOW_READ_CONNECTIONS", "1"),
+    ]);
+    let crowd = (0..4).flat_map(|n| [(&world, format!("u{n}-here")), (&elsewhere, format!("u{n}-there"))]);
+    let sessions = crowd.map(|(world, user)| {
+        // The same id in both tenants.
+        let sub = user.split('-').next().unwrap().to_owned();
+        let token = hs256(&world.secret, &claims(&world.slug, &sub));
+        let caller = world.anonymous.with_token(token).at(&service);
+        async move {
+            let mut body: Value = skill("mine");
+            body["description"] = json!(format!("This is {user}'s."));
+            caller.does("skill_save", body).await;
+            put(&caller, "mine", "references/a.md", user.as_bytes()).await;
+            rounds(&user, &caller).await;
+        }
+    });
+    join_all(sessions).await;
+}
+
+/// Fifty at once save over one another: each version is somebody's, whole.
+#[tokio::test]
+async fn saves_at_once_are_one_after_another() {
+    let World { alice, .. } = &World::new().await;
+    let saves = (0..50).map(|n| async move {
+        let mut body = skill("raced");
+        body["content"] = json!(format!("text {n}\n"));
+        alice.does("skill_save", body).await["version"].as_u64().unwrap()
+    });
+    let mut versions = join_all(saves).await;
+    versions.sort_unstable();
+    assert_eq!(versions, (1..=50).collect::<Vec<_>>());
+    let history = alice.does("skill_history", json!({"name": "raced", "limit": 200})).await;
+    assert_eq!(history["versions"].as_array().unwrap().len(), 50);
+}

@@ -1,0 +1,22 @@
+//! The MCP face: tools, the skills extension, prompts, and whatever hostile clients send.
+
+mod client;
+mod schema;
+
+mod credentials;
+mod endpoint;
+mod entries;
+mod failures;
+mod faults;
+mod folders;
+mod frontmatter;
+mod hostile;
+mod messages;
+mod mutations;
+mod prompts;
+mod revisions;
+mod scopes;
+mod strangers;
+mod tools;
+mod traces;
+mod walls;

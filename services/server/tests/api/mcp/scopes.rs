@@ -1,0 +1,197 @@
+//! What a caller sees and may call: tools and prompts as its scopes allow, and the way to more.
+
+use serde_json::{Value, json};
+
+use super::schema;
+use crate::answers::{Answer, pluck};
+use crate::callers::{Caller, World, skill};
+use crate::signing;
+
+/// Alice with these scopes alone.
+fn with_scopes(world: &World, scopes: &str) -> Caller {
+    let mut claims = signing::claims(&world.slug, "alice");
+    claims.as_object_mut().unwrap().remove("roles");
+    claims["scope"] = json!(scopes);
+    world.anonymous.with_token(signing::hs256(&world.secret, &claims))
+}
+
+async fn listed(caller: &Caller, method: &str, member: &str) -> Value {
+    let now = caller.rpc(method, json!({})).await.result()[member].take();
+    assert_eq!(caller.legacy(method, json!({})).await.result()[member].take(), now);
+    now
+}
+
+/// A refusal that names the scope to ask for and where.
+async fn forbidden(caller: &Caller, answer: Answer, scope: &str) {
+    let error = answer.error(403, -32000);
+    assert_eq!(error["data"]["type"], "/problems/forbidden", "{answer}");
+    assert_eq!(answer.json()["id"], 7, "{answer}");
+    let metadata = caller.get("/.well-known/oauth-protected-resource/mcp").await.ok(200)["resource"].take();
+    let place = metadata.as_str().unwrap().replace("/mcp", "/.well-known/oauth-protected-resource/mcp");
+    assert_eq!(
+        answer.header("www-authenticate"),
+        format!(
+            "Bearer realm=\"knowhow\", error=\"insufficient_scope\", scope=\"{scope}\", resource_metadata=\"{place}\""
+        )
+    );
+}
+
+#[tokio::test]
+async fn the_lists_are_those_that_are_committed() {
+    let World { alice, .. } = &World::new().await;
+    let document = schema::document();
+    assert_eq!(listed(alice, "tools/list", "tools").await, document["tools"]);
+    assert_eq!(listed(alice, "prompts/list", "prompts").await, document["prompts"]);
+}
+
+#[tokio::test]
+async fn tools_are_described_for_models_and_hosts() {
+    for tool in schema::document()["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        assert!(
+            tool["title"].is_string() && tool["description"].as_str().is_some_and(|text| text.len() > 100),
+            "{name}"
+        );
+        let reads = ["skill_list", "skill_view", "skill_history"].contains(&name);
+        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
+        assert_eq!(tool["annotations"]["openWorldHint"], false, "{name}");
+        if !reads {
+            assert_eq!(tool["annotations"]["destructiveHint"], name == "skill_delete", "{name}");
+        }
+        assert!(!tool.to_string().contains("$ref"), "{name}");
+        for (side, root) in [("in", &tool["inputSchema"]), ("out", &tool["outputSchema"])] {
+            assert_eq!(root["type"], "object", "{name}");
+            let mut parts = Vec::new();
+            schema::parts(root, &mut parts);
+            for part in parts {
+                let described = part.get("properties").into_iter().flat_map(|named| named.as_object().unwrap());
+                for (member, inner) in described {
+                    let says = schema::described(inner, &|part| part.get("description"));
+                    assert!(!says.is_empty(), "{name} {side}: {member} is not described");
+                }
+            }
+        }
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_reader_sees_and_calls_what_reads() {
+    let world = World::new().await;
+    let World { alice, read_only, .. } = &world;
+    alice.create_all(&["p"]).await;
+    let tools = listed(read_only, "tools/list", "tools").await;
+    assert_eq!(pluck(&tools, "name"), ["skill_list", "skill_view", "skill_history"]);
+    assert_eq!(pluck(&listed(read_only, "prompts/list", "prompts").await, "name"), ["skills-guidance", "skills-index"]);
+    read_only.does("skill_list", json!({})).await;
+    read_only.does("skill_view", json!({"name": "p"})).await;
+    read_only.does("skill_history", json!({"name": "p"})).await;
+    let edits = json!([{"old_string": "First", "new_string": "Last"}]);
+    for (tool, arguments) in [
+        ("skill_save", skill("x")),
+        ("skill_patch", json!({"name": "p", "edits": edits})),
+        ("skill_delete", json!({"name": "p"})),
+        ("skill_delete", json!({"nonsense": true})),
+    ] {
+        forbidden(read_only, read_only.tool(tool, arguments.clone()).await, "skills:write").await;
+        let older = read_only.legacy("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        forbidden(read_only, older, "skills:write").await;
+    }
+    assert_eq!((alice.names().await, &alice.peek("p").await["version"]), (vec!["p".to_owned()], &json!(1)));
+}
+
+#[tokio::test]
+async fn a_writer_sees_and_calls_what_writes() {
+    let world = World::new().await;
+    let writer = with_scopes(&world, "skills:write");
+    let tools = listed(&writer, "tools/list", "tools").await;
+    assert_eq!(pluck(&tools, "name"), ["skill_save", "skill_patch", "skill_delete"]);
+    assert_eq!(pluck(&listed(&writer, "prompts/list", "prompts").await, "name"), ["skills-guidance"]);
+    writer.does("skill_save", skill("p")).await;
+    let edits = json!([{"old_string": "First", "new_string": "Last"}]);
+    writer.does("skill_patch", json!({"name": "p", "edits": edits})).await;
+    writer.rpc("prompts/get", json!({"name": "skills-guidance"})).await.result();
+    refuse_reading(&writer).await;
+    writer.does("skill_delete", json!({"name": "p"})).await;
+}
+
+/// Everything that reads skills.
+async fn refuse_reading(caller: &Caller) {
+    let uri = json!({"uri": "skill://p/SKILL.md"});
+    for (method, params) in [
+        ("tools/call", json!({"name": "skill_list"})),
+        ("tools/call", json!({"name": "skill_view", "arguments": {"name": "p"}})),
+        ("tools/call", json!({"name": "skill_history", "arguments": {"name": "p"}})),
+        ("resources/list", json!({})),
+        ("resources/read", uri.clone()),
+        ("resources/directory/read", json!({"uri": "skill://"})),
+        ("resources/templates/list", json!({})),
+        ("skills/list", json!({})),
+        ("skills/get", uri),
+        ("prompts/get", json!({"name": "skills-index"})),
+    ] {
+        forbidden(caller, caller.rpc(method, params.clone()).await, "skills:read").await;
+        forbidden(caller, caller.legacy(method, params).await, "skills:read").await;
+    }
+}
+
+#[tokio::test]
+async fn who_has_nothing_to_do_with_skills_sees_none_of_them() {
+    let world = World::new().await;
+    world.alice.create_all(&["p"]).await;
+    let other = with_scopes(&world, "sessions");
+    other.rpc("server/discover", json!({})).await.result();
+    other.legacy("ping", json!({})).await.result();
+    assert_eq!(listed(&other, "tools/list", "tools").await, json!([]));
+    assert_eq!(pluck(&listed(&other, "prompts/list", "prompts").await, "name"), ["skills-guidance"]);
+    refuse_reading(&other).await;
+    forbidden(&other, other.tool("skill_save", skill("x")).await, "skills:write").await;
+    assert_eq!(world.alice.names().await, ["p"]);
+}
+
+/// A caller that may do nothing with skills gets no starter skills by asking what there is.
+#[tokio::test]
+async fn operators_have_no_skills() {
+    let World { operator, .. } = &World::new().await;
+    for (method, params) in
+        [("tools/list", json!({})), ("tools/call", json!({"name": "skill_list"})), ("skills/list", json!({}))]
+    {
+        let answer = operator.rpc(method, params).await;
+        assert!((400..500).contains(&answer.status), "{answer}");
+        answer.any_error();
+    }
+}
+
+/// Arguments that a tool of its schema refuses are refused by the service too, and those it takes are taken.
+#[tokio::test]
+async fn schemas_say_what_is_taken() {
+    let World { alice, .. } = &World::new().await;
+    alice.create_all(&["p"]).await;
+    let tools = schema::document()["tools"].as_array().unwrap();
+    let input = |name: &str| &tools.iter().find(|tool| tool["name"] == name).unwrap()["inputSchema"];
+    for (tool, arguments, is_fit) in [
+        ("skill_list", json!({"limit": 200}), true),
+        ("skill_list", json!({"limit": 201}), false),
+        ("skill_list", json!({"limit": 0}), false),
+        ("skill_list", json!({"limit": 1.5}), false),
+        ("skill_list", json!({"x": 1}), false),
+        ("skill_list", json!({"prefix": "p".repeat(201)}), false),
+        ("skill_view", json!({"name": "p"}), true),
+        ("skill_view", json!({"name": ""}), false),
+        ("skill_view", json!({}), false),
+        ("skill_history", json!({"name": "p", "from": 1, "to": 1}), true),
+        ("skill_history", json!({"name": "p", "version": 0}), false),
+        ("skill_history", json!({"name": "p", "limit": 300}), false),
+        ("skill_patch", json!({"name": "p", "edits": []}), false),
+        ("skill_patch", json!({"name": "p", "edits": [{"old_string": "First", "new_string": "Last"}]}), true),
+        ("skill_save", json!({"name": "q", "description": "d", "content": "c", "tags": ["a"]}), true),
+        ("skill_save", json!({"name": "q", "description": "", "content": "c"}), false),
+        ("skill_save", json!({"name": "q", "description": "d", "content": "c", "expected_version": -1}), false),
+        ("skill_save", json!({"name": "q", "description": "d", "content": "c", "category": "x".repeat(65)}), false),
+        ("skill_delete", json!({"name": "q", "expected_version": 1}), true),
+    ] {
+        assert_eq!(schema::violations(input(tool), &arguments).is_empty(), is_fit, "{tool} {arguments}");
+        let answer = alice.tool(tool, arguments.clone()).await;
+        assert_eq!(answer.result()["isError"] != true, is_fit, "{answer}");
+    }
+}
