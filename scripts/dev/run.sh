@@ -12,6 +12,7 @@ show() {
     cat <<TXT
 
   Knowhow       $1 $url   (interactive API: $url/docs)
+  MCP           $url/mcp   (README: "Connect an agent")
   JWT           $KNOWHOW_TOKEN
   API key       $KNOWHOW_API_KEY   (with the header Knowhow-User: demo-user)
   in a script   . data/dev.env
