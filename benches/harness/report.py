@@ -13,6 +13,9 @@ from .instance import ROOT
 
 COLUMNS = ("operation", "measured", "reference", "ratio", "goal", "verdict")
 PEERS = {"get": ("load", 0.20), "list": ("index", 0.25), "save": ("save", 0.50)}
+# Operation over MCP, the same over REST, and how many times as long it may take.
+OVER_MCP = {"skill_view": ("skill_view", "load"), "skills/list": ("skills_list", "index")}
+AS_LONG = 1.5
 
 
 def row(operation, measured, reference="", ratio="", goal="", met=None, verdict=None):
@@ -66,6 +69,8 @@ def rows(suite, facts):
         total = service + postgres
         table.append(row(f"CPU: {label}", f"{total:.3f} ms", f"service {service:.3f} + Postgres {postgres:.3f}", "",
                          f"<= {goal:.2f} ms", total <= goal))
+    for label, (operation, over_rest) in OVER_MCP.items():
+        table += mcp_rows(median, label, operation, over_rest)
     table += [growth_row(suite)] if suite.options.growth else []
     if imported := facts.get("import"):
         speed = imported["skills"] / imported["seconds"]
@@ -78,6 +83,28 @@ def rows(suite, facts):
                      facts["start_seconds"] <= 1))
     table.append(row("size of the program", f"{facts['binary_mib']:.1f} MiB"))
     return table
+
+
+def mcp_rows(median, label, operation, over_rest):
+    """How many times as long an operation takes over MCP as over REST, and what it costs there."""
+    def both(*path):
+        return median(operation, *path), median(over_rest, *path)
+
+    goal = f"<= {AS_LONG} x the time"
+    rate, rest_rate = both("rate")
+    (p50, rest_p50), (p99, rest_p99) = both("p50_ms"), both("p99_ms")
+    (service, rest_service), postgres = both("cpu_ms", "service"), median(operation, "cpu_ms", "postgres")
+    part = "Postgres is elsewhere" if postgres is None else f"Postgres {postgres:.3f} ms"
+    slower = [p50 / rest_p50, p99 / rest_p99]
+    return [
+        row(f"MCP: {label}", f"{rate:,.0f} req/s", f"REST {rest_rate:,.0f} req/s", f"{rest_rate / rate:.2f}", goal,
+            rest_rate / rate <= AS_LONG),
+        row(f"MCP: {label}, latency", f"p50 {p50:.1f} ms, p99 {p99:.1f} ms",
+            f"REST p50 {rest_p50:.1f} ms, p99 {rest_p99:.1f} ms", "{:.2f}, {:.2f}".format(*slower), goal,
+            max(slower) <= AS_LONG),
+        row(f"CPU: {label}", f"service {service:.3f} ms, {part}", f"REST service {rest_service:.3f} ms",
+            f"{service / rest_service:.2f}"),
+    ]
 
 
 def growth_row(suite):

@@ -9,6 +9,7 @@ import random
 import secrets
 import time
 
+from . import mcp
 from .instance import Failed, ask
 from .statements import SQL, render
 
@@ -100,12 +101,14 @@ class Tenant:
         reader = [f"{{token={json.dumps(self.token(n))}, etag={lua(etag)}}}" for n, etag in zip(readers, etags)]
         writer = [f"{{token={json.dumps(self.token(n))}}}" for n in range(self.users + 1, 2 * self.users + 1)]
         creator = [f"{{token={json.dumps(self.token(n))}}}" for n in range(2 * self.users + 1, 3 * self.users + 1)]
-        skill = [f"{{name={lua(s['name'])}, etag={lua(s['etag'])}}}" for s in self.skills]
+        skill = [f"{{name={lua(s['name'])}, etag={lua(s['etag'])}, view={lua(mcp.text(*mcp.view(s['name'])))}}}"
+                 for s in self.skills]
         body = json.dumps("\n\n" + self.body)[1:-1]
         path.write_text("return {\n" + ",\n".join([
             *(f"{name} = {{{', '.join(rows)}}}" for name, rows in
               (("readers", reader), ("writers", writer), ("creators", creator), ("skills", skill))),
-            f"body = {lua(body)}", f"description = {lua(self.description)}"]) + "}\n")
+            f"body = {lua(body)}", f"description = {lua(self.description)}",
+            f"skills_list = {lua(mcp.text(*mcp.list_skills()))}"]) + "}\n")
 
     def index_etags(self, readers):
         """The readers' current entity tags; a load changes them, since the index shows counts."""
@@ -129,4 +132,4 @@ def encode(part):
 
 def lua(text):
     """A Lua string."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r") + '"'

@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from . import mcp
 from .instance import Failed
 from .load import resident_mib, run_pgbench, run_wrk
 from .seed import GROWTH_FIRST
@@ -19,6 +20,8 @@ CLIENTS = 16
 # Operation of the wrk script, and the file in benches/sql that it is held against.
 ROUND = [("health", None), ("authenticated", None), ("index", "index"), ("index_304", None), ("raw", "raw"),
          ("raw_304", None), ("load", "load"), ("save", "save"), ("create", "create")]
+# The same over MCP.
+OVER_MCP = {"load": "skill_view", "index": "skills_list"}
 
 
 class Suite:
@@ -65,6 +68,13 @@ class Suite:
         status, _, body = ask("GET", "/v1/skills?limit=0", token)
         expect(status == 400 and b"limit must be" in body, f"limit=0 answered {status}; choose another JWT-only request")
         expect(ask("GET", "/v1/skills?limit=0")[0] == 401, "limit=0 was refused before the token was looked at")
+        viewed = mcp.ask(self.instance, token, mcp.view(skill["name"]))
+        viewed, used = viewed["structuredContent"]["skill"], json.loads(ask("GET", path, token)[2])
+        same = viewed["content"] == used["content"] and viewed["times_used"] + 1 == used["times_used"]
+        expect(same, "skill_view answers with another skill than REST, or does not count")
+        listed = mcp.ask(self.instance, token, mcp.list_skills())["skills"]
+        same = [entry["uri"] for entry in listed] == [f"skill://{item['name']}/SKILL.md" for item in items]
+        expect(same, f"skills/list answered with {len(listed)} skills, others than the index")
 
     def count_statements(self):
         """Statements that Postgres saw for each of 20 warm requests by one user, from pg_stat_statements; None without."""
@@ -76,14 +86,18 @@ class Suite:
             self.instance.psql(query)
         except Failed:
             return None
-        token, path = self.tenant.token(1), f"/v1/skills/{self.tenant.skills[0]['name']}"
+        token, skill = self.tenant.token(1), self.tenant.skills[0]["name"]
+        path = f"/v1/skills/{skill}"
+        get = lambda target: lambda: self.instance.ask("GET", target, token)
+        over_mcp = lambda message: lambda: mcp.ask(self.instance, token, message)
         counts = {}
-        for name, target in (("index", "/v1/skills"), ("load", path), ("raw", f"{path}/SKILL.md")):
+        for name, ask in (("index", get("/v1/skills")), ("load", get(path)), ("raw", get(f"{path}/SKILL.md")),
+                          ("skill_view", over_mcp(mcp.view(skill))), ("skills/list", over_mcp(mcp.list_skills()))):
             for _ in range(8):
-                self.instance.ask("GET", target, token)
+                ask()
             before = json.loads(self.instance.psql(query))
             for _ in range(20):
-                self.instance.ask("GET", target, token)
+                ask()
             after = json.loads(self.instance.psql(query))
             counts[name] = sum(calls - before.get(text, 0) for text, calls in after.items()
                                if not re.match(r"(begin|commit|rollback|set)\b", text, re.I)) / 20
@@ -108,22 +122,22 @@ class Suite:
     def rounds(self):
         """Service and reference side by side, in turns, medians over the rounds."""
         self.tenant.write_data(self.data, self.readers)
-        for operation, _ in ROUND:
+        for operation in [operation for operation, _ in ROUND] + list(OVER_MCP.values()):
             if operation != "index_304":
                 run_wrk(self.instance, self.data, operation, CLIENTS, 1)
         for number in range(1, self.options.rounds + 1):
             self.say(f"  round {number} of {self.options.rounds}")
             for operation, reference in ROUND:
-                # Who goes first changes with the round, so that a drift of the machine favours neither.
-                if reference and number % 2:
-                    self.reference(reference)
                 if operation == "index_304":
                     self.tenant.write_data(self.data, self.readers, self.tenant.index_etags(self.readers))
-                self.http(operation)
+                turns = [(self.http, operation)]
+                turns += [(self.http, OVER_MCP[operation])] if operation in OVER_MCP else []
+                turns += [(self.reference, reference)] if reference else []
+                # Who goes first changes with the round, so that a drift of the machine favours neither.
+                for measure, what in reversed(turns) if number % 2 else turns:
+                    measure(what)
                 if operation == "index":
                     self.http("index", 32, "index at 32")
-                if reference and not number % 2:
-                    self.reference(reference)
 
     def growth(self):
         """The index of the same users, before and after their table has grown."""

@@ -61,6 +61,7 @@ null::text
 null::bytea
 (length(v_document) - coalesce(v_bytes, 0))::bigint
 uuidv7()
+jsonb_build_object('name', v_name, 'description', v_description)
 @end
 end
 $function$;
