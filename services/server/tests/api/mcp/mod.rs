@@ -4,6 +4,7 @@ mod client;
 mod schema;
 
 mod credentials;
+mod docs;
 mod endpoint;
 mod entries;
 mod failures;

@@ -1,0 +1,45 @@
+//! The calls that docs/mcp.md shows, made one after another: each is answered as it says.
+
+use serde_json::Value;
+
+use crate::callers::World;
+
+const DOCS: &str = include_str!("../../../../../docs/mcp.md");
+
+/// The blocks of one language, with where they stand.
+fn blocks(language: &str) -> Vec<(usize, &'static str)> {
+    let fence = format!("```{language}\n");
+    DOCS.match_indices(&fence)
+        .map(|(at, _)| {
+            let block = &DOCS[at + fence.len()..];
+            (at, &block[..block.find("```").unwrap()])
+        })
+        .collect()
+}
+
+/// The tool that the text last spoke of before a place.
+fn tool_before(at: usize) -> &'static str {
+    let (_, name) = DOCS[..at].rsplit_once("**`").unwrap();
+    name.split_once('`').unwrap().0
+}
+
+#[tokio::test]
+async fn the_documented_calls_are_answered_as_they_say() {
+    let world = World::new().await;
+    let calls = blocks("json");
+    let answers = blocks("text");
+    assert_eq!(calls.len(), answers.len());
+    let mut tools = Vec::new();
+    for ((at, call), (_, expected)) in calls.into_iter().zip(answers) {
+        // The one that goes wrong stands in the text about failures.
+        let tool = tool_before(at);
+        let arguments: Value = serde_json::from_str(call).unwrap();
+        let result = world.alice.tool(tool, arguments).await.result();
+        assert_eq!(result["content"][0]["text"].as_str().unwrap().trim_end(), expected.trim_end(), "{tool}");
+        tools.push(tool);
+    }
+    tools.dedup();
+    tools.sort_unstable();
+    let all = ["skill_delete", "skill_history", "skill_list", "skill_patch", "skill_save", "skill_view"];
+    assert_eq!(tools, all);
+}
