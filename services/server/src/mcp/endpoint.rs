@@ -89,7 +89,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     *passed.method_mut() = http::Method::POST;
     *passed.headers_mut() = headers(request.headers());
     passed.extensions_mut().insert(caller.clone());
-    // Boxed, as the library's future is a type that takes the optimizer minutes to look through.
+    // Boxed, so that the future of this handler, which is moved on its way, stays small.
     let answering: Pin<Box<dyn Future<Output = _>>> = Box::pin(endpoint.service.handle(passed));
     tokio::select! {
         answered = answering => Ok(back(answered, id).await),
