@@ -18,13 +18,15 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::handler::{Caller, Handler, Work, prepare};
-use super::message::{INVALID_PARAMS, INVALID_REQUEST, Message};
-use super::problem::protocol_error;
+use super::message::{INVALID_REQUEST, Message};
 use super::site::Site;
 use crate::http::{ApiError, Entry, JSON_BYTES, check_media_type, current_request_id, enter, note, read_body};
 
 /// A refusal below the protocol, from the range that JSON-RPC leaves to servers.
 const REFUSED: i32 = -32000;
+
+/// Headers of an answer that a page may read besides the usual ones.
+const SHOWN: &str = "WWW-Authenticate, Retry-After, X-Request-Id";
 
 /// The endpoint of one worker thread.
 pub struct Endpoint {
@@ -48,15 +50,36 @@ impl Endpoint {
 
 /// Answers one message.
 pub async fn answer(request: HttpRequest, payload: Payload, endpoint: Data<Endpoint>) -> HttpResponse {
-    match take(&request, payload, &endpoint).await {
-        Ok(answer) | Err(answer) => answer,
+    let (Ok(mut answer) | Err(mut answer)) = take(&request, payload, &endpoint).await;
+    let origin = request.headers().get(header::ORIGIN);
+    // A page that may send messages may read the answers (Fetch, 3.2).
+    if let Some(origin) = origin.filter(|_| endpoint.site.refusal(request.headers()).is_none()) {
+        let headers = answer.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(SHOWN));
+        headers.insert(header::VARY, HeaderValue::from_static("Origin"));
     }
+    answer
+}
+
+/// What a browser asks before it sends a message for a page (Fetch, 3.2.2).
+fn preflight() -> HttpResponse {
+    const HEADERS: &str = "authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, \
+        mcp-session-id, knowhow-user, knowhow-session, idempotency-key, traceparent, tracestate";
+    HttpResponse::NoContent()
+        .insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, "POST"))
+        .insert_header((header::ACCESS_CONTROL_ALLOW_HEADERS, HEADERS))
+        .insert_header((header::ACCESS_CONTROL_MAX_AGE, "600"))
+        .finish()
 }
 
 async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> Result<HttpResponse, HttpResponse> {
     let site = &endpoint.site;
     if let Some(reason) = site.refusal(request.headers()) {
         return Err(refuse(StatusCode::FORBIDDEN, REFUSED, reason, None));
+    }
+    if request.method() == Method::OPTIONS && request.headers().contains_key(header::ORIGIN) {
+        return Ok(preflight());
     }
     if request.method() != Method::POST {
         let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, REFUSED, "send messages with POST", None);
@@ -74,13 +97,6 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     if let Some(scope) = message.scope() {
         principal.require(scope).map_err(|e| turn_away(e.into(), id))?;
     }
-    if message.has_odd_cursor() {
-        return Err(refuse(StatusCode::OK, INVALID_PARAMS, "the cursor is a text: nextCursor of the page before", id));
-    }
-    if let Some(uri) = message.uri_of_no_skill() {
-        let error = protocol_error(Error::not_found("skill"), Some(uri), "");
-        return Err(HttpResponse::Ok().json(json!({ "jsonrpc": "2.0", "id": id, "error": error })));
-    }
     prepare(&app, &principal).await.map_err(|e| turn_away(e.into(), id))?;
     let call = Call { by_agent: true, ..call };
     let (desk, inbox) = mpsc::channel(1);
@@ -92,7 +108,12 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     // Boxed, so that the future of this handler, which is moved on its way, stays small.
     let answering: Pin<Box<dyn Future<Output = _>>> = Box::pin(endpoint.service.handle(passed));
     tokio::select! {
-        answered = answering => Ok(back(answered, id).await),
+        answered = answering => Ok(match message.unfit() {
+            Some(error) if answered.status() == http::StatusCode::OK => {
+                HttpResponse::Ok().json(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+            }
+            _ => back(answered, id).await,
+        }),
         () = work(&app, &caller, inbox) => Err(refuse(StatusCode::INTERNAL_SERVER_ERROR, REFUSED, "no desk", id)),
     }
 }

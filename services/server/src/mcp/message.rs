@@ -1,9 +1,11 @@
 //! A JSON-RPC message (JSON-RPC 2.0, 4) as far as the endpoint must know it before the library reads it whole.
 
-use knowhow_domain::Scope;
+use knowhow_domain::{Error, Scope, uri};
+use rmcp::ErrorData;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::problem::protocol_error;
 use super::prompts;
 use super::tools::Tool;
 
@@ -11,8 +13,6 @@ use super::tools::Tool;
 const PARSE_ERROR: i32 = -32700;
 /// The JSON is no request object.
 pub const INVALID_REQUEST: i32 = -32600;
-/// The parameters do not fit the method.
-pub const INVALID_PARAMS: i32 = -32602;
 
 /// What decides who may send a message. Members that come twice are refused: the library could read the other one.
 pub struct Message<'a> {
@@ -93,15 +93,15 @@ impl<'a> Message<'a> {
         self.id
     }
 
-    /// Whether it has a cursor that is no text, which the library would take for none.
-    pub fn has_odd_cursor(&self) -> bool {
-        self.inner.odd_cursor
-    }
-
-    /// The URI of a `skills/get` that can name no skill, which the library would refuse unlike a missing one.
-    pub fn uri_of_no_skill(&self) -> Option<&str> {
-        let uri = self.inner.uri.as_deref().filter(|_| self.method.as_deref() == Some("skills/get"));
-        uri.filter(|uri| knowhow_domain::uri::skill_of(uri).is_none())
+    /// What is wrong with parameters that the library takes, or refuses in words of its own: a cursor that is no text,
+    /// which it would overlook, and a URI of `skills/get` that no skill can have.
+    pub fn unfit(&self) -> Option<ErrorData> {
+        if self.inner.odd_cursor {
+            return Some(ErrorData::invalid_params("the cursor is a text: nextCursor of the page before", None));
+        }
+        let uri = self.inner.uri.as_deref().filter(|_| self.method.as_deref() == Some("skills/get"))?;
+        let none = uri::skill_of(uri).is_none();
+        none.then(|| protocol_error(Error::not_found("skill"), Some(uri), ""))
     }
 
     /// What the caller must be allowed to do; `None` where any caller may send this.
@@ -156,6 +156,10 @@ struct Inner {
 
 impl Inner {
     fn of(params: &RawValue) -> Result<Self, serde_json::Error> {
+        // Serde would take a list of the members in their order.
+        if !params.get().starts_with('{') {
+            return Ok(Self::default());
+        }
         let params: Params<'_> = match serde_json::from_str(params.get()) {
             Ok(params) => params,
             // The endpoint and the library could read different ones.

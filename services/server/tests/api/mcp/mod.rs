@@ -3,6 +3,7 @@
 mod client;
 mod schema;
 
+mod browsers;
 mod credentials;
 mod docs;
 mod endpoint;
