@@ -26,7 +26,9 @@ pub use list::{ListSkills, list_skills};
 pub use load::{File, load_skill, read_skill_md};
 pub use patch::{PatchSkill, Patched, patch_skill};
 pub use prompt::index_block;
-pub use publish::{Child, FileEntry, PublishedFile, SkillEntry, get_entry, list_entries, read_file, read_folder};
+pub use publish::{
+    Child, FileEntry, PublishedFile, SkillEntry, get_entry, list_documents, list_entries, read_file, read_folder,
+};
 pub use resources::{delete_resource, get_resource, put_resource};
 pub use save::{SaveSkill, Saved, save_skill};
 pub use sync_starters::sync_starters;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use knowhow_domain::{Error, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, uri};
 use knowhow_store::Principal;
-use knowhow_store::skills::{self, PublishedRow};
+use knowhow_store::skills::{self, MOST_NESTED, PublishedRow};
 use serde_json::{Map, Value};
 
 use crate::page::{Page, PageQuery, rows_for};
@@ -16,6 +16,13 @@ use crate::{App, compute};
 /// Entries of one page, children of one page.
 const PAGE: usize = 50;
 const CHILDREN: usize = 200;
+/// Files of one page; the last entry may pass it.
+const FILES_OF_PAGE: usize = 2048;
+/// What every host takes of one skill (SEP-2640, Limits).
+const MOST_FILES: usize = 512;
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// From here on entries are made beside the threads that answer requests.
+const FEW_ROWS: usize = 2 * PAGE;
 const SKILL_MD: &str = "SKILL.md";
 const MARKDOWN: &str = "text/markdown";
 
@@ -30,8 +37,11 @@ pub struct SkillEntry {
     pub description: String,
     /// The frontmatter of the SKILL.md that is served.
     pub frontmatter: Map<String, Value>,
-    /// Each once.
-    pub files: Vec<FileEntry>,
+    /// Each once, this skill's SKILL.md first where it is alone. `None` where they are more than every host takes, 512
+    /// files or 16 MiB, because of the skills in its folder.
+    pub files: Option<Vec<FileEntry>>,
+    /// Bytes of the SKILL.md that is served.
+    pub document_size: u64,
 }
 
 /// One file of a skill.
@@ -84,10 +94,35 @@ pub enum Child {
 /// # Errors
 /// `Malformed` for a cursor that is none of ours.
 pub async fn list_entries(app: &App, principal: &Principal, cursor: Option<String>) -> Result<Page<SkillEntry>> {
+    let entries = entries_behind(app, principal, cursor, true).await?;
+    let mut files = 0;
+    let within = entries.iter().take_while(|entry| {
+        files += entry.files.as_ref().map_or(0, Vec::len);
+        files <= FILES_OF_PAGE
+    });
+    let limit = within.count().clamp(1, PAGE);
+    Page::of(entries, limit, |last| last.name.clone(), |entry| entry)
+}
+
+/// Lists the same without the files of the skills in their folders.
+///
+/// # Errors
+/// `Malformed` for a cursor that is none of ours.
+pub async fn list_documents(app: &App, principal: &Principal, cursor: Option<String>) -> Result<Page<SkillEntry>> {
+    let entries = entries_behind(app, principal, cursor, false).await?;
+    Page::of(entries, PAGE, |last| last.name.clone(), |entry| entry)
+}
+
+async fn entries_behind(
+    app: &App,
+    principal: &Principal,
+    cursor: Option<String>,
+    nested: bool,
+) -> Result<Vec<SkillEntry>> {
     principal.require(Scope::SkillsRead)?;
     let after = PageQuery { limit: None, cursor }.after::<String>()?.unwrap_or_default();
-    let rows = skills::list_published(&app.db, principal, &after, rows_for(PAGE)).await?;
-    Page::of(entries(app, rows).await?, PAGE, |last| last.name.clone(), |entry| entry)
+    let rows = skills::list_published(&app.db, principal, &after, rows_for(PAGE), nested).await?;
+    entries(app, rows).await
 }
 
 /// Finds the entry of the skill whose SKILL.md is at `uri`.
@@ -155,13 +190,13 @@ fn children_of(limits: &Limits, row: PublishedRow, prefix: &str) -> Result<Vec<(
     let inside = prefix.strip_prefix(&base).unwrap_or_default().to_owned();
     let mut children = Vec::new();
     if inside.is_empty() {
-        let entry = Published::of(limits, row.clone())?.entry;
+        let published = Published::of(limits, row.clone())?;
         let child = Child::File {
+            uri: published.uri,
             name: last_segment(&row.name).to_owned(),
             description: Some(row.description),
             media_type: MARKDOWN.into(),
-            size: entry.files.iter().find(|file| file.uri == entry.uri).map_or(0, |file| file.size),
-            uri: entry.uri,
+            size: published.document_size,
         };
         children.push((SKILL_MD.to_owned(), child));
     }
@@ -191,40 +226,71 @@ fn last_segment(name: &str) -> &str {
 /// Makes entries of rows that are sorted by name; each takes in the files of the skills in its folder.
 async fn entries(app: &App, rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
     let limits: Arc<Limits> = app.limits.clone();
-    if rows.iter().all(|row| row.frontmatter.is_some()) {
+    // To derive is to parse and to print.
+    if rows.len() <= FEW_ROWS && rows.iter().all(|row| row.frontmatter.is_some()) {
         return assemble(&limits, rows);
     }
-    // To derive is to parse and to print.
     compute(move || assemble(&limits, rows)).await
 }
 
 fn assemble(limits: &Limits, rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
     let mut published = rows.into_iter().map(|row| Published::of(limits, row)).collect::<Result<Vec<_>>>()?;
-    let whole: Vec<Option<Vec<FileEntry>>> = (0..published.len()).map(|at| with_nested(&published, at)).collect();
-    for (skill, files) in published.iter_mut().zip(whole) {
-        skill.entry.files = files.unwrap_or_else(|| std::mem::take(&mut skill.entry.files));
+    let nested = published.iter().filter(|skill| !skill.asked).count();
+    // Where more skills lie in folders than were read, those behind the last of them are not known.
+    let horizon = published.last().filter(|_| nested > MOST_NESTED).map(|last| last.name.clone());
+    let whole: Vec<Whole> = (0..published.len()).map(|at| with_nested(&published, at, horizon.as_deref())).collect();
+    for (skill, whole) in published.iter_mut().zip(whole) {
+        skill.files = match whole {
+            Whole::Alone => skill.files.take(),
+            Whole::Together(files) => Some(files),
+            Whole::TooLarge => None,
+        };
     }
-    Ok(published.into_iter().filter(|skill| skill.asked).map(|skill| skill.entry).collect())
+    Ok(published.into_iter().filter(|skill| skill.asked).map(Published::entry).collect())
 }
 
-/// The files of a skill and of those in its folder, each URI once: the innermost skill's file is the one that is read.
-/// `None` where there is no skill in its folder.
-fn with_nested(published: &[Published], at: usize) -> Option<Vec<FileEntry>> {
-    let (skill, later) = published[at..].split_first()?;
-    let is_below = |name: &str| name.strip_prefix(&skill.entry.name).is_some_and(|rest| rest.starts_with('/'));
-    let near = later.iter().take_while(|other| other.entry.name.starts_with(&skill.entry.name));
-    let nested: Vec<&Published> = near.filter(|other| skill.asked && is_below(&other.entry.name)).collect();
-    if nested.is_empty() {
-        return None;
+/// The files of a skill with those of the skills in its folder.
+enum Whole {
+    Alone,
+    Together(Vec<FileEntry>),
+    TooLarge,
+}
+
+/// Each URI once: the innermost skill's file is the one that is read.
+fn with_nested(published: &[Published], at: usize, horizon: Option<&str>) -> Whole {
+    let Some((skill, later)) = published[at..].split_first().filter(|(skill, _)| skill.asked) else {
+        return Whole::Alone;
+    };
+    let is_below = |name: &str| name.strip_prefix(&skill.name).is_some_and(|rest| rest.starts_with('/'));
+    if horizon.is_some_and(is_below) {
+        return Whole::TooLarge;
     }
-    let all = skill.entry.files.iter().chain(nested.iter().flat_map(|inner| &inner.entry.files));
-    let by_uri: BTreeMap<&str, &FileEntry> = all.map(|file| (file.uri.as_str(), file)).collect();
-    Some(by_uri.into_values().cloned().collect())
+    let near = later.iter().take_while(|other| other.name.starts_with(&skill.name));
+    let nested: Vec<&Published> = near.filter(|other| is_below(&other.name)).collect();
+    if nested.is_empty() {
+        return Whole::Alone;
+    }
+    let all = std::iter::once(skill).chain(nested).flat_map(|skill| skill.files.iter().flatten());
+    let mut by_uri = BTreeMap::new();
+    let mut bytes = 0;
+    for file in all {
+        bytes += file.size;
+        by_uri.insert(file.uri.as_str(), file);
+        if by_uri.len() > MOST_FILES || bytes > MOST_BYTES {
+            return Whole::TooLarge;
+        }
+    }
+    Whole::Together(by_uri.into_values().cloned().collect())
 }
 
 /// A skill by itself, as it is served.
 struct Published {
-    entry: SkillEntry,
+    uri: String,
+    name: String,
+    description: String,
+    frontmatter: Map<String, Value>,
+    files: Option<Vec<FileEntry>>,
+    document_size: u64,
     asked: bool,
 }
 
@@ -249,8 +315,13 @@ impl Published {
             size: r.size,
             digest: r.digest,
         }));
-        let entry = SkillEntry { uri, name: row.name, description: row.description, frontmatter, files };
-        Ok(Self { entry, asked: row.asked })
+        let (name, description, asked) = (row.name, row.description, row.asked);
+        Ok(Self { uri, name, description, frontmatter, files: Some(files), document_size: size, asked })
+    }
+
+    fn entry(self) -> SkillEntry {
+        let Self { uri, name, description, frontmatter, files, document_size, .. } = self;
+        SkillEntry { uri, name, description, frontmatter, files, document_size }
     }
 }
 

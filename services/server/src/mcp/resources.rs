@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use knowhow_domain::Result;
 use knowhow_ops::App;
 use knowhow_ops::page::Page;
-use knowhow_ops::skills::{self, Child, SkillEntry};
+use knowhow_ops::skills::{self, Child, FileEntry, SkillEntry};
 use rmcp::model::{
     DIRECTORY_MIME_TYPE, GetSkillResult, ListResourcesResult, ListSkillsResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate, Skill, SkillFrontmatter, SkillResource, SkillResources,
@@ -23,9 +23,8 @@ pub(super) fn template() -> ResourceTemplate {
 
 /// One page of SKILL.md files; the others are found through the skill's entry or its folders.
 pub(super) async fn list(app: &App, caller: &Caller, cursor: Option<String>) -> Result<ListResourcesResult> {
-    let page = skills::list_entries(app, &caller.principal, cursor).await?;
-    let (entries, next_cursor) = (page.items, page.next_cursor);
-    let mut result = ListResourcesResult::with_all_items(entries.into_iter().map(skill_md).collect());
+    let Page { items, next_cursor } = skills::list_documents(app, &caller.principal, cursor).await?;
+    let mut result = ListResourcesResult::with_all_items(items.into_iter().map(skill_md).collect());
     result.next_cursor = next_cursor;
     Ok(result)
 }
@@ -70,19 +69,21 @@ fn skill(entry: SkillEntry) -> Skill {
     };
     let mut served = SkillFrontmatter::new(text("name"), text("description"));
     served.extra = frontmatter;
-    let files = entry.files.into_iter();
-    let files = files.map(|file| SkillResource::new(file.uri, format!("sha256:{}", file.digest), file.size));
-    Skill::new(entry.uri, served, SkillResources::Files(files.collect()))
+    let file = |file: FileEntry| SkillResource::new(file.uri, format!("sha256:{}", file.digest), file.size);
+    let resources = match entry.files {
+        Some(files) => SkillResources::Files(files.into_iter().map(file).collect()),
+        None => SkillResources::Dynamic,
+    };
+    Skill::new(entry.uri, served, resources)
 }
 
 fn skill_md(entry: SkillEntry) -> Resource {
-    let size = entry.files.iter().find(|file| file.uri == entry.uri).map_or(0, |file| file.size);
     let name = entry.name.rsplit('/').next().unwrap_or_default();
     Resource::new(entry.uri, name)
         .with_title(&entry.name)
         .with_description(entry.description)
         .with_mime_type("text/markdown")
-        .with_size(size)
+        .with_size(entry.document_size)
 }
 
 fn child(child: Child) -> Resource {

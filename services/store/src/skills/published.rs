@@ -49,10 +49,12 @@ const PAGE: &str = "-- skills.list_published
             from skills s
             where s.tenant_id = $1 and s.user_id = $2
               and s.name > greatest(p.name || '/', p.last) and s.name < p.name || '0'
-            offset 0 -- keeps the range a condition of the index
+            order by s.name
+            limit $6
         ) s
-        where p.name || '0' > p.last
+        where $5 and p.name || '0' > p.last
         order by s.name
+        limit $6
     ), wanted as (
         select *, true as asked from page
         union all
@@ -73,7 +75,8 @@ const ONE: &str = "-- skills.find_published
         on r.tenant_id = $1 and r.user_id = $2
         and r.digest = case when s.frontmatter is null then s.document_digest end
     where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or (s.name > $3 || '/' and s.name < $3 || '0'))
-    order by s.name";
+    order by s.name
+    limit $4";
 
 const FILE: &str = "-- skills.find_file
     with candidates as (
@@ -104,7 +107,11 @@ const BELOW: &str = "-- skills.list_segments_below
     where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4
     order by segment";
 
-/// The next skills behind the name `after`, with those in their folders.
+/// Most skills that come along because they lie in the folders of others; one more says that there are more.
+pub const MOST_NESTED: usize = 512;
+
+/// The next skills behind the name `after`, with those in their folders where these are wanted: the first
+/// [`MOST_NESTED`] by name and one more.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -113,18 +120,21 @@ pub async fn list_published(
     principal: &Principal,
     after: &str,
     limit: i64,
+    nested: bool,
 ) -> Result<Vec<PublishedRow>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    rows(db, principal, PAGE, &[&tenant, &user, &after, &limit]).await
+    let most = MOST_NESTED as i64 + 1;
+    rows(db, principal, PAGE, &[&tenant, &user, &after, &limit, &nested, &most]).await
 }
 
-/// One skill with those in its folder; empty where it is not there.
+/// One skill with those in its folder, likewise; empty where it is not there.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn find_published(db: &Database, principal: &Principal, name: &str) -> Result<Vec<PublishedRow>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    rows(db, principal, ONE, &[&tenant, &user, &name]).await
+    let most = MOST_NESTED as i64 + 2;
+    rows(db, principal, ONE, &[&tenant, &user, &name, &most]).await
 }
 
 /// A stored file and whose it is.

@@ -349,3 +349,26 @@ async fn a_cursor_is_a_text() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_folder_of_more_files_than_hosts_take_lists_none() {
+    let world = World::new().await;
+    let skill_md = |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nDo it.\n");
+    import(&world.alice, &[("big/SKILL.md", skill_md("big").as_bytes())]).await;
+    for part in 0..9 {
+        let mut files = vec![(format!("big/part-{part}/SKILL.md"), skill_md(&format!("part-{part}")))];
+        files.extend((0..60).map(|n| (format!("big/part-{part}/references/{n}.md"), format!("{part} {n}"))));
+        let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
+        import(&world.alice, &files).await;
+    }
+    let entries = world.alice.all("skills/list", "skills", json!({})).await;
+    let of = |name: &str| entries.iter().find(|e| e["uri"] == format!("skill://{name}/SKILL.md")).unwrap();
+    assert_eq!(of("big")["resources"], "dynamic");
+    assert_eq!(of("big/part-3")["resources"].as_array().unwrap().len(), 61);
+    let got = world.alice.rpc("skills/get", json!({"uri": "skill://big/SKILL.md"})).await.result();
+    assert_eq!(&got["skill"], of("big"));
+    let listed = world.alice.all("resources/list", "resources", json!({})).await;
+    assert!(listed.iter().any(|resource| resource["uri"] == "skill://big/SKILL.md"));
+    let read = world.alice.read("skill://big/part-3/references/7.md").await;
+    assert_eq!(read, b"3 7");
+}
