@@ -59,6 +59,12 @@ pub fn render_index(lines: &[IndexLine<'_>], budget_chars: usize) -> Index {
     Index { text, shortened, bare, omitted }
 }
 
+/// What a line says of a skill: its summary, or the headline of its description where there is nothing in that.
+pub fn gist(summary: Option<&str>, description: &str) -> String {
+    let own = summary.map(inert_line).filter(|summary| !summary.is_empty());
+    own.unwrap_or_else(|| headline(description))
+}
+
 /// What becomes of a skill in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
@@ -78,8 +84,7 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     fn new(line: &IndexLine<'a>) -> Self {
-        let own = line.summary.map(inert_line).filter(|summary| !summary.is_empty());
-        let summary = own.unwrap_or_else(|| headline(line.description));
+        let summary = gist(line.summary, line.description);
         Self { name: line.name, summary, importance: line.importance, fate: Fate::Whole }
     }
 

@@ -25,7 +25,7 @@ pub use error::{Error, FieldError, Passage, Result};
 pub use guidance::SKILLS_GUIDANCE;
 pub use headline::headline;
 pub use ids::{SkillId, TenantId, UserId, new_id};
-pub use index::{INDEX_BUDGET, Index, IndexLine, render_index};
+pub use index::{INDEX_BUDGET, Index, IndexLine, gist, render_index};
 pub use inert::inert_line;
 pub use limits::Limits;
 pub use manifest::ResourceEntry;

@@ -3,7 +3,6 @@
 //! bytes. Nothing here counts as use.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use knowhow_domain::{Error, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, uri};
 use knowhow_store::Principal;
@@ -122,7 +121,7 @@ async fn entries_behind(
     principal.require(Scope::SkillsRead)?;
     let after = PageQuery { limit: None, cursor }.after::<String>()?.unwrap_or_default();
     let rows = skills::list_published(&app.db, principal, &after, rows_for(PAGE), nested).await?;
-    entries(app, rows).await
+    entries(rows).await
 }
 
 /// Finds the entry of the skill whose SKILL.md is at `uri`.
@@ -133,7 +132,7 @@ pub async fn get_entry(app: &App, principal: &Principal, uri: &str) -> Result<Sk
     principal.require(Scope::SkillsRead)?;
     let name = uri::skill_of(uri).ok_or_else(|| Error::not_found("skill"))?;
     let rows = skills::find_published(&app.db, principal, name.as_str()).await?;
-    entries(app, rows).await?.pop().ok_or_else(|| Error::not_found("skill"))
+    entries(rows).await?.pop().ok_or_else(|| Error::not_found("skill"))
 }
 
 /// Reads the file at `uri`.
@@ -153,7 +152,7 @@ pub async fn read_file(app: &App, principal: &Principal, uri: &str) -> Result<Pu
         let media_type = ResourcePath::parse_imported(&found.path)?.media_type().to_owned();
         return Ok(PublishedFile { content: found.content, media_type });
     }
-    let content = if found.complete { found.content } else { derive(&app.limits, &found.name, &found.content)?.text };
+    let content = if found.complete { found.content } else { derive(&found.name, &found.content)?.text };
     Ok(PublishedFile { content, media_type: MARKDOWN.into() })
 }
 
@@ -173,7 +172,7 @@ pub async fn read_folder(app: &App, principal: &Principal, uri: &str, cursor: Op
     }
     let names: Vec<&str> = uri::splits(&path).into_iter().map(|(name, _)| name).chain([path.as_str()]).collect();
     for row in skills::find_all_published(&app.db, principal, &names).await? {
-        for (segment, child) in children_of(&app.limits, row, &prefix)? {
+        for (segment, child) in children_of(row, &prefix)? {
             children.entry(segment).or_insert(child);
         }
     }
@@ -185,12 +184,12 @@ pub async fn read_folder(app: &App, principal: &Principal, uri: &str, cursor: Op
 }
 
 /// What of a skill lies directly below `prefix`.
-fn children_of(limits: &Limits, row: PublishedRow, prefix: &str) -> Result<Vec<(String, Child)>> {
+fn children_of(row: PublishedRow, prefix: &str) -> Result<Vec<(String, Child)>> {
     let base = format!("{}/", row.name);
     let inside = prefix.strip_prefix(&base).unwrap_or_default().to_owned();
     let mut children = Vec::new();
     if inside.is_empty() {
-        let published = Published::of(limits, row.clone())?;
+        let published = Published::of(row.clone())?;
         let child = Child::File {
             uri: published.uri,
             name: last_segment(&row.name).to_owned(),
@@ -224,17 +223,16 @@ fn last_segment(name: &str) -> &str {
 }
 
 /// Makes entries of rows that are sorted by name; each takes in the files of the skills in its folder.
-async fn entries(app: &App, rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
-    let limits: Arc<Limits> = app.limits.clone();
+async fn entries(rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
     // To derive is to parse and to print.
     if rows.len() <= FEW_ROWS && rows.iter().all(|row| row.frontmatter.is_some()) {
-        return assemble(&limits, rows);
+        return Ok(assemble(rows));
     }
-    compute(move || assemble(&limits, rows)).await
+    compute(move || Ok(assemble(rows))).await
 }
 
-fn assemble(limits: &Limits, rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
-    let mut published = rows.into_iter().map(|row| Published::of(limits, row)).collect::<Result<Vec<_>>>()?;
+fn assemble(rows: Vec<PublishedRow>) -> Vec<SkillEntry> {
+    let mut published: Vec<Published> = rows.into_iter().filter_map(Published::try_of).collect();
     let nested = published.iter().filter(|skill| !skill.asked).count();
     // Where more skills lie in folders than were read, those behind the last of them are not known.
     let horizon = published.last().filter(|_| nested > MOST_NESTED).map(|last| last.name.clone());
@@ -246,7 +244,7 @@ fn assemble(limits: &Limits, rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>>
             Whole::TooLarge => None,
         };
     }
-    Ok(published.into_iter().filter(|skill| skill.asked).map(Published::entry).collect())
+    published.into_iter().filter(|skill| skill.asked).map(Published::entry).collect()
 }
 
 /// The files of a skill with those of the skills in its folder.
@@ -295,7 +293,19 @@ struct Published {
 }
 
 impl Published {
-    fn of(limits: &Limits, row: PublishedRow) -> Result<Self> {
+    /// A stored skill that cannot be read is a fault of ours; it does not take the others of its page along.
+    fn try_of(row: PublishedRow) -> Option<Self> {
+        let digest = manifest::hex(&row.document_digest);
+        match Self::of(row) {
+            Ok(published) => Some(published),
+            Err(error) => {
+                tracing::error!(%error, document = digest, "a stored skill cannot be published");
+                None
+            }
+        }
+    }
+
+    fn of(row: PublishedRow) -> Result<Self> {
         let uri = uri::file_uri(&row.name, SKILL_MD);
         let (frontmatter, size, digest) = match (row.frontmatter, row.document) {
             (Some(Value::Object(frontmatter)), _) => {
@@ -303,7 +313,7 @@ impl Published {
                 (frontmatter, size, manifest::hex(&row.document_digest))
             }
             (_, Some(stored)) => {
-                let derived = derive(limits, &row.name, &stored)?;
+                let derived = derive(&row.name, &stored)?;
                 let digest = manifest::hex(&manifest::digest(&derived.text));
                 (derived.frontmatter, derived.text.len() as u64, digest)
             }
@@ -330,9 +340,10 @@ struct Derived {
     frontmatter: Map<String, Value>,
 }
 
-fn derive(limits: &Limits, name: &str, stored: &[u8]) -> Result<Derived> {
+/// What is stored has passed the limits of its time.
+fn derive(name: &str, stored: &[u8]) -> Result<Derived> {
     let stored = std::str::from_utf8(stored).map_err(Error::internal)?;
-    let document = SkillDocument::parse_named(stored, limits)?;
+    let document = SkillDocument::parse_named(stored, &Limits { body_bytes: usize::MAX, ..Limits::default() })?;
     let served = document.served(&SkillName::parse(name)?);
     Ok(Derived { text: served.text.into_owned().into_bytes(), frontmatter: served.frontmatter })
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use knowhow_domain::{ResourcePath, Result};
+use knowhow_domain::{ResourcePath, Result, inert_line};
 use knowhow_ops::App;
 use knowhow_ops::skills::{self, LoadedSkill};
 use rmcp::model::CallToolResult;
@@ -78,7 +78,8 @@ async fn view_skill(app: &App, caller: &Caller, name: &str) -> Result<CallToolRe
 
 fn describe(loaded: &LoadedSkill) -> String {
     let skill = &loaded.skill;
-    let mut text = format!("Skill '{}', version {}: {}", skill.name, skill.version, skill.description);
+    // What an author wrote stays on its line: those below are ours.
+    let mut text = format!("Skill '{}', version {}: {}", skill.name, skill.version, inert_line(&skill.description));
     if let Some(moved_from) = &loaded.moved_from {
         let _ = write!(text, "\n'{moved_from}' was merged into it; use this name from now on.");
     }

@@ -13,6 +13,7 @@ mod faults;
 mod folders;
 mod frontmatter;
 mod hostile;
+mod lines;
 mod messages;
 mod mutations;
 mod prompts;
