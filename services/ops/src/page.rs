@@ -78,7 +78,7 @@ impl<T> Page<T> {
     }
 }
 
-fn write_cursor(position: &impl Serialize) -> Result<String> {
+pub(crate) fn write_cursor(position: &impl Serialize) -> Result<String> {
     Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(position).map_err(Error::internal)?))
 }
 

@@ -23,7 +23,16 @@ pub struct DeleteSkill {
     pub expected_version: Option<i32>,
 }
 
-/// Deletes a skill; answers with the full name of the one that replaces it.
+/// What a delete came to.
+#[derive(Debug, Clone)]
+pub struct Deleted {
+    /// The full name that was deleted.
+    pub name: String,
+    /// That of the skill that answers to it now.
+    pub absorbed_into: Option<String>,
+}
+
+/// Deletes a skill.
 ///
 /// # Errors
 /// `NotFound`; `Conflict` `pinned`; `Invalid` for an `absorbed_into` that is the skill itself or does not exist.
@@ -33,23 +42,25 @@ pub async fn delete_skill(
     call: &Call,
     skill: &str,
     input: &DeleteSkill,
-) -> Result<Option<String>> {
+) -> Result<Deleted> {
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
     let successor = match &input.absorbed_into {
         Some(name) => Some(find_successor(app, principal, name).await?),
         None => None,
     };
-    lookup::find(app, principal, skill, Reach::Exact, async |key: &SkillKey| {
+    let found = lookup::find(app, principal, skill, Reach::Exact, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
-        call.once(app, &mut tx, &("delete", skill, input), async |tx| {
-            delete(app, principal, tx, key, (input, successor.as_ref())).await
-        })
-        .await?;
-        tx.commit().await
+        let name = call
+            .once(app, &mut tx, &("delete", skill, input), async |tx| {
+                delete(app, principal, tx, key, (input, successor.as_ref())).await
+            })
+            .await?;
+        tx.commit().await?;
+        Ok(name)
     })
     .await?;
-    Ok(successor.map(|(_, name)| name))
+    Ok(Deleted { name: found.item, absorbed_into: successor.map(|(_, name)| name) })
 }
 
 async fn find_successor(app: &App, principal: &Principal, name: &str) -> Result<(SkillId, String)> {
@@ -73,7 +84,7 @@ async fn delete(
     tx: &mut TenantTx,
     key: &SkillKey,
     (input, successor): (&DeleteSkill, Option<&(SkillId, String)>),
-) -> Result<()> {
+) -> Result<String> {
     let locked = skills::lock(tx, key).await?.ok_or_else(lookup::missing)?;
     check_version(input.expected_version, Some(&locked))?;
     let skill = locked.skill;
@@ -101,5 +112,5 @@ async fn delete(
     if purge_at.is_none() {
         skills::destroy(tx).await?;
     }
-    Ok(())
+    Ok(skill.name)
 }

@@ -18,7 +18,7 @@ mod used;
 mod versions;
 mod view;
 
-pub use delete::{DeleteSkill, delete_skill};
+pub use delete::{DeleteSkill, Deleted, delete_skill};
 pub use export::{ExportQuery, Exported, Format, export_skills};
 pub use fields::{PutFields, put_fields};
 pub use import::{ImportOutcome, ImportReport, Imported, Upload, import_skills};

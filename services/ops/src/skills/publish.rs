@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 use knowhow_domain::{Error, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, uri};
 use knowhow_store::Principal;
-use knowhow_store::skills::{self, MOST_NESTED, PublishedRow};
+use knowhow_store::skills::{self, PublishedRow};
 use serde_json::{Map, Value};
 
-use crate::page::{Page, PageQuery, rows_for};
+use crate::page::{Page, PageQuery, rows_for, write_cursor};
 use crate::{App, compute};
 
 /// Entries of one page, children of one page.
 const PAGE: usize = 50;
 const CHILDREN: usize = 200;
-/// Files of one page; the last entry may pass it.
+/// Files of one page; its first entry may have more.
 const FILES_OF_PAGE: usize = 2048;
 /// What every host takes of one skill (SEP-2640, Limits).
 const MOST_FILES: usize = 512;
@@ -93,14 +93,7 @@ pub enum Child {
 /// # Errors
 /// `Malformed` for a cursor that is none of ours.
 pub async fn list_entries(app: &App, principal: &Principal, cursor: Option<String>) -> Result<Page<SkillEntry>> {
-    let entries = entries_behind(app, principal, cursor, true).await?;
-    let mut files = 0;
-    let within = entries.iter().take_while(|entry| {
-        files += entry.files.as_ref().map_or(0, Vec::len);
-        files <= FILES_OF_PAGE
-    });
-    let limit = within.count().clamp(1, PAGE);
-    Page::of(entries, limit, |last| last.name.clone(), |entry| entry)
+    page_of_entries(app, principal, cursor, true).await
 }
 
 /// Lists the same without the files of the skills in their folders.
@@ -108,20 +101,36 @@ pub async fn list_entries(app: &App, principal: &Principal, cursor: Option<Strin
 /// # Errors
 /// `Malformed` for a cursor that is none of ours.
 pub async fn list_documents(app: &App, principal: &Principal, cursor: Option<String>) -> Result<Page<SkillEntry>> {
-    let entries = entries_behind(app, principal, cursor, false).await?;
-    Page::of(entries, PAGE, |last| last.name.clone(), |entry| entry)
+    page_of_entries(app, principal, cursor, false).await
 }
 
-async fn entries_behind(
+async fn page_of_entries(
     app: &App,
     principal: &Principal,
     cursor: Option<String>,
     nested: bool,
-) -> Result<Vec<SkillEntry>> {
+) -> Result<Page<SkillEntry>> {
     principal.require(Scope::SkillsRead)?;
     let after = PageQuery { limit: None, cursor }.after::<String>()?.unwrap_or_default();
     let rows = skills::list_published(&app.db, principal, &after, rows_for(PAGE), nested).await?;
-    entries(rows).await
+    // By the rows, as one of them may not come out as an entry.
+    let mut asked = rows.iter().filter(|row| row.asked).map(|row| &row.name);
+    let mut end = asked.nth(PAGE - 1).filter(|_| asked.next().is_some()).cloned();
+    let mut items = entries(rows).await?;
+    if let Some(end) = &end {
+        items.retain(|entry| entry.name <= *end);
+    }
+    let mut files = 0;
+    let within = items.iter().take_while(|entry| {
+        files += entry.files.as_ref().map_or(0, Vec::len);
+        files <= FILES_OF_PAGE
+    });
+    let within = within.count().max(1);
+    if within < items.len() {
+        items.truncate(within);
+        end = items.last().map(|last| last.name.clone());
+    }
+    Ok(Page { items, next_cursor: end.as_ref().map(write_cursor).transpose()? })
 }
 
 /// Finds the entry of the skill whose SKILL.md is at `uri`.
@@ -233,10 +242,7 @@ async fn entries(rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
 
 fn assemble(rows: Vec<PublishedRow>) -> Vec<SkillEntry> {
     let mut published: Vec<Published> = rows.into_iter().filter_map(Published::try_of).collect();
-    let nested = published.iter().filter(|skill| !skill.asked).count();
-    // Where more skills lie in folders than were read, those behind the last of them are not known.
-    let horizon = published.last().filter(|_| nested > MOST_NESTED).map(|last| last.name.clone());
-    let whole: Vec<Whole> = (0..published.len()).map(|at| with_nested(&published, at, horizon.as_deref())).collect();
+    let whole: Vec<Whole> = (0..published.len()).map(|at| with_nested(&published, at)).collect();
     for (skill, whole) in published.iter_mut().zip(whole) {
         skill.files = match whole {
             Whole::Alone => skill.files.take(),
@@ -255,14 +261,11 @@ enum Whole {
 }
 
 /// Each URI once: the innermost skill's file is the one that is read.
-fn with_nested(published: &[Published], at: usize, horizon: Option<&str>) -> Whole {
+fn with_nested(published: &[Published], at: usize) -> Whole {
     let Some((skill, later)) = published[at..].split_first().filter(|(skill, _)| skill.asked) else {
         return Whole::Alone;
     };
     let is_below = |name: &str| name.strip_prefix(&skill.name).is_some_and(|rest| rest.starts_with('/'));
-    if horizon.is_some_and(is_below) {
-        return Whole::TooLarge;
-    }
     let near = later.iter().take_while(|other| other.name.starts_with(&skill.name));
     let nested: Vec<&Published> = near.filter(|other| is_below(&other.name)).collect();
     if nested.is_empty() {
@@ -272,8 +275,8 @@ fn with_nested(published: &[Published], at: usize, horizon: Option<&str>) -> Who
     let mut by_uri = BTreeMap::new();
     let mut bytes = 0;
     for file in all {
-        bytes += file.size;
-        by_uri.insert(file.uri.as_str(), file);
+        let replaced = by_uri.insert(file.uri.as_str(), file);
+        bytes = bytes + file.size - replaced.map_or(0, |file: &FileEntry| file.size);
         if by_uri.len() > MOST_FILES || bytes > MOST_BYTES {
             return Whole::TooLarge;
         }

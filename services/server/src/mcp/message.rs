@@ -96,10 +96,12 @@ impl<'a> Message<'a> {
     /// What is wrong with parameters that the library takes, or refuses in words of its own: a cursor that is no text,
     /// which it would overlook, and a URI of `skills/get` that no skill can have.
     pub fn unfit(&self) -> Option<ErrorData> {
-        if self.inner.odd_cursor {
+        let method = self.method.as_deref().unwrap_or_default();
+        // Nothing else has pages, and what has them only reads: by now it has been carried out.
+        if self.inner.odd_cursor && (method.ends_with("/list") || method == "resources/directory/read") {
             return Some(ErrorData::invalid_params("the cursor is a text: nextCursor of the page before", None));
         }
-        let uri = self.inner.uri.as_deref().filter(|_| self.method.as_deref() == Some("skills/get"))?;
+        let uri = self.inner.uri.as_deref().filter(|_| method == "skills/get")?;
         let none = uri::skill_of(uri).is_none();
         none.then(|| protocol_error(Error::not_found("skill"), Some(uri), ""))
     }

@@ -12,8 +12,7 @@ pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, 
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
 pub use lock::{Exported, Locked, find, list_for_export, lock, read_files};
 pub use published::{
-    FoundFile, MOST_NESTED, PublishedRow, find_all_published, find_file, find_published, list_published,
-    list_segments_below,
+    FoundFile, PublishedRow, find_all_published, find_file, find_published, list_published, list_segments_below,
 };
 pub use write::{Change, ChangeKind, Source, Written, attributes, set_flags, write};
 

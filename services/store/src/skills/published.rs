@@ -54,7 +54,6 @@ const PAGE: &str = "-- skills.list_published
         ) s
         where $5 and p.name || '0' > p.last
         order by s.name
-        limit $6
     ), wanted as (
         select *, true as asked from page
         union all
@@ -107,11 +106,10 @@ const BELOW: &str = "-- skills.list_segments_below
     where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4
     order by segment";
 
-/// Most skills that come along because they lie in the folders of others; one more says that there are more.
-pub const MOST_NESTED: usize = 512;
+/// Most skills that come along because they lie in the folder of another: more than 512 files are listed of none.
+const NESTED: i64 = 513;
 
-/// The next skills behind the name `after`, with those in their folders where these are wanted: the first
-/// [`MOST_NESTED`] by name and one more.
+/// The next skills behind the name `after`, with those in their folders where these are wanted, the first 513 of each.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -123,8 +121,7 @@ pub async fn list_published(
     nested: bool,
 ) -> Result<Vec<PublishedRow>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let most = MOST_NESTED as i64 + 1;
-    rows(db, principal, PAGE, &[&tenant, &user, &after, &limit, &nested, &most]).await
+    rows(db, principal, PAGE, &[&tenant, &user, &after, &limit, &nested, &NESTED]).await
 }
 
 /// One skill with those in its folder, likewise; empty where it is not there.
@@ -133,8 +130,7 @@ pub async fn list_published(
 /// `Unavailable`.
 pub async fn find_published(db: &Database, principal: &Principal, name: &str) -> Result<Vec<PublishedRow>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let most = MOST_NESTED as i64 + 2;
-    rows(db, principal, ONE, &[&tenant, &user, &name, &most]).await
+    rows(db, principal, ONE, &[&tenant, &user, &name, &(NESTED + 1)]).await
 }
 
 /// A stored file and whose it is.

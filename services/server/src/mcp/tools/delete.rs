@@ -2,7 +2,7 @@
 
 use knowhow_domain::Result;
 use knowhow_ops::App;
-use knowhow_ops::skills::{self, DeleteSkill};
+use knowhow_ops::skills::{self, DeleteSkill, Deleted};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -44,7 +44,8 @@ pub(super) struct Answer {
 pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
     let Arguments { name, absorbed_into, expected_version } = arguments;
     let input = DeleteSkill { absorbed_into, expected_version };
-    let absorbed_into = skills::delete_skill(app, &caller.principal, &caller.call, &name, &input).await?;
+    let deleted = skills::delete_skill(app, &caller.principal, &caller.call, &name, &input).await?;
+    let Deleted { name, absorbed_into } = deleted;
     let text = match &absorbed_into {
         Some(successor) => format!("Deleted '{name}'; '{successor}' answers to its name from now on."),
         None => format!("Deleted '{name}'."),

@@ -372,3 +372,27 @@ async fn a_folder_of_more_files_than_hosts_take_lists_none() {
     let read = world.alice.read("skill://big/part-3/references/7.md").await;
     assert_eq!(read, b"3 7");
 }
+
+#[tokio::test]
+async fn no_folder_hides_the_files_of_another() {
+    let world = World::new().await;
+    world.alice.create_all(&["a", "a-b", "a/x"]).await;
+    // They sort between the page's last skill and what is in the folder of the first.
+    let parts: Vec<(String, String)> = (0..600)
+        .map(|n| format!("m{n:03}"))
+        .map(|name| (format!("a-b/{name}/SKILL.md"), format!("---\nname: {name}\ndescription: Part.\n---\n\nDo it.\n")))
+        .collect();
+    for half in parts.chunks(300) {
+        let files: Vec<(&str, &[u8])> = half.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
+        import(&world.alice, &files).await;
+    }
+    // With these before them they are the last of a page.
+    let names: Vec<String> = (0..48).map(|n| format!("{n:02}")).collect();
+    world.alice.create_all(&names.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let listed = world.alice.all("skills/list", "skills", json!({})).await;
+    for name in ["a", "a-b", "a/x"] {
+        let uri = format!("skill://{name}/SKILL.md");
+        let got = world.alice.rpc("skills/get", json!({"uri": uri})).await.result();
+        assert_eq!(Some(&got["skill"]), listed.iter().find(|entry| entry["uri"] == uri), "{name}");
+    }
+}

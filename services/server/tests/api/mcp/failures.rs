@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::client::request;
 use super::entries::put;
 use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
@@ -220,4 +221,14 @@ async fn arguments_that_are_null_are_as_if_left_out() {
     alice.does("skill_delete", json!({"name": "p", "absorbed_into": null})).await;
     alice.rpc("tools/call", json!({"name": "skill_list"})).await.done("skill_list");
     alice.rpc("tools/call", json!({"name": "skill_list", "arguments": null})).await.done("skill_list");
+}
+
+#[tokio::test]
+async fn a_refused_call_has_done_nothing() {
+    let world = World::new().await;
+    let mut message = request("tools/call", json!({"name": "skill_save", "arguments": skill("ghost")}));
+    message["params"]["cursor"] = json!(7);
+    let answer = world.alice.message(&message).await.json();
+    let was_saved = world.alice.names().await.contains(&"ghost".to_owned());
+    assert_eq!(answer["error"].is_null(), was_saved, "{answer}");
 }
