@@ -266,7 +266,7 @@ impl ServerHandler for Handler {
 }
 
 /// Whether a caller may do anything with skills at all.
-pub fn works_with_skills(principal: &Principal) -> bool {
+fn works_with_skills(principal: &Principal) -> bool {
     let allowed = |scope| principal.require(scope).is_ok();
     allowed(Scope::SkillsRead) || allowed(Scope::SkillsWrite)
 }
