@@ -30,7 +30,7 @@ impl SkillName {
 
     /// The part after the last `/`: the folder and the frontmatter's `name`.
     pub fn last_segment(&self) -> &str {
-        self.0.rsplit_once('/').map_or(self.as_str(), |(_, last)| last)
+        last_segment(&self.0)
     }
 
     /// The part before the last `/`, if there is one.
@@ -55,6 +55,11 @@ impl<'de> Deserialize<'de> for SkillName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
+}
+
+/// The part of a full name after its last `/`.
+pub fn last_segment(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, last)| last)
 }
 
 /// The form under which a name is looked up: blanks around it and case are forgiven. `None`: no skill can be called so.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use knowhow_domain::{Error, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, uri};
+use knowhow_domain::{Error, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, name, uri};
 use knowhow_store::Principal;
 use knowhow_store::skills::{self, PublishedRow};
 use serde_json::{Map, Value};
@@ -176,14 +176,13 @@ pub async fn read_folder(app: &App, principal: &Principal, uri: &str, cursor: Op
     let path = uri::path_of(uri).ok_or_else(missing)?;
     let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
     let mut children = BTreeMap::new();
-    for segment in skills::list_segments_below(&app.db, principal, &prefix).await? {
+    let names: Vec<&str> = uri::splits(&path).into_iter().map(|(name, _)| name).chain([path.as_str()]).collect();
+    let found = skills::read_folder(&app.db, principal, &prefix, &names).await?;
+    for segment in found.segments {
         children.insert(segment.clone(), folder(&prefix, segment));
     }
-    let names: Vec<&str> = uri::splits(&path).into_iter().map(|(name, _)| name).chain([path.as_str()]).collect();
-    for row in skills::find_all_published(&app.db, principal, &names).await? {
-        for (segment, child) in children_of(row, &prefix)? {
-            children.entry(segment).or_insert(child);
-        }
+    for (segment, child) in found.skills.into_iter().flat_map(|row| children_of(row, &prefix)) {
+        children.entry(segment).or_insert(child);
     }
     if children.is_empty() && !path.is_empty() {
         return Err(missing());
@@ -193,18 +192,19 @@ pub async fn read_folder(app: &App, principal: &Principal, uri: &str, cursor: Op
 }
 
 /// What of a skill lies directly below `prefix`.
-fn children_of(row: PublishedRow, prefix: &str) -> Result<Vec<(String, Child)>> {
+fn children_of(mut row: PublishedRow, prefix: &str) -> Vec<(String, Child)> {
     let base = format!("{}/", row.name);
     let inside = prefix.strip_prefix(&base).unwrap_or_default().to_owned();
     let mut children = Vec::new();
-    if inside.is_empty() {
-        let published = Published::of(row.clone())?;
+    if inside.is_empty()
+        && let Some(Document { file, .. }) = document_of(&mut row)
+    {
         let child = Child::File {
-            uri: published.uri,
-            name: last_segment(&row.name).to_owned(),
+            uri: file.uri,
+            name: name::last_segment(&row.name).to_owned(),
             description: Some(row.description),
             media_type: MARKDOWN.into(),
-            size: published.document_size,
+            size: file.size,
         };
         children.push((SKILL_MD.to_owned(), child));
     }
@@ -220,15 +220,11 @@ fn children_of(row: PublishedRow, prefix: &str) -> Result<Vec<(String, Child)>> 
         };
         children.push(child);
     }
-    Ok(children)
+    children
 }
 
 fn folder(prefix: &str, segment: String) -> Child {
     Child::Folder { uri: uri::directory_uri(&format!("{prefix}{segment}")), name: segment }
-}
-
-fn last_segment(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
 }
 
 /// Makes entries of rows that are sorted by name; each takes in the files of the skills in its folder.
@@ -241,16 +237,16 @@ async fn entries(rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
 }
 
 fn assemble(rows: Vec<PublishedRow>) -> Vec<SkillEntry> {
-    let mut published: Vec<Published> = rows.into_iter().filter_map(Published::try_of).collect();
+    let mut published: Vec<Published> = rows.into_iter().filter_map(Published::of).collect();
     let whole: Vec<Whole> = (0..published.len()).map(|at| with_nested(&published, at)).collect();
     for (skill, whole) in published.iter_mut().zip(whole) {
-        skill.files = match whole {
-            Whole::Alone => skill.files.take(),
-            Whole::Together(files) => Some(files),
-            Whole::TooLarge => None,
-        };
+        match whole {
+            Whole::Alone => {}
+            Whole::Together(files) => skill.entry.files = Some(files),
+            Whole::TooLarge => skill.entry.files = None,
+        }
     }
-    published.into_iter().filter(|skill| skill.asked).map(Published::entry).collect()
+    published.into_iter().filter(|skill| skill.asked).map(|skill| skill.entry).collect()
 }
 
 /// The files of a skill with those of the skills in its folder.
@@ -265,13 +261,14 @@ fn with_nested(published: &[Published], at: usize) -> Whole {
     let Some((skill, later)) = published[at..].split_first().filter(|(skill, _)| skill.asked) else {
         return Whole::Alone;
     };
-    let is_below = |name: &str| name.strip_prefix(&skill.name).is_some_and(|rest| rest.starts_with('/'));
-    let near = later.iter().take_while(|other| other.name.starts_with(&skill.name));
-    let nested: Vec<&Published> = near.filter(|other| is_below(&other.name)).collect();
+    let name = &skill.entry.name;
+    let is_below = |other: &&Published| other.entry.name[name.len()..].starts_with('/');
+    let near = later.iter().take_while(|other| other.entry.name.starts_with(name.as_str()));
+    let nested: Vec<&Published> = near.filter(is_below).collect();
     if nested.is_empty() {
         return Whole::Alone;
     }
-    let all = std::iter::once(skill).chain(nested).flat_map(|skill| skill.files.iter().flatten());
+    let all = std::iter::once(skill).chain(nested).flat_map(|skill| skill.entry.files.iter().flatten());
     let mut by_uri = BTreeMap::new();
     let mut bytes = 0;
     for file in all {
@@ -286,55 +283,57 @@ fn with_nested(published: &[Published], at: usize) -> Whole {
 
 /// A skill by itself, as it is served.
 struct Published {
-    uri: String,
-    name: String,
-    description: String,
-    frontmatter: Map<String, Value>,
-    files: Option<Vec<FileEntry>>,
-    document_size: u64,
+    entry: SkillEntry,
     asked: bool,
 }
 
 impl Published {
-    /// A stored skill that cannot be read is a fault of ours; it does not take the others of its page along.
-    fn try_of(row: PublishedRow) -> Option<Self> {
-        let digest = manifest::hex(&row.document_digest);
-        match Self::of(row) {
-            Ok(published) => Some(published),
-            Err(error) => {
-                tracing::error!(%error, document = digest, "a stored skill cannot be published");
-                None
-            }
-        }
-    }
-
-    fn of(row: PublishedRow) -> Result<Self> {
-        let uri = uri::file_uri(&row.name, SKILL_MD);
-        let (frontmatter, size, digest) = match (row.frontmatter, row.document) {
-            (Some(Value::Object(frontmatter)), _) => {
-                let size = u64::try_from(row.document_bytes).map_err(Error::internal)?;
-                (frontmatter, size, manifest::hex(&row.document_digest))
-            }
-            (_, Some(stored)) => {
-                let derived = derive(&row.name, &stored)?;
-                let digest = manifest::hex(&manifest::digest(&derived.text));
-                (derived.frontmatter, derived.text.len() as u64, digest)
-            }
-            _ => return Err(Error::internal("a published skill without its document")),
-        };
-        let mut files = vec![FileEntry { uri: uri.clone(), size, digest }];
-        files.extend(row.resources.into_iter().map(|r| FileEntry {
+    fn of(mut row: PublishedRow) -> Option<Self> {
+        let Document { frontmatter, file } = document_of(&mut row)?;
+        let (uri, document_size) = (file.uri.clone(), file.size);
+        let others = row.resources.into_iter().map(|r| FileEntry {
             uri: uri::file_uri(&row.name, &r.path),
             size: r.size,
             digest: r.digest,
-        }));
-        let (name, description, asked) = (row.name, row.description, row.asked);
-        Ok(Self { uri, name, description, frontmatter, files: Some(files), document_size: size, asked })
+        });
+        let files = Some(std::iter::once(file).chain(others).collect());
+        let (name, description) = (row.name, row.description);
+        Some(Self { entry: SkillEntry { uri, name, description, frontmatter, files, document_size }, asked: row.asked })
     }
+}
 
-    fn entry(self) -> SkillEntry {
-        let Self { uri, name, description, frontmatter, files, document_size, .. } = self;
-        SkillEntry { uri, name, description, frontmatter, files, document_size }
+/// A SKILL.md as it is served.
+struct Document {
+    frontmatter: Map<String, Value>,
+    file: FileEntry,
+}
+
+/// Takes the document out of a row. One that cannot be read is a fault of ours; it does not take the others of its
+/// page along.
+fn document_of(row: &mut PublishedRow) -> Option<Document> {
+    let read = |row: &mut PublishedRow| -> Result<(Map<String, Value>, u64, String)> {
+        match (row.frontmatter.take(), row.document.take()) {
+            (Some(Value::Object(frontmatter)), _) => {
+                let size = u64::try_from(row.document_bytes).map_err(Error::internal)?;
+                Ok((frontmatter, size, manifest::hex(&row.document_digest)))
+            }
+            (_, Some(stored)) => {
+                let Derived { text, frontmatter } = derive(&row.name, &stored)?;
+                Ok((frontmatter, text.len() as u64, manifest::hex(&manifest::digest(&text))))
+            }
+            _ => Err(Error::internal("a published skill without its document")),
+        }
+    };
+    match read(row) {
+        Ok((frontmatter, size, digest)) => {
+            let file = FileEntry { uri: uri::file_uri(&row.name, SKILL_MD), size, digest };
+            Some(Document { frontmatter, file })
+        }
+        Err(error) => {
+            let document = manifest::hex(&row.document_digest);
+            tracing::error!(%error, document, "a stored skill cannot be published");
+            None
+        }
     }
 }
 

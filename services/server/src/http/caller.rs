@@ -63,14 +63,22 @@ impl FromRequest for UserCaller {
         let request = request.clone();
         Box::pin(async move {
             let Entry { app, principal, call } = enter(&request, None).await?;
-            principal.user()?;
-            principal
-                .require(Scope::SkillsRead)
-                .or_else(|refusal| principal.require(Scope::SkillsWrite).map_err(|_| refusal))?;
-            skills::sync_starters(&app, &principal).await?;
+            admit_user(&app, &principal).await?;
             Ok(Self { principal, call })
         })
     }
+}
+
+/// Lets in who works with a user's skills, and brings that user's starter skills.
+///
+/// # Errors
+/// `Malformed` for who acts for no user, `Forbidden` for who may neither read nor write.
+pub async fn admit_user(app: &App, principal: &Principal) -> Result<(), Error> {
+    principal.user()?;
+    principal
+        .require(Scope::SkillsRead)
+        .or_else(|refusal| principal.require(Scope::SkillsWrite).map_err(|_| refusal))?;
+    skills::sync_starters(app, principal).await
 }
 
 /// Administers one tenant: its own, or, for an operator, the one that `?tenant=` names.
@@ -115,14 +123,14 @@ pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entr
     let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
     let shared = request.app_data::<Data<Shared>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
     let bearer = bearer(request.headers())?;
+    let user = single(request.headers(), "knowhow-user")?;
+    let principal = app.gate.authenticate_at(resource, bearer, user).await.map_err(|error| match error {
+        Error::Unauthenticated(_) => shared.refusals.count(request.peer_addr().map(|a| a.ip()), error),
+        other => other,
+    })?;
     let text = |name| single(request.headers(), name).map(|v| v.map(str::to_owned));
     let call = Call { session: text("knowhow-session")?, idempotency_key: text("idempotency-key")?, by_agent: false };
-    match app.gate.authenticate_at(resource, bearer, single(request.headers(), "knowhow-user")?).await {
-        Err(error @ Error::Unauthenticated(_)) => {
-            Err(shared.refusals.count(request.peer_addr().map(|a| a.ip()), error).into())
-        }
-        other => Ok(Entry { app, principal: other?, call }),
-    }
+    Ok(Entry { app, principal, call })
 }
 
 fn bearer(headers: &HeaderMap) -> Result<&str, Error> {

@@ -7,20 +7,24 @@ use std::pin::Pin;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Bytes, Data, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use http_body_util::{BodyExt, Full};
 use knowhow_domain::{Error, Scope};
 use knowhow_ops::{App, Call};
+use rmcp::ErrorData;
+use rmcp::model::ErrorCode;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde_json::json;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use super::handler::{Caller, Handler, Work, prepare};
+use super::handler::{Caller, Handler, Work};
 use super::message::{INVALID_REQUEST, Message};
 use super::site::Site;
-use crate::http::{ApiError, Entry, JSON_BYTES, check_media_type, current_request_id, enter, note, read_body};
+use crate::http::{
+    ApiError, Entry, JSON_BYTES, admit_user, check_media_type, current_request_id, enter, note, read_body,
+};
 
 /// A refusal below the protocol, from the range that JSON-RPC leaves to servers.
 const REFUSED: i32 = -32000;
@@ -97,7 +101,11 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     if let Some(scope) = message.scope() {
         principal.require(scope).map_err(|e| turn_away(e.into(), id))?;
     }
-    prepare(&app, &principal).await.map_err(|e| turn_away(e.into(), id))?;
+    match admit_user(&app, &principal).await {
+        // Whoever may do nothing with skills may still ask what there is.
+        Ok(()) | Err(Error::Forbidden(_)) => {}
+        Err(error) => return Err(turn_away(error.into(), id)),
+    }
     let call = Call { by_agent: true, ..call };
     let (desk, inbox) = mpsc::channel(1);
     let caller = Caller { principal, call, request_id: current_request_id(), desk };
@@ -110,7 +118,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     tokio::select! {
         answered = answering => Ok(match message.unfit() {
             Some(error) if answered.status() == http::StatusCode::OK => {
-                HttpResponse::Ok().json(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+                refusal(HttpResponse::Ok(), id, error)
             }
             _ => back(answered, id).await,
         }),
@@ -173,9 +181,20 @@ fn takes_json(headers: &HeaderMap) -> bool {
         || given.any(|range| matches!(essence(range).as_str(), "application/json" | "application/*" | "*/*"))
 }
 
+/// An error response (JSON-RPC 2.0, 5).
+#[derive(Serialize)]
+struct Refusal<'a> {
+    jsonrpc: &'static str,
+    id: Option<&'a RawValue>,
+    error: ErrorData,
+}
+
+fn refusal(mut response: HttpResponseBuilder, id: Option<&RawValue>, error: ErrorData) -> HttpResponse {
+    response.json(Refusal { jsonrpc: "2.0", id, error })
+}
+
 fn refuse(status: StatusCode, code: i32, message: &str, id: Option<&RawValue>) -> HttpResponse {
-    HttpResponse::build(status)
-        .json(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
+    refusal(HttpResponse::build(status), id, ErrorData::new(ErrorCode(code), message.to_owned(), None))
 }
 
 /// A refusal with the status and headers that REST gives it, the problem in the error's data, and the way to better
@@ -196,10 +215,6 @@ fn turn_away(site: &Site, request: &HttpRequest, error: ApiError, id: Option<&Ra
     if let Some(challenge) = challenge.and_then(|c| HeaderValue::from_str(&c).ok()) {
         response.insert_header((HeaderName::from_static("www-authenticate"), challenge));
     }
-    let message = error.to_string();
-    response.json(json!({
-        "jsonrpc": "2.0",
-        "id": id,
-        "error": { "code": REFUSED, "message": message, "data": error.logged(&current_request_id()) },
-    }))
+    let (message, problem) = (error.to_string(), error.logged(&current_request_id()));
+    refusal(response, id, ErrorData::new(ErrorCode(REFUSED), message, serde_json::to_value(problem).ok()))
 }

@@ -1,6 +1,6 @@
 //! What the library asks of a server: each method of the protocol, one line over an operation.
 
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::Result;
 use knowhow_ops::{App, Call, Principal};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
@@ -14,6 +14,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::{mpsc, oneshot};
 
+use super::message::known_method;
 use super::problem::{protocol_error, tool_failure};
 use super::tools::{Tool, definitions};
 use super::{prompts, resources};
@@ -241,21 +242,11 @@ impl ServerHandler for Handler {
 
     /// What the library could not read as one of its requests: unknown methods, and known ones with unfit parameters.
     async fn on_custom_request(&self, request: CustomRequest, context: Context) -> Result<CustomResult, ErrorData> {
-        let known = match request.method.as_str() {
-            "tools/list"
-            | "tools/call"
-            | "prompts/list"
-            | "prompts/get"
-            | "skills/list"
-            | "skills/get"
-            | "resources/list"
-            | "resources/read"
-            | "resources/templates/list"
-            | "resources/directory/read"
-            | "server/discover" => true,
+        let known = match known_method(&request.method) {
             // The revision without sessions has no handshake either.
-            "initialize" => !is_modern(&context),
-            _ => false,
+            Some("initialize") => !is_modern(&context),
+            Some("ping" | "notifications/initialized") | None => false,
+            Some(_) => true,
         };
         if known {
             let message = format!("the params of {} do not fit its schema", request.method);
@@ -263,19 +254,4 @@ impl ServerHandler for Handler {
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no such method", None))
     }
-}
-
-/// Whether a caller may do anything with skills at all.
-fn works_with_skills(principal: &Principal) -> bool {
-    let allowed = |scope| principal.require(scope).is_ok();
-    allowed(Scope::SkillsRead) || allowed(Scope::SkillsWrite)
-}
-
-/// A user's own starter skills come with the first request, as they do over REST.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn prepare(app: &App, principal: &Principal) -> Result<(), Error> {
-    principal.user()?;
-    if works_with_skills(principal) { knowhow_ops::skills::sync_starters(app, principal).await } else { Ok(()) }
 }

@@ -14,6 +14,29 @@ const PARSE_ERROR: i32 = -32700;
 /// The JSON is no request object.
 pub const INVALID_REQUEST: i32 = -32600;
 
+/// What clients send that is answered with more than a refusal.
+const METHODS: [&str; 14] = [
+    "initialize",
+    "server/discover",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/directory/read",
+    "skills/list",
+    "skills/get",
+    "prompts/list",
+    "prompts/get",
+    "notifications/initialized",
+];
+
+/// The method in our own words; `None` for one that is not ours.
+pub fn known_method(method: &str) -> Option<&'static str> {
+    METHODS.into_iter().find(|known| *known == method)
+}
+
 /// What decides who may send a message. Members that come twice are refused: the library could read the other one.
 pub struct Message<'a> {
     id: Option<&'a RawValue>,
@@ -78,11 +101,11 @@ impl<'a> Message<'a> {
             serde_json::error::Category::Data => (INVALID_REQUEST, format!("no JSON-RPC message: {error}")),
             _ => (PARSE_ERROR, format!("the body is not valid JSON: {error}")),
         };
-        let read = serde_json::from_slice::<&RawValue>(bytes).map_err(refused)?;
-        if !read.get().starts_with('{') {
+        if bytes.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
+            serde_json::from_slice::<&RawValue>(bytes).map_err(refused)?;
             return Err((INVALID_REQUEST, "send one message, a JSON object; batches are not taken".into()));
         }
-        let envelope: Envelope<'_> = serde_json::from_str(read.get()).map_err(refused)?;
+        let envelope: Envelope<'_> = serde_json::from_slice(bytes).map_err(refused)?;
         envelope.check().map_err(|reason| (INVALID_REQUEST, reason.to_owned()))?;
         let inner = envelope.params.map(Inner::of).transpose().map_err(refused)?.unwrap_or_default();
         Ok(Self { id: envelope.id, method: envelope.method, inner })
@@ -119,24 +142,9 @@ impl<'a> Message<'a> {
 
     /// What is logged of it: the method, and the tool where one is called; nothing that is not ours.
     pub fn label(&self) -> &'static str {
-        const METHODS: [&str; 13] = [
-            "initialize",
-            "server/discover",
-            "ping",
-            "tools/list",
-            "resources/list",
-            "resources/templates/list",
-            "resources/read",
-            "resources/directory/read",
-            "skills/list",
-            "skills/get",
-            "prompts/list",
-            "prompts/get",
-            "notifications/initialized",
-        ];
         match self.method.as_deref() {
             Some("tools/call") => self.inner.name.as_deref().and_then(Tool::named).map_or("tools/call", Tool::name),
-            Some(method) => METHODS.into_iter().find(|known| *known == method).unwrap_or("other"),
+            Some(method) => known_method(method).unwrap_or("other"),
             None => "response",
         }
     }

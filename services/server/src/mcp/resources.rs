@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use knowhow_domain::Result;
+use knowhow_domain::{Result, name};
 use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::skills::{self, Child, FileEntry, SkillEntry};
@@ -78,8 +78,7 @@ fn skill(entry: SkillEntry) -> Skill {
 }
 
 fn skill_md(entry: SkillEntry) -> Resource {
-    let name = entry.name.rsplit('/').next().unwrap_or_default();
-    Resource::new(entry.uri, name)
+    Resource::new(entry.uri, name::last_segment(&entry.name))
         .with_title(&entry.name)
         .with_description(entry.description)
         .with_mime_type("text/markdown")

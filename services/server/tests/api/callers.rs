@@ -188,6 +188,13 @@ impl World {
         Self::with(json!({"starter_skills": false})).await
     }
 
+    /// Alice with a token that has run out.
+    pub fn expired(&self) -> Caller {
+        let mut claims = signing::claims(&self.slug, "alice");
+        claims["exp"] = json!(1);
+        self.anonymous.with_token(signing::hs256(&self.secret, &claims))
+    }
+
     /// A tenant with these settings.
     pub async fn with(settings: Value) -> Self {
         let service = shared();

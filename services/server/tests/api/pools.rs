@@ -52,6 +52,15 @@ impl Wire {
         }
     }
 
+    /// A service that has its database behind it.
+    pub fn service(&self) -> Service {
+        Service::start(&[
+            ("KNOWHOW_DATABASE_URL", &self.url),
+            ("KNOWHOW_WORKERS", "1"),
+            ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1000"),
+        ])
+    }
+
     /// Mends it.
     pub fn mend(&self) {
         self.is_cut.store(false, Ordering::SeqCst);
@@ -70,11 +79,7 @@ fn relay(mut from: TcpStream, mut to: TcpStream) {
 async fn a_cut_wire_is_told_and_heals() {
     let world = World::new().await;
     let wire = Wire::start();
-    let service = Service::start(&[
-        ("KNOWHOW_DATABASE_URL", &wire.url),
-        ("KNOWHOW_WORKERS", "1"),
-        ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1000"),
-    ]);
+    let service = wire.service();
     let alice = world.alice.at(&service);
     alice.create_all(&["before"]).await;
     for round in 0..3 {

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use crate::answers::Answer;
 use crate::callers::{Caller, World, skill};
 use crate::exchange::zip;
-use crate::signing;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
@@ -219,9 +218,7 @@ async fn nobody_gets_at_what_is_somebody_elses() {
     let by_id = Names { skill: id, ..furnished_again(&theirs) };
     world.bob.names().await;
     elsewhere.admin.names().await;
-    let mut claims = signing::claims(&world.slug, "alice");
-    claims["exp"] = json!(1);
-    let bad = world.anonymous.with_token(signing::hs256(&world.secret, &claims));
+    let bad = world.expired();
     let strangers = [&world.anonymous, &bad, &world.bob, &elsewhere.alice, &elsewhere.admin];
     let before = inventory(&world).await;
     let mut seen: BTreeMap<&str, Vec<u16>> = BTreeMap::new();

@@ -11,9 +11,7 @@ pub use archive::{ArchiveEntry, Archived, archive, destroy, find_archive_owner, 
 pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page};
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
 pub use lock::{Exported, Locked, find, list_for_export, lock, read_files};
-pub use published::{
-    FoundFile, PublishedRow, find_all_published, find_file, find_published, list_published, list_segments_below,
-};
+pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use write::{Change, ChangeKind, Source, Written, attributes, set_flags, write};
 
 use chrono::{DateTime, Utc};

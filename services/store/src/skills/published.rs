@@ -92,19 +92,22 @@ const FILE: &str = "-- skills.find_file
     limit 1";
 
 const FOLDER: &str = "-- skills.read_folder
-    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, true
-    from skills s
+    with below as (
+        select array(
+            select distinct split_part(substr(s.name, length($3) + 1), '/', 1) collate \"C\" as segment
+            from skills s
+            where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4
+            order by segment
+        ) as segments
+    )
+    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, true,
+           b.segments
+    from below b
+    left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = any ($5)
     left join skill_resources r
         on r.tenant_id = $1 and r.user_id = $2
         and r.digest = case when s.frontmatter is null then s.document_digest end
-    where s.tenant_id = $1 and s.user_id = $2 and s.name = any ($3)
     order by s.name";
-
-const BELOW: &str = "-- skills.list_segments_below
-    select distinct split_part(substr(s.name, length($3) + 1), '/', 1) collate \"C\" as segment
-    from skills s
-    where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4
-    order by segment";
 
 /// Most skills that come along because they lie in the folder of another: more than 512 files are listed of none.
 const NESTED: i64 = 513;
@@ -170,24 +173,31 @@ pub async fn find_file(db: &Database, principal: &Principal, splits: &[(&str, &s
         .transpose()
 }
 
-/// The skills of these names.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn find_all_published(db: &Database, principal: &Principal, names: &[&str]) -> Result<Vec<PublishedRow>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    rows(db, principal, FOLDER, &[&tenant, &user, &names]).await
+/// What lies at and below a place among the names.
+#[derive(Debug, Clone, Default)]
+pub struct Folder {
+    /// The segments that names below it go on with, each once, sorted.
+    pub segments: Vec<String>,
+    /// The skills whose files may lie in it.
+    pub skills: Vec<PublishedRow>,
 }
 
-/// The segments that names below `prefix` (empty, or ending in `/`) go on with, each once, sorted.
+/// Reads the names below `prefix` (empty, or ending in `/`) and the skills called `names`.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_segments_below(db: &Database, principal: &Principal, prefix: &str) -> Result<Vec<String>> {
+pub async fn read_folder(db: &Database, principal: &Principal, prefix: &str, names: &[&str]) -> Result<Folder> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let end = prefix.strip_suffix('/').map_or_else(|| "~".to_owned(), |p| format!("{p}0"));
-    let found = read(db, principal, Durability::Full, BELOW, &[&tenant, &user, &prefix, &end]).await?;
-    found.iter().map(|row| row.try_get(0).map_err(refuse_read)).collect()
+    let found = read(db, principal, Durability::Full, FOLDER, &[&tenant, &user, &prefix, &end, &names]).await?;
+    let mut folder = Folder::default();
+    for row in &found {
+        folder.segments = row.try_get(8).map_err(refuse_read)?;
+        if row.try_get::<_, Option<&str>>(0).map_err(refuse_read)?.is_some() {
+            folder.skills.push(published(row)?);
+        }
+    }
+    Ok(folder)
 }
 
 async fn rows(

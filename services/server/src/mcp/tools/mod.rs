@@ -14,7 +14,7 @@ use knowhow_ops::App;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Definition, ToolAnnotations};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::handler::Caller;
@@ -141,7 +141,7 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T> {
 /// A result that programs read as `answer` and models as `text`.
 fn result(text: String, answer: &impl Serialize) -> Result<CallToolResult> {
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(json!(answer));
+    result.structured_content = Some(serde_json::to_value(answer).map_err(Error::internal)?);
     Ok(result)
 }
 

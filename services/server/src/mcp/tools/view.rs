@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use knowhow_domain::{ResourcePath, Result, inert_line};
+use knowhow_domain::{Result, inert_line};
 use knowhow_ops::App;
 use knowhow_ops::skills::{self, LoadedSkill};
 use rmcp::model::CallToolResult;
@@ -105,8 +105,7 @@ async fn view_file(app: &App, caller: &Caller, name: &str, path: &str) -> Result
         Some(text) => text.clone(),
         None => format!("{path} is not text ({}, {size} bytes); its bytes are in base64.", file.media_type),
     };
-    let path = ResourcePath::parse_imported(path)?.as_str().to_owned();
     let media_type = file.media_type.to_owned();
-    let file = ViewedFile { path, media_type, size, digest: file.digest, text, base64 };
+    let file = ViewedFile { path: path.to_owned(), media_type, size, digest: file.digest, text, base64 };
     result(shown, &Answer { skill: None, file: Some(file) })
 }

@@ -14,11 +14,7 @@ use crate::signing::{claims, hs256};
 async fn a_cut_wire_is_told_and_heals() {
     let world = World::new().await;
     let wire = Wire::start();
-    let service = Service::start(&[
-        ("KNOWHOW_DATABASE_URL", &wire.url),
-        ("KNOWHOW_WORKERS", "1"),
-        ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1000"),
-    ]);
+    let service = wire.service();
     let alice = world.alice.at(&service);
     alice.does("skill_save", skill("before")).await;
     wire.cut();

@@ -10,7 +10,6 @@ use super::client::{CURRENT, OLDER, hello, older_request, request};
 use super::schema;
 use crate::answers::{Answer, pluck};
 use crate::callers::{Caller, World, skill};
-use crate::signing;
 use crate::strangers::{furnish, inventory};
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
@@ -201,9 +200,7 @@ async fn nobody_gets_at_what_is_somebody_elses() {
     let (theirs, id) = furnish(&world).await;
     world.bob.names().await;
     elsewhere.admin.names().await;
-    let mut claims = signing::claims(&world.slug, "alice");
-    claims["exp"] = json!(1);
-    let bad = world.anonymous.with_token(signing::hs256(&world.secret, &claims));
+    let bad = world.expired();
     let strangers = [&world.anonymous, &bad, &world.bob, &elsewhere.alice, &elsewhere.admin];
     let before = inventory(&world).await;
     let walks = strangers.map(|stranger| walk_as_stranger(stranger, &theirs.skill, &id));
