@@ -1,0 +1,42 @@
+//! Hashes of terms: the same on every machine and run, so that a catalogue is a function of its texts.
+
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// FNV-1a over 64 bits with a final mix (Fowler, Noll and Vo; the mix of `SplitMix64`, Steele et al. 2014).
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    let mixed = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
+    mix(mixed)
+}
+
+/// Spreads the bits of a number.
+pub(super) fn mix(mut h: u64) -> u64 {
+    h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    h ^ (h >> 31)
+}
+
+/// Maps whose keys are hashes already.
+pub(super) type Keyed = BuildHasherDefault<KeyHasher>;
+
+/// Passes a 64-bit key through.
+#[derive(Default)]
+pub(super) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash(bytes);
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}
+
+/// The half of a hash that catalogues keep; two of 100,000 terms that meet cost a rank, not correctness.
+pub(super) fn short(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}

@@ -1,0 +1,23 @@
+//! Recall: which of a user's skills a message asks for, by name, by words and by meaning.
+
+mod catalogue;
+mod floor;
+mod fold;
+mod hash;
+mod meaning;
+mod mentions;
+mod names;
+mod ordinary;
+mod postings;
+mod search;
+mod spelling;
+mod stop_words;
+mod tokens;
+
+pub use catalogue::{Catalogue, SkillText};
+pub use names::{Mention, SHORT_MESSAGE_CHARS};
+pub use search::{Hit, Ranking, Signals, about, search};
+pub use tokens::list_terms;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! Names of skills in a message: whole words, however their parts are joined.
+//!
+//! A message is cut into words, and runs of words are looked up, longest first from the left. This finds what an
+//! Aho-Corasick automaton with checks of the neighbours would, in some 30 bytes per name instead of some 1,000.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::fold::{Class, class_of};
+use super::hash::{Keyed, hash};
+use super::ordinary::is_ordinary;
+
+/// A message of at most this many characters is only matched by name, never searched.
+pub const SHORT_MESSAGE_CHARS: usize = 20;
+
+/// A skill's name that occurs in a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// The skill's place in the catalogue.
+    pub skill: usize,
+    /// Where the name stands in the message, in bytes.
+    pub bytes: Range<usize>,
+    /// The same in characters.
+    pub chars: Range<usize>,
+    /// Whether it was called by an explicit form: `/weather`, `` `weather` ``, "use weather", "weather skill".
+    pub explicit: bool,
+    /// Whether the name is one ordinary word, so that without an explicit form another signal must agree.
+    pub common: bool,
+}
+
+/// The names of a catalogue by their words.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Ascending by key.
+    names: Vec<Entry>,
+    longest: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    /// Hash of the words joined by blanks.
+    key: u64,
+    skill: u32,
+    /// Bit i: a `/` stands after word i.
+    slashes: u32,
+    is_alias: bool,
+    is_common: bool,
+}
+
+/// A word of the message and what joins it to the next one.
+struct Word {
+    text: String,
+    bytes: Range<usize>,
+    chars: Range<usize>,
+    /// The character before and after, where there is one.
+    before: Option<char>,
+    after: Option<char>,
+    /// Whether a `/` stands before it where a command may begin.
+    is_command: bool,
+    joint: Joint,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joint {
+    None,
+    Blank,
+    Hyphen,
+    Slash,
+}
+
+impl Names {
+    pub(super) fn new<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let mut endings: HashMap<&str, usize> = HashMap::new();
+        for name in names.clone() {
+            *endings.entry(last_segment(name)).or_default() += 1;
+        }
+        let mut found = Self::default();
+        for (skill, name) in (0..).zip(names) {
+            found.add(name, skill, false);
+            let last = last_segment(name);
+            if last != name && endings.get(last) == Some(&1) {
+                found.add(last, skill, true);
+            }
+        }
+        found.names.sort_unstable();
+        found.names.shrink_to_fit();
+        found
+    }
+
+    /// Bytes held.
+    pub(super) fn weight(&self) -> usize {
+        self.names.capacity() * size_of::<Entry>()
+    }
+
+    fn add(&mut self, name: &str, skill: u32, is_alias: bool) {
+        let words = split_message(name);
+        if words.is_empty() {
+            return;
+        }
+        self.longest = self.longest.max(words.len());
+        let is_common = matches!(words.as_slice(), [word] if is_ordinary(&word.text));
+        self.names.push(Entry { key: key_of(&words), skill, slashes: slashes_of(&words), is_alias, is_common });
+    }
+
+    /// The skills named in a message, each once, the most specific (longest) names first.
+    pub(super) fn find_mentions(&self, message: &str) -> Vec<Mention> {
+        let words = split_message(message);
+        let mut best: HashMap<u64, Mention, Keyed> = HashMap::default();
+        let mut at = 0;
+        while at < words.len() {
+            let longest = self.longest.min(words.len() - at);
+            let found = (1..=longest).rev().find_map(|length| self.find_at(&words, at..at + length));
+            let Some((mentions, length)) = found else {
+                at += 1;
+                continue;
+            };
+            for mention in mentions {
+                let known = best.entry(mention.skill as u64).or_insert_with(|| mention.clone());
+                if mention.explicit && !known.explicit {
+                    *known = mention;
+                }
+            }
+            at += length;
+        }
+        let mut mentions: Vec<Mention> = best.into_values().collect();
+        mentions.sort_by_key(|mention| (Reverse(mention.chars.len()), mention.bytes.start, mention.skill));
+        mentions
+    }
+
+    /// The names that are made of exactly these words; one written as it is stored wins over those that only sound so.
+    fn find_at(&self, words: &[Word], range: Range<usize>) -> Option<(Vec<Mention>, usize)> {
+        let run = &words[range.clone()];
+        let (first, last) = (run.first()?, run.last()?);
+        let joined = run.split_last()?.1.iter().all(|word| word.joint != Joint::None);
+        if !joined || first.before.is_some_and(is_neighbour) || last.after.is_some_and(is_neighbour) {
+            return None;
+        }
+        let key = key_of(run);
+        let start = self.names.partition_point(|entry| entry.key < key);
+        let named = || self.names[start..].iter().take_while(move |entry| entry.key == key);
+        let slashes = slashes_of(run);
+        let in_path = range.start.checked_sub(1).is_some_and(|before| words[before].joint == Joint::Slash);
+        let fits = |entry: &&Entry| slashes & !entry.slashes == 0 && !(entry.is_alias && in_path);
+        let exact = named().any(|entry| entry.slashes == slashes && slashes != 0);
+        let explicit = is_explicit(words, &range);
+        let mentions: Vec<Mention> = named()
+            .filter(fits)
+            .filter(|entry| !exact || entry.slashes == slashes)
+            .map(|entry| Mention {
+                skill: entry.skill as usize,
+                bytes: first.bytes.start..last.bytes.end,
+                chars: first.chars.start..last.chars.end,
+                explicit,
+                common: entry.is_common,
+            })
+            .collect();
+        (!mentions.is_empty()).then_some((mentions, range.len()))
+    }
+}
+
+/// Letters and digits that run on, `_` and `-` make another word; letters of scripts without blanks do not.
+fn is_neighbour(c: char) -> bool {
+    matches!(c, '_' | '-') || class_of(c) == Class::Word
+}
+
+/// `/name` where a command may stand, `` `name` ``, "use name", "use the name skill", "name skill".
+fn is_explicit(words: &[Word], range: &Range<usize>) -> bool {
+    let (Some(first), Some(last)) = (words.get(range.start), words.get(range.end - 1)) else { return false };
+    let previous = range.start.checked_sub(1).and_then(|before| words.get(before));
+    let quoted = first.before == Some('`') && last.after == Some('`');
+    let used = previous.is_some_and(|word| word.text == "use" && matches!(word.joint, Joint::Blank));
+    let called = last.joint == Joint::Blank
+        && words.get(range.end).is_some_and(|word| matches!(word.text.as_str(), "skill" | "skills"));
+    first.is_command || quoted || used || called
+}
+
+fn last_segment(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, last)| last)
+}
+
+fn key_of(words: &[Word]) -> u64 {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    hash(texts.join(" ").as_bytes())
+}
+
+fn slashes_of(words: &[Word]) -> u32 {
+    let joints = words.split_last().map_or(&[][..], |(_, joints)| joints);
+    let bits = (0..32).zip(joints).filter(|(_, word)| word.joint == Joint::Slash);
+    bits.fold(0, |mask, (bit, _)| mask | 1 << bit)
+}
+
+/// The words of a message in the letters of names; a word with other letters is kept as an empty one.
+fn split_message(message: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut open = false;
+    let mut gap = String::new();
+    let mut before = None;
+    for (index, (byte, c)) in message.char_indices().enumerate() {
+        let plain = narrow(c);
+        if !(c == '_' || class_of(c) == Class::Word) {
+            if open && let Some(word) = words.last_mut() {
+                word.after = Some(plain);
+            }
+            open = false;
+            gap.push(plain);
+            before = Some(plain);
+            continue;
+        }
+        if !open {
+            if let Some(word) = words.last_mut() {
+                word.joint = joint_of(&gap);
+            }
+            let (bytes, chars) = (byte..byte, index..index);
+            let lead = gap.strip_suffix('/').map(|lead| lead.chars().next_back());
+            let is_command = lead.is_some_and(|lead| match lead {
+                Some(c) => c.is_whitespace() || matches!(c, '(' | '"' | '\'' | '`'),
+                None => words.is_empty(),
+            });
+            let text = String::new();
+            words.push(Word { text, bytes, chars, before, after: None, is_command, joint: Joint::None });
+            gap.clear();
+            open = true;
+        }
+        if let Some(word) = words.last_mut() {
+            word.bytes.end = byte + c.len_utf8();
+            word.chars.end = index + 1;
+            // A letter that no name can have makes the word unlike any name.
+            word.text.push(if plain.is_ascii_alphanumeric() { plain.to_ascii_lowercase() } else { '\0' });
+        }
+    }
+    words
+}
+
+/// The ASCII form of a full-width character.
+fn narrow(c: char) -> char {
+    match u32::from(c) {
+        wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
+        0x3000 => ' ',
+        _ => c,
+    }
+}
+
+fn joint_of(gap: &str) -> Joint {
+    match gap {
+        "-" => Joint::Hyphen,
+        "/" => Joint::Slash,
+        _ if gap.chars().all(char::is_whitespace) => Joint::Blank,
+        _ => Joint::None,
+    }
+}

@@ -1,0 +1,64 @@
+//! Misspelt words: the term of a catalogue that is one slip of the pen away.
+
+use super::catalogue::Catalogue;
+use super::hash::{hash, short};
+use super::ordinary::find_rank;
+
+/// Shorter words have too many neighbours.
+const LETTERS: usize = 6;
+
+/// The term that `term`, unknown to the catalogue, most likely stands for; `None` for ordinary words, which are spelt
+/// right, and for other scripts.
+///
+/// One letter left out, doubled, swapped or changed after the first (Norvig 2007, without a word list).
+pub(super) fn find_correction(term: &str, catalogue: &Catalogue) -> Option<u32> {
+    let is_word = term.len() >= LETTERS && term.bytes().all(|b| b.is_ascii_lowercase());
+    if !is_word || find_rank(short(hash(term.as_bytes()))).is_some() {
+        return None;
+    }
+    let mut buffer = Vec::with_capacity(term.len() + 1);
+    let mut edits = Edits { term: term.as_bytes(), buffer: &mut buffer };
+    let in_text = |key: &u32| catalogue.list(*key).any(|(_, weights)| weights.text > 0.0);
+    (1..term.len()).find_map(|at| edits.shorten(at).filter(in_text).or_else(|| edits.swap(at).filter(in_text))).or_else(
+        || {
+            (1..=term.len()).find_map(|at| {
+                (b'a'..=b'z').find_map(|letter| {
+                    let changed = edits.change(at, letter).filter(in_text);
+                    changed.or_else(|| edits.insert(at, letter).filter(in_text))
+                })
+            })
+        },
+    )
+}
+
+struct Edits<'a> {
+    term: &'a [u8],
+    buffer: &'a mut Vec<u8>,
+}
+
+impl Edits<'_> {
+    fn shorten(&mut self, at: usize) -> Option<u32> {
+        self.key_of(|word| {
+            word.remove(at);
+        })
+    }
+
+    fn swap(&mut self, at: usize) -> Option<u32> {
+        (at + 1 < self.term.len()).then(|| self.key_of(|word| word.swap(at, at + 1)))?
+    }
+
+    fn change(&mut self, at: usize, letter: u8) -> Option<u32> {
+        (at < self.term.len()).then(|| self.key_of(|word| word[at] = letter))?
+    }
+
+    fn insert(&mut self, at: usize, letter: u8) -> Option<u32> {
+        self.key_of(|word| word.insert(at, letter))
+    }
+
+    fn key_of(&mut self, edit: impl FnOnce(&mut Vec<u8>)) -> Option<u32> {
+        self.buffer.clear();
+        self.buffer.extend_from_slice(self.term);
+        edit(self.buffer);
+        Some(short(hash(self.buffer)))
+    }
+}

@@ -1,0 +1,248 @@
+//! What recall promises, on small catalogues.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn catalogue_of(skills: &[(&str, &str)]) -> Catalogue {
+    let texts: Vec<SkillText<'_>> =
+        skills.iter().map(|(name, description)| SkillText { name, description, ..SkillText::default() }).collect();
+    Catalogue::build(&texts)
+}
+
+const MCP: [(&str, &str); 5] = [
+    ("mcp/email", "Send email via an MCP-connected mail server"),
+    ("mcp/calendar", "Read and write calendar events over MCP"),
+    ("plan-meeting", "Schedule meetings and invite attendees"),
+    ("research/summarize-paper", "Summarize an academic paper into key points"),
+    ("mcp/guide", "When to use which MCP server"),
+];
+
+fn found(skills: &[(&str, &str)], message: &str) -> Vec<String> {
+    let hits = search(&catalogue_of(skills), message, None, 5).above_floor();
+    hits.iter().map(|hit| skills[hit.skill].0.to_owned()).collect()
+}
+
+fn first(skills: &[(&str, &str)], message: &str) -> Option<String> {
+    found(skills, message).into_iter().next()
+}
+
+#[test]
+fn the_best_fitting_skill_comes_first() {
+    assert_eq!(first(&MCP, "send email attachment").as_deref(), Some("mcp/email"));
+    assert_eq!(first(&MCP, "mcp server").as_deref(), Some("mcp/guide"));
+    assert_eq!(first(&MCP, "summarizing papers").as_deref(), Some("research/summarize-paper"));
+}
+
+#[test]
+fn what_fits_nothing_gets_nothing() {
+    for message in ["xyzzy", "", "   ", "...?!", "the of and to", "what is it that you have been doing", "\u{0}\u{301}"] {
+        assert_eq!(found(&MCP, message), Vec::<String>::new(), "{message:?}");
+    }
+    assert_eq!(found(&[], "send email"), Vec::<String>::new());
+}
+
+#[test]
+fn one_skill_alone_is_found_by_its_words() {
+    for (name, description) in MCP {
+        assert_eq!(first(&[(name, description)], description).as_deref(), Some(name));
+    }
+    assert_eq!(first(&MCP[..1], "please send an email to Ann").as_deref(), Some("mcp/email"));
+}
+
+#[test]
+fn equal_scores_order_by_name_and_never_more_than_asked() {
+    let same = [("c", "Deploy the site"), ("a", "Deploy the site"), ("b", "Deploy the site")];
+    let names: Vec<String> = found(&same, "deploy site");
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!(search(&catalogue_of(&same), "deploy site", None, 2).hits.len(), 2);
+    assert_eq!(search(&catalogue_of(&same), "deploy site", None, 0).hits.len(), 0);
+}
+
+#[test]
+fn any_language_is_found() {
+    let skills = [
+        ("reports", "Готовит еженедельный отчёт о продажах"),
+        ("mail", "メールを送信して返信を確認する"),
+        ("commit", "提交代码并推送到远程仓库"),
+        ("hangul", "회의 일정을 잡고 참석자를 초대한다"),
+        ("thai", "ส่งอีเมลถึงลูกค้า"),
+        ("cv", "Review a resume and cover letter"),
+        ("wetter", "Größe und Länge in Straßen umrechnen"),
+    ];
+    for (message, name) in [
+        ("подготовь отчеты по продажам", "reports"),
+        ("メールを返信したい", "mail"),
+        ("请帮我提交代码", "commit"),
+        ("회의에 참석자 초대", "hangul"),
+        ("อีเมลลูกค้า", "thai"),
+        ("polish my résumé please", "cv"),
+        ("STRASSEN umrechnen", "wetter"),
+    ] {
+        assert_eq!(first(&skills, message).as_deref(), Some(name), "{message}");
+    }
+}
+
+#[test]
+fn triggers_bodies_and_slips_of_the_pen_are_found() {
+    let triggers = ["ship it to production".to_owned()];
+    let texts = [
+        SkillText { name: "release", description: "Cut a version", triggers: &triggers, ..SkillText::default() },
+        SkillText { name: "cluster", description: "Operate kubernetes nodes", ..SkillText::default() },
+        SkillText { name: "ledger", description: "Keep books", body: "Reconcile invoices in QuickBooks.", ..SkillText::default() },
+    ];
+    let catalogue = Catalogue::build(&texts);
+    let best = |message: &str| search(&catalogue, message, None, 1).above_floor().first().map(|hit| hit.skill);
+    assert_eq!(best("please ship to production"), Some(0));
+    assert_eq!(best("drain the kuberentes nodes"), Some(1));
+    assert_eq!(best("reconcile the quickbooks invoices"), Some(2));
+}
+
+#[test]
+fn a_skill_without_embedding_ranks_by_its_words() {
+    let (near, far) = ([1.0_f32, 0.0, 0.0], [0.0_f32, 1.0, 0.0]);
+    let texts = [
+        SkillText { name: "a", description: "Water the plants", embedding: Some(&far), ..SkillText::default() },
+        SkillText { name: "b", description: "Feed the animals", embedding: Some(&near), ..SkillText::default() },
+        SkillText { name: "c", description: "Prune roses in spring", ..SkillText::default() },
+    ];
+    let catalogue = Catalogue::build(&texts);
+    assert_eq!(search(&catalogue, "prune the roses", Some(&near), 1).hits[0].skill, 2);
+    let unlike = search(&catalogue, "zoo", Some(&near), 3);
+    assert_eq!(unlike.hits[0].skill, 1);
+    // Embeddings of another model are none.
+    assert_eq!(search(&catalogue, "prune the roses", Some(&[1.0; 7]), 3), search(&catalogue, "prune the roses", None, 3));
+}
+
+#[test]
+fn related_skills_are_those_that_exist() {
+    let see_also = ["b".to_owned(), "gone".to_owned(), "a".to_owned(), "b".to_owned()];
+    let texts = [
+        SkillText { name: "a", see_also: &see_also, ..SkillText::default() },
+        SkillText { name: "b", ..SkillText::default() },
+    ];
+    let catalogue = Catalogue::build(&texts);
+    assert_eq!((catalogue.related(0), catalogue.related(1), catalogue.related(7)), (&[1][..], &[][..], &[][..]));
+}
+
+#[test]
+fn terms_of_identifiers() {
+    assert_eq!(list_terms("pull-request mcp/email snake_case"), ["pull", "request", "mcp", "email", "snake", "case"]);
+    assert_eq!(list_terms("parseInvoiceLines"), ["parseinvoicelin", "pars", "invoic", "line"]);
+    assert_eq!(list_terms("GitHub H264 2024"), ["github", "h264", "2024"]);
+    assert_eq!(list_terms("RÉSUMÉ \u{fb01}le na\u{308}ive"), list_terms("resume file naive"));
+    assert_eq!(list_terms("用git提交"), ["用", "git", "提", "提交", "交"]);
+}
+
+fn mentions(names: &[&str], message: &str) -> Vec<String> {
+    let skills: Vec<(&str, &str)> = names.iter().map(|name| (*name, "")).collect();
+    let catalogue = catalogue_of(&skills);
+    let found = catalogue.find_mentions(message);
+    let meant = found.iter().filter(|mention| catalogue.is_meant(mention, message, None));
+    meant.map(|mention| names[mention.skill].to_owned()).collect()
+}
+
+#[test]
+fn names_match_as_whole_words() {
+    let names = ["git", "weather", "news-summary"];
+    for message in ["run git, then push", "(git)", "GIT!", "git's log", "用git提交", "git", "`git`", "ｇｉｔ please", "git git"] {
+        assert_eq!(mentions(&names, message), ["git"], "{message}");
+    }
+    for message in ["check github", "digit", "use git-flow", "pre-git hook", "git_x", "x_git", "gité", "git2", "гgit"] {
+        assert_eq!(mentions(&names, message), Vec::<String>::new(), "{message}");
+    }
+    for message in ["use the News-Summary skill please", "a news summary, please", "NEWS\nSUMMARY"] {
+        assert_eq!(mentions(&names, message), ["news-summary"], "{message}");
+    }
+    assert_eq!(mentions(&names, "news/summary and news - summary"), Vec::<String>::new());
+}
+
+#[test]
+fn ordinary_words_need_an_explicit_form_or_agreement() {
+    let names = ["git", "weather", "news-summary", "pdf"];
+    for message in ["nice weather today", "a pdf of it", "how is the weather", "see src/weather/mod.rs", "http://weather.com"] {
+        assert_eq!(mentions(&names, message), Vec::<String>::new(), "{message}");
+    }
+    for message in ["use weather", "/weather", "/use weather", "`weather` now", "the weather skill", "ok: /weather"] {
+        assert_eq!(mentions(&names, message), ["weather"], "{message}");
+    }
+    let skills = [("weather", "Forecast temperature and wind for a city"), ("pdf", "Fill forms in PDF files")];
+    let catalogue = catalogue_of(&skills);
+    let meant = |message: &str| -> Vec<usize> {
+        let found = catalogue.find_mentions(message);
+        found.iter().filter(|m| catalogue.is_meant(m, message, None)).map(|m| m.skill).collect()
+    };
+    assert_eq!(meant("what weather and wind does the forecast expect"), [0]);
+    assert_eq!(meant("nice weather today"), Vec::<usize>::new());
+    assert_eq!(meant("fill these forms in the pdf"), [1]);
+}
+
+#[test]
+fn namespaces_are_joined_freely_and_last_parts_only_where_clear() {
+    let names = ["mcp/gmail", "mcp/guide", "ops/guide", "git", "git-flow", "a/plan-trip"];
+    for (message, expected) in [
+        ("check mcp/gmail", &["mcp/gmail"][..]),
+        ("check MCP gmail", &["mcp/gmail"]),
+        ("check mcp-gmail", &["mcp/gmail"]),
+        ("check gmail now", &["mcp/gmail"]),
+        ("check other/gmail now", &[]),
+        ("read the guide", &[]),
+        ("use guide", &[]),
+        ("ops guide and mcp guide", &["mcp/guide", "ops/guide"]),
+        ("git flow then git", &["git-flow", "git"]),
+        ("plan trip", &["a/plan-trip"]),
+    ] {
+        assert_eq!(mentions(&names, message), expected, "{message}");
+    }
+}
+
+#[test]
+fn mentions_say_where_they_stand() {
+    let catalogue = catalogue_of(&[("git", "")]);
+    let found = catalogue.find_mentions("é用git提交");
+    assert_eq!((found[0].bytes.clone(), found[0].chars.clone()), (5..8, 2..5));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn anything_can_be_searched(
+        skills in prop::collection::vec((".{0,20}", ".{0,60}", any::<String>()), 0..6),
+        message in any::<String>(),
+        limit in 0_usize..8,
+    ) {
+        let texts: Vec<SkillText<'_>> = skills.iter()
+            .map(|(name, description, body)| SkillText { name, description, body, ..SkillText::default() }).collect();
+        let catalogue = Catalogue::build(&texts);
+        let ranking = search(&catalogue, &message, None, limit);
+        prop_assert!(ranking.hits.len() <= limit.min(skills.len()));
+        prop_assert!(ranking.hits.is_sorted_by(|a, b| a.score >= b.score));
+        prop_assert!((0.0..=1.0).contains(&ranking.fit));
+        prop_assert_eq!(&ranking, &search(&Catalogue::build(&texts), &message, None, limit));
+        for mention in catalogue.find_mentions(&message) {
+            prop_assert!(message.get(mention.bytes.clone()).is_some());
+            let chars: String = message.chars().skip(mention.chars.start).take(mention.chars.len()).collect();
+            prop_assert_eq!(chars.as_str(), &message[mention.bytes]);
+        }
+    }
+
+    #[test]
+    fn every_word_of_a_text_finds_it(words in prop::collection::vec("[a-z]{3,9}|[а-я]{3,9}|[一-龥]{1,4}", 1..8)) {
+        let text = words.join(" ");
+        let catalogue = catalogue_of(&[("x", text.as_str())]);
+        for word in &words {
+            let hits = search(&catalogue, word, None, 1).hits;
+            prop_assert_eq!(hits.len(), usize::from(!list_terms(word).is_empty()), "{}", word);
+        }
+    }
+
+    #[test]
+    fn a_name_alone_names_its_skill(name in "[a-z][a-z0-9]{0,6}(-[a-z0-9]{1,5}){0,2}(/[a-z0-9]{1,5}(-[a-z0-9]{1,5}){0,2}){0,3}") {
+        let catalogue = catalogue_of(&[(name.as_str(), "")]);
+        for message in [name.clone(), format!("use {name} now"), format!("({})", name.to_uppercase()), name.replace(['/', '-'], " ")] {
+            let found = catalogue.find_mentions(&message);
+            prop_assert!(found.iter().any(|mention| mention.skill == 0), "{}", message);
+        }
+    }
+}

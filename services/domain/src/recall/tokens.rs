@@ -1,0 +1,177 @@
+//! The terms of a text in any language: words are folded and stemmed, scripts without blanks cut into pairs.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use snowball_stemmers_rs::{Algorithm, Stemmer};
+
+use super::fold::{Class, class_of, fold};
+use super::hash::{Keyed, hash, short};
+use super::stop_words::is_stop_word;
+
+/// Longer runs of letters are no words but encoded data.
+const WORD_BYTES: usize = 64;
+
+/// The stemmed terms of a text, in order; none for blanks, punctuation and stop words.
+pub fn list_terms(text: &str) -> Vec<String> {
+    let stems = Stems::default();
+    let mut found = Vec::new();
+    each_word(text, |word, shape| match shape {
+        Shape::Pair => found.push(word.to_owned()),
+        Shape::Word => found.extend(stems.stem(&fold(word)).map(Cow::into_owned)),
+    });
+    found
+}
+
+/// What a piece of text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// A word as it was written.
+    Word,
+    /// One or two folded letters of a dense script.
+    Pair,
+}
+
+/// Numbers the terms of many texts, and remembers the words that it has seen.
+#[derive(Default)]
+pub(super) struct Vocabulary {
+    stems: Stems,
+    words: HashMap<u64, Option<u32>, Keyed>,
+    numbers: HashMap<u64, u32, Keyed>,
+    terms: Vec<u32>,
+}
+
+impl Vocabulary {
+    /// Calls `visit` with the number of each term of a text, in order.
+    pub(super) fn visit(&mut self, text: &str, mut visit: impl FnMut(usize)) {
+        let Self { stems, words, numbers, terms } = self;
+        let mut number_of = |term: &[u8]| {
+            let key = hash(term);
+            *numbers.entry(key).or_insert_with(|| {
+                terms.push(short(key));
+                u32::try_from(terms.len() - 1).unwrap_or(u32::MAX)
+            })
+        };
+        each_word(text, |word, shape| {
+            let number = match shape {
+                Shape::Pair => Some(number_of(word.as_bytes())),
+                Shape::Word => *words
+                    .entry(hash(word.as_bytes()))
+                    .or_insert_with(|| stems.stem(&fold(word)).map(|stem| number_of(stem.as_bytes()))),
+            };
+            if let Some(number) = number {
+                visit(number as usize);
+            }
+        });
+    }
+
+    /// The short hash of each term, by its number.
+    pub(super) fn terms(&self) -> &[u32] {
+        &self.terms
+    }
+}
+
+struct Stems {
+    english: Stemmer,
+    russian: Stemmer,
+}
+
+impl Default for Stems {
+    fn default() -> Self {
+        Self { english: Stemmer::create(Algorithm::English), russian: Stemmer::create(Algorithm::Russian) }
+    }
+}
+
+impl Stems {
+    /// The stem of a folded word; `None` for a stop word.
+    fn stem<'a>(&self, word: &'a str) -> Option<Cow<'a, str>> {
+        if word.is_empty() || word.len() > WORD_BYTES || is_stop_word(word) {
+            return None;
+        }
+        if word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase()) {
+            return Some(self.english.stem(word));
+        }
+        if word.chars().all(|c| matches!(c, '\u{400}'..='\u{45f}')) {
+            return Some(self.russian.stem(word));
+        }
+        Some(Cow::Borrowed(word))
+    }
+}
+
+fn each_word(text: &str, mut visit: impl FnMut(&str, Shape)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        while at < bytes.len() && bytes[at].is_ascii_alphanumeric() {
+            at += 1;
+        }
+        if at < bytes.len() && !bytes[at].is_ascii() {
+            at = visit_foreign(text, start, &mut visit);
+        } else if at > start {
+            visit_plain(&text[start..at], &mut visit);
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Visits an ASCII word, and its parts where capitals join several in one, as in `pullRequest`.
+///
+/// Words that begin with a capital stay whole: `GitHub` is not about `git`.
+fn visit_plain(word: &str, visit: &mut impl FnMut(&str, Shape)) {
+    visit(word, Shape::Word);
+    let bytes = word.as_bytes();
+    if !bytes[0].is_ascii_lowercase() || word.len() > WORD_BYTES || !bytes.iter().any(u8::is_ascii_uppercase) {
+        return;
+    }
+    let mut start = 0;
+    for at in 1..=bytes.len() {
+        if at == bytes.len() || (bytes[at].is_ascii_uppercase() && !bytes[at - 1].is_ascii_uppercase()) {
+            if at - start > 1 {
+                visit(&word[start..at], Shape::Word);
+            }
+            start = at;
+        }
+    }
+}
+
+/// Visits the runs from `start` up to the next gap, and says where to go on.
+fn visit_foreign(text: &str, start: usize, visit: &mut impl FnMut(&str, Shape)) -> usize {
+    let mut run = start;
+    let mut kind = Class::Gap;
+    for (offset, c) in text[start..].char_indices() {
+        let class = class_of(c);
+        if class == kind && class != Class::Gap {
+            continue;
+        }
+        visit_run(&text[run..start + offset], kind, visit);
+        (run, kind) = (start + offset, class);
+        if class == Class::Gap {
+            return run + c.len_utf8();
+        }
+    }
+    visit_run(&text[run..], kind, visit);
+    text.len()
+}
+
+fn visit_run(run: &str, kind: Class, visit: &mut impl FnMut(&str, Shape)) {
+    match kind {
+        Class::Gap => {}
+        Class::Word => visit(run, Shape::Word),
+        Class::Dense => visit_dense(&fold(run), visit),
+    }
+}
+
+/// Single letters find words of one, pairs say which letters follow each other.
+fn visit_dense(run: &str, visit: &mut impl FnMut(&str, Shape)) {
+    let mut last = None;
+    for (at, c) in run.char_indices() {
+        let end = at + c.len_utf8();
+        visit(&run[at..end], Shape::Pair);
+        if let Some(before) = last {
+            visit(&run[before..end], Shape::Pair);
+        }
+        last = Some(at);
+    }
+}

@@ -1,0 +1,61 @@
+//! Attention of one text: every token takes from every other, head by head.
+
+use fearless_simd::Simd;
+
+use crate::linear::{LANES, Panel, Rows, multiply};
+use crate::math::softmax;
+
+const SCALE: &[f32] = &[1.0; LANES];
+const BIAS: &[f32] = &[0.0; LANES];
+
+/// Room for the longest text of a batch.
+pub(crate) struct Attention {
+    heads: usize,
+    width: usize,
+    keys: Vec<f32>,
+    values: Vec<f32>,
+    scores: Vec<f32>,
+}
+
+impl Attention {
+    pub(crate) fn new(heads: usize, width: usize, longest: usize) -> Self {
+        let (padded, head) = (longest.next_multiple_of(LANES), width / heads);
+        let (keys, values) = (vec![0.0; padded * head], vec![0.0; longest * head]);
+        Self { heads, width, keys, values, scores: vec![0.0; longest * padded] }
+    }
+
+    /// From the rows of queries, keys and values of one text to the rows of `out`. Queries come scaled.
+    #[inline(always)]
+    pub(crate) fn run<S: Simd>(&mut self, simd: S, rows: &[f32], out: &mut [f32]) {
+        let (row, head) = (3 * self.width, self.width / self.heads);
+        let count = rows.len() / row;
+        let padded = count.next_multiple_of(LANES);
+        let scores = &mut self.scores[..count * padded];
+        for first in (0..self.width).step_by(head) {
+            let (keys, values) = (&mut self.keys[..padded * head], &mut self.values[..count * head]);
+            for (token, row) in rows.chunks_exact(row).enumerate() {
+                let key = &row[self.width + first..][..head];
+                for (place, value) in keys[token / LANES * LANES * head..].chunks_exact_mut(LANES).zip(key) {
+                    place[token % LANES] = *value;
+                }
+                let value = row[2 * self.width + first..][..head].chunks_exact(LANES);
+                for (panel, part) in values.chunks_exact_mut(count * LANES).zip(value) {
+                    panel[token * LANES..][..LANES].copy_from_slice(part);
+                }
+            }
+            let queries = Rows { values: &rows[first..], stride: row, count };
+            for (number, weights) in keys.chunks_exact(head * LANES).enumerate() {
+                let panel = Panel { weights, scale: SCALE, bias: BIAS };
+                multiply(simd, queries, panel, &mut scores[number * LANES..], padded);
+            }
+            for row in scores.chunks_exact_mut(padded) {
+                softmax(&mut row[..count]);
+            }
+            let shares = Rows { values: scores, stride: padded, count };
+            for (number, weights) in values.chunks_exact(count * LANES).enumerate() {
+                let panel = Panel { weights, scale: SCALE, bias: BIAS };
+                multiply(simd, shares, panel, &mut out[first + number * LANES..], self.width);
+            }
+        }
+    }
+}

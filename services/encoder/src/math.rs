@@ -1,0 +1,131 @@
+//! Functions of single numbers and rows, in forms the compiler turns into vector instructions.
+
+use std::f32::consts::{FRAC_1_SQRT_2, LOG2_E};
+
+use crate::linear::LANES;
+
+/// Gains and offsets of a normalisation.
+pub(crate) struct Norm {
+    pub(crate) gain: Vec<f32>,
+    pub(crate) offset: Vec<f32>,
+    pub(crate) epsilon: f32,
+}
+
+impl Norm {
+    /// Adds rows to rows, then brings each to mean 0 and variance 1, then scales it.
+    #[inline(always)]
+    pub(crate) fn add(&self, rows: &mut [f32], added: &[f32]) {
+        let width = self.gain.len();
+        for (row, added) in rows.chunks_exact_mut(width).zip(added.chunks_exact(width)) {
+            for (value, more) in row.iter_mut().zip(added) {
+                *value += more;
+            }
+            let mean = sum(row, |value| value) / width as f32;
+            for value in row.iter_mut() {
+                *value -= mean;
+            }
+            let factor = 1.0 / (sum(row, |value| value * value) / width as f32 + self.epsilon).sqrt();
+            for ((value, gain), offset) in row.iter_mut().zip(&self.gain).zip(&self.offset) {
+                *value = *value * factor * gain + offset;
+            }
+        }
+    }
+}
+
+/// Shares that are positive and add up to 1.
+#[inline(always)]
+pub(crate) fn softmax(row: &mut [f32]) {
+    let most = row.iter().copied().fold(f32::MIN, f32::max);
+    for value in row.iter_mut() {
+        *value = exp(*value - most);
+    }
+    let factor = 1.0 / row.iter().sum::<f32>();
+    for value in row.iter_mut() {
+        *value *= factor;
+    }
+}
+
+/// The Gaussian error linear unit of every number. The error function is Abramowitz and Stegun's 7.1.26.
+#[inline(always)]
+pub(crate) fn gelu(values: &mut [f32]) {
+    for value in values {
+        let x = value.abs() * FRAC_1_SQRT_2;
+        let t = 1.0 / (1.0 + 0.327_591_1 * x);
+        let tail = t * (0.254_829_6 + t * (-0.284_496_74 + t * (1.421_413_7 + t * (-1.453_152 + t * 1.061_405_4))));
+        let erf = (1.0 - tail * exp(-x * x)).copysign(*value);
+        *value = 0.5 * *value * (1.0 + erf);
+    }
+}
+
+/// Brings a vector to length 1; the vector of nothing stays.
+pub(crate) fn normalise(vector: &mut [f32]) {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if length > 0.0 {
+        for value in vector {
+            *value /= length;
+        }
+    }
+}
+
+#[inline(always)]
+fn sum(row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
+    let mut sums = [0.0; LANES];
+    for part in row.as_chunks::<LANES>().0 {
+        for (sum, value) in sums.iter_mut().zip(part) {
+            *sum += of(*value);
+        }
+    }
+    sums.iter().sum()
+}
+
+/// The exponential function to seven digits, after Cephes.
+#[inline(always)]
+fn exp(x: f32) -> f32 {
+    const ROUNDER: f32 = 12_582_912.0; // adding 1.5 * 2^23 leaves no room for a fraction
+    let x = x.clamp(-87.0, 88.0);
+    let power = (x * LOG2_E + ROUNDER) - ROUNDER;
+    let r = x - power * 0.693_359_4 + power * 2.121_944_4e-4;
+    let tail = 0.5 + r * (0.166_666_65 + r * (0.041_665_795 + r * (0.008_333_452 + r * 0.001_398_2)));
+    let factor = f32::from_bits(((power as i32 + 127) << 23) as u32);
+    (1.0 + r + r * r * tail) * factor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_has_seven_digits() {
+        for step in -8700..8800 {
+            let x = step as f32 / 100.0;
+            let exact = f64::from(x).exp();
+            assert!((f64::from(exp(x)) / exact - 1.0).abs() < 3e-7, "{x}");
+        }
+        assert!(exp(-1e9) < 1e-37 && exp(f32::NEG_INFINITY) < 1e-37);
+    }
+
+    #[test]
+    fn gelu_is_near_its_table() {
+        let mut values = [-6.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0];
+        gelu(&mut values);
+        let exact = [0.0, -0.158_655_26, -0.154_268_77, 0.0, 0.345_731_23, 0.841_344_8, 2.995_950_2];
+        for (value, exact) in values.into_iter().zip(exact) {
+            assert!((value - exact).abs() < 1e-6, "{value} {exact}");
+        }
+    }
+
+    #[test]
+    fn softmax_of_huge_numbers_adds_up() {
+        let mut row = [1e30, 1e30, -1e30];
+        softmax(&mut row);
+        assert_eq!(row[0], 0.5);
+        assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_vector_of_nothing_stays() {
+        let mut vector = [0.0; 4];
+        normalise(&mut vector);
+        assert_eq!(vector, [0.0; 4]);
+    }
+}

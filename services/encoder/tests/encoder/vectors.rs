@@ -1,0 +1,98 @@
+//! Vectors beside those of an independent implementation, and what must never change them.
+
+use knowhow_encoder::Encoder;
+use proptest::prelude::*;
+
+use crate::{ENCODER, model_folder};
+
+fn encode(texts: &[&str]) -> Vec<Vec<f32>> {
+    let tokens: Vec<_> = texts.iter().map(|text| ENCODER.tokens(text)).collect();
+    ENCODER.encode(&tokens, &mut || ())
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[test]
+fn vectors_are_those_of_the_reference_implementation() {
+    let cases: Vec<(String, Vec<f32>)> = serde_json::from_str(include_str!("../reference/vectors.json")).unwrap();
+    assert_eq!(ENCODER.dims(), 384);
+    for (text, expected) in &cases {
+        let vector = &encode(&[text])[0];
+        let worst = vector.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 1e-4, "{text:?}: {worst}");
+        assert!(cosine(vector, expected) > 0.999_999, "{text:?}");
+    }
+}
+
+#[test]
+fn meaning_is_near_meaning() {
+    let vectors =
+        encode(&["How do I deploy to production?", "ship a release to the live servers", "a recipe for soup"]);
+    assert!(cosine(&vectors[0], &vectors[1]) > cosine(&vectors[0], &vectors[2]) + 0.2);
+}
+
+#[test]
+fn company_changes_no_bit_of_a_vector() {
+    let long = "the quick brown fox jumps over the lazy dog ".repeat(9);
+    let texts = ["", "one", "two words", "a somewhat longer sentence, with marks!", &long];
+    let alone: Vec<_> = texts.iter().flat_map(|text| encode(&[text])).collect();
+    assert_eq!(encode(&texts), alone);
+    let mut turned = texts;
+    turned.reverse();
+    assert!(encode(&turned).iter().eq(alone.iter().rev()));
+}
+
+#[test]
+fn a_second_copy_of_the_model_gives_the_same_bits() {
+    let other = Encoder::open(&model_folder()).unwrap();
+    let text = "patch the plan-meeting skill";
+    assert_eq!(other.encode(&[other.tokens(text)], &mut || ()), encode(&[text]));
+}
+
+#[test]
+fn strange_texts_have_vectors_of_length_one() {
+    let huge = "lorem ipsum ".repeat(90_000);
+    let marks = "\u{301}".repeat(5000);
+    let texts = [
+        "",
+        " ",
+        "\0",
+        "\u{fffd}",
+        "\u{301}\u{308}",
+        &marks,
+        "🧑‍🚀🎉",
+        "会议安排在星期二",
+        "日本語 한국어",
+        "שלום",
+        "[MASK]",
+        &huge,
+    ];
+    for text in texts {
+        let vector = &encode(&[text])[0];
+        assert!((cosine(vector, vector) - 1.0).abs() < 1e-5, "{:?}", &text[..text.floor_char_boundary(20)]);
+    }
+    assert_eq!(encode(&["\0"]), encode(&[""]));
+    assert!(encode(&[]).is_empty());
+}
+
+#[test]
+fn the_pause_comes_before_each_layer_and_may_encode_itself() {
+    let outer = [ENCODER.tokens("the outer text, which is in no hurry")];
+    let mut inner = Vec::new();
+    let vectors = ENCODER.encode(&outer, &mut || inner.extend(encode(&["urgent"])));
+    assert_eq!(inner.len(), 6);
+    assert_eq!(inner[5], encode(&["urgent"])[0]);
+    assert_eq!(vectors, encode(&["the outer text, which is in no hurry"]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_text_has_a_vector_of_length_one(text in "\\PC{0,80}|.{0,80}") {
+        let vector = &encode(&[&text])[0];
+        prop_assert!((cosine(vector, vector) - 1.0).abs() < 1e-5);
+    }
+}
