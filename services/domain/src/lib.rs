@@ -14,6 +14,7 @@ mod lines;
 pub mod manifest;
 pub mod name;
 pub mod patch;
+pub mod recall;
 pub mod resource;
 pub mod scope;
 pub mod settings;
