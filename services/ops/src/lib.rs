@@ -4,6 +4,7 @@ pub mod admin;
 mod app;
 pub mod archive;
 mod call;
+pub mod jobs;
 pub mod page;
 pub mod skills;
 pub mod starters;

@@ -11,6 +11,7 @@ pub mod issuers;
 pub mod keys;
 mod migrate;
 mod principal;
+pub mod queue;
 pub mod skills;
 pub mod starters;
 mod system;

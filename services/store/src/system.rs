@@ -156,6 +156,41 @@ pub(crate) async fn ensure_user(
     Err(Error::Unavailable("the user is being made by another request; try again".into()))
 }
 
+/// A user and the tenant around it.
+pub(crate) struct Owner {
+    pub(crate) tenant: KnownTenant,
+    pub(crate) external_id: String,
+    pub(crate) starters_release: Option<Arc<[u8]>>,
+}
+
+/// Why: a claimed job says whose it is; until the row is found there is nobody to run as.
+pub(crate) async fn find_owner(db: &Database, tenant: TenantId, user: UserId) -> Result<Option<Owner>> {
+    let mut tx = SystemTx::begin(db).await?;
+    let row = sqlx::query!(
+        "-- system.find_owner
+        select t.slug, t.settings, u.external_id, c.starters_release
+        from users u
+        join tenants t on t.tenant_id = u.tenant_id
+        join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
+        where u.tenant_id = $1 and u.user_id = $2",
+        tenant.0,
+        user.0
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    row.map(|row| {
+        let settings = tenants::read_settings(row.settings)?;
+        Ok(Owner {
+            tenant: KnownTenant { id: tenant, slug: row.slug, settings, issuers: Vec::new() },
+            external_id: row.external_id,
+            starters_release: row.starters_release.map(Arc::from),
+        })
+    })
+    .transpose()
+}
+
 /// What one round of clearing up removed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Pruned {
