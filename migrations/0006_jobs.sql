@@ -39,10 +39,10 @@ begin
                      ('_private_workers', 'queue', 'select, insert, update, delete', 'knowhow_queue', 'true'),
                      ('migrations', 'system', 'select', 'knowhow_system', 'true'),
                      ('_private_tasks', 'system', 'select', 'knowhow_system', 'true'),
-                     ('_private_jobs', 'system', 'select, update, delete', 'knowhow_system', 'true'),
-                     ('_private_job_retirements', 'system', 'select', 'knowhow_system', 'true'),
+                     ('_private_jobs', 'system', 'select, update (attempts, max_attempts, run_at, updated_at), delete', 'knowhow_system',
+                      'true'),
                      ('_private_tasks', 'tenant_admin', 'select', 'knowhow_admin', 'true'),
-                     ('_private_jobs', 'tenant_admin', 'select, update, delete', 'knowhow_admin',
+                     ('_private_jobs', 'tenant_admin', 'select, update (attempts, max_attempts, run_at, updated_at), delete', 'knowhow_admin',
                       'coalesce(payload ->> ''tenant_id'', '''') = app.tenant_id()::text')
              ) as o (relation, policy, verbs, role, rows)
     loop
@@ -61,16 +61,15 @@ begin
 end $$;
 revoke all on function app.open_queue() from public;
 
--- The one way into the queue from a caller's transaction. The payload is ids alone, and whose they are is what the
--- transaction is: nobody can enqueue for another, nor touch another's key. Where a job of this task about this subject
--- waits, it is that one, with the new ids; where one is being worked on, a fresh one follows it.
+-- The way into the queue. The payload is ids alone. Where a job of this task about this subject waits, it is that one,
+-- with the new ids; where one is being worked on, a fresh one follows it.
 -- It does not NOTIFY: transactions that do commit one after the other, each with its own flush (818 a second from 16
 -- connections, against 4,676 without). Workers look by themselves.
-create function app.enqueue(task text, ids jsonb, subject text) returns void
+create function app.enqueue_for(tenant_id uuid, user_id uuid, task text, ids jsonb, subject text) returns void
 language plpgsql security definer set search_path = pg_catalog as $$
 declare
-    whole json := (ids || jsonb_build_object('tenant_id', app.tenant_id(), 'user_id', app.user_id()))::json;
-    own_key text := concat_ws(':', app.tenant_id(), app.user_id(), task, subject);
+    whole json := (ids || jsonb_build_object('tenant_id', tenant_id, 'user_id', user_id))::json;
+    own_key text := concat_ws(':', tenant_id, user_id, task, subject);
 begin
     insert into graphile_worker._private_jobs as j (task_id, payload, max_attempts, key)
     select t.id, whole, 10, own_key from graphile_worker._private_tasks t where t.identifier = task
@@ -83,7 +82,21 @@ begin
         perform graphile_worker.add_job(task, whole, job_key => own_key, max_attempts => 10);
     end if;
 end $$;
-revoke all on function app.enqueue(text, jsonb, text) from public;
+
+-- The same from a caller's transaction: whose the job is, is what the transaction is. Nobody can enqueue for another, nor
+-- touch another's key.
+create function app.enqueue(task text, ids jsonb, subject text) returns void
+language plpgsql security definer set search_path = pg_catalog as $$
+begin
+    perform app.enqueue_for(app.tenant_id(), app.user_id(), task, ids, subject);
+end $$;
+revoke all on function app.enqueue_for(uuid, uuid, text, jsonb, text), app.enqueue(text, jsonb, text) from public;
+grant execute on function app.enqueue_for(uuid, uuid, text, jsonb, text) to knowhow_system;
 grant execute on function app.enqueue(text, jsonb, text) to knowhow_tenant, knowhow_admin;
+
+-- Which skills another model embedded is a question over all tenants, with the answer 'none' almost always.
+create index skill_embeddings_by_model on skill_embeddings (model);
+select app.open_to_system('skill_embeddings');
+grant select (tenant_id, user_id, skill_id, model) on skill_embeddings to knowhow_system;
 
 reset role;

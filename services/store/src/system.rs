@@ -191,6 +191,37 @@ pub(crate) async fn find_owner(db: &Database, tenant: TenantId, user: UserId) ->
     .transpose()
 }
 
+/// Enqueues `task` about at most `batch` skills whose vector is of another model, unless such a job is there, dead or
+/// alive. Returns about how many.
+///
+/// Why: which users still have vectors of an older model is a question over all tenants.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn enqueue_stale_embeddings(db: &Database, task: &str, model: &str, batch: i64) -> Result<i64> {
+    let mut tx = SystemTx::begin(db).await?;
+    let enqueued = sqlx::query_scalar(
+        "-- system.enqueue_stale_embeddings
+        select count(app.enqueue_for(e.tenant_id, e.user_id, $1, jsonb_build_object('skill_id', e.skill_id),
+                                     e.skill_id::text))
+        from (
+            select tenant_id, user_id, skill_id from skill_embeddings e
+            where (e.model < $2 or e.model > $2)
+              and not exists (select from graphile_worker._private_jobs j
+                              where j.key = concat_ws(':', e.tenant_id, e.user_id, $1, e.skill_id))
+            limit $3
+        ) e",
+    )
+    .bind(task)
+    .bind(model)
+    .bind(batch)
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(enqueued)
+}
+
 /// What one round of clearing up removed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Pruned {
@@ -202,6 +233,8 @@ pub struct Pruned {
     pub archived_skills: u64,
     /// Files that no version and no archive refers to any more.
     pub files: u64,
+    /// Jobs that died a month ago, or failed after a newer one had taken their place.
+    pub jobs: u64,
 }
 
 /// Removes what is past its time: at most `batch` rows of each kind, and the due archives of at most `batch` users.
@@ -214,6 +247,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
     let mut pruned = Pruned {
         idempotency_keys: prune_idempotency_keys(db, now, batch).await?,
         usage_events: prune_usage_events(db, now, batch).await?,
+        jobs: prune_jobs(db, now, batch).await?,
         ..Pruned::default()
     };
     for (tenant, user) in list_owners_of_due_archives(db, now, batch).await? {
@@ -257,6 +291,27 @@ async fn prune_usage_events(db: &Database, now: DateTime<Utc>, batch: i64) -> Re
         now,
         batch
     )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    tx.commit().await?;
+    Ok(removed)
+}
+
+/// Not through a macro: the tables are the library's.
+async fn prune_jobs(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let mut tx = SystemTx::begin(db).await?;
+    let removed = sqlx::query(
+        "-- system.prune_jobs
+        delete from graphile_worker._private_jobs where id in (
+            select id from graphile_worker._private_jobs
+            where locked_at is null and attempts >= max_attempts
+              and (key is null or run_at < $1::timestamptz - interval '30 days')
+            limit $2)",
+    )
+    .bind(now)
+    .bind(batch)
     .execute(tx.conn())
     .await
     .map_err(refuse)?

@@ -1,13 +1,13 @@
 //! The queue of jobs: how they get in, who works on them, and what admins see of them. The tables are those of the
 //! library graphile_worker; its statements run like all others, in transactions that take a role.
 
+mod desk;
 mod driver;
-mod enqueue;
 mod install;
 mod task;
 mod worker;
 
-pub(crate) use enqueue::enqueue;
+pub use desk::{JobRow, JobState, count_dead, discard, list, retry};
 pub(crate) use install::{inspect, install};
 pub use task::{Claimed, Job, JobError, Task};
 pub use worker::{WorkerConfig, work};

@@ -62,6 +62,7 @@ pub async fn save_in(tx: &mut TenantTx, draft: &Draft<'_>) -> Result<Written> {
             source: Source::User,
             kind: ChangeKind::Save,
             session: None,
+            tasks: &[],
             request_digest: None,
             now: now(),
         };
