@@ -14,6 +14,7 @@ mod priority;
 mod remote;
 pub mod skills;
 pub mod starters;
+pub mod summarize;
 
 pub use app::{App, readiness};
 
