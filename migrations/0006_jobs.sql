@@ -94,9 +94,9 @@ revoke all on function app.enqueue_for(uuid, uuid, text, jsonb, text), app.enque
 grant execute on function app.enqueue_for(uuid, uuid, text, jsonb, text) to knowhow_system;
 grant execute on function app.enqueue(text, jsonb, text) to knowhow_tenant, knowhow_admin;
 
--- Which skills another model embedded is a question over all tenants, with the answer 'none' almost always.
-create index skill_embeddings_by_model on skill_embeddings (model);
-select app.open_to_system('skill_embeddings');
+-- Which skills have no vector of the present model is asked over all tenants, a page at a time.
+select app.open_to_system('skills'), app.open_to_system('skill_embeddings');
+grant select (tenant_id, user_id, skill_id) on skills to knowhow_system;
 grant select (tenant_id, user_id, skill_id, model) on skill_embeddings to knowhow_system;
 
 reset role;

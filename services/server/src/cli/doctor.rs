@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use knowhow_store::{Database, walls};
+use knowhow_ops::Models;
+use knowhow_store::{Database, queue, walls};
 
 use crate::config::Config;
 
@@ -16,9 +17,14 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     match config.database().and_then(|database| Ok(Database::open(&database)?)) {
         Err(error) => findings.push(error.to_string()),
         Ok(db) => match walls::inspect(&db).await {
+            Ok(found) if found.is_empty() => report_jobs(&db).await?,
             Ok(found) => findings.extend(found),
             Err(error) => findings.push(format!("the database cannot be inspected: {error}")),
         },
+    }
+    match config.models().and_then(|models| Ok(Models::open(models)?)) {
+        Err(error) => findings.push(format!("{error:#}")),
+        Ok(models) => findings.extend(report(&models)),
     }
     for finding in &findings {
         println!("wrong: {finding}");
@@ -28,4 +34,29 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
+}
+
+/// The queue is there, or its absence were a finding. Dead jobs are work for an admin, nothing wrong with the deployment.
+async fn report_jobs(db: &Database) -> Result<()> {
+    match queue::count_dead(db).await? {
+        0 => println!("jobs: the queue is there, no job is dead"),
+        dead => println!("jobs: the queue is there, {dead} dead (GET /v1/admin/jobs?state=dead)"),
+    }
+    Ok(())
+}
+
+/// Says which models there are; what is wrong with one that was asked for.
+fn report(models: &Models) -> Option<String> {
+    match (&models.embedder, models.problem()) {
+        (Some(embedder), _) => println!("embeddings: {}, {} numbers", embedder.model(), embedder.dims()),
+        (None, Some(_)) => println!("embeddings: none that can be used; skills are found by words only"),
+        (None, None) => {
+            println!("embeddings: none; skills are found by words only (KNOWHOW_MODEL_DIR, KNOWHOW_EMBEDDINGS_URL)")
+        }
+    }
+    match &models.chat {
+        Some(chat) => println!("chat model: {}", chat.model()),
+        None => println!("chat model: none; summaries are extracts (KNOWHOW_CHAT_URL)"),
+    }
+    models.problem().map(str::to_owned)
 }

@@ -1,9 +1,11 @@
 //! `knowhow serve`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use futures_util::future::join;
+use knowhow_ops::{App, Models};
 use knowhow_store::{Database, walls};
 
 use super::{shell, worker};
@@ -16,9 +18,9 @@ use crate::telemetry;
 pub(super) fn run(config: &Config) -> Result<ExitCode> {
     telemetry::init(config)?;
     actix_web::rt::System::new().block_on(async {
-        let app = shell::app(config)?;
+        let app = App { models: open_models(config)?, ..shell::app(config)? };
         require_walls(&app.db).await?;
-        let listening = listen(config, app.gate.state().clone(), app.clock.clone())?;
+        let listening = listen(config, app.gate.state().clone(), app.models.clone(), app.clock.clone())?;
         for address in &listening.addresses {
             tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");
         }
@@ -35,6 +37,19 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
         worked
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The models that are configured; the service works without them, and says so.
+pub(super) fn open_models(config: &Config) -> Result<Arc<Models>> {
+    let models = Models::open(config.models()?)?;
+    match (models.problem(), &models.embedder) {
+        (Some(problem), _) => {
+            tracing::warn!(problem, "the embeddings model cannot be used: skills are found by words only")
+        }
+        (None, None) => tracing::warn!("no embeddings model is configured: skills are found by words only"),
+        (None, Some(embedder)) => tracing::info!(model = embedder.model(), "embeddings"),
+    }
+    Ok(Arc::new(models))
 }
 
 /// Behind a wall with a hole it is better not to serve at all.

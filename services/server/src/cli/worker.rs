@@ -14,7 +14,7 @@ use crate::telemetry;
 /// Works until SIGTERM or SIGINT, then finishes what is in hand or gives it back.
 pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     telemetry::init(config)?;
-    let app = shell::app(config)?;
+    let app = App { models: serve::open_models(config)?, ..shell::app(config)? };
     serve::require_walls(&app.db).await?;
     work(config, &app).await?;
     app.db.close().await;

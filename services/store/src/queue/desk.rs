@@ -2,42 +2,13 @@
 //! library's, so the macros that check statements do not know them; tests do.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, UserId, new_id};
+use knowhow_domain::{Error, JobState, Result, UserId, new_id};
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, PgConnection, Row};
-use uuid::Uuid;
 
 use crate::error::refuse;
 use crate::tx::SystemTx;
 use crate::{Database, Principal, TenantTx};
-
-/// Where a job is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JobState {
-    /// For a worker, or its time.
-    Waiting,
-    /// A worker has it.
-    Running,
-    /// It failed, and is tried again.
-    Failed,
-    /// It failed for good.
-    Dead,
-}
-
-impl JobState {
-    /// Every state.
-    pub const ALL: [Self; 4] = [Self::Waiting, Self::Running, Self::Failed, Self::Dead];
-
-    /// The served form.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Running => "running",
-            Self::Failed => "failed",
-            Self::Dead => "dead",
-        }
-    }
-}
 
 /// A job.
 #[derive(Debug, Clone)]
@@ -98,7 +69,7 @@ pub async fn list(
         order by j.id desc
         limit $4",
     )
-    .bind(&desk.tenant)
+    .bind(desk.tenant.clone())
     .bind(before)
     .bind(state.map(JobState::as_str))
     .bind(limit)
@@ -152,7 +123,7 @@ pub async fn discard(db: &Database, admin: &Principal, job: i64, now: DateTime<U
 async fn change(db: &Database, admin: &Principal, job: i64, sql: &'static str, now: DateTime<Utc>) -> Result<()> {
     let mut desk = Desk::open(db, admin).await?;
     let changed = sqlx::query(sql)
-        .bind(&desk.tenant)
+        .bind(desk.tenant.clone())
         .bind(job)
         .bind(admin.tenant().0)
         .bind(UserId::TENANT_WIDE.0)
@@ -253,10 +224,7 @@ impl<'r> FromRow<'r, PgRow> for JobRow {
         Ok(Self {
             id: row.try_get("id")?,
             task: row.try_get("task")?,
-            state: JobState::ALL
-                .into_iter()
-                .find(|known| known.as_str() == state)
-                .ok_or_else(|| sqlx::Error::Decode(state.into()))?,
+            state: JobState::from_word(state).ok_or_else(|| sqlx::Error::Decode(state.into()))?,
             user: row.try_get("owner")?,
             attempts: row.try_get("attempts")?,
             max_attempts: row.try_get("max_attempts")?,

@@ -7,7 +7,7 @@ mod install;
 mod task;
 mod worker;
 
-pub use desk::{JobRow, JobState, count_dead, discard, list, retry};
+pub use desk::{JobRow, count_dead, discard, list, retry};
 pub(crate) use install::{inspect, install};
 pub use task::{Claimed, Job, JobError, Task};
 pub use worker::{WorkerConfig, work};
