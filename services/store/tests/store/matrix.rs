@@ -21,6 +21,8 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("archived_skills", "what is past its time is a question over all tenants"),
     ("skill_resources", "files of what was cleared up"),
     ("skill_versions", "which files of what was cleared up are still in use"),
+    ("skills", "which skills have no vector of the present model is a question over all tenants"),
+    ("skill_embeddings", "which skills have no vector of the present model is a question over all tenants"),
 ];
 
 /// A table with a tenant's rows.
