@@ -15,8 +15,8 @@ mod stop_words;
 mod tokens;
 
 pub use catalogue::{Catalogue, SkillText};
-pub use ordinary::find_rarity;
 pub use names::{Mention, SHORT_MESSAGE_CHARS};
+pub use ordinary::find_rarity;
 pub use search::{Hit, Ranking, Signals, about, search};
 pub use tokens::list_terms;
 
