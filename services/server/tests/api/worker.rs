@@ -104,7 +104,6 @@ impl Ground {
             ("KNOWHOW_EMBEDDINGS_URL", &self.fake.url),
             ("KNOWHOW_EMBEDDINGS_MODEL", "fake"),
             ("KNOWHOW_EMBEDDINGS_DIMENSIONS", "3"),
-            ("KNOWHOW_WORKER_RECOVERY_S", "1"),
         ];
         ours.into_iter().chain(more.iter().copied()).collect()
     }
@@ -128,7 +127,10 @@ impl Ground {
 
     /// Waits until no job is left.
     fn idle(&self) {
-        poll("the jobs to be done", || (self.count("graphile_worker._private_jobs") == 0).then_some(()));
+        poll("the jobs to be done", || {
+            self.hurry();
+            (self.count("graphile_worker._private_jobs") == 0).then_some(())
+        });
     }
 
     /// Has failed jobs tried at once.
@@ -174,14 +176,9 @@ async fn every_job_of_a_worker_that_is_killed_has_one_effect() {
     assert_eq!(ground.count("graphile_worker._private_jobs where locked_by is not null"), KILLS as u64);
     assert_eq!(ground.count("skill_embeddings"), 0);
     ground.fake.thinks.store(false, Ordering::SeqCst);
-    let _workers = [ground.work(&[]), ground.work(&[])];
-    poll("the dead to be found", || {
-        (ground.count("graphile_worker._private_jobs where attempts = 1") == 0).then_some(())
-    });
-    poll("the jobs to be done", || {
-        ground.hurry();
-        (ground.count("graphile_worker._private_jobs") == 0).then_some(())
-    });
+    let soon = [("KNOWHOW_WORKER_RECOVERY_S", "2")];
+    let _workers = [ground.work(&soon), ground.work(&soon)];
+    ground.idle();
     assert_eq!(ground.count("skill_embeddings where model = 'fake'"), KILLS as u64);
     // One for the save, one for the vector.
     assert_eq!(ground.count("user_catalogs where skill_count = 1 and revision = 2"), KILLS as u64);
@@ -291,8 +288,10 @@ async fn a_worker_outlives_its_database() {
     let world = world(&service).await;
     let wire = Wire::to(&ground.login());
     let quiet = "info,graphile_worker_crontab_runner=off";
-    let worker =
-        Service::work(&ground.with(&wire.url, &[("KNOWHOW_LOG", quiet), ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "500")]));
+    let worker = Service::work(&ground.with(
+        &wire.url,
+        &[("KNOWHOW_LOG", quiet), ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "500"), ("KNOWHOW_WORKER_RECOVERY_S", "2")],
+    ));
     world.alice.create_all(&["before"]).await;
     ground.idle();
     wire.cut();
