@@ -288,10 +288,7 @@ async fn a_worker_outlives_its_database() {
     let world = world(&service).await;
     let wire = Wire::to(&ground.login());
     let quiet = "info,graphile_worker_crontab_runner=off";
-    let worker = Service::work(&ground.with(
-        &wire.url,
-        &[("KNOWHOW_LOG", quiet), ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "500"), ("KNOWHOW_WORKER_RECOVERY_S", "2")],
-    ));
+    let worker = Service::work(&ground.with(&wire.url, &[("KNOWHOW_LOG", quiet), ("KNOWHOW_WORKER_RECOVERY_S", "2")]));
     world.alice.create_all(&["before"]).await;
     ground.idle();
     wire.cut();
