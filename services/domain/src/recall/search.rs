@@ -64,7 +64,8 @@ struct Fusion {
 /// Without embeddings.
 const WORDS: Fusion = Fusion { name: 0.19, text: 0.39, body: 0.28, text_cover: 0.0, cover: 0.0, cosine: 0.0 };
 /// With embeddings.
-const WORDS_AND_MEANING: Fusion = Fusion { name: 0.19, text: 0.39, body: 0.28, text_cover: 0.0, cover: 0.0, cosine: 8.0 };
+const WORDS_AND_MEANING: Fusion =
+    Fusion { name: 0.19, text: 0.39, body: 0.28, text_cover: 0.0, cover: 0.0, cosine: 8.0 };
 
 impl Fusion {
     fn score(&self, signals: &Signals) -> f32 {

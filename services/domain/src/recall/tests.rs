@@ -36,7 +36,8 @@ fn the_best_fitting_skill_comes_first() {
 
 #[test]
 fn what_fits_nothing_gets_nothing() {
-    for message in ["xyzzy", "", "   ", "...?!", "the of and to", "what is it that you have been doing", "\u{0}\u{301}"] {
+    for message in ["xyzzy", "", "   ", "...?!", "the of and to", "what is it that you have been doing", "\u{0}\u{301}"]
+    {
         assert_eq!(found(&MCP, message), Vec::<String>::new(), "{message:?}");
     }
     assert_eq!(found(&[], "send email"), Vec::<String>::new());
@@ -89,7 +90,12 @@ fn triggers_bodies_and_slips_of_the_pen_are_found() {
     let texts = [
         SkillText { name: "release", description: "Cut a version", triggers: &triggers, ..SkillText::default() },
         SkillText { name: "cluster", description: "Operate kubernetes nodes", ..SkillText::default() },
-        SkillText { name: "ledger", description: "Keep books", body: "Reconcile invoices in QuickBooks.", ..SkillText::default() },
+        SkillText {
+            name: "ledger",
+            description: "Keep books",
+            body: "Reconcile invoices in QuickBooks.",
+            ..SkillText::default()
+        },
     ];
     let catalogue = Catalogue::build(&texts);
     let best = |message: &str| search(&catalogue, message, None, 1).above_floor().first().map(|hit| hit.skill);
@@ -111,7 +117,10 @@ fn a_skill_without_embedding_ranks_by_its_words() {
     let unlike = search(&catalogue, "zoo", Some(&near), 3);
     assert_eq!(unlike.hits[0].skill, 1);
     // Embeddings of another model are none.
-    assert_eq!(search(&catalogue, "prune the roses", Some(&[1.0; 7]), 3), search(&catalogue, "prune the roses", None, 3));
+    assert_eq!(
+        search(&catalogue, "prune the roses", Some(&[1.0; 7]), 3),
+        search(&catalogue, "prune the roses", None, 3)
+    );
 }
 
 #[test]
@@ -145,10 +154,13 @@ fn mentions(names: &[&str], message: &str) -> Vec<String> {
 #[test]
 fn names_match_as_whole_words() {
     let names = ["git", "weather", "news-summary"];
-    for message in ["run git, then push", "(git)", "GIT!", "git's log", "用git提交", "git", "`git`", "ｇｉｔ please", "git git"] {
+    for message in
+        ["run git, then push", "(git)", "GIT!", "git's log", "用git提交", "git", "`git`", "ｇｉｔ please", "git git"]
+    {
         assert_eq!(mentions(&names, message), ["git"], "{message}");
     }
-    for message in ["check github", "digit", "use git-flow", "pre-git hook", "git_x", "x_git", "gité", "git2", "гgit"] {
+    for message in ["check github", "digit", "use git-flow", "pre-git hook", "git_x", "x_git", "gité", "git2", "гgit"]
+    {
         assert_eq!(mentions(&names, message), Vec::<String>::new(), "{message}");
     }
     for message in ["use the News-Summary skill please", "a news summary, please", "NEWS\nSUMMARY"] {
@@ -160,7 +172,9 @@ fn names_match_as_whole_words() {
 #[test]
 fn ordinary_words_need_an_explicit_form_or_agreement() {
     let names = ["git", "weather", "news-summary", "pdf"];
-    for message in ["nice weather today", "a pdf of it", "how is the weather", "see src/weather/mod.rs", "http://weather.com"] {
+    for message in
+        ["nice weather today", "a pdf of it", "how is the weather", "see src/weather/mod.rs", "http://weather.com"]
+    {
         assert_eq!(mentions(&names, message), Vec::<String>::new(), "{message}");
     }
     for message in ["use weather", "/weather", "/use weather", "`weather` now", "the weather skill", "ok: /weather"] {
