@@ -40,11 +40,6 @@ pub(super) fn class_of(c: char) -> Class {
     }
 }
 
-/// Whether the character ends in a dense script, whose words have no visible neighbours.
-pub(super) fn is_dense(c: char) -> bool {
-    class_of(c) == Class::Dense
-}
-
 /// NFKC, lower case, no diacritics on Latin and Greek letters, no vowel points on Hebrew and Arabic ones.
 pub(super) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {

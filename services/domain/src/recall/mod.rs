@@ -15,8 +15,9 @@ mod stop_words;
 mod tokens;
 
 pub use catalogue::{Catalogue, SkillText};
-pub use names::{Mention, SHORT_MESSAGE_CHARS};
-pub use search::{Hit, Ranking, Signals, about, search};
+pub use meaning::Meaning;
+pub use names::{Mention, SHORT_MESSAGE_CHARS, is_short};
+pub use search::{Hit, Ranking, Signals, search, search_with};
 pub use tokens::list_terms;
 
 #[cfg(test)]
