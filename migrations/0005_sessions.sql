@@ -188,4 +188,17 @@ create table memory_embeddings (
 select app.protect('memory_embeddings');
 grant select, insert, update, delete on memory_embeddings to knowhow_tenant, knowhow_admin;
 
+-- Whether what is written in a session carries its taint. A caller names a session by its id or its key; one that is
+-- not known counts as tainted, and no session as clean.
+create function app.is_tainted(session text) returns boolean language sql stable set search_path = pg_catalog, public
+    return case when session is null then false else coalesce(
+        (select s.tainted_by <> '{}' from sessions s
+         where s.tenant_id = app.tenant_id() and s.user_id = app.user_id()
+           and s.session_id = case when pg_input_is_valid(session, 'uuid') then session::uuid end),
+        (select s.tainted_by <> '{}' from sessions s
+         where s.tenant_id = app.tenant_id() and s.user_id = app.user_id() and s.key = session
+         order by s.session_id desc limit 1),
+        true) end;
+grant execute on function app.is_tainted(text) to knowhow_tenant, knowhow_admin;
+
 reset role;

@@ -1,6 +1,7 @@
 //! First floor: the vault. Who calls, transactions under row-level security, and every SQL statement of Knowhow.
 
 pub mod audit;
+pub mod conversations;
 pub mod credential;
 mod database;
 mod door;
@@ -9,11 +10,13 @@ mod gate;
 pub mod idempotency;
 pub mod issuers;
 pub mod keys;
+pub mod memories;
 mod migrate;
 mod principal;
 pub mod sessions;
 pub mod skills;
 pub mod snapshots;
+pub mod souls;
 pub mod starters;
 mod system;
 pub mod tenants;

@@ -29,10 +29,10 @@ const ADD_REPLY: &str = "-- sessions.add_reply
     with talked as (
         update sessions s set last_message_at = greatest(s.last_message_at, $4)
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
-        returning s.turns
+        returning s.turns as number
     )
     insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
-    select $1, $2, $3, $5, turns, 'agent', $6, $7, $4 from talked
+    select $1, $2, $3, $5, number, 'agent', $6, $7, $4 from talked
     returning turn";
 
 const LIST_MESSAGES: &str = "-- sessions.list_messages
@@ -51,10 +51,10 @@ const ADD_FEEDBACK: &str = "-- sessions.add_feedback
     with judged as (
         update sessions s set quality = case when $4 = 'quality' then $5 else s.quality end
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
-        returning s.turns
+        returning s.turns as number
     )
     insert into session_feedback (tenant_id, user_id, session_id, feedback_id, kind, value, note, turn, at)
-    select $1, $2, $3, $7, $4, $5, $6, turns, $8 from judged
+    select $1, $2, $3, $7, $4, $5, $6, number, $8 from judged
     returning true";
 
 const END: &str = "-- sessions.end

@@ -52,13 +52,13 @@ const WRITE_TURN: &str = "-- sessions.write_turn
             tainted_by = case when $8::text[] <@ s.tainted_by then s.tainted_by
                               else array(select distinct unnest(s.tainted_by || $8) order by 1) end
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.turns = $4 and s.ended_at is null
-        returning s.turns
+        returning s.turns as number
     ), logged as (
         insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
-        select $1, $2, $3, $9, turns, 'user', $10, $11, $5 from turned
+        select $1, $2, $3, $9, number, 'user', $10, $11, $5 from turned
     ), kept as (
         insert into turns (tenant_id, user_id, session_id, turn, turn_key, request_digest, answer, created_at)
-        select $1, $2, $3, turns, $12, $13, $14, $5 from turned
+        select $1, $2, $3, number, $12, $13, $14, $5 from turned
     ), counted as (
         update skill_usage u set times_used = u.times_used + 1, last_used_at = greatest(u.last_used_at, $5)
         from turned
@@ -68,7 +68,7 @@ const WRITE_TURN: &str = "-- sessions.write_turn
         select $1, $2, e.event_id, e.skill_id, e.version, 'view', $3::text, ($5::timestamptz at time zone 'UTC')::date, $5
         from turned, unnest($16::uuid[], $15::uuid[], $17::integer[]) as e (event_id, skill_id, version)
     )
-    select turns from turned";
+    select number from turned";
 
 /// Reads what a turn starts from; `None` for a session that is not the caller's.
 ///
