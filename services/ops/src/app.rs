@@ -6,7 +6,9 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Clock, Error, Limits, Result};
 use knowhow_store::{Database, Gate, walls};
 
-/// Connections, callers, clock and limits of one worker thread. Cheap to clone.
+use crate::Models;
+
+/// Connections, callers, clock, limits and models of one worker thread. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
     /// Connections of this thread.
@@ -17,6 +19,8 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     /// Sizes of skills.
     pub limits: Arc<Limits>,
+    /// What embeds and answers; one for the whole process.
+    pub models: Arc<Models>,
 }
 
 impl App {

@@ -4,7 +4,14 @@ pub mod admin;
 mod app;
 pub mod archive;
 mod call;
+pub mod chat;
+pub mod embed;
+#[cfg(test)]
+mod fake_openai;
+mod models;
 pub mod page;
+mod priority;
+mod remote;
 pub mod skills;
 pub mod starters;
 
@@ -13,3 +20,6 @@ pub use app::{App, readiness};
 use app::compute;
 pub use call::Call;
 pub use knowhow_store::Principal;
+pub use models::{ModelState, Models, ModelsError, ModelsSettings, ModelsStatus};
+pub use priority::Priority;
+pub use remote::{RemoteError, RemoteSettings};

@@ -1,6 +1,8 @@
 //! Settings: one typed struct, `KNOWHOW_*` environment over an optional TOML file. The only room that reads the
 //! environment.
 
+mod models;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -61,6 +63,28 @@ pub struct Config {
     pub private_issuers: bool,
     /// Wrong credentials from one address and minute before it is told to wait; 0 for no limit.
     pub wrong_credentials_per_minute: u32,
+    /// Folder of the embeddings model that runs in this process.
+    pub model_dir: String,
+    /// Threads that run it; 0 is one for two cores.
+    pub embed_threads: usize,
+    /// Base URL of an OpenAI-compatible API for embeddings; goes before `model_dir`.
+    pub embeddings_url: String,
+    /// Its key.
+    pub embeddings_key: String,
+    /// The model's name there.
+    pub embeddings_model: String,
+    /// Numbers of its vectors.
+    pub embeddings_dimensions: usize,
+    /// Longest wait for an answer, milliseconds.
+    pub embeddings_timeout_ms: u64,
+    /// Base URL of an OpenAI-compatible API for chat.
+    pub chat_url: String,
+    /// Its key.
+    pub chat_key: String,
+    /// The model's name there.
+    pub chat_model: String,
+    /// Longest wait for an answer, milliseconds.
+    pub chat_timeout_ms: u64,
     /// Log filter, e.g. `info,knowhow_store=debug`.
     pub log: String,
     /// `json` or `pretty`.
@@ -91,6 +115,17 @@ impl Default for Config {
             operator_secret: String::new(),
             private_issuers: false,
             wrong_credentials_per_minute: 100,
+            model_dir: String::new(),
+            embed_threads: 0,
+            embeddings_url: String::new(),
+            embeddings_key: String::new(),
+            embeddings_model: String::new(),
+            embeddings_dimensions: 0,
+            embeddings_timeout_ms: 5000,
+            chat_url: String::new(),
+            chat_key: String::new(),
+            chat_model: String::new(),
+            chat_timeout_ms: 60_000,
             log: "info".into(),
             log_format: "json".into(),
         }
@@ -164,16 +199,19 @@ impl Config {
     /// Never in practice; the type can be written.
     pub fn masked(&self) -> Result<String> {
         let mut shown = self.clone();
-        for secret in [&mut shown.secret_key, &mut shown.operator_secret] {
+        let Self { secret_key, operator_secret, embeddings_key, chat_key, .. } = &mut shown;
+        for secret in [secret_key, operator_secret, embeddings_key, chat_key] {
             if !secret.is_empty() {
                 *secret = "***".into();
             }
         }
-        if let Ok(mut url) = url::Url::parse(&shown.database_url)
-            && url.password().is_some()
-            && url.set_password(Some("***")).is_ok()
-        {
-            shown.database_url = url.into();
+        for shown in [&mut shown.database_url, &mut shown.embeddings_url, &mut shown.chat_url] {
+            if let Ok(mut url) = url::Url::parse(shown)
+                && url.password().is_some()
+                && url.set_password(Some("***")).is_ok()
+            {
+                *shown = url.into();
+            }
         }
         Ok(toml::to_string(&shown)?)
     }
@@ -228,6 +266,9 @@ mod tests {
             &[
                 ("KNOWHOW_SECRET_KEY", "5ec4e7"),
                 ("KNOWHOW_OPERATOR_SECRET", "5ec4e7"),
+                ("KNOWHOW_EMBEDDINGS_KEY", "5ec4e7"),
+                ("KNOWHOW_CHAT_KEY", "5ec4e7"),
+                ("KNOWHOW_CHAT_URL", "https://me:5ec4e7@host/v1"),
                 ("KNOWHOW_DATABASE_URL", "postgres://me:5ec4e7@host/db"),
             ],
         )
@@ -235,6 +276,33 @@ mod tests {
         let shown = config.masked().unwrap();
         assert!(!shown.contains("5ec4e7"), "{shown}");
         assert!(shown.contains("postgres://me:***@host/db"));
+    }
+
+    #[test]
+    fn models_are_checked_and_the_setting_is_named() {
+        let models = |settings: &[(&str, &str)]| load("", settings).unwrap().models();
+        let none = models(&[]).unwrap();
+        assert!(none.folder.is_none() && none.embeddings.is_none() && none.chat.is_none() && none.threads > 0);
+        let (url, name) = (("KNOWHOW_EMBEDDINGS_URL", "http://localhost/v1"), ("KNOWHOW_EMBEDDINGS_MODEL", "m"));
+        let (server, dims) =
+            models(&[url, name, ("KNOWHOW_EMBEDDINGS_DIMENSIONS", "384")]).unwrap().embeddings.unwrap();
+        assert_eq!((server.url.as_str(), server.model.as_str(), server.key, dims), (url.1, "m", None, 384));
+        for (settings, named) in [
+            (&[url][..], "KNOWHOW_EMBEDDINGS_MODEL"),
+            (&[name], "KNOWHOW_EMBEDDINGS_URL"),
+            (&[url, name], "KNOWHOW_EMBEDDINGS_DIMENSIONS"),
+            (&[("KNOWHOW_CHAT_KEY", "5ec4e7")], "KNOWHOW_CHAT_URL"),
+            (&[("KNOWHOW_CHAT_URL", "5ec4e7")], "KNOWHOW_CHAT_URL must be the base"),
+            (&[("KNOWHOW_CHAT_URL", "ftp://a/")], "KNOWHOW_CHAT_URL must begin with http"),
+            (&[("KNOWHOW_CHAT_URL", "http://5ec4e7@a/")], "KNOWHOW_CHAT_KEY"),
+            (
+                &[("KNOWHOW_CHAT_URL", "http://a"), ("KNOWHOW_CHAT_MODEL", "m"), ("KNOWHOW_CHAT_TIMEOUT_MS", "0")],
+                "CHAT_TIMEOUT",
+            ),
+        ] {
+            let error = format!("{:#}", models(settings).err().unwrap());
+            assert!(error.contains(named) && !error.contains("5ec4e7"), "{error}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use knowhow_ops::Models;
 use knowhow_store::{Database, walls};
 
 use crate::config::Config;
@@ -20,6 +21,10 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
             Err(error) => findings.push(format!("the database cannot be inspected: {error}")),
         },
     }
+    match config.models().and_then(|models| Ok(Models::open(models)?)) {
+        Err(error) => findings.push(format!("{error:#}")),
+        Ok(models) => findings.extend(report(&models)),
+    }
     for finding in &findings {
         println!("wrong: {finding}");
     }
@@ -28,4 +33,20 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
+}
+
+/// Says which models there are; what is wrong with one that was asked for.
+fn report(models: &Models) -> Option<String> {
+    match (&models.embedder, models.problem()) {
+        (Some(embedder), _) => println!("embeddings: {}, {} numbers", embedder.model(), embedder.dims()),
+        (None, Some(_)) => println!("embeddings: none that can be used; skills are found by words only"),
+        (None, None) => {
+            println!("embeddings: none; skills are found by words only (KNOWHOW_MODEL_DIR, KNOWHOW_EMBEDDINGS_URL)")
+        }
+    }
+    match &models.chat {
+        Some(chat) => println!("chat model: {}", chat.model()),
+        None => println!("chat model: none; summaries are extracts (KNOWHOW_CHAT_URL)"),
+    }
+    models.problem().map(str::to_owned)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use knowhow_domain::{Clock, SystemClock};
+use knowhow_ops::Models;
 use knowhow_store::{Database, walls};
 
 use super::shell;
@@ -22,10 +23,11 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
     telemetry::init(config)?;
     actix_web::rt::System::new().block_on(async {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let models = open_models(config)?;
         let db = Database::open(&config.database()?)?;
         require_walls(&db).await?;
         let gate = shell::gate(config, clock.clone())?;
-        let listening = listen(config, gate, clock.clone())?;
+        let listening = listen(config, gate, models, clock.clone())?;
         for address in &listening.addresses {
             tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");
         }
@@ -37,6 +39,19 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
         served.context("the server failed")
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The models that are configured; the service works without them, and says so.
+fn open_models(config: &Config) -> Result<Arc<Models>> {
+    let models = Models::open(config.models()?)?;
+    match (models.problem(), &models.embedder) {
+        (Some(problem), _) => {
+            tracing::warn!(problem, "the embeddings model cannot be used: skills are found by words only")
+        }
+        (None, None) => tracing::warn!("no embeddings model is configured: skills are found by words only"),
+        (None, Some(embedder)) => tracing::info!(model = embedder.model(), "embeddings"),
+    }
+    Ok(Arc::new(models))
 }
 
 /// Behind a wall with a hole it is better not to serve at all.

@@ -10,7 +10,7 @@ use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse, HttpServer};
 use anyhow::{Context, Result};
 use knowhow_domain::{Clock, Error, Limits};
-use knowhow_ops::App;
+use knowhow_ops::{App, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
 
@@ -38,7 +38,7 @@ pub struct Listening {
 ///
 /// # Errors
 /// Where the address cannot be bound.
-pub fn listen(config: &Config, gate: Arc<GateState>, clock: Arc<dyn Clock>) -> Result<Listening> {
+pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock: Arc<dyn Clock>) -> Result<Listening> {
     let database: DatabaseConfig = config.database()?;
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
     let shared = Data::new(Shared {
@@ -53,7 +53,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, clock: Arc<dyn Clock>) -> R
         #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
         let db = Database::open(&database).expect("the database configuration was checked");
         let gate = Gate::new(db.clone(), gate.clone());
-        let app = App { db, gate, clock: clock.clone(), limits: limits.clone() };
+        let app = App { db, gate, clock: clock.clone(), limits: limits.clone(), models: models.clone() };
         let endpoint = Data::new(mcp::Endpoint::new(app.clone(), site.clone()));
         // Routes are tried in order, and MCP is one path for all of an agent's calls.
         router(actix_web::App::new().route(mcp::PATH, web::to(mcp::answer)))
