@@ -7,6 +7,7 @@ use knowhow_domain::{Clock, Error, Limits, Result};
 use knowhow_store::{Database, Gate, walls};
 
 use crate::Models;
+use crate::recall::Catalogues;
 
 /// Connections, callers, clock, limits and models of one worker thread. Cheap to clone.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub struct App {
     pub limits: Arc<Limits>,
     /// What embeds and answers; one for the whole process.
     pub models: Arc<Models>,
+    /// What recall knows of users; one for the whole process.
+    pub catalogues: Arc<Catalogues>,
 }
 
 impl App {

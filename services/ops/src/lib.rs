@@ -5,14 +5,20 @@ mod app;
 pub mod archive;
 mod call;
 pub mod chat;
+pub mod conversations;
 pub mod embed;
 #[cfg(test)]
 mod fake_openai;
+pub mod memories;
 mod models;
 pub mod page;
 mod priority;
+pub mod recall;
 mod remote;
+pub mod sessions;
 pub mod skills;
+pub mod snapshots;
+pub mod soul;
 pub mod starters;
 
 pub use app::{App, readiness};

@@ -6,7 +6,8 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::door::{Durability, Params, read, rows_as};
-use crate::{Database, Principal};
+use crate::error::refuse;
+use crate::{Database, Principal, TenantTx};
 
 /// One memory.
 #[derive(Debug, Clone)]
@@ -60,24 +61,6 @@ pub const CORE_MEMORIES: i64 = 32;
 /// Most memories of a user.
 pub const MEMORIES: i64 = 10_000;
 
-// Requests at the same moment may pass the limits by their number: they are for the prompt's size, not for safety.
-const ADD: &str = "-- memories.add
-    with counts as (
-        select count(*) as memories, count(*) filter (where m.core) as core
-        from memories m where m.tenant_id = $1 and m.user_id = $2
-    ), made as (
-        insert into memories (tenant_id, user_id, memory_id, kind, content, terms, tags, importance, core, session,
-            tainted, created_at)
-        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, app.is_tainted($10), $11
-        from counts
-        where memories < $14 and (not $9 or core < $15)
-        returning memory_id, kind, content, tags, importance, core, session, tainted, created_at
-    ), embedded as (
-        insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding)
-        select $1, $2, memory_id, $12, $13::real[]::vector::halfvec from made where $12::text is not null
-    )
-    select memory_id, kind, content, tags, importance, core, session, tainted, created_at from made";
-
 const LIST: &str = "-- memories.list
     select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at
     from memories m
@@ -114,33 +97,61 @@ const SEARCH: &str = "-- memories.search
     order by words + coalesce(cosine, 0) desc, memory_id desc
     limit $8";
 
-/// Keeps a memory; `None` where the user has as many as can be.
+/// Keeps a memory; `None` where the user has as many as can be. Requests at the same moment may pass the limits by their
+/// number: these are for the size of prompts, not for safety.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn add(db: &Database, principal: &Principal, new: &NewMemory<'_>) -> Result<Option<Memory>> {
-    let (tenant, user, id) = (principal.tenant().0, principal.user()?.0, new_id());
+pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
     let (model, embedding) = new.embedding.unzip();
-    let NewMemory { kind, content, terms, tags, importance, core, session, now, .. } = new;
-    let params: Params<'_> = &[
-        &tenant,
-        &user,
-        &id,
-        kind,
-        content,
-        terms,
-        tags,
-        importance,
-        core,
-        session,
-        now,
-        &model,
-        &embedding,
-        &MEMORIES,
-        &CORE_MEMORIES,
-    ];
-    let rows = read(db, principal, Durability::Full, ADD, params).await?;
-    Ok(rows_as(&rows, memory_of)?.into_iter().next())
+    let row = sqlx::query!(
+        r#"-- memories.add
+        with counts as (
+            select count(*) as memories, count(*) filter (where m.core) as core
+            from memories m where m.tenant_id = $1 and m.user_id = $2
+        ), made as (
+            insert into memories (tenant_id, user_id, memory_id, kind, content, terms, tags, importance, core, session,
+                tainted, created_at)
+            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text, app.is_tainted($10), $11
+            from counts
+            where memories < $14 and (not $9 or core < $15)
+            returning memory_id, tainted
+        ), embedded as (
+            insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding)
+            select $1, $2, memory_id, $12, $13::real[]::vector::halfvec from made where $12::text is not null
+        )
+        select memory_id, tainted from made"#,
+        tenant,
+        user,
+        new_id(),
+        new.kind,
+        new.content,
+        new.terms,
+        new.tags,
+        new.importance,
+        new.core,
+        new.session,
+        new.now,
+        model,
+        embedding,
+        MEMORIES,
+        CORE_MEMORIES
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|row| Memory {
+        id: row.memory_id,
+        kind: new.kind.to_owned(),
+        content: new.content.to_owned(),
+        tags: new.tags.to_vec(),
+        importance: new.importance,
+        core: new.core,
+        session: new.session.map(str::to_owned),
+        tainted: row.tainted,
+        created_at: new.now,
+    }))
 }
 
 /// Which memories.

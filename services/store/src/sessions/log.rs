@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, new_id};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::{Session, session_of};
@@ -40,6 +41,14 @@ const LIST_MESSAGES: &str = "-- sessions.list_messages
     where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3 and m.message_id > $4
     order by m.message_id
     limit $5";
+
+const LIST_LAST_MESSAGES: &str = "-- sessions.list_last_messages
+    select * from (
+        select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.at from messages m
+        where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3
+        order by m.message_id desc
+        limit $4) last
+    order by message_id";
 
 const TAINT: &str = "-- sessions.taint
     update sessions s set tainted_by = case when $4 = any (s.tainted_by) then s.tainted_by
@@ -103,15 +112,32 @@ pub async fn list_messages(
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let rows =
         read(db, principal, Durability::Full, LIST_MESSAGES, &[&tenant, &user, &session, &after, &limit]).await?;
-    rows_as(&rows, |row| {
-        Ok(Message {
-            id: row.try_get(0)?,
-            turn: row.try_get(1)?,
-            speaker: row.try_get(2)?,
-            text: row.try_get(3)?,
-            tool_calls: row.try_get(4)?,
-            at: row.try_get(5)?,
-        })
+    rows_as(&rows, message_of)
+}
+
+/// The last messages, in their order.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_last_messages(
+    db: &Database,
+    principal: &Principal,
+    session: Uuid,
+    limit: i64,
+) -> Result<Vec<Message>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST_LAST_MESSAGES, &[&tenant, &user, &session, &limit]).await?;
+    rows_as(&rows, message_of)
+}
+
+fn message_of(row: &Row) -> Result<Message, tokio_postgres::Error> {
+    Ok(Message {
+        id: row.try_get(0)?,
+        turn: row.try_get(1)?,
+        speaker: row.try_get(2)?,
+        text: row.try_get(3)?,
+        tool_calls: row.try_get(4)?,
+        at: row.try_get(5)?,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Everything of a user's skills that recall works on, and what a turn needs of the few that it found.
 
+use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
 use uuid::Uuid;
 
@@ -61,6 +62,10 @@ const READ_BODIES: &str = "-- skills.read_bodies
     join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
 
+const LIST_LAST_USES: &str = "-- skills.list_last_uses
+    select u.skill_id, u.last_used_at from skill_usage u
+    where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($3) and u.last_used_at is not null";
+
 const LIST_COSINES: &str = "-- skills.list_cosines
     select e.skill_id, (1 - (e.embedding <=> q.embedding))::real
     from (select $4::real[]::vector::halfvec as embedding) q, skill_embeddings e
@@ -118,6 +123,20 @@ pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) 
         .into_iter()
         .map(|(id, version, body)| Ok((id, version, text(body)?)))
         .collect()
+}
+
+/// When skills were last used; those never used are left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_last_uses(
+    db: &Database,
+    principal: &Principal,
+    skills: &[Uuid],
+) -> Result<Vec<(Uuid, DateTime<Utc>)>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST_LAST_USES, &[&tenant, &user, &skills]).await?;
+    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
 }
 
 /// The cosine of a vector to each skill that has one by `model`: exact, for catalogues too large to keep in memory.
