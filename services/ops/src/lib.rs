@@ -20,6 +20,7 @@ pub mod skills;
 pub mod snapshots;
 pub mod soul;
 pub mod starters;
+pub mod summarize;
 
 pub use app::{App, readiness};
 

@@ -1,8 +1,8 @@
 //! Frozen snapshots: given to sessions that begin, rendered anew when none is young enough.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 use knowhow_domain::index::IndexLine;
+use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 use knowhow_domain::{Channel, Error, Result, SKILLS_GUIDANCE, Scope, manifest};
 use knowhow_store::Principal;
 use knowhow_store::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot};
@@ -144,7 +144,9 @@ fn print(parts: &Parts, index_budget: i32) -> Rendered {
         soul: parts.soul.as_deref(),
         skills: skills.collect(),
         memories: parts.memories.iter().map(String::as_str).collect(),
-        conversations: conversations.map(|(title, ended)| ConversationLine { day: ended.date_naive(), title }).collect(),
+        conversations: conversations
+            .map(|(title, ended)| ConversationLine { day: ended.date_naive(), title })
+            .collect(),
     };
     render_snapshot(&parts, usize::try_from(index_budget).unwrap_or_default())
 }

@@ -18,6 +18,7 @@ pub use catalogue::{Catalogue, SkillText};
 pub use meaning::Meaning;
 pub use names::{Mention, SHORT_MESSAGE_CHARS, is_short};
 pub use search::{Hit, Ranking, Signals, search, search_with};
+pub use ordinary::find_rarity;
 pub use tokens::list_terms;
 
 #[cfg(test)]

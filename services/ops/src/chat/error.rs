@@ -4,7 +4,7 @@ use knowhow_domain::Error;
 
 use crate::remote::RemoteError;
 
-/// What went wrong; `Display` is for the log, as it may quote the model's server.
+/// What went wrong; `Display` is for the log, and quotes nothing of question or answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ChatError {
     /// The server gave no answer.

@@ -83,7 +83,7 @@ impl ChatModel {
             self.remote.ask(Priority::Background, &question, read_answer).await
         };
         match ask(newer).await {
-            Err(RemoteError::Refused { status: 400, detail }) if !newer && detail.contains(Cap::NEWER) => {
+            Err(RemoteError::Refused { status: 400, detail, .. }) if !newer && detail.contains(Cap::NEWER) => {
                 self.wants_newer_cap.store(true, Ordering::Relaxed);
                 ask(true).await
             }

@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::ChatError;
+use crate::remote::complaint;
 
 /// How a thought begins and ends.
 const THOUGHT: (&str, &str) = ("<think>", "</think>");
@@ -15,15 +16,15 @@ const PLACES: usize = 16;
 /// `Unfit` where none of it is what was asked for.
 pub fn read_json_answer<T: DeserializeOwned>(answer: &str) -> Result<T, ChatError> {
     let answer = without_thoughts(answer);
-    let mut complaint = "there is no JSON in it".to_owned();
+    let mut failure = None;
     for (at, _) in answer.match_indices(['{', '[']).take(PLACES) {
         match serde_json::Deserializer::from_str(&answer[at..]).into_iter().next() {
             Some(Ok(value)) => return Ok(value),
-            Some(Err(error)) if at == 0 || complaint.starts_with("there") => complaint = error.to_string(),
-            _ => {}
+            Some(Err(error)) => failure = failure.or(Some(error)),
+            None => {}
         }
     }
-    Err(ChatError::Unfit(complaint))
+    Err(ChatError::Unfit(failure.as_ref().map_or_else(|| "there is no JSON in it".to_owned(), complaint)))
 }
 
 /// What comes after the last thought; of an endless thought, nothing.

@@ -58,7 +58,7 @@ impl<'a> Question<'a> {
 
 /// The text of an answer, which must be whole.
 pub(super) fn read_answer(body: &[u8]) -> Result<String, RemoteError> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::BadAnswer(error.to_string()))?;
+    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::unfit(&error))?;
     let choice = answer.choices.into_iter().next();
     let choice = choice.ok_or_else(|| RemoteError::BadAnswer("it has no choices".to_owned()))?;
     if choice.finish_reason.as_deref() == Some("length") {

@@ -7,7 +7,7 @@ use knowhow_encoder::ModelError;
 
 use crate::remote::RemoteError;
 
-/// What went wrong; `Display` is for the log, as it may quote a model's server. Cheap to clone.
+/// What went wrong; `Display` is for the log. Cheap to clone.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum EmbedError {
     /// No model is configured, or it cannot be used.

@@ -36,7 +36,7 @@ impl<'a> Question<'a> {
 
 /// Reads an answer: `count` vectors of finite numbers, put in order and brought to length 1.
 pub(super) fn read_answer(body: &[u8], count: usize) -> Result<Vectors, RemoteError> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::BadAnswer(error.to_string()))?;
+    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::unfit(&error))?;
     if answer.data.len() != count {
         return Err(RemoteError::BadAnswer(format!("{} vectors for {count} texts", answer.data.len())));
     }

@@ -39,8 +39,7 @@ pub async fn list_memories(app: &App, principal: &Principal, query: &ListMemorie
     principal.require(Scope::Memories)?;
     let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
     let (limit, before) = (page.limit()?, page.after::<Uuid>()?.unwrap_or(Uuid::max()));
-    let filter =
-        MemoryFilter { kind: query.kind.map(MemoryKind::as_str), tag: query.tag.as_deref(), core: query.core };
+    let filter = MemoryFilter { kind: query.kind.map(MemoryKind::as_str), tag: query.tag.as_deref(), core: query.core };
     let rows = memories::list(&app.db, principal, &filter, before, rows_for(limit)).await?;
     Page::of(rows, limit, |last| last.id, MemoryView::of)
 }

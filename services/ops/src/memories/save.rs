@@ -98,7 +98,11 @@ fn check(input: &SaveMemory) -> Result<()> {
     if tags.len() > 32 || !tags.iter().all(good) {
         findings.push(FieldError::new("/tags", "takes at most 32 tags of 1 to 100 characters"));
     }
-    if input.session.as_ref().is_some_and(|s| !(1..=255).contains(&s.chars().count()) || s.chars().any(char::is_control)) {
+    if input
+        .session
+        .as_ref()
+        .is_some_and(|s| !(1..=255).contains(&s.chars().count()) || s.chars().any(char::is_control))
+    {
         findings.push(FieldError::new("/session", "must have 1 to 255 characters and no control characters"));
     }
     if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }

@@ -71,10 +71,8 @@ pub(crate) async fn recall(
     }
     let (catalogue, message) = (catalogue.clone(), query.message.to_owned());
     let Query { embedding, searched, limit, .. } = query;
-    compute(move || {
-        Ok(find(&catalogue, &Query { message: &message, embedding, searched, limit }, cosines.as_deref()))
-    })
-    .await
+    compute(move || Ok(find(&catalogue, &Query { message: &message, embedding, searched, limit }, cosines.as_deref())))
+        .await
 }
 
 fn find(catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option<&[Option<f32>]>) -> Recalled {

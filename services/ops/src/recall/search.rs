@@ -1,7 +1,7 @@
 //! Search: the best skills for a question, with why.
 
-use knowhow_domain::recall::Hit;
 use knowhow_domain::Result;
+use knowhow_domain::recall::Hit;
 use knowhow_store::Principal;
 use uuid::Uuid;
 

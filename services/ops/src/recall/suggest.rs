@@ -75,8 +75,11 @@ pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSki
     };
     let found = search_skills(app, principal, context, LOOKED_AT).await?;
     let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
-    let used: HashMap<Uuid, DateTime<Utc>> =
-        if ids.is_empty() { HashMap::new() } else { skills::list_last_uses(&app.db, principal, &ids).await?.into_iter().collect() };
+    let used: HashMap<Uuid, DateTime<Utc>> = if ids.is_empty() {
+        HashMap::new()
+    } else {
+        skills::list_last_uses(&app.db, principal, &ids).await?.into_iter().collect()
+    };
     let best = found.first().map_or(1.0, |skill| skill.score);
     let mut items: Vec<Suggested> =
         found.into_iter().map(|skill| suggested(&skill, best, used.get(&skill.id), app.now())).collect();

@@ -10,19 +10,19 @@ use super::RemoteError;
 
 /// The most of an error answer that is read, in bytes.
 const MAX_REFUSAL: usize = 16 * 1024;
-/// The most of an error's message that is told, in characters.
-const MESSAGE_CHARS: usize = 200;
+/// The most of what it says that is kept, in characters.
+const DETAIL_CHARS: usize = 200;
 
+/// An error as OpenAI words it.
 #[derive(Deserialize)]
 struct Refusal {
     error: Problem,
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Problem {
-    Object { message: String },
-    Text(String),
+struct Problem {
+    message: String,
+    code: Option<String>,
 }
 
 /// The body of an answer.
@@ -35,13 +35,24 @@ pub(super) async fn read_body(response: Response, limit: usize) -> Result<Vec<u8
 pub(super) async fn read_refusal(response: Response) -> (RemoteError, Option<Duration>) {
     let status = response.status();
     let wait = response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
-    // What is said about a wrong key may quote it.
-    let secret = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    let detail = match read(response, MAX_REFUSAL).await {
-        Ok(Some(body)) if !secret => message(&body),
-        _ => status.canonical_reason().unwrap_or_default().to_owned(),
+    let body = match read(response, MAX_REFUSAL).await {
+        // What is said about a wrong key may quote it.
+        Ok(Some(body)) if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => body,
+        _ => Vec::new(),
     };
-    (RemoteError::Refused { status: status.as_u16(), detail }, wait.map(Duration::from_secs))
+    let (code, said) = match serde_json::from_slice(&body) {
+        Ok(Refusal { error: Problem { message, code } }) => (code.filter(|code| is_code(code)), message),
+        Err(_) => (None, String::from_utf8_lossy(&body).into_owned()),
+    };
+    let detail: String = said.chars().take(DETAIL_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    tracing::debug!(%status, detail, "a model's server refuses");
+    let reason = code.unwrap_or_else(|| status.canonical_reason().unwrap_or("an error").to_owned());
+    (RemoteError::Refused { status: status.as_u16(), reason, detail }, wait.map(Duration::from_secs))
+}
+
+/// Whether it names an error, such as `model_not_found`, rather than telling of it.
+fn is_code(text: &str) -> bool {
+    text.len() <= 64 && !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
 }
 
 /// The whole chain of causes, without the URL.
@@ -66,13 +77,4 @@ async fn read(mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, R
         body.extend_from_slice(&chunk);
     }
     Ok(Some(body))
-}
-
-/// The message of an error, short and on one line.
-fn message(body: &[u8]) -> String {
-    let message = match serde_json::from_slice(body) {
-        Ok(Refusal { error: Problem::Object { message } | Problem::Text(message) }) => message,
-        Err(_) => String::from_utf8_lossy(body).into_owned(),
-    };
-    message.chars().take(MESSAGE_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,6 +1,8 @@
 //! Why a model's server gave no answer.
 
-/// What went wrong; `Display` is for the log, as it may quote the server.
+use serde_json::error::Category;
+
+/// What went wrong; `Display` is for the log, and quotes nothing of what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
     /// A setting that cannot work.
@@ -16,11 +18,13 @@ pub enum RemoteError {
     #[error("the server is out of reach: {0}")]
     Unreachable(String),
     /// The server answered with an error.
-    #[error("the server answered {status}: {detail}")]
+    #[error("the server answered {status}: {reason}")]
     Refused {
         /// HTTP status.
         status: u16,
-        /// What it said, cut short.
+        /// The server's code for it, or what the status means.
+        reason: String,
+        /// What it said, cut short. It may quote the question.
         detail: String,
     },
     /// The server answered 200 with something that is no answer.
@@ -37,4 +41,19 @@ impl RemoteError {
             Self::Setting(_) | Self::BadAnswer(_) => false,
         }
     }
+
+    /// An answer in which JSON is not as it should be.
+    pub(crate) fn unfit(error: &serde_json::Error) -> Self {
+        Self::BadAnswer(complaint(error))
+    }
+}
+
+/// What is wrong with JSON, without a word of it.
+pub(crate) fn complaint(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        Category::Data => "JSON of another form",
+        Category::Eof => "JSON that breaks off",
+        Category::Syntax | Category::Io => "no JSON",
+    };
+    format!("{what} at line {} column {}", error.line(), error.column())
 }

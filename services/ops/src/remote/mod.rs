@@ -21,6 +21,7 @@ use crate::Priority;
 use answer::{read_body, read_refusal, unreachable};
 use breaker::Breaker;
 pub use error::RemoteError;
+pub(crate) use error::complaint;
 
 /// The first pause before another attempt, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));

@@ -73,9 +73,13 @@ async fn refusals_nonsense_and_long_waits_are_not_retried() {
 }
 
 #[tokio::test]
-async fn errors_quote_the_server_but_neither_key_nor_lines() {
-    let error = outcome(Reply::Status(400, "", "{\"error\":{\"message\":\"too\\nlong\"}}")).await;
-    assert_eq!(error.to_string(), "the server answered 400: too long");
+async fn errors_tell_codes_but_neither_key_nor_content() {
+    let named = r#"{"error":{"message":"No model 'my\nmodel'","code":"model_not_found"}}"#;
+    let error = outcome(Reply::Status(404, "", named)).await;
+    assert!(matches!(&error, RemoteError::Refused { detail, .. } if detail == "No model 'my model'"));
+    assert_eq!(error.to_string(), "the server answered 404: model_not_found");
+    let echo = r#"{"error":{"message":"a secret","code":"of 'a secret'"}}"#;
+    assert_eq!(outcome(Reply::Status(400, "", echo)).await.to_string(), "the server answered 400: Bad Request");
     let error = outcome(Reply::Status(401, "", r#"{"error":{"message":"wrong key sk-secret"}}"#)).await;
     assert_eq!(error.to_string(), "the server answered 401: Unauthorized");
     let error = outcome(Reply::Huge).await;

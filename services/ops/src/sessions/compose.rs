@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use knowhow_domain::Result;
 use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, render_turn};
 use knowhow_domain::recall::{Hit, Mention};
 use knowhow_domain::session::NUDGE;
-use knowhow_domain::{Result};
 use knowhow_store::Principal;
 use knowhow_store::skills;
 use uuid::Uuid;
@@ -117,7 +117,11 @@ impl<'a> Choice<'a> {
         let sources = found.named.iter().map(|m| m.skill).chain(relevant.iter().map(|(_, hit)| hit.skill));
         let neighbours = sources.filter_map(|place| Some((place, skill(place)?)));
         let neighbours = neighbours.flat_map(|(place, source)| {
-            catalogue.index.related(place).iter().filter_map(move |other| Some((skill(*other as usize)?, &*source.name)))
+            catalogue
+                .index
+                .related(place)
+                .iter()
+                .filter_map(move |other| Some((skill(*other as usize)?, &*source.name)))
         });
         let related = neighbours.filter(|(skill, _)| is_new(skill) && taken.insert(skill.id)).take(RELATED).collect();
         let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).collect();
@@ -176,9 +180,11 @@ fn print(answer: &TurnAnswer) -> String {
             .collect(),
         too_long: answer.too_long.iter().map(|s| TooLong { name: &s.name, characters: s.characters }).collect(),
         relevant: answer.relevant.iter().map(|s| SkillLine { name: &s.name, summary: &s.summary }).collect(),
-        inline: inline
-            .as_ref()
-            .map(|(skill, (version, content))| ActiveSkill { name: &skill.name, version: *version, content }),
+        inline: inline.as_ref().map(|(skill, (version, content))| ActiveSkill {
+            name: &skill.name,
+            version: *version,
+            content,
+        }),
         related: answer.related.iter().map(|s| SkillLine { name: &s.name, summary: &s.summary }).collect(),
         nudge: answer.nudge.is_some(),
     })

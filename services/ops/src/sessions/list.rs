@@ -55,11 +55,8 @@ pub async fn list_sessions(app: &App, principal: &Principal, query: &ListSession
     let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
     let limit = page.limit()?;
     let before = page.after::<Uuid>()?.unwrap_or(Uuid::max());
-    let filter = SessionFilter {
-        key: query.key.as_deref(),
-        channel: query.channel.map(Channel::as_str),
-        is_open: query.open,
-    };
+    let filter =
+        SessionFilter { key: query.key.as_deref(), channel: query.channel.map(Channel::as_str), is_open: query.open };
     let rows = sessions::list(&app.db, principal, &filter, before, rows_for(limit)).await?;
     Page::of(rows, limit, |last| last.id, SessionView::of)
 }

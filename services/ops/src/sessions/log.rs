@@ -82,7 +82,6 @@ impl FeedbackKind {
     }
 }
 
-
 /// Logs the agent's side of a conversation.
 ///
 /// # Errors

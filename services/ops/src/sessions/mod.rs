@@ -9,8 +9,7 @@ mod view;
 
 pub use list::{ListMessages, ListSessions, get_session, list_messages, list_sessions};
 pub use log::{
-    AddReply, FeedbackKind, GiveFeedback, Logged, TaintSession, add_reply, end_session, give_feedback,
-    taint_session,
+    AddReply, FeedbackKind, GiveFeedback, Logged, TaintSession, add_reply, end_session, give_feedback, taint_session,
 };
 pub use open::{OpenSession, OpenedSession, open_session};
 pub use turn::{TakeTurn, get_turn, take_turn};

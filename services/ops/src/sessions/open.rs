@@ -113,10 +113,7 @@ fn check(input: &OpenSession) -> Result<()> {
             findings.push(FieldError::new("/key", detail));
         }
     }
-    let bounds = [
-        ("/max_turns", input.max_turns, 1..=MAX_TURNS),
-        ("/index_budget", input.index_budget, INDEX_BUDGETS),
-    ];
+    let bounds = [("/max_turns", input.max_turns, 1..=MAX_TURNS), ("/index_budget", input.index_budget, INDEX_BUDGETS)];
     for (pointer, value, bounds) in bounds {
         if let Some(value) = value.filter(|value| !bounds.contains(value)) {
             let detail = format!("must be {} to {}, is {value}", bounds.start(), bounds.end());

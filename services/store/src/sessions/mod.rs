@@ -4,7 +4,9 @@ mod log;
 mod open;
 mod turn;
 
-pub use log::{Feedback, Message, SessionFilter, add_feedback, add_reply, end, list, list_last_messages, list_messages, taint};
+pub use log::{
+    Feedback, Message, SessionFilter, add_feedback, add_reply, end, list, list_last_messages, list_messages, taint,
+};
 pub use open::{NewSession, Opened, SessionKey, find, open};
 pub use turn::{ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};
 
