@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Clock, Error, Limits, Result};
 use knowhow_store::{Database, Gate, walls};
 
@@ -24,6 +24,8 @@ pub struct App {
     pub models: Arc<Models>,
     /// What recall knows of users; one for the whole process.
     pub catalogues: Arc<Catalogues>,
+    /// How long a snapshot is given to sessions that begin.
+    pub snapshot_lifetime: TimeDelta,
 }
 
 impl App {

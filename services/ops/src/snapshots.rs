@@ -1,6 +1,6 @@
 //! Frozen snapshots: given to sessions that begin, rendered anew when none is young enough.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use knowhow_domain::index::IndexLine;
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 use knowhow_domain::{Channel, Error, Result, SKILLS_GUIDANCE, Scope, manifest};
@@ -97,16 +97,11 @@ pub(crate) fn budget_of(principal: &Principal, asked: Option<u32>, channel: Opti
     i32::try_from(asked.unwrap_or(settled)).unwrap_or(i32::MAX)
 }
 
-/// How long a snapshot is given to sessions that begin.
-pub(crate) fn lifetime(app: &App) -> TimeDelta {
-    TimeDelta::minutes(i64::from(app.limits.snapshot_minutes))
-}
-
 /// The snapshot for sessions that begin now.
 pub(crate) async fn current(app: &App, principal: &Principal, index_budget: i32) -> Result<CurrentSnapshot> {
     let now = app.now();
     match snapshots::find_current(&app.db, principal, index_budget, now).await? {
-        Some(current) if current.is_whole && now < current.rendered_at + lifetime(app) => Ok(current),
+        Some(current) if current.is_whole && now < current.rendered_at + app.snapshot_lifetime => Ok(current),
         _ => render(app, principal, index_budget, true).await,
     }
 }
@@ -152,6 +147,6 @@ fn print(parts: &Parts, index_budget: i32) -> Rendered {
 }
 
 fn view(app: &App, current: CurrentSnapshot) -> Result<CurrentView> {
-    let expires_at = current.rendered_at + lifetime(app);
+    let expires_at = current.rendered_at + app.snapshot_lifetime;
     Ok(CurrentView { snapshot: SnapshotView::of(current.snapshot, expires_at)?, stale_skills: current.stale })
 }

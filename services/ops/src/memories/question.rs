@@ -27,7 +27,7 @@ impl Question {
         let mut terms = list_terms(text);
         terms.sort_unstable();
         terms.dedup();
-        let rarities: Vec<f32> = terms.iter().map(|term| find_rarity(term)).collect();
+        let rarities: Vec<f32> = terms.iter().map(|term| find_rarity(term).unwrap_or_default()).collect();
         let all = rarities.iter().sum::<f32>().max(f32::MIN_POSITIVE);
         Ok(Self { weights: rarities.into_iter().map(|rarity| rarity / all).collect(), terms })
     }

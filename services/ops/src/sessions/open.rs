@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::missing;
 use super::view::SessionView;
 use crate::conversations::{ConversationSummary, previous_summary};
-use crate::snapshots::{self, SnapshotView, lifetime};
+use crate::snapshots::{self, SnapshotView};
 use crate::{App, Call};
 
 /// How to open a session. All members may be left out.
@@ -95,7 +95,7 @@ pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: 
 pub(super) async fn view(app: &App, principal: &Principal, opened: Opened, resumed: bool) -> Result<OpenedSession> {
     let previous_summary = previous_summary(app, principal, &opened).await?;
     let Opened { session, snapshot, .. } = opened;
-    let expires_at = session.started_at + lifetime(app);
+    let expires_at = session.started_at + app.snapshot_lifetime;
     Ok(OpenedSession {
         snapshot: SnapshotView::of(snapshot, expires_at)?,
         session: SessionView::of(session),

@@ -10,6 +10,7 @@ use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse, HttpServer};
 use anyhow::{Context, Result};
 use knowhow_domain::{Clock, Error, Limits};
+use knowhow_ops::recall::Catalogues;
 use knowhow_ops::{App, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
