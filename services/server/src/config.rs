@@ -63,6 +63,10 @@ pub struct Config {
     pub private_issuers: bool,
     /// Wrong credentials from one address and minute before it is told to wait; 0 for no limit.
     pub wrong_credentials_per_minute: u32,
+    /// Memory for what recall knows of users, MiB; users beyond it are read again at each turn.
+    pub catalogue_cache_mb: u64,
+    /// How long a snapshot is given to sessions that begin, minutes; the worker renders it anew for active users.
+    pub snapshot_minutes: u32,
     /// Folder of the embeddings model that runs in this process.
     pub model_dir: String,
     /// Threads that run it; 0 is one for two cores.
@@ -115,6 +119,8 @@ impl Default for Config {
             operator_secret: String::new(),
             private_issuers: false,
             wrong_credentials_per_minute: 100,
+            catalogue_cache_mb: 64,
+            snapshot_minutes: 30,
             model_dir: String::new(),
             embed_threads: 0,
             embeddings_url: String::new(),

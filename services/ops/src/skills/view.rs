@@ -135,10 +135,10 @@ pub struct IndexItem {
     pub updated_at: DateTime<Utc>,
     /// Protected.
     pub pinned: bool,
-    /// With `ranked`: what the order is by.
+    /// With `ranked` or `q`: what the order is by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// With `ranked`: why, in words.
+    /// With `ranked` or `q`: why, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

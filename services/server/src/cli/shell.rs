@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use aws_lc_rs::hmac;
+use chrono::TimeDelta;
 use knowhow_domain::{Clock, Limits, SystemClock};
 use knowhow_ops::App;
+use knowhow_ops::recall::Catalogues;
 use knowhow_store::{Database, Gate, GateConfig, GateState, OperatorIssuer};
 
 use crate::config::Config;
@@ -40,5 +42,13 @@ pub(super) fn app(config: &Config) -> Result<App> {
     let db = Database::open(&config.database()?)?;
     let gate = Gate::new(db.clone(), gate(config, clock.clone())?);
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
-    Ok(App { db, gate, clock, limits, models: Arc::default() })
+    Ok(App {
+        db,
+        gate,
+        clock,
+        limits,
+        models: Arc::default(),
+        catalogues: Arc::new(Catalogues::new(config.catalogue_cache_mb * 1024 * 1024)),
+        snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),
+    })
 }

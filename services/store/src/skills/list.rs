@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::door::{Durability, read};
 use crate::error::refuse_read;
@@ -97,6 +98,13 @@ const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
     from page p left join used u on u.skill_id = p.skill_id
     order by p.importance desc, p.name";
 
+const ROWS: &str = "-- skills.list_rows
+    select s.name, s.summary, s.description, s.category, s.tags, s.version, u.times_used, u.last_used_at, s.updated_at,
+           s.pinned, s.importance, s.skill_id
+    from skills s
+    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
+
 const INDEX: &str = "-- skills.list_index
     select s.name, s.summary, s.description, s.importance
     from skills s
@@ -136,6 +144,16 @@ pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<Prom
             read().map_err(refuse_read)
         })
         .collect()
+}
+
+/// The index lines of skills by their ids, in no order; what is gone is left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<(Uuid, IndexRow)>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, ROWS, &[&tenant, &user, &skills]).await?;
+    rows.iter().map(|row| Ok((row.try_get(11).map_err(refuse_read)?, index_row(row)?))).collect()
 }
 
 /// A page in the order of names.

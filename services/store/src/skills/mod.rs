@@ -12,7 +12,7 @@ pub use archive::{ArchiveEntry, Archived, archive, destroy, find_archive_owner, 
 pub use catalogue::{
     CatalogueRow, CatalogueRows, find_revision, list_catalogue, list_cosines, list_last_uses, read_bodies,
 };
-pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page};
+pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
 pub use lock::{Exported, Locked, find, list_for_export, lock, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
