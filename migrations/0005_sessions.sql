@@ -199,6 +199,9 @@ create function app.is_tainted(session text) returns boolean language sql stable
          where s.tenant_id = app.tenant_id() and s.user_id = app.user_id() and s.key = session
          order by s.session_id desc limit 1),
         true) end;
+revoke all on function app.is_tainted(text) from public;
 grant execute on function app.is_tainted(text) to knowhow_tenant, knowhow_admin;
+-- Statements are prepared before their transaction takes a role; names must be found by then, no more.
+grant usage on schema app to knowhow_login;
 
 reset role;

@@ -48,8 +48,8 @@ pub struct RecalledItem {
     pub name: Option<String>,
     /// The memory, or the skill's summary.
     pub content: String,
-    /// How well it fits, 0 to 1: half for the words in common by their rarity, half for the meaning. Of skills: as a
-    /// share of the best skill.
+    /// How well it fits, 0 to 1: half for the words in common by their rarity, half for the meaning. Of skills: how
+    /// likely the question asks for one, shared out by rank.
     pub score: f32,
     /// Why, in words and numbers.
     pub reason: String,
@@ -135,7 +135,7 @@ fn of_skill(skill: SearchedSkill, best: f32) -> RecalledItem {
         id: skill.id,
         name: Some(skill.name),
         content: skill.summary,
-        score: skill.score / best,
+        score: skill.fit * skill.score / best,
         reason: skill.reason,
         tainted: false,
     }

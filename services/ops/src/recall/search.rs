@@ -20,6 +20,8 @@ pub(crate) struct SearchedSkill {
     pub(crate) importance: f32,
     /// Comparable within one answer.
     pub(crate) score: f32,
+    /// How likely the text asks for any of the skills at all, 0 to 1.
+    pub(crate) fit: f32,
     /// Why, in words and numbers.
     pub(crate) reason: String,
 }
@@ -46,6 +48,7 @@ pub(crate) async fn search_skills(
             summary: skill.summary.to_string(),
             importance: skill.importance,
             score: hit.score,
+            fit: ranking.fit,
             reason: reason(hit),
         })
         .collect())

@@ -242,6 +242,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         texts(&mut Place::shared().await.owner().await, schemas).await,
         [
             "app knowhow_admin: usage",
+            "app knowhow_login: usage",
             "app knowhow_system: usage",
             "app knowhow_tenant: usage",
             "public PUBLIC: usage",
