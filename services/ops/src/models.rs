@@ -80,8 +80,8 @@ impl Models {
     /// # Errors
     /// For settings that cannot work.
     pub fn open(settings: ModelsSettings) -> Result<Self, ModelsError> {
-        let mut models = Self::default();
-        models.chat = settings.chat.map(ChatModel::new).transpose()?.map(Arc::new);
+        let chat = settings.chat.map(ChatModel::new).transpose()?.map(Arc::new);
+        let mut models = Self { chat, ..Self::default() };
         if let Some((remote, dims)) = settings.embeddings {
             models.embedder = Some(Arc::new(HttpEmbedder::new(remote, dims)?));
         } else if let Some(folder) = settings.folder {

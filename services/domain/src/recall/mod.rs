@@ -17,8 +17,8 @@ mod tokens;
 pub use catalogue::{Catalogue, SkillText};
 pub use meaning::Meaning;
 pub use names::{Mention, SHORT_MESSAGE_CHARS, is_short};
-pub use search::{Hit, Ranking, Signals, search, search_with};
 pub use ordinary::find_rarity;
+pub use search::{Hit, Ranking, Signals, search, search_with};
 pub use tokens::list_terms;
 
 #[cfg(test)]

@@ -23,8 +23,12 @@ pub(super) struct Health {
 /// How it is, with what it can do without.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Readiness {
-    #[serde(flatten)]
-    health: Health,
+    /// `ok`.
+    #[schema(example = "ok")]
+    status: &'static str,
+    /// Of the service.
+    #[schema(example = "0.1.0")]
+    version: &'static str,
     /// The models; none of them keeps it from serving.
     models: ModelsStatus,
 }
@@ -58,7 +62,10 @@ pub(super) async fn check_health() -> HttpResponse {
 #[get("/readyz")]
 pub(super) async fn check_readiness(app: Data<App>) -> Result<HttpResponse, ApiError> {
     match knowhow_ops::readiness(&app).await? {
-        None => Ok(json(StatusCode::OK, &Readiness { health: OK, models: app.models.status() })),
+        None => {
+            let Health { status, version } = OK;
+            Ok(json(StatusCode::OK, &Readiness { status, version, models: app.models.status() }))
+        }
         Some(reason) => Err(Error::Unavailable(reason).into()),
     }
 }

@@ -26,6 +26,7 @@ mod keys;
 mod list;
 mod load;
 mod mcp;
+mod models;
 mod patch;
 mod pools;
 mod quotas;

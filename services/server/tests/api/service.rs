@@ -51,7 +51,7 @@ pub fn keeper() -> &'static Service {
 impl Service {
     /// Starts a process with these settings besides the usual ones, and waits until it is ready.
     pub fn start(settings: &[(&str, &str)]) -> Self {
-        migrate();
+        migrated();
         let mut service = Self::spawn(settings);
         poll("the service to be ready", || {
             let exited = service.process.try_wait().unwrap();
@@ -177,7 +177,7 @@ fn settings() -> [(&'static str, String); 10] {
 
 /// Runs the binary to its end.
 pub fn run(arguments: &[&str]) -> Output {
-    migrate();
+    migrated();
     knowhow(arguments).output().unwrap()
 }
 
@@ -194,7 +194,8 @@ pub fn operator_token() -> &'static str {
     TOKEN.get_or_init(|| printed(&["token", "--operator", "--user", "root"]))
 }
 
-fn migrate() {
+/// Sees to a database that is up to date.
+pub fn migrated() {
     static DONE: OnceLock<()> = OnceLock::new();
     DONE.get_or_init(|| {
         let output = knowhow(&["migrate"]).output().unwrap();

@@ -1,5 +1,6 @@
 //! The model in this process.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -14,16 +15,31 @@ use crate::embed::{EmbedError, Embedder, LocalEmbedder, LocalSettings};
 /// Two threads over one model, for all tests.
 static EMBEDDER: LazyLock<LocalEmbedder> = LazyLock::new(|| start(2, 200));
 
-#[expect(clippy::disallowed_methods, reason = "the one place where these tests read the environment")]
 fn model_folder() -> PathBuf {
-    let folder = std::env::var_os("KNOWHOW_TEST_MODEL_DIR");
-    folder
-        .expect("KNOWHOW_TEST_MODEL_DIR must name a folder with all-MiniLM-L6-v2; scripts/dev/model.py makes one")
-        .into()
+    named_folder().unwrap()
+}
+
+/// Whether a model is named; `make test` sees to it. Without one the tests that need it say so and pass.
+fn has_model() -> bool {
+    let is_named = named_folder().is_some();
+    if !is_named {
+        // Past the test runner, which keeps to itself what passing tests print.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: KNOWHOW_TEST_MODEL_DIR names no folder; scripts/dev/model.py makes one"
+        );
+    }
+    is_named
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place where these tests read the environment")]
+fn named_folder() -> Option<PathBuf> {
+    std::env::var_os("KNOWHOW_TEST_MODEL_DIR").map(PathBuf::from)
 }
 
 fn start(threads: usize, queue: usize) -> LocalEmbedder {
-    LocalEmbedder::start(&LocalSettings { folder: model_folder(), threads, queue }).unwrap()
+    let settings = LocalSettings { folder: model_folder(), threads, queue };
+    LocalEmbedder::start(&settings).unwrap_or_else(|error| panic!("KNOWHOW_TEST_MODEL_DIR: {error}"))
 }
 
 async fn one(text: &str) -> Vec<f32> {
@@ -36,6 +52,9 @@ fn long(words: usize) -> String {
 
 #[tokio::test]
 async fn it_knows_its_name_and_size() {
+    if !has_model() {
+        return;
+    }
     assert_eq!(EMBEDDER.dims(), 384);
     assert_eq!(EMBEDDER.model(), model_folder().canonicalize().unwrap().file_name().unwrap().to_str().unwrap());
     assert!(EMBEDDER.embed(Vec::new(), Priority::Turn, None).await.unwrap().is_empty());
@@ -43,6 +62,9 @@ async fn it_knows_its_name_and_size() {
 
 #[tokio::test]
 async fn a_hundred_requests_at_once_get_what_each_would_get_alone() {
+    if !has_model() {
+        return;
+    }
     let texts: Vec<String> = (0..100).map(|number| format!("request {number} about topic {}", number % 7)).collect();
     let asked = texts.iter().enumerate().map(|(number, text)| {
         let priority = if number % 2 == 0 { Priority::Turn } else { Priority::Background };
@@ -59,6 +81,9 @@ async fn a_hundred_requests_at_once_get_what_each_would_get_alone() {
 
 #[tokio::test]
 async fn huge_and_strange_texts_are_cut_and_embedded() {
+    if !has_model() {
+        return;
+    }
     let huge = long(200_000);
     let texts = [huge.as_str(), "", "\0", "🧑‍🚀", "会议", "\u{301}", "é".repeat(1_000_000).as_str()].map(str::to_owned);
     let vectors = EMBEDDER.embed(texts.to_vec(), Priority::Turn, None).await.unwrap();
@@ -68,6 +93,9 @@ async fn huge_and_strange_texts_are_cut_and_embedded() {
 
 #[tokio::test]
 async fn a_deadline_in_the_past_is_late_at_once() {
+    if !has_model() {
+        return;
+    }
     let deadline = Some(Instant::now() - Duration::from_millis(1));
     let outcome = EMBEDDER.embed(vec![long(900); 20], Priority::Background, deadline).await;
     assert!(matches!(outcome, Err(EmbedError::Late)), "{:?}", outcome.err());
@@ -75,6 +103,9 @@ async fn a_deadline_in_the_past_is_late_at_once() {
 
 #[tokio::test]
 async fn a_full_queue_refuses_and_a_dropped_request_makes_room() {
+    if !has_model() {
+        return;
+    }
     let embedder = start(1, 50);
     let mut flood = embedder.embed(vec![long(900); 50], Priority::Background, None);
     begin(&mut flood).await;
@@ -90,6 +121,9 @@ async fn a_full_queue_refuses_and_a_dropped_request_makes_room() {
 
 #[tokio::test]
 async fn a_turn_overtakes_jobs() {
+    if !has_model() {
+        return;
+    }
     let embedder = start(1, 50);
     let mut job = embedder.embed(vec![long(900); 20], Priority::Background, None);
     begin(&mut job).await;
