@@ -8,6 +8,7 @@ use knowhow_store::{Database, Gate, walls};
 
 use crate::Models;
 use crate::recall::Catalogues;
+use crate::snapshots::KnownSnapshots;
 
 /// Connections, callers, clock, limits and models of one worker thread. Cheap to clone.
 #[derive(Clone)]
@@ -24,6 +25,8 @@ pub struct App {
     pub models: Arc<Models>,
     /// What recall knows of users; one for the whole process.
     pub catalogues: Arc<Catalogues>,
+    /// Which snapshots were just given out; one for the whole process.
+    pub snapshots: Arc<KnownSnapshots>,
     /// How long a snapshot is given to sessions that begin.
     pub snapshot_lifetime: TimeDelta,
 }

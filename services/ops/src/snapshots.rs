@@ -1,11 +1,15 @@
 //! Frozen snapshots: given to sessions that begin, rendered anew when none is young enough.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use knowhow_domain::index::IndexLine;
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
-use knowhow_domain::{Channel, Error, Result, SKILLS_GUIDANCE, Scope, manifest};
+use knowhow_domain::{Channel, Error, Result, SKILLS_GUIDANCE, Scope, TenantId, UserId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot};
+use moka::sync::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -44,6 +48,36 @@ pub struct CurrentView {
     pub stale_skills: Vec<String>,
 }
 
+/// Which snapshots this process has just given out, so that who has one already is told so without asking the database.
+pub struct KnownSnapshots(Cache<(TenantId, UserId), Arc<str>>);
+
+/// How long it is believed. Whatever is deleted is out of the snapshots of sessions to come within 5 s.
+const KNOWN_FOR: Duration = Duration::from_secs(2);
+/// Most users.
+const KNOWN: u64 = 100_000;
+
+impl Default for KnownSnapshots {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(KNOWN).time_to_live(KNOWN_FOR).build())
+    }
+}
+
+impl KnownSnapshots {
+    fn note(&self, principal: &Principal, snapshot: &SnapshotView) -> Result<()> {
+        self.0.insert((principal.tenant(), principal.user()?), snapshot.sha256.as_str().into());
+        Ok(())
+    }
+}
+
+/// The SHA-256 of the user's current snapshot, hex, where this process has given it out within the last 2 seconds.
+///
+/// # Errors
+/// `Forbidden`.
+pub fn find_known(app: &App, principal: &Principal) -> Result<Option<Arc<str>>> {
+    principal.require(Scope::Sessions)?;
+    Ok(app.snapshots.0.get(&(principal.tenant(), principal.user()?)))
+}
+
 /// What of the index had no room.
 #[derive(Serialize, Deserialize)]
 struct Omitted {
@@ -77,7 +111,7 @@ pub async fn get_snapshot(app: &App, principal: &Principal) -> Result<CurrentVie
     principal.require(Scope::Sessions)?;
     let budget = budget_of(principal, None, None);
     let current = current(app, principal, budget).await?;
-    view(app, current)
+    view(app, principal, current)
 }
 
 /// Renders the snapshot anew, now.
@@ -87,7 +121,7 @@ pub async fn get_snapshot(app: &App, principal: &Principal) -> Result<CurrentVie
 pub async fn refresh_snapshot(app: &App, principal: &Principal) -> Result<CurrentView> {
     principal.require(Scope::Sessions)?;
     let current = render(app, principal, budget_of(principal, None, None), true).await?;
-    view(app, current)
+    view(app, principal, current)
 }
 
 /// Characters of the index: what the caller asks for, or what the tenant has settled for the channel.
@@ -146,7 +180,8 @@ fn print(parts: &Parts, index_budget: i32) -> Rendered {
     render_snapshot(&parts, usize::try_from(index_budget).unwrap_or_default())
 }
 
-fn view(app: &App, current: CurrentSnapshot) -> Result<CurrentView> {
-    let expires_at = current.rendered_at + app.snapshot_lifetime;
-    Ok(CurrentView { snapshot: SnapshotView::of(current.snapshot, expires_at)?, stale_skills: current.stale })
+fn view(app: &App, principal: &Principal, current: CurrentSnapshot) -> Result<CurrentView> {
+    let snapshot = SnapshotView::of(current.snapshot, current.rendered_at + app.snapshot_lifetime)?;
+    app.snapshots.note(principal, &snapshot)?;
+    Ok(CurrentView { snapshot, stale_skills: current.stale })
 }

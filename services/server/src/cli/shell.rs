@@ -49,6 +49,7 @@ pub(super) fn app(config: &Config) -> Result<App> {
         limits,
         models: Arc::default(),
         catalogues: Arc::new(Catalogues::new(config.catalogue_cache_mb * 1024 * 1024)),
+        snapshots: Arc::default(),
         snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),
     })
 }

@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
 use knowhow_ops::recall::Catalogues;
+use knowhow_ops::snapshots::KnownSnapshots;
 use knowhow_ops::{App, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
@@ -48,6 +49,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
         refusals: Refusals::new(config.wrong_credentials_per_minute),
     });
     let catalogues = Arc::new(Catalogues::new(config.catalogue_cache_mb * 1024 * 1024));
+    let snapshots = Arc::<KnownSnapshots>::default();
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
     let mut described = document();
@@ -64,6 +66,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             limits: limits.clone(),
             models: models.clone(),
             catalogues: catalogues.clone(),
+            snapshots: snapshots.clone(),
             snapshot_lifetime,
         };
         let endpoint = Data::new(mcp::Endpoint::new(app.clone(), site.clone()));

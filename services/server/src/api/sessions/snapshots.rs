@@ -29,6 +29,11 @@ pub(crate) async fn get_snapshot(
     caller: UserCaller,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
+    if let Some(known) = snapshots::find_known(&app, &caller.principal)?
+        && let Ok(unchanged) = not_modified(&request, &format!("\"{known}\""))
+    {
+        return Ok(unchanged);
+    }
     let current = snapshots::get_snapshot(&app, &caller.principal).await?;
     Ok(not_modified(&request, &format!("\"{}\"", current.snapshot.sha256))
         .unwrap_or_else(|mut response| response.json(&current)))
