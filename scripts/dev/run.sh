@@ -77,4 +77,4 @@ show "serves"
 unset KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN
 export KNOWHOW_PORT="$port" KNOWHOW_LOG_FORMAT="${KNOWHOW_LOG_FORMAT:-pretty}"
 echo $$ >"$pid_file"
-exec "$program" serve
+exec "$program" serve --with-worker

@@ -9,6 +9,8 @@ pub mod conversations;
 pub mod embed;
 #[cfg(test)]
 mod fake_openai;
+
+pub mod jobs;
 pub mod memories;
 mod models;
 pub mod page;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use knowhow_store::DatabaseConfig;
+use knowhow_store::queue::WorkerConfig;
 use serde::{Deserialize, Serialize};
 
 /// Variables of the same prefix that belong to clients and to the development scripts.
@@ -41,6 +42,12 @@ pub struct Config {
     pub body_timeout_ms: u64,
     /// Longest wait for requests in flight at shutdown, seconds.
     pub shutdown_timeout_s: u64,
+    /// Whether `serve` works on jobs too; otherwise some `knowhow worker` must.
+    pub with_worker: bool,
+    /// Jobs that a worker does at once.
+    pub worker_concurrency: usize,
+    /// A worker that is silent for so long is taken for dead, and others get its jobs, seconds.
+    pub worker_recovery_s: u64,
     /// Largest body of a skill, bytes.
     pub skill_body_bytes: usize,
     /// `aud` that tokens must carry.
@@ -109,6 +116,9 @@ impl Default for Config {
             statement_timeout_ms: 5000,
             body_timeout_ms: 30_000,
             shutdown_timeout_s: 8,
+            with_worker: false,
+            worker_concurrency: 4,
+            worker_recovery_s: 30,
             skill_body_bytes: 256 * 1024,
             audience: "knowhow".into(),
             public_url: String::new(),
@@ -164,6 +174,22 @@ impl Config {
             table.insert(key, typed(&name, kind, value)?);
         }
         toml::Value::Table(table).try_into().context("the configuration has an unknown key or a wrong value")
+    }
+
+    /// What a worker needs.
+    ///
+    /// # Errors
+    /// Where no database is named, or a number is zero.
+    pub fn worker(&self) -> Result<WorkerConfig> {
+        if self.worker_concurrency == 0 || self.worker_recovery_s == 0 {
+            bail!("KNOWHOW_WORKER_CONCURRENCY and KNOWHOW_WORKER_RECOVERY_S must be at least 1");
+        }
+        Ok(WorkerConfig {
+            database: self.database()?,
+            concurrency: self.worker_concurrency,
+            recovery: Duration::from_secs(self.worker_recovery_s),
+            shutdown: Duration::from_secs(self.shutdown_timeout_s),
+        })
     }
 
     /// What the pools need.

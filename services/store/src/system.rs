@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, Scope, TenantId, UserId, new_id};
+use sqlx::Row;
 use uuid::Uuid;
 
 use crate::credential::{Algorithm, Issuer, IssuerKeys, Sealer};
@@ -156,6 +157,92 @@ pub(crate) async fn ensure_user(
     Err(Error::Unavailable("the user is being made by another request; try again".into()))
 }
 
+/// A user and the tenant around it.
+pub(crate) struct Owner {
+    pub(crate) tenant: KnownTenant,
+    pub(crate) external_id: String,
+    pub(crate) starters_release: Option<Arc<[u8]>>,
+}
+
+/// Why: a claimed job says whose it is; until the row is found there is nobody to run as.
+pub(crate) async fn find_owner(db: &Database, tenant: TenantId, user: UserId) -> Result<Option<Owner>> {
+    let mut tx = SystemTx::begin(db).await?;
+    let row = sqlx::query!(
+        "-- system.find_owner
+        select t.slug, t.settings, u.external_id, c.starters_release
+        from users u
+        join tenants t on t.tenant_id = u.tenant_id
+        join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
+        where u.tenant_id = $1 and u.user_id = $2",
+        tenant.0,
+        user.0
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    row.map(|row| {
+        let settings = tenants::read_settings(row.settings)?;
+        Ok(Owner {
+            tenant: KnownTenant { id: tenant, slug: row.slug, settings, issuers: Vec::new() },
+            external_id: row.external_id,
+            starters_release: row.starters_release.map(Arc::from),
+        })
+    })
+    .transpose()
+}
+
+/// Enqueues `task` about each skill that has no vector of this model, unless such a job is there, dead or alive. Skills
+/// are looked through in the order of their keys, `page` at a time.
+///
+/// Why: which skills an earlier model embedded, or none, is a question over all tenants.
+///
+/// # Errors
+/// `Unavailable`; what was enqueued before stays enqueued.
+pub async fn enqueue_stale_embeddings(db: &Database, task: &str, model: &str, page: i64) -> Result<i64> {
+    let (mut after, mut enqueued) = ([Uuid::nil(); 3], 0);
+    loop {
+        let mut tx = SystemTx::begin(db).await?;
+        let row = sqlx::query(
+            "-- system.enqueue_stale_embeddings
+            with page as materialized (
+                select s.tenant_id, s.user_id, s.skill_id from skills s
+                where (s.tenant_id, s.user_id, s.skill_id) > ($3, $4, $5)
+                order by s.tenant_id, s.user_id, s.skill_id
+                limit $6
+            ), stale as (
+                select app.enqueue_for(p.tenant_id, p.user_id, $1, jsonb_build_object('skill_id', p.skill_id),
+                                       p.skill_id::text)
+                from page p
+                left join skill_embeddings e
+                    on e.tenant_id = p.tenant_id and e.user_id = p.user_id and e.skill_id = p.skill_id
+                where e.model is distinct from $2
+                  and not exists (select from graphile_worker._private_jobs j
+                                  where j.key = concat_ws(':', p.tenant_id, p.user_id, $1, p.skill_id))
+            )
+            select (select count(*) from stale), p.tenant_id, p.user_id, p.skill_id
+            from page p
+            order by p.tenant_id desc, p.user_id desc, p.skill_id desc
+            limit 1",
+        )
+        .bind(task)
+        .bind(model)
+        .bind(after[0])
+        .bind(after[1])
+        .bind(after[2])
+        .bind(page)
+        .fetch_optional(tx.conn())
+        .await
+        .map_err(refuse)?;
+        tx.commit().await?;
+        let Some(row) = row else { return Ok(enqueued) };
+        enqueued += row.try_get::<i64, _>(0).map_err(refuse)?;
+        for (at, key) in after.iter_mut().enumerate() {
+            *key = row.try_get(at + 1).map_err(refuse)?;
+        }
+    }
+}
+
 /// What one round of clearing up removed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Pruned {
@@ -167,6 +254,8 @@ pub struct Pruned {
     pub archived_skills: u64,
     /// Files that no version and no archive refers to any more.
     pub files: u64,
+    /// Jobs that died a month ago, or failed after a newer one had taken their place.
+    pub jobs: u64,
 }
 
 /// Removes what is past its time: at most `batch` rows of each kind, and the due archives of at most `batch` users.
@@ -179,6 +268,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
     let mut pruned = Pruned {
         idempotency_keys: prune_idempotency_keys(db, now, batch).await?,
         usage_events: prune_usage_events(db, now, batch).await?,
+        jobs: prune_jobs(db, now, batch).await?,
         ..Pruned::default()
     };
     for (tenant, user) in list_owners_of_due_archives(db, now, batch).await? {
@@ -222,6 +312,27 @@ async fn prune_usage_events(db: &Database, now: DateTime<Utc>, batch: i64) -> Re
         now,
         batch
     )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    tx.commit().await?;
+    Ok(removed)
+}
+
+/// Not through a macro: the tables are the library's.
+async fn prune_jobs(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let mut tx = SystemTx::begin(db).await?;
+    let removed = sqlx::query(
+        "-- system.prune_jobs
+        delete from graphile_worker._private_jobs where id in (
+            select id from graphile_worker._private_jobs
+            where locked_at is null and attempts >= max_attempts
+              and (key is null or run_at < $1::timestamptz - interval '30 days')
+            limit $2)",
+    )
+    .bind(now)
+    .bind(batch)
     .execute(tx.conn())
     .await
     .map_err(refuse)?

@@ -69,5 +69,8 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(admin::revoke_key)
         .service(admin::list_audit)
         .service(admin::list_archive)
-        .service(admin::restore_skill);
+        .service(admin::restore_skill)
+        .service(admin::list_jobs)
+        .service(admin::retry_job)
+        .service(admin::discard_job);
 }

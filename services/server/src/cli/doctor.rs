@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use knowhow_ops::Models;
-use knowhow_store::{Database, walls};
+use knowhow_store::{Database, queue, walls};
 
 use crate::config::Config;
 
@@ -17,6 +17,7 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     match config.database().and_then(|database| Ok(Database::open(&database)?)) {
         Err(error) => findings.push(error.to_string()),
         Ok(db) => match walls::inspect(&db).await {
+            Ok(found) if found.is_empty() => report_jobs(&db).await?,
             Ok(found) => findings.extend(found),
             Err(error) => findings.push(format!("the database cannot be inspected: {error}")),
         },
@@ -33,6 +34,15 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
+}
+
+/// The queue is there, or its absence were a finding. Dead jobs are work for an admin, nothing wrong with the deployment.
+async fn report_jobs(db: &Database) -> Result<()> {
+    match queue::count_dead(db).await? {
+        0 => println!("jobs: the queue is there, no job is dead"),
+        dead => println!("jobs: the queue is there, {dead} dead (GET /v1/admin/jobs?state=dead)"),
+    }
+    Ok(())
 }
 
 /// Says which models there are; what is wrong with one that was asked for.

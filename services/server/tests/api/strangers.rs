@@ -12,7 +12,7 @@ use crate::exchange::zip;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 36] = [
+const GOLDEN: [(&str, [u16; 6]); 39] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -49,6 +49,9 @@ const GOLDEN: [(&str, [u16; 6]); 36] = [
     ("list_audit", [401, 401, 403, 403, 404, 403]),
     ("list_archive", [401, 401, 403, 403, 404, 403]),
     ("restore_skill", [401, 401, 403, 403, 404, 403]),
+    ("list_jobs", [401, 401, 403, 403, 404, 403]),
+    ("retry_job", [401, 401, 403, 403, 404, 403]),
+    ("discard_job", [401, 401, 403, 403, 404, 403]),
 ];
 
 /// What a request needs to name.

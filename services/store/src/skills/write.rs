@@ -82,6 +82,8 @@ pub struct Change<'a> {
     pub kind: ChangeKind,
     /// The session it comes from.
     pub session: Option<&'a str>,
+    /// Tasks of jobs about the skill, which are enqueued with the change.
+    pub tasks: &'a [&'a str],
     /// Recognises a repeated patch.
     pub request_digest: Option<[u8; 32]>,
     /// When.
@@ -164,9 +166,12 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         ), audited as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
             select $1, $2, $31, $24, $27, 'skill.' || $26, $6, jsonb_build_object('version', version) from saved
+        ), enqueued as (
+            select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text))
+            from saved cross join unnest($33::text[]) task
         )
         select saved.skill_id, saved.version, saved.created_at, catalog.skill_count, catalog.byte_count
-        from saved cross join catalog"#,
+        from saved cross join catalog cross join enqueued"#,
         tenant,
         user,
         &digests,
@@ -198,7 +203,8 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         change.request_digest.as_ref().map(<[u8; 32]>::as_slice),
         size(document.len())? as i64 + i64::try_from(resource_bytes).map_err(Error::internal)? - change.base_bytes,
         new_id(),
-        change.frontmatter
+        change.frontmatter,
+        change.tasks as &[&str]
     )
     .fetch_optional(tx.conn())
     .await
