@@ -3,6 +3,9 @@ set local role knowhow_owner;
 -- Snapshots rendered at an earlier revision than this are given to no session that begins: something was taken away.
 alter table user_catalogs add column snapshot_floor bigint not null default 0;
 
+-- The index line that a model wrote where the author gave none. Not part of the text, so it makes no version.
+alter table skills add column made_summary text;
+
 -- Rendered once and never changed: a session keeps the one it began with. The same bytes are one row.
 create table snapshots (
     tenant_id uuid not null,
@@ -15,6 +18,7 @@ create table snapshots (
     primary key (tenant_id, user_id, snapshot_id),
     foreign key (tenant_id, user_id) references users
 );
+create index snapshots_by_age on snapshots using brin (created_at);
 select app.protect('snapshots');
 select app.open_to_system('snapshots');
 grant select, insert on snapshots to knowhow_tenant, knowhow_admin;
@@ -32,6 +36,8 @@ create table current_snapshots (
     primary key (tenant_id, user_id, index_budget),
     foreign key (tenant_id, user_id, snapshot_id) references snapshots
 ) with (fillfactor = 80);
+create index current_snapshots_by_age on current_snapshots (rendered_at);
+create index current_snapshots_of_snapshot on current_snapshots (tenant_id, user_id, snapshot_id);
 select app.protect('current_snapshots');
 select app.open_to_system('current_snapshots');
 grant select, insert, update, delete on current_snapshots to knowhow_tenant, knowhow_admin;
@@ -66,12 +72,13 @@ create unique index sessions_open on sessions (tenant_id, user_id, key) where en
 create index sessions_of_key on sessions (tenant_id, user_id, key, session_id);
 create index sessions_of_snapshot on sessions (tenant_id, user_id, snapshot_id);
 -- By the start, which no turn changes, so that turns stay HOT.
-create index sessions_by_age on sessions (started_at);
+create index sessions_open_by_age on sessions (started_at) where ended_at is null;
+create index sessions_ended on sessions (ended_at) where ended_at is not null;
 select app.protect('sessions');
 select app.open_to_system('sessions');
 grant select, insert, update on sessions to knowhow_tenant, knowhow_admin;
-grant select (tenant_id, user_id, session_id, snapshot_id, started_at, last_message_at, ended_at), delete on sessions
-    to knowhow_system;
+grant select (tenant_id, user_id, session_id, snapshot_id, started_at, last_message_at, ended_at), update (ended_at), delete
+    on sessions to knowhow_system;
 
 -- The answer as its bytes went out, so that it can be read again.
 create table turns (

@@ -5,6 +5,7 @@ pub mod conversations;
 pub mod credential;
 mod database;
 mod door;
+pub mod due;
 pub mod embeddings;
 mod error;
 mod gate;

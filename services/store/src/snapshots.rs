@@ -67,7 +67,7 @@ const READ_PARTS: &str = "-- snapshots.read_parts
     select 0 as part, '' as a, null::text as b, null::text as c, null::real as n, null::timestamptz as at, u.revision
     from user_catalogs u where u.tenant_id = $1 and u.user_id = $2
     union all
-    select 1, s.name, s.summary, s.description, s.importance, null, null
+    select 1, s.name, coalesce(s.summary, s.made_summary), s.description, s.importance, null, null
     from skills s where s.tenant_id = $1 and s.user_id = $2
     union all select 2, content, null, null, null, null, null from soul
     union all select 3, content, null, null, null, created_at, null from core

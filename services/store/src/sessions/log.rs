@@ -67,9 +67,13 @@ const ADD_FEEDBACK: &str = "-- sessions.add_feedback
     returning true";
 
 const END: &str = "-- sessions.end
-    update sessions s set ended_at = coalesce(s.ended_at, $4)
-    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
-    returning true";
+    with ended as (
+        update sessions s set ended_at = $4
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
+        returning s.session_id
+    )
+    select app.enqueue('summarize_conversation', jsonb_build_object('session_id', session_id), session_id::text)
+    from ended";
 
 const LIST: &str = "-- sessions.list
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
@@ -178,7 +182,7 @@ pub async fn add_feedback(
     touch(db, principal, ADD_FEEDBACK, params).await
 }
 
-/// Ends a session; one that is over stays over since when it was.
+/// Ends a session, and has its summary made. `false` also for one that is over already.
 ///
 /// # Errors
 /// `Unavailable`.

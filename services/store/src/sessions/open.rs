@@ -68,7 +68,11 @@ const OPEN: &str = "-- sessions.open
         on conflict (tenant_id, user_id, key) where ended_at is null do nothing
         returning session_id
     )
-    select session_id, true from reused union all select session_id, false from made";
+    select m.session_id, m.is_reused, e.jobs
+    from (select session_id, true as is_reused from reused union all select session_id, false from made) m
+    cross join (select count(app.enqueue('summarize_conversation', jsonb_build_object('session_id', session_id),
+                                         session_id::text)) as jobs
+                from closed) e";
 
 /// A session of the caller's.
 ///

@@ -46,7 +46,7 @@ const REVISION: &str = "-- skills.find_revision
 
 // The revision is read in the same statement, so it is that of the rows.
 const LIST_CATALOGUE: &str = "-- skills.list_catalogue
-    select c.revision, s.skill_id, s.name, s.summary, s.description, s.triggers, s.see_also, s.importance,
+    select c.revision, s.skill_id, s.name, coalesce(s.summary, s.made_summary), s.description, s.triggers, s.see_also, s.importance,
            substr(r.content, s.content_at_byte + 1) as body, e.embedding::vector::real[] as embedding
     from user_catalogs c
     left join skills s on s.tenant_id = $1 and s.user_id = $2

@@ -144,6 +144,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
                 frontmatter_at_byte = excluded.frontmatter_at_byte,
                 frontmatter_end_at_byte = excluded.frontmatter_end_at_byte, content_at_byte = excluded.content_at_byte,
                 resources = excluded.resources, resource_bytes = excluded.resource_bytes,
+                made_summary = case when s.document_digest = excluded.document_digest then s.made_summary end,
                 updated_at = excluded.updated_at, frontmatter = excluded.frontmatter
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
             returning s.skill_id, s.version, s.created_at
@@ -216,6 +217,34 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         skill_count: r.skill_count,
         byte_count: r.byte_count,
     }))
+}
+
+/// Keeps the index line that a model wrote of the text with this digest; of a skill that has another text by now, nothing.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn put_made_summary(tx: &mut TenantTx, skill: SkillId, document_digest: &[u8], summary: &str) -> Result<()> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    sqlx::query!(
+        "-- skills.put_made_summary
+        with made as (
+            update skills s set made_summary = $5
+            where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.document_digest = $4
+              and s.made_summary is distinct from $5
+            returning s.skill_id
+        )
+        update user_catalogs c set revision = c.revision + 1 from made
+        where c.tenant_id = $1 and c.user_id = $2",
+        tenant,
+        user,
+        skill.0,
+        document_digest,
+        summary
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(())
 }
 
 /// Sets the flags that are not part of the text and so make no version.

@@ -41,7 +41,7 @@ const GRANTS: &str = "
     knowhow_system current_snapshots: delete, select
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
-    knowhow_system sessions: delete, select (tenant_id, user_id, session_id, snapshot_id, started_at, last_message_at, ended_at)
+    knowhow_system sessions: delete, select (tenant_id, user_id, session_id, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
     knowhow_system skill_embeddings: select (tenant_id, user_id, skill_id, model)
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest)
     knowhow_system skill_versions: select (tenant_id, user_id, document_digest, resources)

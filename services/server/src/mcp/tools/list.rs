@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use knowhow_domain::{Result, gist};
+use knowhow_domain::{Result, inert_line};
 use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::skills::{self, IndexItem, ListSkills};
@@ -38,7 +38,7 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
         n => format!("{}; read one with skill_view:", count(i64::try_from(n).unwrap_or(i64::MAX), "skill")),
     };
     for item in &items {
-        let about = gist(item.summary.as_deref(), &item.description);
+        let about = inert_line(&item.summary);
         let uses = count(item.times_used, "use");
         let _ = write!(text, "\n- {} (version {}, {uses}): {about}", item.name, item.version);
     }
