@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use knowhow_ops::recall::Catalogues;
 use knowhow_store::DatabaseConfig;
 use knowhow_store::queue::WorkerConfig;
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,8 @@ pub struct Config {
     pub wrong_credentials_per_minute: u32,
     /// Memory for what recall knows of users, MiB; users beyond it are read again at each turn.
     pub catalogue_cache_mb: u64,
+    /// Skills of one user whose vectors are kept in that memory; of users with more, cosines come from the database.
+    pub catalogue_vectors: usize,
     /// How long a snapshot is given to sessions that begin, minutes; the worker renders it anew for active users.
     pub snapshot_minutes: u32,
     /// Folder of the embeddings model that runs in this process.
@@ -130,6 +133,7 @@ impl Default for Config {
             private_issuers: false,
             wrong_credentials_per_minute: 100,
             catalogue_cache_mb: 64,
+            catalogue_vectors: 5_000,
             snapshot_minutes: 30,
             model_dir: String::new(),
             embed_threads: 0,
@@ -207,6 +211,11 @@ impl Config {
             acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
             statement_timeout: Duration::from_millis(self.statement_timeout_ms),
         })
+    }
+
+    /// What recall knows of users, nothing yet.
+    pub fn catalogues(&self) -> Catalogues {
+        Catalogues::new(self.catalogue_cache_mb * 1024 * 1024, self.catalogue_vectors)
     }
 
     /// The master secret's bytes.

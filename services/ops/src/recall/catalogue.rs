@@ -16,9 +16,6 @@ use uuid::Uuid;
 
 use crate::{App, compute};
 
-/// Of catalogues with more skills than this the vectors stay in the database, and cosines come from there.
-const VECTORS_KEPT: usize = 5_000;
-
 /// What is not asked for that long is let go.
 const IDLE: Duration = Duration::from_secs(3600);
 
@@ -102,19 +99,21 @@ pub struct CacheCounts {
 /// The catalogues of the users of this process, within a weight.
 pub struct Catalogues {
     kept: Cache<(TenantId, UserId), Arc<UserCatalogue>>,
+    vectors_kept: usize,
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
 impl Catalogues {
-    /// An empty cache of at most so many bytes.
-    pub fn new(bytes: u64) -> Self {
+    /// An empty cache of at most so many bytes. Of catalogues with more than `vectors_kept` skills the vectors stay in the
+    /// database, and cosines come from there; the ranking is the same.
+    pub fn new(bytes: u64, vectors_kept: usize) -> Self {
         let kept = Cache::builder()
             .weigher(|_, catalogue: &Arc<UserCatalogue>| catalogue.weight())
             .max_capacity(bytes)
             .time_to_idle(IDLE)
             .build();
-        Self { kept, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+        Self { kept, vectors_kept, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
     /// How often a catalogue was there, since the start.
@@ -133,7 +132,7 @@ impl Catalogues {
             Some(kept) if kept.value().revision >= revision => Ok(Op::Nop),
             _ => {
                 self.misses.fetch_add(1, Ordering::Relaxed);
-                load(app, principal).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
+                load(app, principal, self.vectors_kept).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
             }
         });
         match built.await? {
@@ -145,10 +144,10 @@ impl Catalogues {
     }
 }
 
-async fn load(app: &App, principal: &Principal) -> Result<UserCatalogue> {
+async fn load(app: &App, principal: &Principal, vectors_kept: usize) -> Result<UserCatalogue> {
     let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
     let mut rows = skills::list_catalogue(&app.db, principal, model).await?;
-    let keeps_vectors = rows.skills.len() <= VECTORS_KEPT;
+    let keeps_vectors = rows.skills.len() <= vectors_kept;
     if !keeps_vectors {
         rows.skills.iter_mut().for_each(|skill| skill.embedding = None);
     }

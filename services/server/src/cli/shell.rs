@@ -7,7 +7,6 @@ use aws_lc_rs::hmac;
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Limits, SystemClock};
 use knowhow_ops::App;
-use knowhow_ops::recall::Catalogues;
 use knowhow_store::{Database, Gate, GateConfig, GateState, OperatorIssuer};
 
 use crate::config::Config;
@@ -48,7 +47,7 @@ pub(super) fn app(config: &Config) -> Result<App> {
         clock,
         limits,
         models: Arc::default(),
-        catalogues: Arc::new(Catalogues::new(config.catalogue_cache_mb * 1024 * 1024)),
+        catalogues: Arc::new(config.catalogues()),
         snapshots: Arc::default(),
         snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),
     })

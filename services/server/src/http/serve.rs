@@ -11,7 +11,6 @@ use actix_web::{HttpRequest, HttpResponse, HttpServer};
 use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
-use knowhow_ops::recall::Catalogues;
 use knowhow_ops::snapshots::KnownSnapshots;
 use knowhow_ops::{App, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
@@ -48,7 +47,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
         body_timeout: Duration::from_millis(config.body_timeout_ms),
         refusals: Refusals::new(config.wrong_credentials_per_minute),
     });
-    let catalogues = Arc::new(Catalogues::new(config.catalogue_cache_mb * 1024 * 1024));
+    let catalogues = Arc::new(config.catalogues());
     let snapshots = Arc::<KnownSnapshots>::default();
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
