@@ -246,12 +246,12 @@ impl Config {
                 *secret = "***".into();
             }
         }
-        for shown in [&mut shown.database_url, &mut shown.embeddings_url, &mut shown.chat_url] {
-            if let Ok(mut url) = url::Url::parse(shown)
+        for address in [&mut shown.database_url, &mut shown.embeddings_url, &mut shown.chat_url] {
+            if let Ok(mut url) = url::Url::parse(address)
                 && url.password().is_some()
                 && url.set_password(Some("***")).is_ok()
             {
-                *shown = url.into();
+                *address = url.into();
             }
         }
         Ok(toml::to_string(&shown)?)
