@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::answers::Answer;
 use crate::callers::{Caller, World, skill};
 use crate::exchange::zip;
+use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
@@ -63,6 +64,7 @@ pub struct Names {
     issuer: String,
     key: String,
     archived: String,
+    job: i64,
 }
 
 enum Body {
@@ -118,15 +120,18 @@ fn walk(names: &Names) -> Vec<Step> {
         ("delete_issuer", delete.clone(), admin(&format!("issuers/{}", names.issuer)), Body::None),
         ("create_key", post.clone(), admin("keys"), Body::Json(json!({"name": "k", "scopes": ["admin"]}))),
         ("list_keys", get.clone(), admin("keys"), Body::None),
-        ("revoke_key", delete, admin(&format!("keys/{}", names.key)), Body::None),
+        ("revoke_key", delete.clone(), admin(&format!("keys/{}", names.key)), Body::None),
         ("list_audit", get.clone(), admin("audit"), Body::None),
-        ("list_archive", get, admin("archive"), Body::None),
+        ("list_archive", get.clone(), admin("archive"), Body::None),
         (
             "restore_skill",
-            post,
+            post.clone(),
             admin(&format!("archive/{}/restore", names.archived)),
             Body::Json(json!({"reason": "r"})),
         ),
+        ("list_jobs", get, admin("jobs"), Body::None),
+        ("retry_job", post, admin(&format!("jobs/{}/retry", names.job)), Body::None),
+        ("discard_job", delete, admin(&format!("jobs/{}", names.job)), Body::None),
     ]);
     steps
 }
@@ -170,6 +175,7 @@ pub async fn furnish(world: &World) -> (Names, String) {
         issuer: first_id(&world.admin, "issuers").await,
         key: first_id(&world.admin, "keys").await,
         archived: first_id(&world.admin, "archive").await,
+        job: jobs::enqueue(world, "alice").await,
     };
     (names, id)
 }
@@ -183,6 +189,7 @@ fn nobody() -> Names {
         issuer: id(),
         key: id(),
         archived: id(),
+        job: i64::MAX,
     }
 }
 
@@ -193,7 +200,7 @@ pub async fn inventory(world: &World) -> Vec<Vec<u8>> {
     {
         all.push(world.alice.get(path).await.body);
     }
-    for list in ["users", "issuers", "keys", "archive", "audit?limit=200"] {
+    for list in ["users", "issuers", "keys", "archive", "jobs", "audit?limit=200"] {
         all.push(world.admin.get(&format!("/v1/admin/{list}")).await.body);
     }
     all.push(world.operator.get(&format!("/v1/admin/tenants/{}", world.slug)).await.body);
@@ -249,7 +256,7 @@ async fn nobody_gets_at_what_is_somebody_elses() {
 }
 
 fn furnished_again(names: &Names) -> Names {
-    let Names { skill, tenant, user, issuer, key, archived } = names;
+    let Names { skill, tenant, user, issuer, key, archived, job } = names;
     Names {
         skill: skill.clone(),
         tenant: tenant.clone(),
@@ -257,6 +264,7 @@ fn furnished_again(names: &Names) -> Names {
         issuer: issuer.clone(),
         key: key.clone(),
         archived: archived.clone(),
+        job: *job,
     }
 }
 
