@@ -147,13 +147,14 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
             returning s.skill_id, s.version, s.created_at
         ), history as (
-            insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, request_digest,
-                digest, document_digest, document_bytes, resources, created_at, tainted)
-            select $1, $2, skill_id, version, $26, $27, $28, $29, $16, $17, $18, $22, $24,
+            insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, tainted,
+                request_digest, digest, document_digest, document_bytes, resources, created_at)
+            select $1, $2, skill_id, version, $26, $27, $28::text,
                    app.is_tainted($28) or $26 = 'rollback' and exists (
                        select from skill_versions v
                        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = saved.skill_id and v.digest = $16
-                         and v.tainted)
+                         and v.tainted),
+                   $29, $16, $17, $18, $22, $24
             from saved
         ), counted as (
             insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from saved where version = 1
