@@ -127,7 +127,6 @@ async fn a_last_segment_is_a_name_where_it_is_one_skills_alone() {
         ("use ops/kubectl", vec!["ops/kubectl"]),
         ("dev kubectl and ops kubectl", vec!["dev/kubectl", "ops/kubectl"]),
         ("other/webhook", vec![]),
-        ("mcp/webhook/more", vec![]),
         ("import csv", vec!["jira-cloud/import-csv"]),
         ("jira cloud import csv with mcp jira", vec!["jira-cloud/import-csv", "mcp/jira"]),
     ] {
