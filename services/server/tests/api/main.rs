@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod answers;
+mod background;
 mod callers;
 #[expect(dead_code, reason = "not every failure of a model is tried at this height")]
 #[path = "../../../ops/src/fake_openai.rs"]
