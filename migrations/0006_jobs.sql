@@ -39,11 +39,10 @@ begin
                      ('_private_workers', 'queue', 'select, insert, update, delete', 'knowhow_queue', 'true'),
                      ('migrations', 'system', 'select', 'knowhow_system', 'true'),
                      ('_private_tasks', 'system', 'select', 'knowhow_system', 'true'),
-                     ('_private_jobs', 'system', 'select, update (attempts, max_attempts, run_at, updated_at), delete',
-                      'knowhow_system', 'true'),
+                     ('_private_jobs', 'system', 'select, update (attempts, max_attempts, run_at, updated_at), delete', 'knowhow_system',
+                      'true'),
                      ('_private_tasks', 'tenant_admin', 'select', 'knowhow_admin', 'true'),
-                     ('_private_jobs', 'tenant_admin',
-                      'select, update (attempts, max_attempts, run_at, updated_at), delete', 'knowhow_admin',
+                     ('_private_jobs', 'tenant_admin', 'select, update (attempts, max_attempts, run_at, updated_at), delete', 'knowhow_admin',
                       'coalesce(payload ->> ''tenant_id'', '''') = app.tenant_id()::text')
              ) as o (relation, policy, verbs, role, rows)
     loop

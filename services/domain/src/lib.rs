@@ -15,9 +15,11 @@ mod lines;
 pub mod manifest;
 pub mod name;
 pub mod patch;
+pub mod prompt;
 pub mod recall;
 pub mod resource;
 pub mod scope;
+pub mod session;
 pub mod settings;
 pub mod uri;
 
@@ -35,4 +37,5 @@ pub use manifest::ResourceEntry;
 pub use name::SkillName;
 pub use resource::ResourcePath;
 pub use scope::{Scope, Scopes};
+pub use session::Channel;
 pub use settings::TenantSettings;

@@ -5,15 +5,22 @@ mod app;
 pub mod archive;
 mod call;
 pub mod chat;
+pub mod conversations;
 pub mod embed;
 #[cfg(test)]
 mod fake_openai;
+
 pub mod jobs;
+pub mod memories;
 mod models;
 pub mod page;
 mod priority;
+pub mod recall;
 mod remote;
+pub mod sessions;
 pub mod skills;
+pub mod snapshots;
+pub mod soul;
 pub mod starters;
 pub mod summarize;
 

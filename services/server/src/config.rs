@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use knowhow_ops::recall::Catalogues;
 use knowhow_store::DatabaseConfig;
 use knowhow_store::queue::WorkerConfig;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,12 @@ pub struct Config {
     pub private_issuers: bool,
     /// Wrong credentials from one address and minute before it is told to wait; 0 for no limit.
     pub wrong_credentials_per_minute: u32,
+    /// Memory for what recall knows of users, MiB; users beyond it are read again at each turn.
+    pub catalogue_cache_mb: u64,
+    /// Skills of one user whose vectors are kept in that memory; of users with more, cosines come from the database.
+    pub catalogue_vectors: usize,
+    /// How long a snapshot is given to sessions that begin, minutes; the worker renders it anew for active users.
+    pub snapshot_minutes: u32,
     /// Folder of the embeddings model that runs in this process.
     pub model_dir: String,
     /// Threads that run it; 0 is one for two cores.
@@ -125,6 +132,9 @@ impl Default for Config {
             operator_secret: String::new(),
             private_issuers: false,
             wrong_credentials_per_minute: 100,
+            catalogue_cache_mb: 64,
+            catalogue_vectors: 5_000,
+            snapshot_minutes: 30,
             model_dir: String::new(),
             embed_threads: 0,
             embeddings_url: String::new(),
@@ -203,6 +213,11 @@ impl Config {
         })
     }
 
+    /// What recall knows of users, nothing yet.
+    pub fn catalogues(&self) -> Catalogues {
+        Catalogues::new(self.catalogue_cache_mb * 1024 * 1024, self.catalogue_vectors)
+    }
+
     /// The master secret's bytes.
     ///
     /// # Errors
@@ -231,12 +246,12 @@ impl Config {
                 *secret = "***".into();
             }
         }
-        for shown in [&mut shown.database_url, &mut shown.embeddings_url, &mut shown.chat_url] {
-            if let Ok(mut url) = url::Url::parse(shown)
+        for address in [&mut shown.database_url, &mut shown.embeddings_url, &mut shown.chat_url] {
+            if let Ok(mut url) = url::Url::parse(address)
                 && url.password().is_some()
                 && url.set_password(Some("***")).is_ok()
             {
-                *shown = url.into();
+                *address = url.into();
             }
         }
         Ok(toml::to_string(&shown)?)

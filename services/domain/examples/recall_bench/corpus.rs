@@ -75,7 +75,9 @@ impl Corpus {
 }
 
 fn parse_lines<T: DeserializeOwned>(text: &str) -> Result<Vec<T>> {
-    text.lines().map(|line| serde_json::from_str(line).with_context(|| format!("not as expected: {line:.80}"))).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).with_context(|| format!("not as expected: {line:.80}")))
+        .collect()
 }
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).

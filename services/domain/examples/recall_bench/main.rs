@@ -22,7 +22,8 @@ fn main() -> Result<()> {
     let corpus = Corpus::read(&folder)?;
     report("words only", &corpus, None);
     if let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) {
-        let vectors = Vectors { skills: read_rows(&folder, "skills.f32")?, messages: read_rows(&folder, "queries.f32")? };
+        let vectors =
+            Vectors { skills: read_rows(&folder, "skills.f32")?, messages: read_rows(&folder, "queries.f32")? };
         report("words and meaning", &corpus, Some(&vectors));
     }
     Ok(())
@@ -32,14 +33,15 @@ fn read_rows(folder: &Path, file: &str) -> Result<Vec<Vec<f32>>> {
     const DIMS: usize = 384;
     let path = folder.join(file);
     let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let floats: Vec<f32> =
-        bytes.as_chunks().0.iter().map(|bytes: &[u8; 4]| f32::from_le_bytes(*bytes)).collect();
+    let floats: Vec<f32> = bytes.as_chunks().0.iter().map(|bytes: &[u8; 4]| f32::from_le_bytes(*bytes)).collect();
     Ok(floats.chunks_exact(DIMS).map(<[f32]>::to_vec).collect())
 }
 
 fn report(title: &str, corpus: &Corpus, vectors: Option<&Vectors>) {
     println!("## {title}\n");
-    println!("| catalogue | goal r@1 / r@5 | r@1 | r@5 | MRR@10 | r@5 as share | negatives at the 97 % floor (goal .35) | built-in floor: hits kept, negatives | build us/skill | search us | bytes/skill |");
+    println!(
+        "| catalogue | goal r@1 / r@5 | r@1 | r@5 | MRR@10 | r@5 as share | negatives at the 97 % floor (goal .35) | built-in floor: hits kept, negatives | build us/skill | search us | bytes/skill |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let mut kinds = String::new();
     for setting in &SETTINGS {
@@ -49,7 +51,9 @@ fn report(title: &str, corpus: &Corpus, vectors: Option<&Vectors>) {
             kinds += &format!("| {} | {kind} | {} | {} |\n", setting.name, tally.messages, rates(tally));
         }
     }
-    println!("\n| catalogue | kind | messages | r@1 | r@5 | MRR@10 | r@5 as share |\n|---|---|---|---|---|---|---|\n{kinds}");
+    println!(
+        "\n| catalogue | kind | messages | r@1 | r@5 | MRR@10 | r@5 as share |\n|---|---|---|---|---|---|---|\n{kinds}"
+    );
 }
 
 fn cells(outcome: &Outcome) -> String {

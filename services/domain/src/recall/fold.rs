@@ -22,9 +22,15 @@ pub(super) fn class_of(c: char) -> Class {
         return if c.is_ascii_alphanumeric() { Class::Word } else { Class::Gap };
     }
     match u32::from(c) {
-        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF if c.is_alphabetic() || is_combining_mark(c) => Class::Dense,
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF if c.is_alphabetic() || is_combining_mark(c) => {
+            Class::Dense
+        }
         0x1100..=0x11FF | 0x3005..=0x3007 | 0x3041..=0x30FF | 0x3105..=0x318E | 0x31F0..=0x31FF | 0xAC00..=0xD7A3 => {
-            if c == '\u{30fb}' { Class::Gap } else { Class::Dense }
+            if c == '\u{30fb}' {
+                Class::Gap
+            } else {
+                Class::Dense
+            }
         }
         0x2E80..=0x2FDF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F | 0x20000..=0x3FFFF => {
             Class::Dense
@@ -32,11 +38,6 @@ pub(super) fn class_of(c: char) -> Class {
         _ if c.is_alphanumeric() || is_combining_mark(c) => Class::Word,
         _ => Class::Gap,
     }
-}
-
-/// Whether the character ends in a dense script, whose words have no visible neighbours.
-pub(super) fn is_dense(c: char) -> bool {
-    class_of(c) == Class::Dense
 }
 
 /// NFKC, lower case, no diacritics on Latin and Greek letters, no vowel points on Hebrew and Arabic ones.

@@ -1,61 +1,150 @@
-//! Embeddings of a catalogue's skills in fixed point, and the cosine of a message to each.
+//! Embeddings of a catalogue's skills, and the cosine of a message to each.
 
-/// One is this much: products of two unit vectors stay within 28 bits, whatever the order of addition.
-const ONE: f32 = 16_384.0;
+/// What is known of how near a message is in meaning to each skill.
+#[derive(Debug, Clone, Copy)]
+pub enum Meaning<'a> {
+    /// Nothing: words alone decide.
+    Unknown,
+    /// The message's embedding, to compare with those that the catalogue holds.
+    Embedding(&'a [f32]),
+    /// The cosine to each skill in the order of the catalogue, computed elsewhere; `None` for one not embedded yet.
+    Cosines(&'a [Option<f32>]),
+}
 
-/// The embeddings of some skills: 2 bytes per dimension; sums are whole numbers, so every machine ranks alike.
+impl<'a> From<Option<&'a [f32]>> for Meaning<'a> {
+    fn from(embedding: Option<&'a [f32]>) -> Self {
+        embedding.map_or(Self::Unknown, Self::Embedding)
+    }
+}
+
+/// The embeddings of some skills as 16-bit floats, the numbers that a `halfvec` of pgvector holds, so that a cosine
+/// differs from one computed there by the order of its additions only (about 1e-6).
 #[derive(Debug, Default)]
 pub(super) struct Meanings {
     dims: usize,
-    rows: Vec<i16>,
+    rows: Vec<u16>,
     /// The row of each skill; `NONE` where it is not embedded yet.
     row_of: Vec<u32>,
+    /// One over the length of each row.
+    scales: Vec<f32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Meanings {
-    /// Takes the embeddings of skills in order; those of other dimensions than the first count as missing.
+    /// Takes the embeddings of skills in order; those without direction, or of other dimensions than the first, count
+    /// as missing.
     pub(super) fn new<'a>(embeddings: impl Iterator<Item = Option<&'a [f32]>>) -> Self {
         let mut meanings = Self::default();
         for embedding in embeddings {
-            let row = embedding.filter(|e| !e.is_empty() && (meanings.dims == 0 || meanings.dims == e.len()));
-            let Some(row) = row else {
+            let row = embedding.filter(|row| meanings.dims == 0 || meanings.dims == row.len()).and_then(shorten);
+            let Some((row, scale)) = row else {
                 meanings.row_of.push(NONE);
                 continue;
             };
             meanings.dims = row.len();
-            meanings.row_of.push(u32::try_from(meanings.rows.len() / row.len()).unwrap_or(NONE));
-            meanings.rows.extend(fixed_point(row));
+            meanings.row_of.push(u32::try_from(meanings.scales.len()).unwrap_or(NONE));
+            meanings.scales.push(scale);
+            meanings.rows.extend(row);
         }
         meanings.rows.shrink_to_fit();
+        meanings.scales.shrink_to_fit();
         meanings
     }
 
     /// The cosine of `query` to each skill, `None` for skills without embedding; empty where nothing can be compared.
     pub(super) fn cosines(&self, query: &[f32]) -> Vec<Option<f32>> {
-        if self.dims == 0 || query.len() != self.dims {
-            return Vec::new();
-        }
-        let query: Vec<i16> = fixed_point(query).collect();
+        let query = if query.len() == self.dims { shorten(query) } else { None };
+        let Some((query, scale)) = query else { return Vec::new() };
+        let query: Vec<f32> = query.into_iter().map(widen).collect();
         let cosine = |row: &u32| {
-            let start = (*row as usize).checked_mul(self.dims)?;
-            let row = self.rows.get(start..start.checked_add(self.dims)?)?;
-            let dot: i32 = row.iter().zip(&query).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
-            Some(dot as f32 / (ONE * ONE))
+            let own = self.scales.get(*row as usize)?;
+            let start = *row as usize * self.dims;
+            let dot = multiply(self.rows.get(start..start + self.dims)?, &query);
+            Some((dot * own * scale).clamp(-1.0, 1.0))
         };
         self.row_of.iter().map(cosine).collect()
     }
 
     /// Bytes held.
     pub(super) fn weight(&self) -> usize {
-        self.rows.capacity() * size_of::<i16>() + self.row_of.capacity() * size_of::<u32>()
+        let numbers = self.row_of.capacity() + self.scales.capacity();
+        self.rows.capacity() * size_of::<u16>() + numbers * size_of::<u32>()
     }
 }
 
-/// Normalises again, so that no vector can overflow.
-fn fixed_point(vector: &[f32]) -> impl Iterator<Item = i16> {
-    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-    let scale = if length.is_normal() { ONE / length } else { 0.0 };
-    vector.iter().map(move |x| (x * scale).round() as i16)
+/// A vector as 16-bit floats, and one over its length; `None` where it has no direction.
+fn shorten(vector: &[f32]) -> Option<(Vec<u16>, f32)> {
+    let row: Vec<u16> = vector.iter().map(|x| narrow(*x)).collect();
+    let length = row.iter().map(|x| widen(*x) * widen(*x)).sum::<f32>().sqrt();
+    length.is_normal().then(|| (row, 1.0 / length))
+}
+
+/// Moves the exponent of a 16-bit float to where a 32-bit one has it.
+const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
+const LARGEST: f32 = 65_504.0;
+const SIGN: u16 = 0x8000;
+
+/// To 16 bits, ties to even; larger numbers become the largest.
+fn narrow(x: f32) -> u16 {
+    let bits = (x.abs().min(LARGEST) / REBIAS).to_bits();
+    let rounded = (bits + 0xfff + (bits >> 13 & 1)) >> 13;
+    let sign = if x.is_sign_negative() { SIGN } else { 0 };
+    sign | rounded as u16
+}
+
+fn widen(x: u16) -> f32 {
+    let magnitude = f32::from_bits(u32::from(x & !SIGN) << 13) * REBIAS;
+    f32::from_bits(magnitude.to_bits() | u32::from(x & SIGN) << 16)
+}
+
+/// The dot product; in lanes, so that compilers may take several numbers at once.
+fn multiply(row: &[u16], query: &[f32]) -> f32 {
+    const LANES: usize = 16;
+    let (rows, row_rest) = row.as_chunks::<LANES>();
+    let (queries, query_rest) = query.as_chunks::<LANES>();
+    let mut sums = [0.0_f32; LANES];
+    for (row, query) in rows.iter().zip(queries) {
+        for lane in 0..LANES {
+            sums[lane] += widen(row[lane]) * query[lane];
+        }
+    }
+    let rest: f32 = row_rest.iter().zip(query_rest).map(|(a, b)| widen(*a) * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixteen_bits_are_those_of_ieee_754() {
+        let cases = [(0.0, 0), (-0.0, 0x8000), (1.0, 0x3c00), (-2.0, 0xc000), (65_504.0, 0x7bff), (1e9, 0x7bff)];
+        // The smallest normal one, subnormal ones, and ties to even.
+        let small = [(6.103_515_6e-5, 0x0400), (5.960_464_5e-8, 1), (6.097_555e-5, 0x03ff), (1e-9, 0)];
+        let ties = [(1.000_488_3, 0x3c00), (1.001_464_8, 0x3c02), (0.333_333_34, 0x3555)];
+        for (x, bits) in cases.into_iter().chain(small).chain(ties) {
+            assert_eq!(narrow(x), bits, "{x}");
+        }
+        for bits in (0..0x7c00).chain(0x8000..0xfc00) {
+            assert_eq!(narrow(widen(bits)), bits);
+        }
+    }
+
+    #[test]
+    fn cosines_are_those_of_the_vectors() {
+        let (a, b): (Vec<f32>, Vec<f32>) =
+            (0..37).map(|i| ((i as f32).sin() * 3.0, (i as f32 * 0.7).cos() / 50.0)).unzip();
+        let product = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| f64::from(x * y)).sum::<f64>();
+        let expected = product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt();
+        let other = [1.0];
+        let meanings = Meanings::new([Some(&a[..]), None, Some(&other), Some(&[0.0; 37]), Some(&b)].into_iter());
+        let found = meanings.cosines(&b);
+        assert!((f64::from(found[0].unwrap()) - expected).abs() < 1e-3);
+        assert!(found[4].unwrap() > 0.999_999);
+        assert_eq!(found[1..4], [None; 3]);
+        for strange in [&[][..], &other, &[f32::NAN; 37], &[0.0; 37], &[f32::INFINITY; 37]] {
+            assert!(meanings.cosines(strange).iter().flatten().all(|cosine| cosine.is_finite()));
+        }
+    }
 }

@@ -27,7 +27,7 @@ impl Catalogue {
     pub fn is_meant(&self, mention: &Mention, message: &str, ranking: Option<&Ranking>) -> bool {
         !mention.common || mention.explicit || self.words_agree(mention, message) || {
             let telling = list_terms(message).len() >= TELLING_TERMS;
-            telling && ranking.is_some_and(|ranking| meaning_agrees(mention, ranking))
+            telling && ranking.is_some_and(|ranking| ranking.near.contains(&mention.skill))
         }
     }
 
@@ -57,9 +57,10 @@ impl Catalogue {
     }
 }
 
-fn meaning_agrees(mention: &Mention, ranking: &Ranking) -> bool {
-    let Some(own) = ranking.hits.iter().find(|hit| hit.skill == mention.skill).map(|hit| hit.signals.cosine) else {
-        return false;
-    };
-    own >= TELLING_COSINE && ranking.hits.iter().filter(|hit| hit.signals.cosine > own).count() < AGREEING_RANK
+/// The skills that meaning speaks for, nearest first.
+pub(super) fn list_near(cosines: &[Option<f32>]) -> Vec<usize> {
+    let telling = |(skill, cosine): (usize, &Option<f32>)| Some((skill, cosine.filter(|c| *c >= TELLING_COSINE)?));
+    let mut near: Vec<(usize, f32)> = cosines.iter().enumerate().filter_map(telling).collect();
+    near.sort_by(|a, b| b.1.total_cmp(&a.1));
+    near.into_iter().take(AGREEING_RANK).map(|(skill, _)| skill).collect()
 }

@@ -15,9 +15,10 @@ mod stop_words;
 mod tokens;
 
 pub use catalogue::{Catalogue, SkillText};
-pub use names::{Mention, SHORT_MESSAGE_CHARS};
+pub use meaning::Meaning;
+pub use names::{Mention, SHORT_MESSAGE_CHARS, is_short};
 pub use ordinary::find_rarity;
-pub use search::{Hit, Ranking, Signals, about, search};
+pub use search::{Hit, Ranking, Signals, search, search_with};
 pub use tokens::list_terms;
 
 #[cfg(test)]

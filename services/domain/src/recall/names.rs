@@ -14,6 +14,11 @@ use super::ordinary::is_ordinary;
 /// A message of at most this many characters is only matched by name, never searched.
 pub const SHORT_MESSAGE_CHARS: usize = 20;
 
+/// Whether a message says too little to be searched, blanks around it aside.
+pub fn is_short(message: &str) -> bool {
+    message.trim().chars().nth(SHORT_MESSAGE_CHARS).is_none()
+}
+
 /// A skill's name that occurs in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
@@ -67,6 +72,8 @@ enum Joint {
     Blank,
     Hyphen,
     Slash,
+    /// Blanks and quotation marks.
+    Quote,
 }
 
 impl Names {
@@ -132,7 +139,7 @@ impl Names {
     fn find_at(&self, words: &[Word], range: Range<usize>) -> Option<(Vec<Mention>, usize)> {
         let run = &words[range.clone()];
         let (first, last) = (run.first()?, run.last()?);
-        let joined = run.split_last()?.1.iter().all(|word| word.joint != Joint::None);
+        let joined = run.split_last()?.1.iter().all(|word| !matches!(word.joint, Joint::None | Joint::Quote));
         if !joined || first.before.is_some_and(is_neighbour) || last.after.is_some_and(is_neighbour) {
             return None;
         }
@@ -164,15 +171,16 @@ fn is_neighbour(c: char) -> bool {
     matches!(c, '_' | '-') || class_of(c) == Class::Word
 }
 
-/// `/name` where a command may stand, `` `name` ``, "use name", "use the name skill", "name skill".
+/// `/name` where a command may stand, `` `name` ``, "use name", "use the name skill", "name skill"; the name in quotes or
+/// not.
 fn is_explicit(words: &[Word], range: &Range<usize>) -> bool {
     let (Some(first), Some(last)) = (words.get(range.start), words.get(range.end - 1)) else { return false };
     let previous = range.start.checked_sub(1).and_then(|before| words.get(before));
     let quoted = first.before == Some('`') && last.after == Some('`');
-    let used = previous.is_some_and(|word| word.text == "use" && matches!(word.joint, Joint::Blank));
-    let called = last.joint == Joint::Blank
+    let used = previous.is_some_and(|word| word.text == "use" && matches!(word.joint, Joint::Blank | Joint::Quote));
+    let called = matches!(last.joint, Joint::Blank | Joint::Quote)
         && words.get(range.end).is_some_and(|word| matches!(word.text.as_str(), "skill" | "skills"));
-    first.is_command || quoted || used || called
+    (first.is_command && last.joint != Joint::Slash) || quoted || used || called
 }
 
 fn last_segment(name: &str) -> &str {
@@ -232,6 +240,8 @@ fn split_message(message: &str) -> Vec<Word> {
     words
 }
 
+const QUOTES: [char; 9] = ['"', '\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{ab}', '\u{bb}'];
+
 /// The ASCII form of a full-width character.
 fn narrow(c: char) -> char {
     match u32::from(c) {
@@ -246,6 +256,7 @@ fn joint_of(gap: &str) -> Joint {
         "-" => Joint::Hyphen,
         "/" => Joint::Slash,
         _ if gap.chars().all(char::is_whitespace) => Joint::Blank,
+        _ if gap.chars().all(|c| c.is_whitespace() || QUOTES.contains(&c)) => Joint::Quote,
         _ => Joint::None,
     }
 }

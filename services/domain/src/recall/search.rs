@@ -3,6 +3,8 @@
 use super::catalogue::Catalogue;
 use super::floor;
 use super::hash::{hash, short};
+use super::meaning::Meaning;
+use super::mentions;
 use super::ordinary::rarity;
 use super::spelling;
 use super::tokens::list_terms;
@@ -42,12 +44,14 @@ pub struct Ranking {
     pub hits: Vec<Hit>,
     /// How likely the message asks for any of the skills at all, 0 to 1.
     pub fit: f32,
+    /// The skills whose embeddings are clearly near the message's, nearest first, few.
+    pub(super) near: Vec<usize>,
 }
 
 impl Ranking {
     /// The hits, or none where the message most likely asks for no skill: a message that fits nothing gets nothing.
-    pub fn above_floor(self) -> Vec<Hit> {
-        if self.fit >= floor::FLOOR { self.hits } else { Vec::new() }
+    pub fn above_floor(&self) -> &[Hit] {
+        if self.fit >= floor::FLOOR { &self.hits } else { &[] }
     }
 }
 
@@ -56,24 +60,17 @@ struct Fusion {
     name: f32,
     text: f32,
     body: f32,
-    text_cover: f32,
-    cover: f32,
     cosine: f32,
 }
 
 /// Without embeddings.
-const WORDS: Fusion = Fusion { name: 0.19, text: 0.39, body: 0.28, text_cover: 0.0, cover: 0.0, cosine: 0.0 };
+const WORDS: Fusion = Fusion { name: 0.19, text: 0.39, body: 0.28, cosine: 0.0 };
 /// With embeddings.
-const WORDS_AND_MEANING: Fusion = Fusion { name: 0.19, text: 0.39, body: 0.28, text_cover: 0.0, cover: 0.0, cosine: 8.0 };
+const WORDS_AND_MEANING: Fusion = Fusion { name: 0.19, text: 0.39, body: 0.28, cosine: 8.0 };
 
 impl Fusion {
     fn score(&self, signals: &Signals) -> f32 {
-        self.name * signals.name
-            + self.text * signals.text
-            + self.body * signals.body
-            + self.text_cover * signals.text_cover
-            + self.cover * signals.cover
-            + self.cosine * signals.cosine
+        self.name * signals.name + self.text * signals.text + self.body * signals.body + self.cosine * signals.cosine
     }
 }
 
@@ -87,8 +84,6 @@ struct Asked {
 /// What the message as a whole is like.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Message {
-    /// Number of distinct terms.
-    pub(super) terms: usize,
     /// Sum of their rarities.
     pub(super) mass: f32,
     /// Whether cosines were compared.
@@ -96,15 +91,20 @@ pub(super) struct Message {
 }
 
 /// Ranks at most `limit` skills for a message; `embedding` is the message's, where there is one in time.
+pub fn search(catalogue: &Catalogue, message: &str, embedding: Option<&[f32]>, limit: usize) -> Ranking {
+    search_with(catalogue, message, embedding.into(), limit)
+}
+
+/// Ranks at most `limit` skills for a message.
 ///
 /// Every skill with a word of the message takes part, and with an embedding every skill. Formulas: BM25 (Robertson and
 /// Zaragoza 2009) with the idf of the catalogue, tempered by how ordinary a word is in English at large (geometric mean:
 /// the idf of 50 documents alone is noisy); the raw sums are fused, since dividing each by its maximum forgets how much
 /// the best one fits.
-pub fn search(catalogue: &Catalogue, message: &str, embedding: Option<&[f32]>, limit: usize) -> Ranking {
+pub fn search_with(catalogue: &Catalogue, message: &str, meaning: Meaning<'_>, limit: usize) -> Ranking {
     let mut signals = vec![Signals::default(); catalogue.len()];
     let asked = read_message(catalogue, message);
-    let mut about = Message { terms: asked.len(), ..Message::default() };
+    let mut about = Message::default();
     for asked in &asked {
         about.mass += score_term(catalogue, asked, &mut signals);
     }
@@ -114,7 +114,16 @@ pub fn search(catalogue: &Catalogue, message: &str, embedding: Option<&[f32]>, l
             signal.cover /= about.mass;
         }
     }
-    about.has_meaning = embedding.is_some_and(|embedding| add_meaning(catalogue, embedding, &mut signals));
+    let compared;
+    let cosines = match meaning {
+        Meaning::Unknown => &[],
+        Meaning::Embedding(embedding) => {
+            compared = catalogue.meanings.cosines(embedding);
+            compared.as_slice()
+        }
+        Meaning::Cosines(cosines) => cosines,
+    };
+    about.has_meaning = add_meaning(cosines, &mut signals);
     let fusion = if about.has_meaning { &WORDS_AND_MEANING } else { &WORDS };
     let score = |skill: usize| Hit { skill, score: fusion.score(&signals[skill]), signals: signals[skill] };
     // From by_name, and by a stable sort: equal scores keep the order of names.
@@ -123,7 +132,7 @@ pub fn search(catalogue: &Catalogue, message: &str, embedding: Option<&[f32]>, l
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     let fit = floor::estimate_fit(&about, &hits);
     hits.truncate(limit);
-    Ranking { hits, fit }
+    Ranking { hits, fit, near: mentions::list_near(cosines) }
 }
 
 /// The distinct terms of a message; a misspelt one stands for the term of the catalogue that it is closest to.
@@ -171,8 +180,7 @@ fn idf(skills: usize, holders: usize) -> f32 {
 }
 
 /// Adds the cosines; a skill not embedded yet gets the one that its words suggest, so that it ranks among the others.
-fn add_meaning(catalogue: &Catalogue, embedding: &[f32], signals: &mut [Signals]) -> bool {
-    let cosines = catalogue.meanings.cosines(embedding);
+fn add_meaning(cosines: &[Option<f32>], signals: &mut [Signals]) -> bool {
     let known = || cosines.iter().flatten().copied();
     let count = known().count();
     if count == 0 {
@@ -181,13 +189,9 @@ fn add_meaning(catalogue: &Catalogue, embedding: &[f32], signals: &mut [Signals]
     let mean = known().sum::<f32>() / count as f32;
     let best = known().fold(mean, f32::max);
     let best_words = signals.iter().map(|signal| WORDS.score(signal)).fold(f32::MIN_POSITIVE, f32::max);
-    for (signal, cosine) in signals.iter_mut().zip(&cosines) {
+    for (skill, signal) in signals.iter_mut().enumerate() {
+        let cosine = cosines.get(skill).copied().flatten();
         signal.cosine = cosine.unwrap_or_else(|| mean + (best - mean) * WORDS.score(signal) / best_words);
     }
     true
-}
-
-pub fn about(catalogue: &Catalogue, message: &str) -> (usize, f32) {
-    let asked = read_message(catalogue, message);
-    (asked.len(), asked.iter().map(|asked| rarity(asked.term)).sum())
 }

@@ -19,8 +19,8 @@ const MCP: [(&str, &str); 5] = [
 ];
 
 fn found(skills: &[(&str, &str)], message: &str) -> Vec<String> {
-    let hits = search(&catalogue_of(skills), message, None, 5).above_floor();
-    hits.iter().map(|hit| skills[hit.skill].0.to_owned()).collect()
+    let ranking = search(&catalogue_of(skills), message, None, 5);
+    ranking.above_floor().iter().map(|hit| skills[hit.skill].0.to_owned()).collect()
 }
 
 fn first(skills: &[(&str, &str)], message: &str) -> Option<String> {
@@ -36,7 +36,8 @@ fn the_best_fitting_skill_comes_first() {
 
 #[test]
 fn what_fits_nothing_gets_nothing() {
-    for message in ["xyzzy", "", "   ", "...?!", "the of and to", "what is it that you have been doing", "\u{0}\u{301}"] {
+    for message in ["xyzzy", "", "   ", "...?!", "the of and to", "what is it that you have been doing", "\u{0}\u{301}"]
+    {
         assert_eq!(found(&MCP, message), Vec::<String>::new(), "{message:?}");
     }
     assert_eq!(found(&[], "send email"), Vec::<String>::new());
@@ -89,7 +90,12 @@ fn triggers_bodies_and_slips_of_the_pen_are_found() {
     let texts = [
         SkillText { name: "release", description: "Cut a version", triggers: &triggers, ..SkillText::default() },
         SkillText { name: "cluster", description: "Operate kubernetes nodes", ..SkillText::default() },
-        SkillText { name: "ledger", description: "Keep books", body: "Reconcile invoices in QuickBooks.", ..SkillText::default() },
+        SkillText {
+            name: "ledger",
+            description: "Keep books",
+            body: "Reconcile invoices in QuickBooks.",
+            ..SkillText::default()
+        },
     ];
     let catalogue = Catalogue::build(&texts);
     let best = |message: &str| search(&catalogue, message, None, 1).above_floor().first().map(|hit| hit.skill);
@@ -111,7 +117,36 @@ fn a_skill_without_embedding_ranks_by_its_words() {
     let unlike = search(&catalogue, "zoo", Some(&near), 3);
     assert_eq!(unlike.hits[0].skill, 1);
     // Embeddings of another model are none.
-    assert_eq!(search(&catalogue, "prune the roses", Some(&[1.0; 7]), 3), search(&catalogue, "prune the roses", None, 3));
+    assert_eq!(
+        search(&catalogue, "prune the roses", Some(&[1.0; 7]), 3),
+        search(&catalogue, "prune the roses", None, 3)
+    );
+}
+
+#[test]
+fn cosines_from_elsewhere_rank_alike() {
+    let vectors = [[0.6_f32, 0.8, 0.0], [0.0, 0.6, 0.8], [1.0, 0.0, 0.1]];
+    let names = ["plants", "animals", "roses"];
+    let texts: Vec<SkillText<'_>> = (0..3)
+        .map(|at| SkillText {
+            name: names[at],
+            embedding: (at < 2).then_some(&vectors[at][..]),
+            ..SkillText::default()
+        })
+        .collect();
+    let cosine = |a: &[f32; 3], b: &[f32; 3]| {
+        let product = |a: &[f32; 3], b: &[f32; 3]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        product(a, b) / (product(a, a) * product(b, b)).sqrt()
+    };
+    let cosines = [Some(cosine(&vectors[0], &vectors[2])), Some(cosine(&vectors[1], &vectors[2])), None];
+    let inside = search(&Catalogue::build(&texts), "roses for animals", Some(&vectors[2]), 3);
+    let bare: Vec<SkillText<'_>> = texts.iter().map(|text| SkillText { embedding: None, ..*text }).collect();
+    let outside = search_with(&Catalogue::build(&bare), "roses for animals", Meaning::Cosines(&cosines), 3);
+    let order = |ranking: &Ranking| ranking.hits.iter().map(|hit| hit.skill).collect::<Vec<_>>();
+    assert_eq!(order(&inside), order(&outside));
+    assert!(inside.hits.iter().zip(&outside.hits).all(|(a, b)| (a.score - b.score).abs() < 0.01));
+    // Too few of them are no reason to fail.
+    assert_eq!(search_with(&Catalogue::build(&bare), "roses", Meaning::Cosines(&[]), 3).hits[0].skill, 2);
 }
 
 #[test]
@@ -131,7 +166,7 @@ fn terms_of_identifiers() {
     assert_eq!(list_terms("parseInvoiceLines"), ["parseinvoicelin", "pars", "invoic", "line"]);
     assert_eq!(list_terms("GitHub H264 2024"), ["github", "h264", "2024"]);
     assert_eq!(list_terms("RÉSUMÉ \u{fb01}le na\u{308}ive"), list_terms("resume file naive"));
-    assert_eq!(list_terms("用git提交"), ["用", "git", "提", "提交", "交"]);
+    assert_eq!(list_terms("用git提交"), ["用", "git", "提", "交", "提交"]);
 }
 
 fn mentions(names: &[&str], message: &str) -> Vec<String> {
@@ -145,10 +180,13 @@ fn mentions(names: &[&str], message: &str) -> Vec<String> {
 #[test]
 fn names_match_as_whole_words() {
     let names = ["git", "weather", "news-summary"];
-    for message in ["run git, then push", "(git)", "GIT!", "git's log", "用git提交", "git", "`git`", "ｇｉｔ please", "git git"] {
+    for message in
+        ["run git, then push", "(git)", "GIT!", "git's log", "用git提交", "git", "`git`", "ｇｉｔ please", "git git"]
+    {
         assert_eq!(mentions(&names, message), ["git"], "{message}");
     }
-    for message in ["check github", "digit", "use git-flow", "pre-git hook", "git_x", "x_git", "gité", "git2", "гgit"] {
+    for message in ["check github", "digit", "use git-flow", "pre-git hook", "git_x", "x_git", "gité", "git2", "гgit"]
+    {
         assert_eq!(mentions(&names, message), Vec::<String>::new(), "{message}");
     }
     for message in ["use the News-Summary skill please", "a news summary, please", "NEWS\nSUMMARY"] {
@@ -160,10 +198,27 @@ fn names_match_as_whole_words() {
 #[test]
 fn ordinary_words_need_an_explicit_form_or_agreement() {
     let names = ["git", "weather", "news-summary", "pdf"];
-    for message in ["nice weather today", "a pdf of it", "how is the weather", "see src/weather/mod.rs", "http://weather.com"] {
+    for message in [
+        "nice weather today",
+        "a pdf of it",
+        "how is the weather",
+        "see src/weather/mod.rs",
+        "see /weather/mod.rs",
+        "http://weather.com",
+        "user weather",
+    ] {
         assert_eq!(mentions(&names, message), Vec::<String>::new(), "{message}");
     }
-    for message in ["use weather", "/weather", "/use weather", "`weather` now", "the weather skill", "ok: /weather"] {
+    for message in [
+        "use weather",
+        "/weather",
+        "/use weather",
+        "`weather` now",
+        "the weather skill",
+        "ok: /weather",
+        "the \"weather\" skill",
+        "use ‘weather’",
+    ] {
         assert_eq!(mentions(&names, message), ["weather"], "{message}");
     }
     let skills = [("weather", "Forecast temperature and wind for a city"), ("pdf", "Fill forms in PDF files")];
@@ -188,12 +243,19 @@ fn namespaces_are_joined_freely_and_last_parts_only_where_clear() {
         ("check other/gmail now", &[]),
         ("read the guide", &[]),
         ("use guide", &[]),
-        ("ops guide and mcp guide", &["mcp/guide", "ops/guide"]),
+        ("ops guide and mcp guide", &["ops/guide", "mcp/guide"]),
         ("git flow then git", &["git-flow", "git"]),
         ("plan trip", &["a/plan-trip"]),
     ] {
         assert_eq!(mentions(&names, message), expected, "{message}");
     }
+}
+
+#[test]
+fn short_messages_are_told() {
+    assert!(is_short("I'll find out soon") && is_short("  \n") && is_short(&"я".repeat(SHORT_MESSAGE_CHARS)));
+    assert!(is_short(&format!(" {} ", "я".repeat(SHORT_MESSAGE_CHARS))));
+    assert!(!is_short(&"я".repeat(SHORT_MESSAGE_CHARS + 1)));
 }
 
 #[test]
@@ -222,6 +284,9 @@ proptest! {
         prop_assert_eq!(&ranking, &search(&Catalogue::build(&texts), &message, None, limit));
         for mention in catalogue.find_mentions(&message) {
             prop_assert!(message.get(mention.bytes.clone()).is_some());
+            let is_part = |c: char| c.is_alphanumeric() && c.is_ascii() || matches!(c, '_' | '-');
+            prop_assert!(!message[..mention.bytes.start].ends_with(is_part));
+            prop_assert!(!message[mention.bytes.end..].starts_with(is_part));
             let chars: String = message.chars().skip(mention.chars.start).take(mention.chars.len()).collect();
             prop_assert_eq!(chars.as_str(), &message[mention.bytes]);
         }

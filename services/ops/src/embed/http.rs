@@ -14,10 +14,10 @@ use crate::remote::{Remote, RemoteError, RemoteSettings, within};
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
 /// Bytes that a number of a vector takes in JSON, generously.
 const BYTES_PER_NUMBER: usize = 25;
-/// Most texts of one request.
-const BATCH: usize = 64;
-/// Bytes a text is cut at: 1,000 tokens and more, and below the 8,192 that such models read.
-const TEXT_BYTES: usize = 8 * 1024;
+/// Most texts of one request; some servers take no more.
+const BATCH: usize = 32;
+/// Bytes a text is cut at: about 500 tokens of English, as many as small models read. Their servers refuse more.
+const TEXT_BYTES: usize = 2000;
 
 /// A client of an embeddings server.
 pub struct HttpEmbedder {

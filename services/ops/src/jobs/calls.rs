@@ -5,6 +5,7 @@ use knowhow_store::skills::SkillState;
 
 use super::UserJob;
 use super::embed_skill::EmbedSkill;
+use super::summarize_skill::SummarizeSkill;
 use crate::App;
 
 /// The jobs about a skill that is about to change, or to be made.
@@ -23,7 +24,7 @@ pub(crate) fn tasks_after_change(
         tasks.push(EmbedSkill::TASK);
     }
     if app.models.chat.is_some() && fields.summary.is_none() && (is_new || says_else || does_else) {
-        tasks.push("summarize_skill");
+        tasks.push(SummarizeSkill::TASK);
     }
     tasks
 }

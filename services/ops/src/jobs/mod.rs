@@ -4,8 +4,13 @@
 mod calls;
 mod embed_skill;
 mod embed_stale;
+mod end_sessions;
 mod kinds;
 mod prune;
+mod render_snapshot;
+mod render_snapshots;
+mod summarize_conversation;
+mod summarize_skill;
 
 pub(crate) use calls::{tasks_after_change, tasks_after_restore};
 use kinds::{JobResult, SystemJob, UserJob, of_system, of_user};
@@ -16,10 +21,19 @@ use crate::App;
 
 /// Every kind of job that this process can do. What needs a model waits for a worker that has one.
 pub fn tasks(app: &App) -> Vec<Task> {
-    let mut tasks = vec![of_system::<prune::Prune>(app)];
+    let mut tasks = vec![
+        of_system::<prune::Prune>(app),
+        of_system::<end_sessions::EndSessions>(app),
+        of_user::<summarize_conversation::SummarizeConversation>(app),
+        of_system::<render_snapshots::RenderSnapshots>(app),
+        of_user::<render_snapshot::RenderSnapshot>(app),
+    ];
     if app.models.embedder.is_some() {
         tasks.push(of_user::<embed_skill::EmbedSkill>(app));
         tasks.push(of_system::<embed_stale::EmbedStale>(app));
+    }
+    if app.models.chat.is_some() {
+        tasks.push(of_user::<summarize_skill::SummarizeSkill>(app));
     }
     tasks
 }

@@ -1,5 +1,7 @@
 //! Removes what is past its time.
 
+use knowhow_store::due;
+
 use super::{JobResult, SystemJob};
 use crate::App;
 
@@ -14,7 +16,8 @@ impl SystemJob for Prune {
 
     async fn run(app: &App) -> JobResult {
         let pruned = knowhow_store::prune(&app.db, app.now(), BATCH).await?;
-        tracing::info!(?pruned, "cleared up");
+        let sessions = due::prune_sessions(&app.db, app.now(), BATCH).await?;
+        tracing::info!(?pruned, ?sessions, "cleared up");
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
 use serde::Serialize;
@@ -51,6 +52,7 @@ pub struct RemoteSettings {
 pub(crate) struct Remote {
     client: Client,
     endpoint: Url,
+    authorization: Option<HeaderValue>,
     settings: RemoteSettings,
     answer_bytes: usize,
     breaker: Breaker,
@@ -72,6 +74,11 @@ impl Remote {
         if settings.model.is_empty() || settings.timeout.is_zero() {
             return fail("the model needs a name, and its server some time");
         }
+        let authorization = settings.key.as_ref().map(|key| HeaderValue::from_str(&format!("Bearer {key}")));
+        let Ok(mut authorization) = authorization.transpose() else {
+            return fail("the key holds a line end or another character that cannot be sent");
+        };
+        authorization.iter_mut().for_each(|value| value.set_sensitive(true));
         let base = endpoint.path().trim_end_matches('/');
         let base = base.strip_suffix(path).map_or(base, |base| base.trim_end_matches('/'));
         endpoint.set_path(&format!("{base}/{path}"));
@@ -79,7 +86,7 @@ impl Remote {
         let client = client.connect_timeout(settings.timeout.min(CONNECT)).timeout(settings.timeout).build();
         let client = client.map_err(|error| RemoteError::Setting(format!("no HTTP client: {error}")))?;
         let (turns, jobs) = (Semaphore::new(PLACES.0), Semaphore::new(PLACES.1));
-        Ok(Self { client, endpoint, settings, answer_bytes, breaker: Breaker::default(), turns, jobs })
+        Ok(Self { client, endpoint, authorization, settings, answer_bytes, breaker: Breaker::default(), turns, jobs })
     }
 
     /// The model's name.
@@ -127,8 +134,8 @@ impl Remote {
 
     async fn attempt(&self, question: &impl Serialize) -> Result<Vec<u8>, Failure> {
         let mut request = self.client.post(self.endpoint.clone()).json(question);
-        if let Some(key) = &self.settings.key {
-            request = request.bearer_auth(key);
+        if let Some(value) = &self.authorization {
+            request = request.header(AUTHORIZATION, value);
         }
         let response = request.send().await.map_err(unreachable)?;
         if response.status() != StatusCode::OK {

@@ -179,6 +179,7 @@ fn settings_that_cannot_work_are_refused() {
     for bad in [
         RemoteSettings { url: "ftp://example.com".parse().unwrap(), ..good() },
         RemoteSettings { url: "http://me:sk-secret@example.com".parse().unwrap(), ..good() },
+        RemoteSettings { key: Some("sk-secret\n".to_owned()), ..good() },
         RemoteSettings { model: String::new(), ..good() },
         RemoteSettings { timeout: Duration::ZERO, ..good() },
     ] {

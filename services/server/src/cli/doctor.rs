@@ -1,12 +1,18 @@
 //! `knowhow doctor`.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
-use knowhow_ops::Models;
+use knowhow_ops::chat::ChatLimits;
+use knowhow_ops::{Models, Priority};
 use knowhow_store::{Database, queue, walls};
+use tokio::time::Instant;
 
 use crate::config::Config;
+
+/// How long a model may take to answer.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Says what is wrong, in words; exit code 1 where anything is.
 pub(super) async fn run(config: &Config) -> Result<ExitCode> {
@@ -24,13 +30,13 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     }
     match config.models().and_then(|models| Ok(Models::open(models)?)) {
         Err(error) => findings.push(format!("{error:#}")),
-        Ok(models) => findings.extend(report(&models)),
+        Ok(models) => findings.extend(examine(&models).await),
     }
     for finding in &findings {
         println!("wrong: {finding}");
     }
     if findings.is_empty() {
-        println!("database, roles, row-level security and settings are as they must be");
+        println!("database, roles, row-level security, models and settings are as they must be");
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
@@ -45,18 +51,24 @@ async fn report_jobs(db: &Database) -> Result<()> {
     Ok(())
 }
 
-/// Says which models there are; what is wrong with one that was asked for.
-fn report(models: &Models) -> Option<String> {
-    match (&models.embedder, models.problem()) {
-        (Some(embedder), _) => println!("embeddings: {}, {} numbers", embedder.model(), embedder.dims()),
-        (None, Some(_)) => println!("embeddings: none that can be used; skills are found by words only"),
-        (None, None) => {
-            println!("embeddings: none; skills are found by words only (KNOWHOW_MODEL_DIR, KNOWHOW_EMBEDDINGS_URL)")
-        }
+/// Says which models there are, and asks each something; what is wrong with those that were asked for.
+async fn examine(models: &Models) -> Vec<String> {
+    let mut findings: Vec<String> = models.problem().map(str::to_owned).into_iter().collect();
+    if let Some(embedder) = &models.embedder {
+        println!("embeddings: {}, {} numbers", embedder.model(), embedder.dims());
+        let deadline = Some(Instant::now() + PATIENCE);
+        let asked = embedder.embed(vec!["Is anybody there?".to_owned()], Priority::Turn, deadline).await;
+        findings.extend(asked.err().map(|error| error.to_string()));
+    } else {
+        println!("embeddings: none; skills are found by words only (KNOWHOW_MODEL_DIR, KNOWHOW_EMBEDDINGS_URL)");
     }
-    match &models.chat {
-        Some(chat) => println!("chat model: {}", chat.model()),
-        None => println!("chat model: none; summaries are extracts (KNOWHOW_CHAT_URL)"),
+    if let Some(chat) = &models.chat {
+        println!("chat model: {}", chat.model());
+        let limits = ChatLimits { tokens: 2048, bytes: 4096, total: PATIENCE };
+        let asked = chat.complete("Answer with one word.", "Is anybody there?", limits).await;
+        findings.extend(asked.err().map(|error| error.to_string()));
+    } else {
+        println!("chat model: none; summaries are extracts (KNOWHOW_CHAT_URL)");
     }
-    models.problem().map(str::to_owned)
+    findings
 }

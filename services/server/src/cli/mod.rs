@@ -64,7 +64,7 @@ enum Command {
     },
     /// Print the effective settings, secrets masked
     Config,
-    /// Check database, roles, row-level security and settings, and say what is wrong
+    /// Check database, roles, row-level security, models and settings, and say what is wrong
     Doctor,
     /// Make a demo tenant with a user, an API key and tokens, and print them as shell lines
     SeedDemo(seed_demo::SeedDemo),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use aws_lc_rs::hmac;
+use chrono::TimeDelta;
 use knowhow_domain::{Clock, Limits, SystemClock};
 use knowhow_ops::App;
 use knowhow_store::{Database, Gate, GateConfig, GateState, OperatorIssuer};
@@ -40,5 +41,14 @@ pub(super) fn app(config: &Config) -> Result<App> {
     let db = Database::open(&config.database()?)?;
     let gate = Gate::new(db.clone(), gate(config, clock.clone())?);
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
-    Ok(App { db, gate, clock, limits, models: Arc::default() })
+    Ok(App {
+        db,
+        gate,
+        clock,
+        limits,
+        models: Arc::default(),
+        catalogues: Arc::new(config.catalogues()),
+        snapshots: Arc::default(),
+        snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),
+    })
 }

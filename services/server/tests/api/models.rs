@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::raw;
 use crate::service::{Service, knowhow, migrated};
 
@@ -46,21 +47,29 @@ fn a_folder_that_cannot_be_used_is_told_of() {
 
 #[test]
 fn servers_are_taken_at_their_word_until_they_are_asked() {
-    let settings = [
-        ("KNOWHOW_MODEL_DIR", "/nonexistent"),
-        ("KNOWHOW_EMBEDDINGS_URL", "http://127.0.0.1:1/v1"),
-        ("KNOWHOW_EMBEDDINGS_KEY", "sk-secret"),
-        ("KNOWHOW_EMBEDDINGS_MODEL", "embed-it"),
-        ("KNOWHOW_EMBEDDINGS_DIMENSIONS", "384"),
-        ("KNOWHOW_CHAT_URL", "http://127.0.0.1:1/v1"),
-        ("KNOWHOW_CHAT_KEY", "sk-secret"),
-        ("KNOWHOW_CHAT_MODEL", "chat-it"),
-    ];
-    let service = Service::start(&settings);
+    let good = FakeOpenAi::start([Reply::Vectors(384), Reply::says("Yes.")]);
+    let bad = FakeOpenAi::start([Reply::Vectors(3), Reply::Status(401, "", "sk-secret")]);
+    let settings = |url| {
+        [
+            ("KNOWHOW_MODEL_DIR", "/nonexistent"),
+            ("KNOWHOW_EMBEDDINGS_URL", url),
+            ("KNOWHOW_EMBEDDINGS_KEY", "sk-secret"),
+            ("KNOWHOW_EMBEDDINGS_MODEL", "embed-it"),
+            ("KNOWHOW_EMBEDDINGS_DIMENSIONS", "384"),
+            ("KNOWHOW_CHAT_URL", url),
+            ("KNOWHOW_CHAT_KEY", "sk-secret"),
+            ("KNOWHOW_CHAT_MODEL", "chat-it"),
+        ]
+    };
+    let (good, bad) = (good.url(), bad.url());
+    let service = Service::start(&settings(&bad));
     assert_eq!(ready(&service), json!({ "embeddings": "ready", "chat": "ready" }));
     assert!(warnings(&service).is_empty() && !service.log().contains("sk-secret"));
-    let (said, is_well) = diagnosis(&settings);
+    let (said, is_well) = diagnosis(&settings(&good));
     assert!(is_well && said.contains("embeddings: embed-it, 384 numbers\nchat model: chat-it\n"), "{said}");
+    let (said, is_well) = diagnosis(&settings(&bad));
+    assert!(!is_well && !said.contains("sk-secret"), "{said}");
+    assert!(said.contains("a vector of 3 numbers instead of 384") && said.contains("401: Unauthorized"), "{said}");
 }
 
 #[test]

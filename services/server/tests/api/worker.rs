@@ -77,13 +77,15 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, thinks: &AtomicBool, refus
 }
 
 /// A database of one's own and a model to embed with.
-struct Ground {
-    owner: Url,
+pub struct Ground {
+    /// As its owner.
+    pub owner: Url,
     fake: Fake,
 }
 
 impl Ground {
-    fn new() -> Self {
+    /// An empty one.
+    pub fn new() -> Self {
         migrated();
         let mut owner = owner_url();
         let name = format!("knowhow_worker_{}", uuid::Uuid::now_v7().simple());
@@ -112,7 +114,8 @@ impl Ground {
         login_url_of(self.owner.clone())
     }
 
-    fn serve(&self, more: &[(&str, &str)]) -> Service {
+    /// A server on it.
+    pub fn serve(&self, more: &[(&str, &str)]) -> Service {
         Service::start(&self.with(&self.login(), more))
     }
 
@@ -121,12 +124,12 @@ impl Ground {
     }
 
     /// How many rows there are.
-    fn count(&self, rows: &str) -> u64 {
+    pub fn count(&self, rows: &str) -> u64 {
         execute_at(&self.owner, &format!("select from {rows}"))
     }
 
     /// Waits until no job is left.
-    fn idle(&self) {
+    pub fn idle(&self) {
         poll("the jobs to be done", || {
             self.hurry();
             (self.count("graphile_worker._private_jobs") == 0).then_some(())
@@ -147,7 +150,8 @@ impl Drop for Ground {
     }
 }
 
-async fn world(service: &Service) -> World {
+/// A tenant without starter skills.
+pub async fn world(service: &Service) -> World {
     World::at(service, service, json!({"starter_skills": false})).await
 }
 

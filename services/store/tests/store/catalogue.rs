@@ -11,16 +11,26 @@ const GRANTS: &str = "
     knowhow_admin api_keys: insert, select, update (revoked_at)
     knowhow_admin archived_skills: delete, insert, select
     knowhow_admin audit_log: insert, select
+    knowhow_admin conversation_summaries: insert, select, update
+    knowhow_admin current_snapshots: delete, insert, select, update
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
+    knowhow_admin memories: delete, insert, select
+    knowhow_admin memory_embeddings: delete, insert, select, update
+    knowhow_admin messages: insert, select
+    knowhow_admin session_feedback: insert, select
+    knowhow_admin sessions: insert, select, update
     knowhow_admin skill_embeddings: delete, insert, select, update
     knowhow_admin skill_redirects: delete, insert, select, update
     knowhow_admin skill_resources: delete, insert, select
     knowhow_admin skill_usage: delete, insert, select, update
     knowhow_admin skill_versions: insert, select
     knowhow_admin skills: delete, insert, select, update
+    knowhow_admin snapshots: insert, select
+    knowhow_admin souls: insert, select
     knowhow_admin starter_installs: insert, select, update
     knowhow_admin tenants: select
+    knowhow_admin turns: insert, select
     knowhow_admin usage_events: delete, insert, select, update
     knowhow_admin user_catalogs: select, update
     knowhow_admin users: select
@@ -28,26 +38,39 @@ const GRANTS: &str = "
     knowhow_system api_keys: insert, select, update (last_used_at)
     knowhow_system archived_skills: delete, select (tenant_id, user_id, archive_id, digests, purge_at)
     knowhow_system audit_log: insert
+    knowhow_system current_snapshots: delete, select
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
+    knowhow_system sessions: delete, select (tenant_id, user_id, session_id, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
     knowhow_system skill_embeddings: select (tenant_id, user_id, skill_id, model)
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest)
     knowhow_system skill_versions: select (tenant_id, user_id, document_digest, resources)
     knowhow_system skills: select (tenant_id, user_id, skill_id)
+    knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)
     knowhow_system tenants: insert, select, update
     knowhow_system usage_events: delete, select (tenant_id, user_id, event_id, at)
     knowhow_system user_catalogs: insert, select, update (revision)
     knowhow_system users: insert, select
     knowhow_tenant archived_skills: insert, select (tenant_id, user_id, digests)
     knowhow_tenant audit_log: insert
+    knowhow_tenant conversation_summaries: insert, select, update
+    knowhow_tenant current_snapshots: delete, insert, select, update
     knowhow_tenant idempotency_keys: delete, insert, select, update
+    knowhow_tenant memories: delete, insert, select
+    knowhow_tenant memory_embeddings: delete, insert, select, update
+    knowhow_tenant messages: insert, select
+    knowhow_tenant session_feedback: insert, select
+    knowhow_tenant sessions: insert, select, update
     knowhow_tenant skill_embeddings: delete, insert, select, update
     knowhow_tenant skill_redirects: delete, insert, select, update
     knowhow_tenant skill_resources: delete, insert, select
     knowhow_tenant skill_usage: delete, insert, select, update
     knowhow_tenant skill_versions: insert, select
     knowhow_tenant skills: delete, insert, select, update
+    knowhow_tenant snapshots: insert, select
+    knowhow_tenant souls: insert, select
     knowhow_tenant starter_installs: insert, select, update
+    knowhow_tenant turns: insert, select
     knowhow_tenant usage_events: delete, insert, select, update
     knowhow_tenant user_catalogs: select, update
     knowhow_tenant users: select
@@ -285,6 +308,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         texts(&mut Place::shared().await.owner().await, schemas).await,
         [
             "app knowhow_admin: usage",
+            "app knowhow_login: usage",
             "app knowhow_system: usage",
             "app knowhow_tenant: usage",
             "graphile_worker knowhow_admin: usage",
@@ -305,7 +329,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         order by 1";
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, functions).await,
-        ["app.enqueue(text,jsonb,text)", "app.tenant_id()", "app.user_id()"]
+        ["app.enqueue(text,jsonb,text)", "app.is_tainted(text)", "app.tenant_id()", "app.user_id()"]
     );
     let of_system = functions.replace("'knowhow_tenant'", "'knowhow_system'");
     assert_eq!(

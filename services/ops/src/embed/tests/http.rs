@@ -26,11 +26,11 @@ async fn texts_go_in_batches_and_vectors_come_back_in_order() {
     let fake = FakeOpenAi::start([Reply::Vectors(DIMS)]);
     let embedder = embedder(&fake);
     assert_eq!((embedder.model(), embedder.dims(), embedder.is_paused()), ("tiny", DIMS, false));
-    let long = "é".repeat(6000);
-    let texts: Vec<String> = (0..70).map(|length| "x".repeat(length)).chain([long]).collect();
+    let long = "é".repeat(1500);
+    let texts: Vec<String> = (0..40).map(|length| "x".repeat(length)).chain([long]).collect();
     let vectors = embedder.embed(texts, Background, None).await.unwrap();
     let lengths: Vec<usize> = vectors.iter().map(|vector| (vector[0] / vector[1]).round() as usize).collect();
-    assert_eq!(lengths, [1].into_iter().chain(1..70).chain([8192]).collect::<Vec<_>>());
+    assert_eq!(lengths, [1].into_iter().chain(1..40).chain([2000]).collect::<Vec<_>>());
     assert!(vectors.iter().all(|vector| (vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5));
     assert_eq!(fake.seen().len(), 2);
     assert!(embed(&embedder, &[]).await.unwrap().is_empty());
