@@ -54,7 +54,8 @@ const LOOKED_AT: usize = 200;
 /// [`TurnAnswer`](super::TurnAnswer), in the bytes that it is kept in.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `turn-limit` or `session-ended`; `Invalid`, also for a `turn_key` of another message.
+/// `NotFound`; `Conflict` `turn-limit` or `session-ended`; `Invalid`, also for a `turn_key` of another message, and
+/// `IdempotencyMismatch` for such a header.
 pub async fn take_turn(
     app: &App,
     principal: &Principal,
@@ -80,7 +81,7 @@ pub async fn take_turn(
     for _ in 0..ROUNDS {
         let now = state.ok_or_else(missing)?;
         if let Some((known, answer)) = now.repeated {
-            return if known == digest { Ok(answer) } else { Err(other_message()) };
+            return if known == digest { Ok(answer) } else { Err(other_message(input)) };
         }
         check_open(app, &now)?;
         let mut shown = shown(&now, input);
@@ -143,7 +144,10 @@ fn patience(input: &TakeTurn) -> Duration {
     deadline.saturating_sub(RESERVE)
 }
 
-fn other_message() -> Error {
+fn other_message(input: &TakeTurn) -> Error {
+    if input.turn_key.is_none() {
+        return Error::IdempotencyMismatch;
+    }
     Error::invalid("/turn_key", "was used for another message of this session; use a fresh key for each message")
 }
 
