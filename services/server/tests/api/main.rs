@@ -4,15 +4,20 @@
 
 mod answers;
 mod callers;
+#[expect(dead_code, reason = "the floor below uses all of it")]
+#[path = "../../../ops/src/fake_openai.rs"]
+mod fake_openai;
 mod raw;
 mod service;
 mod signing;
 mod sql;
+mod talk;
 
 mod admin;
 mod archives;
 mod cli;
 mod concurrency;
+mod conversations;
 mod corpus;
 mod delete;
 mod exchange;
@@ -26,15 +31,23 @@ mod keys;
 mod list;
 mod load;
 mod mcp;
+mod memories;
 mod models;
+mod names;
 mod patch;
 mod pools;
 mod quotas;
+mod recall;
 mod records;
 mod resources;
 mod save;
+mod sessions;
+mod shown;
+mod snapshots;
+mod soul;
 mod starters;
 mod strangers;
 mod tokens;
+mod turns;
 mod used;
 mod versions;
