@@ -93,6 +93,12 @@ fn narrow(x: f32) -> u16 {
     sign | rounded as u16
 }
 
+/// The number that is kept for `x`.
+#[cfg(test)]
+pub(super) fn rounded(x: f32) -> f32 {
+    widen(narrow(x))
+}
+
 fn widen(x: u16) -> f32 {
     let magnitude = f32::from_bits(u32::from(x & !SIGN) << 13) * REBIAS;
     f32::from_bits(magnitude.to_bits() | u32::from(x & SIGN) << 16)

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use knowhow_domain::Result;
+use knowhow_domain::recall::embedded_text;
 use knowhow_store::Principal;
 use tokio::time::Instant;
 
 use super::{Query, catalogue_now, embed, recall};
 use crate::App;
-use crate::embed::embedded_text;
 use crate::skills::{Similar, Skill};
 
 /// Most that are named.

@@ -1,0 +1,69 @@
+//! Taint: what a session has read that is not to be trusted marks it for good, and all that is written in it.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::callers::{World, skill};
+use crate::talk::Talk;
+
+#[tokio::test]
+async fn a_tainted_session_stays_so() {
+    let World { alice, .. } = &World::new().await;
+    let talk = Talk::open(alice, json!({"key": "k", "max_turns": 50})).await;
+    let turn = talk.turn(json!({"message": "hello", "tainted_by": []})).await;
+    turn.ok(200);
+    assert_eq!(talk.read().await["tainted"], false);
+    let tainted = talk.tell("/taint", json!({"source": "https://evil.example"})).await;
+    assert_eq!((&tainted["tainted"], &tainted["tainted_by"]), (&json!(true), &json!(["https://evil.example"])));
+    talk.tell("/taint", json!({"source": "https://evil.example"})).await;
+    talk.turn(json!({"message": "x", "tainted_by": ["mail", "https://evil.example", "mail"]})).await.ok(200);
+    talk.turn(json!({"message": "x", "tainted_by": []})).await.ok(200);
+    assert_eq!(talk.read().await["tainted_by"], json!(["https://evil.example", "mail"]));
+    assert_eq!(alice.post("/v1/sessions", json!({"key": "k"})).await.ok(200)["tainted"], true);
+    let tell = |body: Value| alice.post(&talk.path("/taint"), body);
+    for source in ["", "a\0b", &"s".repeat(256)] {
+        tell(json!({"source": source})).await.invalid("/source", "255");
+    }
+    for wrong in [json!({}), json!({"source": null}), json!({"source": "x", "y": 1})] {
+        tell(wrong).await.refused(422, "invalid");
+    }
+    // Over, it still learns of what it read; the next one begins clean.
+    talk.tell("/end", json!({})).await;
+    assert_eq!(talk.tell("/taint", json!({"source": "page"})).await["tainted_by"].as_array().unwrap().len(), 3);
+    assert_eq!(alice.post("/v1/sessions", json!({"key": "k"})).await.ok(201)["tainted"], false);
+}
+
+/// What is written in a session carries its taint; a session that nobody knows counts as tainted.
+#[tokio::test]
+async fn what_a_tainted_session_writes_is_marked() {
+    let World { alice, bob, .. } = &World::new().await;
+    let clean = Talk::open(alice, json!({"key": "clean"})).await;
+    let dirty = Talk::open(alice, json!({"key": "dirty"})).await;
+    dirty.tell("/taint", json!({"source": "page"})).await;
+    let foreign = Talk::open(bob, json!({"key": "bobs"})).await;
+    let sessions = [
+        (Some(clean.id.as_str()), false),
+        (Some("clean"), false),
+        (Some(dirty.id.as_str()), true),
+        (Some("dirty"), true),
+        (Some("no-such-session"), true),
+        (Some(foreign.id.as_str()), true),
+        (Some("bobs"), true),
+        (None, false),
+    ];
+    for (number, (session, is_tainted)) in sessions.into_iter().enumerate() {
+        let send = |method: Method, path: &str, body: &Value| {
+            let sending = alice.send(method, path).json(body);
+            if let Some(session) = session { sending.header("Knowhow-Session", session) } else { sending }
+        };
+        let memory = send(Method::POST, "/v1/memories", &json!({"content": "x"})).await.ok(201);
+        assert_eq!((&memory["tainted"], &memory["session"]), (&json!(is_tainted), &json!(session)), "{session:?}");
+        let soul = send(Method::PUT, "/v1/soul", &json!({"text": format!("soul {number}")})).await.ok(200);
+        assert_eq!(soul["tainted"], is_tainted, "{session:?}");
+        let name = format!("s{number}");
+        send(Method::POST, "/v1/skills", &skill(&name)).await.ok(201);
+        let versions = alice.get(&format!("/v1/skills/{name}/versions")).await.ok(200);
+        let version = &versions["items"][0];
+        assert_eq!((&version["tainted"], &version["session"]), (&json!(is_tainted), &json!(session)), "{session:?}");
+    }
+}
