@@ -2,6 +2,7 @@
 
 use std::future::IntoFuture;
 use std::pin::Pin;
+use std::time::Duration;
 
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -198,7 +199,9 @@ impl World {
     /// A tenant with these settings.
     pub async fn with(settings: Value) -> Self {
         let service = shared();
-        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        // The service closes what is idle for 5 seconds; a request just then would find no connection.
+        let client = Client::builder().no_proxy().pool_idle_timeout(Duration::from_secs(2));
+        let client = client.redirect(reqwest::redirect::Policy::none()).build().unwrap();
         let operator = Caller::new(&client, service, Some(operator_token().to_owned()));
         let slug = format!("t-{}", uuid::Uuid::now_v7().simple());
         let secret = make_tenant(&operator.at(keeper()), &slug, settings).await;
