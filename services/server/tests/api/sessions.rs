@@ -107,6 +107,7 @@ async fn a_session_without_a_message_is_reused() {
     let again = open(alice, &json!({"key": "k", "channel": "sms", "inline_top": true}), 200).await;
     assert_eq!((&again["id"], &again["channel"], &again["max_turns"]), (&first["id"], &json!("sms"), &json!(10)));
     assert_eq!(again["inline_top"], true);
+    assert!(again["started_at"].as_str() >= first["started_at"].as_str());
     assert!(again["snapshot"]["text"].as_str().unwrap().contains("- zither: "));
     // Once it has begun it keeps its terms.
     let talk = Talk { who: alice.clone(), id: again["id"].as_str().unwrap().to_owned(), opened: again.clone() };

@@ -67,3 +67,16 @@ async fn what_a_tainted_session_writes_is_marked() {
         assert_eq!((&version["tainted"], &version["session"]), (&json!(is_tainted), &json!(session)), "{session:?}");
     }
 }
+
+#[tokio::test]
+async fn of_many_sources_the_first_are_kept() {
+    let World { alice, .. } = &World::new().await;
+    let talk = Talk::long(alice).await;
+    for round in 0..6 {
+        let sources: Vec<String> = (0..16).map(|n| format!("page {round} {n}")).collect();
+        talk.turn(json!({"message": "hello", "tainted_by": sources})).await.ok(200);
+    }
+    let session = talk.tell("/taint", json!({"source": "one more"})).await;
+    let kept = session["tainted_by"].as_array().unwrap();
+    assert_eq!((kept.len(), &kept[0], &session["tainted"]), (64, &json!("page 0 0"), &json!(true)));
+}
