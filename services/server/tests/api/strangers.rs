@@ -12,7 +12,7 @@ use crate::exchange::zip;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 39] = [
+const GOLDEN: [(&str, [u16; 6]); 40] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -52,6 +52,7 @@ const GOLDEN: [(&str, [u16; 6]); 39] = [
     ("list_jobs", [401, 401, 403, 403, 404, 403]),
     ("retry_job", [401, 401, 403, 403, 404, 403]),
     ("discard_job", [401, 401, 403, 403, 404, 403]),
+    ("get_stats", [401, 401, 403, 403, 403, 403]),
 ];
 
 /// What a request needs to name.
@@ -119,6 +120,7 @@ fn walk(names: &Names) -> Vec<Step> {
         ("create_key", post.clone(), admin("keys"), Body::Json(json!({"name": "k", "scopes": ["admin"]}))),
         ("list_keys", get.clone(), admin("keys"), Body::None),
         ("revoke_key", delete, admin(&format!("keys/{}", names.key)), Body::None),
+        ("get_stats", get.clone(), "/v1/admin/stats".to_owned(), Body::None),
         ("list_audit", get.clone(), admin("audit"), Body::None),
         ("list_archive", get, admin("archive"), Body::None),
         (
