@@ -276,8 +276,8 @@ async fn bad_keys_are_refused() {
 #[tokio::test]
 async fn an_operator_sees_how_the_process_does() {
     let World { operator, admin, alice, .. } = &World::new().await;
-    alice.create(skill("plan-meeting")).await;
     let before = operator.get("/v1/admin/stats").await.ok(200);
+    alice.create(skill("plan-meeting")).await;
     for _ in 0..2 {
         alice.post("/v1/skills/match", json!({"message": "use plan-meeting"})).await.ok(200);
     }

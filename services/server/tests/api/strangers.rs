@@ -328,11 +328,12 @@ fn telling(answer: &Answer) -> (u16, Vec<(String, Vec<u8>)>, String) {
         .collect();
     headers.sort();
     let mut text = answer.text().replace(&own, "ID");
-    // A snapshot that is rendered anew lasts longer.
-    if let Some(moment) =
-        serde_json::from_str::<Value>(&text).ok().and_then(|v| Some(v["expires_at"].as_str()?.to_owned()))
-    {
-        text = text.replace(&moment, "LATER");
+    // A snapshot that is rendered anew lasts longer, a session that is given again begins later.
+    if let Ok(json) = serde_json::from_str::<Value>(&text) {
+        let moments = [&json["expires_at"], &json["started_at"], &json["snapshot"]["expires_at"]];
+        for moment in moments.into_iter().filter_map(Value::as_str) {
+            text = text.replace(moment, "LATER");
+        }
     }
     (answer.status, headers, text)
 }
