@@ -62,6 +62,7 @@ null::bytea
 (length(v_document) - coalesce(v_bytes, 0))::bigint
 uuidv7()
 jsonb_build_object('name', v_name, 'description', v_description)
+'{}'::text[]
 @end
 end
 $function$;

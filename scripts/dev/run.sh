@@ -37,6 +37,11 @@ fi
 port_is_free "$port" || fail "port $port is used by another program; choose another one: PORT=$((port + 1)) make run"
 
 start_database
+if [ -z "${KNOWHOW_MODEL_DIR:-}${KNOWHOW_EMBEDDINGS_URL:-}" ]; then
+    KNOWHOW_MODEL_DIR=$(python3 scripts/dev/model.py) ||
+        echo "without the embeddings model: skills are found by their words only" >&2
+    export KNOWHOW_MODEL_DIR
+fi
 if [ "$profile" = release ]; then
     cargo build --release --bin knowhow
     program=$(target_folder)/release/knowhow
@@ -72,4 +77,4 @@ show "serves"
 unset KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN
 export KNOWHOW_PORT="$port" KNOWHOW_LOG_FORMAT="${KNOWHOW_LOG_FORMAT:-pretty}"
 echo $$ >"$pid_file"
-exec "$program" serve
+exec "$program" serve --with-worker

@@ -69,7 +69,7 @@ pub enum Error {
         detail: String,
     },
     /// The caller's base is not the current version (409, or 412 where it came as `If-Match`).
-    #[error("the skill is at version {current_version}; read it again and repeat the change on that version")]
+    #[error("the current version is {current_version}; read it again and repeat the change on that version")]
     VersionConflict {
         /// The version that is current.
         current_version: i32,

@@ -17,6 +17,19 @@ pub fn headline(description: &str) -> String {
     }
 }
 
+/// The sentences of a text, each a single line with its mark; a line break ends one too.
+pub fn sentences(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(inert_line).flat_map(|line| {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let rest = line[at..].trim_start();
+            let sentence = &rest[..sentence_end(rest)];
+            at = line.len() - rest.len() + sentence.len();
+            (!sentence.is_empty()).then(|| sentence.to_owned())
+        })
+    })
+}
+
 /// Where the first sentence of a single line ends: at a full stop or a mark like it before a blank that no lowercase
 /// word follows, but not after abbreviations such as "e.g." and the number of a list item.
 fn sentence_end(text: &str) -> usize {
@@ -36,7 +49,7 @@ fn is_abbreviated(before: &str) -> bool {
 }
 
 /// The text in at most `length` characters; where words have to go, `…` stands for them.
-pub(crate) fn cut(text: &str, length: usize) -> String {
+pub fn cut(text: &str, length: usize) -> String {
     let end = |count: usize| text.char_indices().nth(count).map(|(at, _)| at);
     if end(length).is_none() {
         return text.to_owned();
@@ -80,6 +93,17 @@ mod tests {
         assert_eq!(headline(&words(15)), words(15));
         assert_eq!(headline(&(words(14) + " word, word")), words(15) + "…");
         assert_eq!(headline(&"字".repeat(1000)), "字".repeat(159) + "…");
+    }
+
+    #[test]
+    fn texts_are_taken_apart_into_sentences() {
+        let all = |text| sentences(text).collect::<Vec<_>>();
+        assert_eq!(
+            all("Hi! Do it, e.g. today. 1. Now\n\n- then?  Really"),
+            ["Hi!", "Do it, e.g. today.", "1. Now", "then?", "Really"]
+        );
+        assert_eq!(all("你好。再见。"), ["你好。", "再见。"]);
+        assert!(all(" \n\u{200b}\n").is_empty());
     }
 
     #[test]

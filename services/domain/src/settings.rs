@@ -1,9 +1,19 @@
 //! What a tenant can be given more or less of.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::FieldError;
+use crate::index::INDEX_BUDGET;
+use crate::session::MAX_TURNS;
+use crate::{Channel, FieldError};
+
+/// Fewest and most characters that an index may be given.
+pub const INDEX_BUDGETS: std::ops::RangeInclusive<u32> = 200..=200_000;
+
+/// Most characters of skill bodies that one turn may be given.
+const MOST_BODIES: u32 = 1_000_000;
 
 /// Settings and quotas of one tenant; absent members have their defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -21,23 +31,83 @@ pub struct TenantSettings {
     /// Whether users are given the built-in starter skills.
     #[schema(default = true)]
     pub starter_skills: bool,
+    /// Characters of the skill index in a snapshot.
+    #[schema(default = 16_000, minimum = 200, maximum = 200_000)]
+    pub index_budget: u32,
+    /// How long the messages of a conversation are kept after its end, in days; its summary stays.
+    #[schema(default = 90, maximum = 3650)]
+    pub conversation_days: u16,
+    /// What is different on a channel.
+    pub channels: BTreeMap<Channel, ChannelSettings>,
+}
+
+/// Limits of one channel; absent members are the tenant's or the service's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChannelSettings {
+    /// Turns of a session that does not say.
+    #[schema(minimum = 1, maximum = 1000)]
+    pub max_turns: Option<u32>,
+    /// Characters of the skill index in a snapshot.
+    #[schema(minimum = 200, maximum = 200_000)]
+    pub index_budget: Option<u32>,
+    /// Characters of skill bodies that one turn may inject.
+    #[schema(maximum = 1_000_000)]
+    pub body_budget: Option<u32>,
 }
 
 impl Default for TenantSettings {
     fn default() -> Self {
-        Self { skills_per_user: 10_000, bytes_per_user: 256 * 1024 * 1024, archive_days: 30, starter_skills: true }
+        Self {
+            skills_per_user: 10_000,
+            bytes_per_user: 256 * 1024 * 1024,
+            archive_days: 30,
+            starter_skills: true,
+            index_budget: INDEX_BUDGET as u32,
+            conversation_days: 90,
+            channels: BTreeMap::new(),
+        }
     }
 }
 
 impl TenantSettings {
+    /// Turns of a session on a channel that does not say.
+    pub fn max_turns(&self, channel: Channel) -> u32 {
+        self.channels.get(&channel).and_then(|c| c.max_turns).unwrap_or_else(|| channel.max_turns())
+    }
+
+    /// Characters of the skill index on a channel.
+    pub fn index_budget(&self, channel: Channel) -> u32 {
+        self.channels.get(&channel).and_then(|c| c.index_budget).unwrap_or(self.index_budget)
+    }
+
+    /// Characters of skill bodies that one turn on a channel may inject.
+    pub fn body_budget(&self, channel: Channel) -> u32 {
+        self.channels.get(&channel).and_then(|c| c.body_budget).unwrap_or_else(|| channel.body_budget())
+    }
+
     /// What is out of bounds, each with its pointer below `/settings`.
     pub fn validate(&self) -> Vec<FieldError> {
-        let bounds = [
-            ("/settings/skills_per_user", u64::from(self.skills_per_user), 1_000_000),
-            ("/settings/bytes_per_user", self.bytes_per_user, 1 << 40),
-            ("/settings/archive_days", u64::from(self.archive_days), 3650),
+        let within = |pointer: String, value: u64, least: u64, most: u64| {
+            let bounds = || format!("must be {least} to {most}, is {value}");
+            (!(least..=most).contains(&value)).then(|| FieldError::new(format!("/settings/{pointer}"), bounds()))
+        };
+        let (least, most) = (u64::from(*INDEX_BUDGETS.start()), u64::from(*INDEX_BUDGETS.end()));
+        let mut findings = vec![
+            within("skills_per_user".into(), u64::from(self.skills_per_user), 0, 1_000_000),
+            within("bytes_per_user".into(), self.bytes_per_user, 0, 1 << 40),
+            within("archive_days".into(), u64::from(self.archive_days), 0, 3650),
+            within("conversation_days".into(), u64::from(self.conversation_days), 0, 3650),
+            within("index_budget".into(), u64::from(self.index_budget), least, most),
         ];
-        let over = bounds.into_iter().filter(|(_, value, most)| value > most);
-        over.map(|(pointer, _, most)| FieldError::new(pointer, format!("at most {most}"))).collect()
+        for (channel, settings) in &self.channels {
+            let of = |member: &str| format!("channels/{}/{member}", channel.as_str());
+            findings.extend([
+                settings.max_turns.and_then(|n| within(of("max_turns"), n.into(), 1, MAX_TURNS.into())),
+                settings.index_budget.and_then(|n| within(of("index_budget"), n.into(), least, most)),
+                settings.body_budget.and_then(|n| within(of("body_budget"), n.into(), 0, MOST_BODIES.into())),
+            ]);
+        }
+        findings.into_iter().flatten().collect()
     }
 }

@@ -53,7 +53,7 @@ impl WordPiece {
     }
 
     fn new(path: &Path, settings: &Settings, words: impl Iterator<Item = (String, u32)>) -> Result<Self, ModelError> {
-        let (mut first, mut following) = (HashMap::new(), HashMap::new());
+        let (mut first, mut following) = (HashMap::<Box<str>, u32>::new(), HashMap::<Box<str>, u32>::new());
         for (word, id) in words {
             if id as usize >= settings.shape.words {
                 let most = settings.shape.words;
@@ -68,7 +68,7 @@ impl WordPiece {
             first.get(name).copied().ok_or_else(|| ModelError::unfit(path, format!("the word {name} is missing")))
         };
         let (unknown, begin, end) = (special("[UNK]")?, special("[CLS]")?, special("[SEP]")?);
-        let longest = first.keys().chain(following.keys()).map(|word: &Box<str>| word.len()).max().unwrap_or(0);
+        let longest = first.keys().chain(following.keys()).map(|word| word.len()).max().unwrap_or(0);
         let Settings { max_tokens, lowercase, strip_accents, .. } = *settings;
         Ok(Self { first, following, longest, unknown, begin, end, max_tokens, lowercase, strip_accents })
     }

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Clock, Error, Limits, Result};
 use knowhow_store::{Database, Gate, walls};
 
-/// Connections, callers, clock and limits of one worker thread. Cheap to clone.
+use crate::Models;
+use crate::recall::Catalogues;
+use crate::snapshots::KnownSnapshots;
+
+/// Connections, callers, clock, limits and models of one worker thread. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
     /// Connections of this thread.
@@ -17,6 +21,14 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     /// Sizes of skills.
     pub limits: Arc<Limits>,
+    /// What embeds and answers; one for the whole process.
+    pub models: Arc<Models>,
+    /// What recall knows of users; one for the whole process.
+    pub catalogues: Arc<Catalogues>,
+    /// Which snapshots were just given out; one for the whole process.
+    pub snapshots: Arc<KnownSnapshots>,
+    /// How long a snapshot is given to sessions that begin.
+    pub snapshot_lifetime: TimeDelta,
 }
 
 impl App {

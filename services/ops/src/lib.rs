@@ -4,12 +4,31 @@ pub mod admin;
 mod app;
 pub mod archive;
 mod call;
+pub mod chat;
+pub mod conversations;
+pub mod embed;
+#[cfg(test)]
+mod fake_openai;
+
+pub mod jobs;
+pub mod memories;
+mod models;
 pub mod page;
+mod priority;
+pub mod recall;
+mod remote;
+pub mod sessions;
 pub mod skills;
+pub mod snapshots;
+pub mod soul;
 pub mod starters;
+pub mod summarize;
 
 pub use app::{App, readiness};
 
 use app::compute;
 pub use call::Call;
 pub use knowhow_store::Principal;
+pub use models::{ModelState, Models, ModelsError, ModelsSettings, ModelsStatus};
+pub use priority::Priority;
+pub use remote::{RemoteError, RemoteSettings};

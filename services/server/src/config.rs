@@ -1,12 +1,16 @@
 //! Settings: one typed struct, `KNOWHOW_*` environment over an optional TOML file. The only room that reads the
 //! environment.
 
+mod models;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use knowhow_ops::recall::Catalogues;
 use knowhow_store::DatabaseConfig;
+use knowhow_store::queue::WorkerConfig;
 use serde::{Deserialize, Serialize};
 
 /// Variables of the same prefix that belong to clients and to the development scripts.
@@ -39,6 +43,12 @@ pub struct Config {
     pub body_timeout_ms: u64,
     /// Longest wait for requests in flight at shutdown, seconds.
     pub shutdown_timeout_s: u64,
+    /// Whether `serve` works on jobs too; otherwise some `knowhow worker` must.
+    pub with_worker: bool,
+    /// Jobs that a worker does at once.
+    pub worker_concurrency: usize,
+    /// A worker that is silent for so long is taken for dead, and others get its jobs, seconds.
+    pub worker_recovery_s: u64,
     /// Largest body of a skill, bytes.
     pub skill_body_bytes: usize,
     /// `aud` that tokens must carry.
@@ -61,6 +71,34 @@ pub struct Config {
     pub private_issuers: bool,
     /// Wrong credentials from one address and minute before it is told to wait; 0 for no limit.
     pub wrong_credentials_per_minute: u32,
+    /// Memory for what recall knows of users, MiB; users beyond it are read again at each turn.
+    pub catalogue_cache_mb: u64,
+    /// Skills of one user whose vectors are kept in that memory; of users with more, cosines come from the database.
+    pub catalogue_vectors: usize,
+    /// How long a snapshot is given to sessions that begin, minutes; the worker renders it anew for active users.
+    pub snapshot_minutes: u32,
+    /// Folder of the embeddings model that runs in this process.
+    pub model_dir: String,
+    /// Threads that run it; 0 is one for two cores.
+    pub embed_threads: usize,
+    /// Base URL of an OpenAI-compatible API for embeddings; goes before `model_dir`.
+    pub embeddings_url: String,
+    /// Its key.
+    pub embeddings_key: String,
+    /// The model's name there.
+    pub embeddings_model: String,
+    /// Numbers of its vectors.
+    pub embeddings_dimensions: usize,
+    /// Longest wait for an answer, milliseconds.
+    pub embeddings_timeout_ms: u64,
+    /// Base URL of an OpenAI-compatible API for chat.
+    pub chat_url: String,
+    /// Its key.
+    pub chat_key: String,
+    /// The model's name there.
+    pub chat_model: String,
+    /// Longest wait for an answer, milliseconds.
+    pub chat_timeout_ms: u64,
     /// Log filter, e.g. `info,knowhow_store=debug`.
     pub log: String,
     /// `json` or `pretty`.
@@ -81,6 +119,9 @@ impl Default for Config {
             statement_timeout_ms: 5000,
             body_timeout_ms: 30_000,
             shutdown_timeout_s: 8,
+            with_worker: false,
+            worker_concurrency: 4,
+            worker_recovery_s: 30,
             skill_body_bytes: 256 * 1024,
             audience: "knowhow".into(),
             public_url: String::new(),
@@ -91,6 +132,20 @@ impl Default for Config {
             operator_secret: String::new(),
             private_issuers: false,
             wrong_credentials_per_minute: 100,
+            catalogue_cache_mb: 64,
+            catalogue_vectors: 5_000,
+            snapshot_minutes: 30,
+            model_dir: String::new(),
+            embed_threads: 0,
+            embeddings_url: String::new(),
+            embeddings_key: String::new(),
+            embeddings_model: String::new(),
+            embeddings_dimensions: 0,
+            embeddings_timeout_ms: 5000,
+            chat_url: String::new(),
+            chat_key: String::new(),
+            chat_model: String::new(),
+            chat_timeout_ms: 60_000,
             log: "info".into(),
             log_format: "json".into(),
         }
@@ -125,6 +180,22 @@ impl Config {
         toml::Value::Table(table).try_into().context("the configuration has an unknown key or a wrong value")
     }
 
+    /// What a worker needs.
+    ///
+    /// # Errors
+    /// Where no database is named, or a number is zero.
+    pub fn worker(&self) -> Result<WorkerConfig> {
+        if self.worker_concurrency == 0 || self.worker_recovery_s == 0 {
+            bail!("KNOWHOW_WORKER_CONCURRENCY and KNOWHOW_WORKER_RECOVERY_S must be at least 1");
+        }
+        Ok(WorkerConfig {
+            database: self.database()?,
+            concurrency: self.worker_concurrency,
+            recovery: Duration::from_secs(self.worker_recovery_s),
+            shutdown: Duration::from_secs(self.shutdown_timeout_s),
+        })
+    }
+
     /// What the pools need.
     ///
     /// # Errors
@@ -140,6 +211,11 @@ impl Config {
             acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
             statement_timeout: Duration::from_millis(self.statement_timeout_ms),
         })
+    }
+
+    /// What recall knows of users, nothing yet.
+    pub fn catalogues(&self) -> Catalogues {
+        Catalogues::new(self.catalogue_cache_mb * 1024 * 1024, self.catalogue_vectors)
     }
 
     /// The master secret's bytes.
@@ -164,16 +240,19 @@ impl Config {
     /// Never in practice; the type can be written.
     pub fn masked(&self) -> Result<String> {
         let mut shown = self.clone();
-        for secret in [&mut shown.secret_key, &mut shown.operator_secret] {
+        let Self { secret_key, operator_secret, embeddings_key, chat_key, .. } = &mut shown;
+        for secret in [secret_key, operator_secret, embeddings_key, chat_key] {
             if !secret.is_empty() {
                 *secret = "***".into();
             }
         }
-        if let Ok(mut url) = url::Url::parse(&shown.database_url)
-            && url.password().is_some()
-            && url.set_password(Some("***")).is_ok()
-        {
-            shown.database_url = url.into();
+        for address in [&mut shown.database_url, &mut shown.embeddings_url, &mut shown.chat_url] {
+            if let Ok(mut url) = url::Url::parse(address)
+                && url.password().is_some()
+                && url.set_password(Some("***")).is_ok()
+            {
+                *address = url.into();
+            }
         }
         Ok(toml::to_string(&shown)?)
     }
@@ -228,6 +307,9 @@ mod tests {
             &[
                 ("KNOWHOW_SECRET_KEY", "5ec4e7"),
                 ("KNOWHOW_OPERATOR_SECRET", "5ec4e7"),
+                ("KNOWHOW_EMBEDDINGS_KEY", "5ec4e7"),
+                ("KNOWHOW_CHAT_KEY", "5ec4e7"),
+                ("KNOWHOW_CHAT_URL", "https://me:5ec4e7@host/v1"),
                 ("KNOWHOW_DATABASE_URL", "postgres://me:5ec4e7@host/db"),
             ],
         )
@@ -235,6 +317,33 @@ mod tests {
         let shown = config.masked().unwrap();
         assert!(!shown.contains("5ec4e7"), "{shown}");
         assert!(shown.contains("postgres://me:***@host/db"));
+    }
+
+    #[test]
+    fn models_are_checked_and_the_setting_is_named() {
+        let models = |settings: &[(&str, &str)]| load("", settings).unwrap().models();
+        let none = models(&[]).unwrap();
+        assert!(none.folder.is_none() && none.embeddings.is_none() && none.chat.is_none() && none.threads > 0);
+        let (url, name) = (("KNOWHOW_EMBEDDINGS_URL", "http://localhost/v1"), ("KNOWHOW_EMBEDDINGS_MODEL", "m"));
+        let (server, dims) =
+            models(&[url, name, ("KNOWHOW_EMBEDDINGS_DIMENSIONS", "384")]).unwrap().embeddings.unwrap();
+        assert_eq!((server.url.as_str(), server.model.as_str(), server.key, dims), (url.1, "m", None, 384));
+        for (settings, named) in [
+            (&[url][..], "KNOWHOW_EMBEDDINGS_MODEL"),
+            (&[name], "KNOWHOW_EMBEDDINGS_URL"),
+            (&[url, name], "KNOWHOW_EMBEDDINGS_DIMENSIONS"),
+            (&[("KNOWHOW_CHAT_KEY", "5ec4e7")], "KNOWHOW_CHAT_URL"),
+            (&[("KNOWHOW_CHAT_URL", "5ec4e7")], "KNOWHOW_CHAT_URL must be the base"),
+            (&[("KNOWHOW_CHAT_URL", "ftp://a/")], "KNOWHOW_CHAT_URL must begin with http"),
+            (&[("KNOWHOW_CHAT_URL", "http://5ec4e7@a/")], "KNOWHOW_CHAT_KEY"),
+            (
+                &[("KNOWHOW_CHAT_URL", "http://a"), ("KNOWHOW_CHAT_MODEL", "m"), ("KNOWHOW_CHAT_TIMEOUT_MS", "0")],
+                "CHAT_TIMEOUT",
+            ),
+        ] {
+            let error = format!("{:#}", models(settings).err().unwrap());
+            assert!(error.contains(named) && !error.contains("5ec4e7"), "{error}");
+        }
     }
 
     #[test]

@@ -14,7 +14,12 @@ use crate::config::Config;
 pub fn init(config: &Config) -> Result<()> {
     // What actix calls an error on a connection is a client's: a malformed request, a reset. What the MCP library tells
     // of each message is in our own line; it quotes what clients sent, and takes one that hangs up for an error.
-    let quiet = format!("actix_http::h1=off,rmcp=off,{}", config.log);
+    // The queue's library tells payloads, and what our own lines tell; of failures of its clock it tells alone.
+    let quiet = format!(
+        "actix_http::h1=off,rmcp=off,graphile_worker=off,graphile_worker_crontab_runner=error,\
+         graphile_worker_recovery=warn,{}",
+        config.log
+    );
     let filter = EnvFilter::try_new(quiet).context("KNOWHOW_LOG is not a log filter")?;
     let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match config.log_format.as_str() {

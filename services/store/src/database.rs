@@ -45,12 +45,9 @@ impl Database {
     /// # Errors
     /// `Malformed` where the URL is not one.
     pub fn open(config: &DatabaseConfig) -> Result<Self> {
-        let unreadable = |e: &dyn std::fmt::Display| Error::Malformed(format!("the database URL is not usable: {e}"));
-        let options: PgConnectOptions = config.url.parse().map_err(|e: sqlx::Error| unreadable(&e))?;
-        // The hook below mostly finds nothing to roll back; without this the server would warn of it each time.
-        let options = options.application_name("knowhow").options([("client_min_messages", "error")]);
+        let options = connect_options(config)?;
         let tls = tls::Settings::take_from(&config.url)?;
-        let mut target: tokio_postgres::Config = tls.url.parse().map_err(|e| unreadable(&e))?;
+        let mut target: tokio_postgres::Config = tls.url.parse().map_err(unusable)?;
         target.application_name("knowhow").connect_timeout(config.acquire_timeout).ssl_mode(tls.mode);
         let manager = Manager::from_config(
             target,
@@ -80,7 +77,19 @@ impl Database {
     }
 }
 
-fn pool(config: &DatabaseConfig, options: PgConnectOptions, connections: u32) -> sqlx::PgPool {
+fn unusable(error: impl std::fmt::Display) -> Error {
+    Error::Malformed(format!("the database URL is not usable: {error}"))
+}
+
+/// How sqlx connects.
+pub(crate) fn connect_options(config: &DatabaseConfig) -> Result<PgConnectOptions> {
+    let options: PgConnectOptions = config.url.parse().map_err(unusable)?;
+    // The hook below mostly finds nothing to roll back; without this the server would warn of it each time.
+    Ok(options.application_name("knowhow").options([("client_min_messages", "error")]))
+}
+
+/// A pool whose connections are opened when they are needed.
+pub(crate) fn pool(config: &DatabaseConfig, options: PgConnectOptions, connections: u32) -> sqlx::PgPool {
     PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(config.acquire_timeout)

@@ -49,6 +49,14 @@ pub(crate) async fn read(
     Ok(rows)
 }
 
+/// Reads every row alike.
+pub(crate) fn rows_as<T>(
+    rows: &[Row],
+    mut read: impl FnMut(&Row) -> Result<T, tokio_postgres::Error>,
+) -> Result<Vec<T>> {
+    rows.iter().map(|row| read(row).map_err(refuse_read)).collect()
+}
+
 /// A connection that goes back to its pool only when its pipeline has run to the end: a request that was dropped half
 /// way leaves answers on the wire that belong to nobody.
 struct Lease(Option<Object>);

@@ -26,7 +26,11 @@ pub(crate) fn is_unique_violation(error: &sqlx::Error) -> bool {
 /// The same for the pipelined door.
 pub(crate) fn refuse_read(error: tokio_postgres::Error) -> Error {
     let transient = error.is_closed() || error.code().is_none_or(|c| is_transient(c.code()));
-    unavailable_if(transient, error)
+    // The library prints "db error"; what the database said is its source.
+    match error.as_db_error() {
+        Some(said) => unavailable_if(transient, said.clone()),
+        None => unavailable_if(transient, error),
+    }
 }
 
 /// A pool of the pipelined door that has no connection to give.

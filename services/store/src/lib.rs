@@ -1,17 +1,26 @@
 //! First floor: the vault. Who calls, transactions under row-level security, and every SQL statement of Knowhow.
 
 pub mod audit;
+pub mod conversations;
 pub mod credential;
 mod database;
 mod door;
+pub mod due;
+pub mod embeddings;
 mod error;
 mod gate;
 pub mod idempotency;
 pub mod issuers;
 pub mod keys;
+pub mod memories;
 mod migrate;
 mod principal;
+mod prune;
+pub mod queue;
+pub mod sessions;
 pub mod skills;
+pub mod snapshots;
+pub mod souls;
 pub mod starters;
 mod system;
 pub mod tenants;
@@ -27,5 +36,6 @@ pub use database::{Database, DatabaseConfig};
 pub use gate::{GateConfig, GateState};
 pub use migrate::migrate;
 pub use principal::{Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
-pub use system::{Pruned, prune};
+pub use prune::{Pruned, prune};
+pub use system::enqueue_stale_embeddings;
 pub use tx::TenantTx;

@@ -5,6 +5,7 @@ use sqlx::migrate::MigrateError;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 
 use crate::error::refuse;
+use crate::queue;
 
 static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
 
@@ -38,6 +39,7 @@ async fn bring_up(owner_url: &str, login_password: Option<&str>) -> Result<(), M
     let mut conn = PgConnection::connect(owner_url).await?;
     MIGRATOR.run(&mut conn).await?;
     conn.execute("grant select on _sqlx_migrations to knowhow_system").await?;
+    queue::install(&mut conn, owner_url).await.map_err(MigrateError::Execute)?;
     if let Some(password) = login_password {
         let statement: String = sqlx::query("select format('alter role knowhow_login password %L', $1::text)")
             .bind(password)

@@ -7,7 +7,8 @@ use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, Use
 use crate::Database;
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, api_key, peek, verify, verify_for};
 use crate::gate::{GateState, KnownKey, KnownTenant};
-use crate::system;
+use crate::queue::Claimed;
+use crate::system::{self, Owner};
 
 /// A verified caller: one tenant, at most one user, and what the credential allows.
 #[derive(Clone)]
@@ -301,6 +302,25 @@ impl Gate {
             actor: actor.into(),
             starters_release,
         })
+    }
+
+    /// Whose job a worker has claimed: its user, with all that a user may do. `None` where the user or the tenant is gone,
+    /// or the job is one of the system.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub async fn by_claimed_job(&self, claimed: &Claimed) -> Result<Option<Principal>> {
+        let Some((tenant, user)) = claimed.owner() else { return Ok(None) };
+        let owner = system::find_owner(&self.db, tenant, user).await?;
+        Ok(owner.map(|Owner { tenant, external_id, starters_release }| Principal {
+            tenant: Arc::new(tenant),
+            user: Some((user, external_id.into())),
+            scopes: Scopes::of_user(),
+            operator: false,
+            backend: false,
+            actor: format!("job:{}", claimed.task()).into(),
+            starters_release,
+        }))
     }
 
     pub(crate) async fn tenant(&self, slug: &str) -> Result<Option<Arc<KnownTenant>>> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, Scope, TenantId, UserId, new_id};
+use sqlx::Row;
 use uuid::Uuid;
 
 use crate::credential::{Algorithm, Issuer, IssuerKeys, Sealer};
@@ -156,135 +157,88 @@ pub(crate) async fn ensure_user(
     Err(Error::Unavailable("the user is being made by another request; try again".into()))
 }
 
-/// What one round of clearing up removed.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Pruned {
-    /// Idempotency keys older than a day.
-    pub idempotency_keys: u64,
-    /// Usage events past their time.
-    pub usage_events: u64,
-    /// Archived skills past their tenant's retention.
-    pub archived_skills: u64,
-    /// Files that no version and no archive refers to any more.
-    pub files: u64,
+/// A user and the tenant around it.
+pub(crate) struct Owner {
+    pub(crate) tenant: KnownTenant,
+    pub(crate) external_id: String,
+    pub(crate) starters_release: Option<Arc<[u8]>>,
 }
 
-/// Removes what is past its time: at most `batch` rows of each kind, and the due archives of at most `batch` users.
-///
-/// Why: what is due is a question over all tenants; asking it per user would be a query per user.
-///
-/// # Errors
-/// `Unavailable`; whatever was removed before stays removed.
-pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Pruned> {
-    let mut pruned = Pruned {
-        idempotency_keys: prune_idempotency_keys(db, now, batch).await?,
-        usage_events: prune_usage_events(db, now, batch).await?,
-        ..Pruned::default()
-    };
-    for (tenant, user) in list_owners_of_due_archives(db, now, batch).await? {
-        // One user's archive that cannot be cleared now is no reason to leave the others'.
-        match prune_archive(db, tenant, user, now).await {
-            Ok((skills, files)) => {
-                pruned.archived_skills += skills;
-                pruned.files += files;
-            }
-            Err(error) => tracing::warn!(%error, "an archive was not cleared; it is tried again"),
-        }
-    }
-    Ok(pruned)
-}
-
-async fn prune_idempotency_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+/// Why: a claimed job says whose it is; until the row is found there is nobody to run as.
+pub(crate) async fn find_owner(db: &Database, tenant: TenantId, user: UserId) -> Result<Option<Owner>> {
     let mut tx = SystemTx::begin(db).await?;
-    let removed = sqlx::query!(
-        "-- system.prune_idempotency_keys
-        delete from idempotency_keys where (tenant_id, user_id, key) in (
-            select tenant_id, user_id, key from idempotency_keys
-            where created_at < $1::timestamptz - interval '24 hours' limit $2)",
-        now,
-        batch
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?
-    .rows_affected();
-    tx.commit().await?;
-    Ok(removed)
-}
-
-async fn prune_usage_events(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
-    let mut tx = SystemTx::begin(db).await?;
-    let removed = sqlx::query!(
-        "-- system.prune_usage_events
-        delete from usage_events where (tenant_id, user_id, event_id) in (
-            select tenant_id, user_id, event_id from usage_events
-            where at < $1::timestamptz - interval '400 days' limit $2)",
-        now,
-        batch
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?
-    .rows_affected();
-    tx.commit().await?;
-    Ok(removed)
-}
-
-async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Vec<(Uuid, Uuid)>> {
-    let mut tx = SystemTx::begin(db).await?;
-    let owners = sqlx::query!(
-        "-- system.list_owners_of_due_archives
-        select distinct tenant_id, user_id from archived_skills where purge_at <= $1 limit $2",
-        now,
-        batch
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    tx.commit().await?;
-    Ok(owners.into_iter().map(|o| (o.tenant_id, o.user_id)).collect())
-}
-
-/// The owner's catalogue row is locked first: a writer that is about to reuse a file's digest stands behind, and then
-/// stores the file again. One owner at a time, so that nobody waits for somebody else's archive.
-async fn prune_archive(db: &Database, tenant: Uuid, user: Uuid, now: DateTime<Utc>) -> Result<(u64, u64)> {
-    let mut tx = SystemTx::begin(db).await?;
-    sqlx::query!(
-        "-- system.lock_owner
-        select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",
-        tenant,
-        user
+    let row = sqlx::query!(
+        "-- system.find_owner
+        select t.slug, t.settings, u.external_id, c.starters_release
+        from users u
+        join tenants t on t.tenant_id = u.tenant_id
+        join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
+        where u.tenant_id = $1 and u.user_id = $2",
+        tenant.0,
+        user.0
     )
     .fetch_optional(tx.conn())
     .await
     .map_err(refuse)?;
-    let row = sqlx::query!(
-        r#"-- system.prune_archive
-        with due as (
-            delete from archived_skills where tenant_id = $1 and user_id = $2 and purge_at <= $3 returning digests
-        ), unreferenced as (
-            select unnest(digests) as digest from due
-            except
-            select v.document_digest from skill_versions v where v.tenant_id = $1 and v.user_id = $2
-            except
-            select decode(e ->> 'digest', 'hex') from skill_versions v, jsonb_array_elements(v.resources) e
-            where v.tenant_id = $1 and v.user_id = $2
-            except
-            select unnest(a.digests) from archived_skills a
-            where a.tenant_id = $1 and a.user_id = $2 and a.purge_at > $3
-        ), files as (
-            delete from skill_resources r using unreferenced u
-            where r.tenant_id = $1 and r.user_id = $2 and r.digest = u.digest
-            returning 1
-        )
-        select (select count(*) from due) as "skills!", (select count(*) from files) as "files!""#,
-        tenant,
-        user,
-        now
-    )
-    .fetch_one(tx.conn())
-    .await
-    .map_err(refuse)?;
     tx.commit().await?;
-    Ok((row.skills.unsigned_abs(), row.files.unsigned_abs()))
+    row.map(|row| {
+        let settings = tenants::read_settings(row.settings)?;
+        Ok(Owner {
+            tenant: KnownTenant { id: tenant, slug: row.slug, settings, issuers: Vec::new() },
+            external_id: row.external_id,
+            starters_release: row.starters_release.map(Arc::from),
+        })
+    })
+    .transpose()
+}
+
+/// Enqueues `task` about each skill that has no vector of this model, unless such a job is there, dead or alive. Skills
+/// are looked through in the order of their keys, `page` at a time.
+///
+/// Why: which skills an earlier model embedded, or none, is a question over all tenants.
+///
+/// # Errors
+/// `Unavailable`; what was enqueued before stays enqueued.
+pub async fn enqueue_stale_embeddings(db: &Database, task: &str, model: &str, page: i64) -> Result<i64> {
+    let (mut after, mut enqueued) = ([Uuid::nil(); 3], 0);
+    loop {
+        let mut tx = SystemTx::begin(db).await?;
+        let row = sqlx::query(
+            "-- system.enqueue_stale_embeddings
+            with page as materialized (
+                select s.tenant_id, s.user_id, s.skill_id from skills s
+                where (s.tenant_id, s.user_id, s.skill_id) > ($3, $4, $5)
+                order by s.tenant_id, s.user_id, s.skill_id
+                limit $6
+            ), stale as (
+                select app.enqueue_for(p.tenant_id, p.user_id, $1, jsonb_build_object('skill_id', p.skill_id),
+                                       p.skill_id::text)
+                from page p
+                left join skill_embeddings e
+                    on e.tenant_id = p.tenant_id and e.user_id = p.user_id and e.skill_id = p.skill_id
+                where e.model is distinct from $2
+                  and not exists (select from graphile_worker._private_jobs j
+                                  where j.key = concat_ws(':', p.tenant_id, p.user_id, $1, p.skill_id))
+            )
+            select (select count(*) from stale), p.tenant_id, p.user_id, p.skill_id
+            from page p
+            order by p.tenant_id desc, p.user_id desc, p.skill_id desc
+            limit 1",
+        )
+        .bind(task)
+        .bind(model)
+        .bind(after[0])
+        .bind(after[1])
+        .bind(after[2])
+        .bind(page)
+        .fetch_optional(tx.conn())
+        .await
+        .map_err(refuse)?;
+        tx.commit().await?;
+        let Some(row) = row else { return Ok(enqueued) };
+        enqueued += row.try_get::<i64, _>(0).map_err(refuse)?;
+        for (at, key) in after.iter_mut().enumerate() {
+            *key = row.try_get(at + 1).map_err(refuse)?;
+        }
+    }
 }

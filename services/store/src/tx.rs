@@ -14,14 +14,20 @@ pub(crate) enum DatabaseRole {
     Tenant,
     Admin,
     System,
+    /// The worker's, over the queue alone.
+    Queue,
+    /// The migrations'.
+    Owner,
 }
 
 impl DatabaseRole {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Tenant => "knowhow_tenant",
             Self::Admin => "knowhow_admin",
             Self::System => "knowhow_system",
+            Self::Queue => "knowhow_queue",
+            Self::Owner => "knowhow_owner",
         }
     }
 }

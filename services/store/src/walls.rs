@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 
 use crate::error::refuse;
 use crate::tx::SystemTx;
-use crate::{Database, migrate};
+use crate::{Database, migrate, queue};
 
 /// Everything that is wrong, each in a sentence; empty where the walls stand.
 ///
@@ -29,17 +29,17 @@ async fn inspect_login(conn: &mut PgConnection) -> Result<Vec<String>> {
         r#"-- walls.inspect_login
         select r.rolname as "name!", r.rolsuper as "superuser!", r.rolbypassrls as "bypasses!", r.rolinherit as "inherits!",
                exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
-                       where c.relowner = r.oid and n.nspname = 'public') as "owns!",
+                       where c.relowner = r.oid and n.nspname in ('public', 'graphile_worker')) as "owns!",
                exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace,
                        lateral (select grantee from aclexplode(c.relacl)
                                 union all
                                 select x.grantee from pg_attribute t, lateral aclexplode(t.attacl) x
                                 where t.attrelid = c.oid) a
-                       where n.nspname = 'public'
+                       where n.nspname in ('public', 'graphile_worker')
                          and (a.grantee = r.oid or a.grantee = 0 and c.relowner = to_regrole('knowhow_owner'))) as "granted!",
                coalesce(pg_has_role(r.oid, to_regrole('knowhow_owner'), 'member'), false) as "may_own!",
-               coalesce((select bool_and(pg_has_role(r.oid, w.oid, 'set')) and count(*) = 3 from pg_roles w
-                where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system')), false) as "member!"
+               coalesce((select bool_and(pg_has_role(r.oid, w.oid, 'set')) and count(*) = 4 from pg_roles w
+                where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')), false) as "member!"
         from pg_roles r
         where r.rolname = session_user"#
     )
@@ -91,7 +91,7 @@ async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
         union all
         select format('the role ''%s'' must be neither superuser nor bypass row-level security', r.rolname)
         from pg_roles r
-        where r.rolname in ('knowhow_owner', 'knowhow_tenant', 'knowhow_admin', 'knowhow_system')
+        where r.rolname in ('knowhow_owner', 'knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')
           and (r.rolsuper or r.rolbypassrls)
         union all
         select format('the view ''%s'' is readable and not under row-level security: drop it', c.relname)
@@ -120,6 +120,7 @@ pub async fn inspect_migrations(db: &Database) -> Result<Option<String>> {
         Err(Error::Internal(_)) => return Ok(Some("the schema is missing: run knowhow migrate".into())),
         Err(other) => return Err(other),
     };
+    let queue = queue::inspect(tx.conn()).await?;
     tx.commit().await?;
-    Ok(migrate::compare(&applied))
+    Ok(migrate::compare(&applied).or(queue))
 }

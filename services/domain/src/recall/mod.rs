@@ -23,6 +23,7 @@ pub use catalogue::{Catalogue, SkillText};
 pub use embedded::embedded_text;
 pub use meaning::Meaning;
 pub use names::{Mention, SHORT_MESSAGE_CHARS, is_short};
+pub use ordinary::find_rarity;
 pub use score::Signals;
 pub use search::{Hit, Ranking, search, search_with};
 pub use tokens::list_terms;

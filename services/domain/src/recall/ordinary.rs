@@ -34,6 +34,11 @@ pub(super) fn is_ordinary(word: &str) -> bool {
     }
 }
 
+/// How rare a word is in any text, about 0 for the commonest to 7; none for stop words.
+pub fn find_rarity(word: &str) -> Option<f32> {
+    list_terms(word).iter().map(|term| rarity(short(hash(term.as_bytes())))).reduce(f32::max)
+}
+
 /// What a term weighs by its rank alone: about the logarithm of how rare it is in any text.
 ///
 /// By Zipf's law a word's frequency falls with its rank; a word that is not listed is as rare as the last.

@@ -1,21 +1,39 @@
 //! Tests of the encoder on a real model; its folder is in `KNOWHOW_TEST_MODEL_DIR`.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod folders;
 mod tokens;
 mod vectors;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use knowhow_encoder::Encoder;
 
 /// all-MiniLM-L6-v2, read once.
-static ENCODER: LazyLock<Encoder> = LazyLock::new(|| Encoder::open(&model_folder()).unwrap());
+static ENCODER: LazyLock<Encoder> =
+    LazyLock::new(|| Encoder::open(&model_folder()).unwrap_or_else(|error| panic!("KNOWHOW_TEST_MODEL_DIR: {error}")));
+
+fn model_folder() -> PathBuf {
+    named_folder().unwrap()
+}
+
+/// Whether a model is named; `make test` sees to it. Without one the tests that need it say so and pass.
+fn has_model() -> bool {
+    let is_named = named_folder().is_some();
+    if !is_named {
+        // Past the test runner, which keeps to itself what passing tests print.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: KNOWHOW_TEST_MODEL_DIR names no folder; scripts/dev/model.py makes one"
+        );
+    }
+    is_named
+}
 
 #[expect(clippy::disallowed_methods, reason = "the one place where these tests read the environment")]
-fn model_folder() -> PathBuf {
-    let folder = std::env::var_os("KNOWHOW_TEST_MODEL_DIR");
-    folder
-        .expect("KNOWHOW_TEST_MODEL_DIR must name a folder with all-MiniLM-L6-v2; scripts/dev/model.py makes one")
-        .into()
+fn named_folder() -> Option<PathBuf> {
+    std::env::var_os("KNOWHOW_TEST_MODEL_DIR").map(PathBuf::from)
 }

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::begin;
-use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
+use crate::{App, jobs};
 
 /// A deleted skill.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -89,7 +89,7 @@ pub async fn restore_skill(app: &App, principal: &Principal, id: Uuid, input: &R
     let owner = skills::find_archive_owner(&mut tx, id).await?.ok_or_else(|| Error::not_found("archive entry"))?;
     tx.commit().await?;
     let mut tx = TenantTx::begin_admin(&app.db, principal, owner).await?;
-    let name = skills::restore(&mut tx, id, reason, app.now()).await?;
+    let name = skills::restore(&mut tx, id, reason, jobs::tasks_after_restore(app), app.now()).await?;
     tx.commit().await?;
     Ok(name)
 }

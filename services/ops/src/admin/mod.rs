@@ -3,6 +3,7 @@
 mod archive;
 mod audit;
 mod issuers;
+mod jobs;
 mod keys;
 mod tenants;
 mod users;
@@ -10,6 +11,7 @@ mod users;
 pub use archive::{ArchivedSkill, Restore, list_archive, restore_skill};
 pub use audit::{AuditEntry, list_audit};
 pub use issuers::{CreateIssuer, Issuer, IssuerAlgorithm, create_issuer, delete_issuer, list_issuers, mint_token};
+pub use jobs::{Job, discard_job, list_jobs, retry_job};
 pub use keys::{ApiKey, CreateKey, CreatedKey, create_key, list_keys, revoke_key};
 pub use tenants::{CreateTenant, Tenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, User, create_user, get_user, list_users};

@@ -10,7 +10,7 @@ use knowhow_store::{Principal, TenantTx};
 use serde_json::Value;
 
 use super::view::{After, Skill};
-use crate::{App, Call};
+use crate::{App, Call, jobs};
 
 /// Where a change comes from.
 pub(super) struct Origin<'a> {
@@ -86,6 +86,7 @@ async fn write(
         source: origin.source,
         kind: origin.kind,
         session: origin.call.session.as_deref(),
+        tasks: &jobs::tasks_after_change(app, before, &proposal.document),
         request_digest: proposal.request_digest,
         now: app.now(),
     };

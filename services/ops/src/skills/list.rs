@@ -1,14 +1,18 @@
 //! The index, a page at a time.
 
+use std::collections::HashMap;
+
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_store::Principal;
-use knowhow_store::skills::{self, ListQuery, Position};
+use knowhow_store::skills::{self, IndexRow, ListQuery, Position};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use super::view::IndexItem;
 use crate::App;
-use crate::page::{self, Page, PageQuery, rows_for};
+use crate::page::{self, Page, PageQuery, check_filter, rows_for};
+use crate::recall::search_skills;
 
 /// Which skills.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -27,6 +31,10 @@ pub struct ListSkills {
     #[param(max_length = 100)]
     #[schema(max_length = 100)]
     pub tag: Option<String>,
+    /// Words to search for, in any language: the best skills first, with `score` and `reason`, in one page.
+    #[param(min_length = 1, max_length = 4096)]
+    #[schema(min_length = 1, max_length = 4096)]
+    pub q: Option<String>,
     /// By importance, with `score` and `reason`, instead of by name.
     pub ranked: Option<bool>,
     /// Most items to answer with.
@@ -63,6 +71,9 @@ pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -
     check_filter("prefix", query.prefix.as_deref(), 200)?;
     check_filter("category", query.category.as_deref(), 64)?;
     check_filter("tag", query.tag.as_deref(), 100)?;
+    if let Some(q) = &query.q {
+        return find_skills(app, principal, query, q, limit).await;
+    }
     let wanted = ListQuery {
         prefix: query.prefix.clone(),
         category: query.category.clone(),
@@ -83,11 +94,34 @@ pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -
     )
 }
 
-fn check_filter(name: &str, value: Option<&str>, most: usize) -> Result<()> {
-    match value {
-        Some(v) if v.chars().count() > most || v.contains('\0') => {
-            Err(Error::Malformed(format!("{name} takes at most {most} characters and no NUL")))
-        }
-        _ => Ok(()),
+/// Most skills that a search looks at; filters leave some of them.
+const SEARCHED: usize = 200;
+
+/// The best skills for a question that pass the filters.
+async fn find_skills(
+    app: &App,
+    principal: &Principal,
+    query: &ListSkills,
+    q: &str,
+    limit: usize,
+) -> Result<Page<IndexItem>> {
+    check_filter("q", Some(q), 4096)?;
+    if query.cursor.is_some() {
+        return Err(Error::Malformed("a search has one page; send it without a cursor".into()));
     }
+    let found = search_skills(app, principal, q, SEARCHED).await?;
+    let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
+    let rows = if ids.is_empty() { Vec::new() } else { skills::list_rows(&app.db, principal, &ids).await? };
+    let mut rows: HashMap<Uuid, IndexRow> = rows.into_iter().filter(|(_, row)| passes(query, row)).collect();
+    let items = found.into_iter().filter_map(|skill| {
+        let row = rows.remove(&skill.id)?;
+        Some(IndexItem { score: Some(skill.score.into()), reason: Some(skill.reason), ..IndexItem::of(row, false) })
+    });
+    Ok(Page { items: items.take(limit).collect(), next_cursor: None })
+}
+
+fn passes(query: &ListSkills, row: &IndexRow) -> bool {
+    query.prefix.as_ref().is_none_or(|prefix| row.name.starts_with(prefix))
+        && query.category.as_ref().is_none_or(|category| row.category.as_ref() == Some(category))
+        && query.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
 }

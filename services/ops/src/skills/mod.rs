@@ -34,4 +34,4 @@ pub use save::{SaveSkill, Saved, save_skill};
 pub use sync_starters::sync_starters;
 pub use used::{Counted, Outcome, ReportUse, report_use};
 pub use versions::{Diff, Rollback, Version, VersionDetail, diff_versions, get_version, list_versions, rollback_skill};
-pub use view::{IndexItem, LoadedSkill, SavedSkill, Similar, Skill};
+pub use view::{IndexItem, LoadedSkill, SavedSkill, Similar, Skill, SummaryBy};

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::apply::{Applied, Origin, Proposal, apply, check_version};
 use super::view::SavedSkill;
+use crate::recall::find_similar;
 use crate::{App, Call};
 
 /// A skill to save: either `name`, `description` and `content` with what else is known, or a whole SKILL.md. In an
@@ -90,7 +91,7 @@ pub async fn save_skill(
     let draft = Draft::of(app, input)?;
     let origin = Origin { principal, call, kind: ChangeKind::Save, source: source(principal, call) };
     let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let saved = call
+    let mut saved = call
         .once(app, &mut tx, &("save", create_only, input), async |tx| {
             let key = SkillKey::Name(draft.name.as_str().to_owned());
             let applied = apply(app, tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
@@ -106,6 +107,9 @@ pub async fn save_skill(
         })
         .await?;
     tx.commit().await?;
+    if saved.created {
+        saved.skill.similar = find_similar(app, principal, &saved.skill.skill).await?;
+    }
     Ok(saved)
 }
 

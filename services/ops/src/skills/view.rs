@@ -1,7 +1,7 @@
 //! Skills as callers see them.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Fields, ResourceEntry, SkillId, manifest};
+use knowhow_domain::{Fields, ResourceEntry, SkillId, headline, manifest};
 use knowhow_store::skills::{IndexRow, Loaded, SkillState};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -20,7 +20,9 @@ pub struct Skill {
     #[schema(example = "Send email over an MCP mail server. Use when the user wants a message sent.")]
     pub description: String,
     /// The index line, at most 15 words.
-    pub summary: Option<String>,
+    pub summary: String,
+    /// Whose it is.
+    pub summary_by: SummaryBy,
     /// One word of order.
     pub category: Option<String>,
     /// Free labels.
@@ -77,6 +79,29 @@ pub struct Skill {
     pub updated_at: DateTime<Utc>,
 }
 
+/// Who wrote an index line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryBy {
+    /// The skill's author.
+    Author,
+    /// A model, in the background.
+    Model,
+    /// Nobody: it is the first sentence of the description, cut at 15 words.
+    Extract,
+}
+
+impl SummaryBy {
+    /// The line to show of these, and whose it is.
+    fn choose(author: Option<String>, model: Option<String>, description: &str) -> (String, Self) {
+        match (author, model) {
+            (Some(summary), _) => (summary, Self::Author),
+            (None, Some(summary)) => (summary, Self::Model),
+            (None, None) => (headline(description), Self::Extract),
+        }
+    }
+}
+
 /// What a load answers with.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct LoadedSkill {
@@ -117,8 +142,10 @@ pub struct IndexItem {
     /// Full name.
     #[schema(example = "plan-meeting")]
     pub name: String,
-    /// Index line.
-    pub summary: Option<String>,
+    /// Index line, at most 15 words.
+    pub summary: String,
+    /// Whose it is.
+    pub summary_by: SummaryBy,
     /// What it does and when.
     pub description: String,
     /// One word of order.
@@ -135,21 +162,23 @@ pub struct IndexItem {
     pub updated_at: DateTime<Utc>,
     /// Protected.
     pub pinned: bool,
-    /// With `ranked`: what the order is by.
+    /// With `ranked` or `q`: what the order is by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// With `ranked`: why, in words.
+    /// With `ranked` or `q`: why, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl IndexItem {
     pub(super) fn of(row: IndexRow, ranked: bool) -> Self {
+        let (summary, summary_by) = SummaryBy::choose(row.summary, row.made_summary, &row.description);
         Self {
             score: ranked.then(|| widen(row.importance)),
             reason: ranked.then(|| format!("importance {:.2}, used {} times", row.importance, row.times_used)),
             name: row.name,
-            summary: row.summary,
+            summary,
+            summary_by,
             description: row.description,
             category: row.category,
             tags: row.tags,
@@ -165,6 +194,7 @@ impl IndexItem {
 impl Skill {
     pub(super) fn of(loaded: Loaded) -> Self {
         let Loaded { skill, times_used, last_used_at } = loaded;
+        let (summary, summary_by) = SummaryBy::choose(skill.summary.clone(), skill.made_summary.clone(), &skill.description);
         let attribute = |key: &str| skill.attributes.get(key).and_then(Value::as_str).map(str::to_owned);
         Self {
             license: attribute("license"),
@@ -178,7 +208,8 @@ impl Skill {
             id: skill.id,
             name: skill.name,
             description: skill.description,
-            summary: skill.summary,
+            summary,
+            summary_by,
             category: skill.category,
             tags: skill.tags,
             triggers: skill.triggers,
@@ -228,6 +259,7 @@ impl After<'_> {
             name: self.name.to_owned(),
             description: fields.description.clone(),
             summary: fields.summary.clone(),
+            made_summary: None,
             category: fields.category.clone(),
             tags: fields.tags.clone(),
             triggers: fields.triggers.clone(),

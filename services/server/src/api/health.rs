@@ -3,7 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get, http::StatusCode};
 use knowhow_domain::Error;
-use knowhow_ops::App;
+use knowhow_ops::{App, ModelsStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -18,6 +18,19 @@ pub(super) struct Health {
     /// Of the service.
     #[schema(example = "0.1.0")]
     version: &'static str,
+}
+
+/// How it is, with what it can do without.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Readiness {
+    /// `ok`.
+    #[schema(example = "ok")]
+    status: &'static str,
+    /// Of the service.
+    #[schema(example = "0.1.0")]
+    version: &'static str,
+    /// The models; none of them keeps it from serving.
+    models: ModelsStatus,
 }
 
 const OK: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION") };
@@ -39,9 +52,9 @@ pub(super) async fn check_health() -> HttpResponse {
 #[utoipa::path(
     operation_id = "check_readiness",
     tag = "health",
-    summary = "Can it serve? Looks at the database and its migrations",
+    summary = "Can it serve? Looks at the database, its migrations and the models",
     responses(
-        (status = 200, description = "It can", body = Health),
+        (status = 200, description = "It can; without models it does with words and extracts", body = Readiness),
         (status = 503, description = "It cannot", body = Problem, content_type = "application/problem+json")
     ),
     security(())
@@ -49,7 +62,10 @@ pub(super) async fn check_health() -> HttpResponse {
 #[get("/readyz")]
 pub(super) async fn check_readiness(app: Data<App>) -> Result<HttpResponse, ApiError> {
     match knowhow_ops::readiness(&app).await? {
-        None => Ok(json(StatusCode::OK, &OK)),
+        None => {
+            let Health { status, version } = OK;
+            Ok(json(StatusCode::OK, &Readiness { status, version, models: app.models.status() }))
+        }
         Some(reason) => Err(Error::Unavailable(reason).into()),
     }
 }

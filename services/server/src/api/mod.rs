@@ -2,7 +2,9 @@
 
 mod admin;
 mod health;
+mod memories;
 mod metadata;
+mod sessions;
 mod skills;
 
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -16,6 +18,8 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(skills::import_skills)
         .service(skills::export_skills)
         .service(skills::report_use)
+        .service(skills::match_skills)
+        .service(skills::suggest_skills)
         .service(skills::save_skill)
         .service(skills::list_skills)
         .service(skills::read_skill_md)
@@ -30,6 +34,26 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(skills::load_skill)
         .service(skills::patch_skill)
         .service(skills::delete_skill)
+        .service(sessions::open_session)
+        .service(sessions::list_sessions)
+        .service(sessions::get_session)
+        .service(sessions::take_turn)
+        .service(sessions::get_turn)
+        .service(sessions::add_reply)
+        .service(sessions::list_messages)
+        .service(sessions::taint_session)
+        .service(sessions::give_feedback)
+        .service(sessions::end_session)
+        .service(sessions::get_snapshot)
+        .service(sessions::refresh_snapshot)
+        .service(sessions::list_conversations)
+        .service(memories::save_memory)
+        .service(memories::list_memories)
+        .service(memories::delete_memory)
+        .service(memories::recall)
+        .service(memories::get_soul)
+        .service(memories::list_souls)
+        .service(memories::put_soul)
         .service(admin::create_tenant)
         .service(admin::list_tenants)
         .service(admin::get_tenant)
@@ -45,5 +69,8 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(admin::revoke_key)
         .service(admin::list_audit)
         .service(admin::list_archive)
-        .service(admin::restore_skill);
+        .service(admin::restore_skill)
+        .service(admin::list_jobs)
+        .service(admin::retry_job)
+        .service(admin::discard_job);
 }

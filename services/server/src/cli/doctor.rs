@@ -1,11 +1,18 @@
 //! `knowhow doctor`.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
-use knowhow_store::{Database, walls};
+use knowhow_ops::chat::ChatLimits;
+use knowhow_ops::{Models, Priority};
+use knowhow_store::{Database, queue, walls};
+use tokio::time::Instant;
 
 use crate::config::Config;
+
+/// How long a model may take to answer.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Says what is wrong, in words; exit code 1 where anything is.
 pub(super) async fn run(config: &Config) -> Result<ExitCode> {
@@ -16,16 +23,52 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     match config.database().and_then(|database| Ok(Database::open(&database)?)) {
         Err(error) => findings.push(error.to_string()),
         Ok(db) => match walls::inspect(&db).await {
+            Ok(found) if found.is_empty() => report_jobs(&db).await?,
             Ok(found) => findings.extend(found),
             Err(error) => findings.push(format!("the database cannot be inspected: {error}")),
         },
+    }
+    match config.models().and_then(|models| Ok(Models::open(models)?)) {
+        Err(error) => findings.push(format!("{error:#}")),
+        Ok(models) => findings.extend(examine(&models).await),
     }
     for finding in &findings {
         println!("wrong: {finding}");
     }
     if findings.is_empty() {
-        println!("database, roles, row-level security and settings are as they must be");
+        println!("database, roles, row-level security, models and settings are as they must be");
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
+}
+
+/// The queue is there, or its absence were a finding. Dead jobs are work for an admin, nothing wrong with the deployment.
+async fn report_jobs(db: &Database) -> Result<()> {
+    match queue::count_dead(db).await? {
+        0 => println!("jobs: the queue is there, no job is dead"),
+        dead => println!("jobs: the queue is there, {dead} dead (GET /v1/admin/jobs?state=dead)"),
+    }
+    Ok(())
+}
+
+/// Says which models there are, and asks each something; what is wrong with those that were asked for.
+async fn examine(models: &Models) -> Vec<String> {
+    let mut findings: Vec<String> = models.problem().map(str::to_owned).into_iter().collect();
+    if let Some(embedder) = &models.embedder {
+        println!("embeddings: {}, {} numbers", embedder.model(), embedder.dims());
+        let deadline = Some(Instant::now() + PATIENCE);
+        let asked = embedder.embed(vec!["Is anybody there?".to_owned()], Priority::Turn, deadline).await;
+        findings.extend(asked.err().map(|error| error.to_string()));
+    } else {
+        println!("embeddings: none; skills are found by words only (KNOWHOW_MODEL_DIR, KNOWHOW_EMBEDDINGS_URL)");
+    }
+    if let Some(chat) = &models.chat {
+        println!("chat model: {}", chat.model());
+        let limits = ChatLimits { tokens: 2048, bytes: 4096, total: PATIENCE };
+        let asked = chat.complete("Answer with one word.", "Is anybody there?", limits).await;
+        findings.extend(asked.err().map(|error| error.to_string()));
+    } else {
+        println!("chat model: none; summaries are extracts (KNOWHOW_CHAT_URL)");
+    }
+    findings
 }

@@ -10,6 +10,7 @@ mod seed_demo;
 mod serve;
 mod shell;
 mod token;
+mod worker;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,7 +35,13 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Serve REST and the interactive API
-    Serve,
+    Serve {
+        /// Work on jobs too, as `knowhow worker` does
+        #[arg(long)]
+        with_worker: bool,
+    },
+    /// Work on jobs: what the service does in the background
+    Worker,
     /// Bring the database of DATABASE_URL up to date and set the login role's password
     Migrate,
     /// Mint a JWT of a tenant's HS256 issuer, or of the deployment's own, for development
@@ -57,7 +64,7 @@ enum Command {
     },
     /// Print the effective settings, secrets masked
     Config,
-    /// Check database, roles, row-level security and settings, and say what is wrong
+    /// Check database, roles, row-level security, models and settings, and say what is wrong
     Doctor,
     /// Make a demo tenant with a user, an API key and tokens, and print them as shell lines
     SeedDemo(seed_demo::SeedDemo),
@@ -92,7 +99,10 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
             print!("{}", config.masked()?);
             Ok(ExitCode::SUCCESS)
         }
-        Command::Serve => serve::run(&config),
+        Command::Serve { with_worker } => {
+            serve::run(&Config { with_worker: with_worker || config.with_worker, ..config })
+        }
+        Command::Worker => block_on(worker::run(&config)),
         Command::Migrate => block_on(migrate::run(&config)),
         Command::Doctor => block_on(doctor::run(&config)),
         Command::Token(token) => block_on(token.run(&config)),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use aws_lc_rs::hmac;
+use chrono::TimeDelta;
 use knowhow_domain::{Clock, Limits, SystemClock};
 use knowhow_ops::App;
 use knowhow_store::{Database, Gate, GateConfig, GateState, OperatorIssuer};
@@ -34,11 +35,20 @@ pub(super) fn operator(config: &Config, secret_key: &[u8]) -> OperatorIssuer {
     OperatorIssuer { iss: config.operator_issuer.clone(), secret }
 }
 
-/// The operations, over connections of this thread.
+/// The operations, over connections of this thread and without models.
 pub(super) fn app(config: &Config) -> Result<App> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = Database::open(&config.database()?)?;
     let gate = Gate::new(db.clone(), gate(config, clock.clone())?);
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
-    Ok(App { db, gate, clock, limits })
+    Ok(App {
+        db,
+        gate,
+        clock,
+        limits,
+        models: Arc::default(),
+        catalogues: Arc::new(config.catalogues()),
+        snapshots: Arc::default(),
+        snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),
+    })
 }

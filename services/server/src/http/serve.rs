@@ -9,8 +9,10 @@ use actix_web::middleware::{DefaultHeaders, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse, HttpServer};
 use anyhow::{Context, Result};
+use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
-use knowhow_ops::App;
+use knowhow_ops::snapshots::KnownSnapshots;
+use knowhow_ops::{App, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
 
@@ -38,13 +40,16 @@ pub struct Listening {
 ///
 /// # Errors
 /// Where the address cannot be bound.
-pub fn listen(config: &Config, gate: Arc<GateState>, clock: Arc<dyn Clock>) -> Result<Listening> {
+pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock: Arc<dyn Clock>) -> Result<Listening> {
     let database: DatabaseConfig = config.database()?;
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
     let shared = Data::new(Shared {
         body_timeout: Duration::from_millis(config.body_timeout_ms),
         refusals: Refusals::new(config.wrong_credentials_per_minute),
     });
+    let catalogues = Arc::new(config.catalogues());
+    let snapshots = Arc::<KnownSnapshots>::default();
+    let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
     let mut described = document();
     described.servers = None;
@@ -53,7 +58,16 @@ pub fn listen(config: &Config, gate: Arc<GateState>, clock: Arc<dyn Clock>) -> R
         #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
         let db = Database::open(&database).expect("the database configuration was checked");
         let gate = Gate::new(db.clone(), gate.clone());
-        let app = App { db, gate, clock: clock.clone(), limits: limits.clone() };
+        let app = App {
+            db,
+            gate,
+            clock: clock.clone(),
+            limits: limits.clone(),
+            models: models.clone(),
+            catalogues: catalogues.clone(),
+            snapshots: snapshots.clone(),
+            snapshot_lifetime,
+        };
         let endpoint = Data::new(mcp::Endpoint::new(app.clone(), site.clone()));
         // Routes are tried in order, and MCP is one path for all of an agent's calls.
         router(actix_web::App::new().route(mcp::PATH, web::to(mcp::answer)))

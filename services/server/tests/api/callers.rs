@@ -197,11 +197,15 @@ impl World {
 
     /// A tenant with these settings.
     pub async fn with(settings: Value) -> Self {
-        let service = shared();
+        Self::at(shared(), keeper(), settings).await
+    }
+
+    /// A tenant that `keeper` makes and `service` serves.
+    pub async fn at(service: &Service, keeper: &Service, settings: Value) -> Self {
         let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         let operator = Caller::new(&client, service, Some(operator_token().to_owned()));
         let slug = format!("t-{}", uuid::Uuid::now_v7().simple());
-        let secret = make_tenant(&operator.at(keeper()), &slug, settings).await;
+        let secret = make_tenant(&operator.at(keeper), &slug, settings).await;
         let anonymous = Caller::new(&client, service, None);
         let user = |sub: &str| anonymous.with_token(signing::hs256(&secret, &signing::claims(&slug, sub)));
         let with = |member: &str, value: Value| {

@@ -55,7 +55,8 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
         ), gone as (
             delete from skills where tenant_id = $1 and user_id = $2 and skill_id = $3
         ), catalog as (
-            update user_catalogs set revision = revision + 1, skill_count = skill_count - 1, byte_count = byte_count - $11
+            update user_catalogs set revision = revision + 1, snapshot_floor = revision + 1,
+                skill_count = skill_count - 1, byte_count = byte_count - $11
             where tenant_id = $1 and user_id = $2
         )
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
@@ -204,11 +205,17 @@ pub async fn find_archive_owner(tx: &mut TenantTx, archive_id: Uuid) -> Result<O
     Ok(row.map(UserId))
 }
 
-/// Puts an archived skill back with its whole history and a fresh count.
+/// Puts an archived skill back with its whole history and a fresh count, and enqueues `tasks` about it.
 ///
 /// # Errors
 /// `Conflict` where its name is taken; `NotFound` where the entry is gone.
-pub async fn restore(tx: &mut TenantTx, archive_id: Uuid, reason: &str, now: DateTime<Utc>) -> Result<String> {
+pub async fn restore(
+    tx: &mut TenantTx,
+    archive_id: Uuid,
+    reason: &str,
+    tasks: &[&str],
+    now: DateTime<Utc>,
+) -> Result<String> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     // The user's writers stand behind this lock. What one of them committed while this statement waited for it shows
     // only at the insert, as a violation of the unique name.
@@ -261,16 +268,21 @@ pub async fn restore(tx: &mut TenantTx, archive_id: Uuid, reason: &str, now: Dat
                 byte_count = c.byte_count + skill.document_bytes + skill.resource_bytes
             from skill
             where c.tenant_id = $1 and c.user_id = $2
+        ), enqueued as (
+            select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text))
+            from skill cross join unnest($8::text[]) task
         )
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-        select $1, $2, $4, $5, $6, 'skill.restore', name, jsonb_build_object('reason', $7::text) from taken",
+        select $1, $2, $4, $5, $6, 'skill.restore', name, jsonb_build_object('reason', $7::text)
+        from taken cross join enqueued",
         tenant,
         user,
         archive_id,
         new_id(),
         now,
         actor,
-        reason
+        reason,
+        tasks as &[&str]
     )
     .execute(tx.conn())
     .await

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::door::{Durability, read};
 use crate::error::refuse_read;
@@ -37,8 +38,10 @@ pub struct Position {
 pub struct IndexRow {
     /// Full name.
     pub name: String,
-    /// Index line.
+    /// Index line, as its author gave it.
     pub summary: Option<String>,
+    /// The one that a model wrote where the author gave none.
+    pub made_summary: Option<String>,
     /// What it does and when.
     pub description: String,
     /// One word of order.
@@ -63,7 +66,7 @@ pub struct IndexRow {
 const BY_NAME: &str = "-- skills.list_page
     with page as materialized (
         select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
-               s.importance
+               s.importance, s.made_summary
         from skills s
         where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4 and s.name >= $5
           and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
@@ -74,14 +77,14 @@ const BY_NAME: &str = "-- skills.list_page
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
     )
     select p.name, p.summary, p.description, p.category, p.tags, p.version, u.times_used, u.last_used_at, p.updated_at,
-           p.pinned, p.importance
+           p.pinned, p.importance, p.made_summary
     from page p left join used u on u.skill_id = p.skill_id
     order by p.name";
 
 const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
     with page as materialized (
         select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
-               s.importance
+               s.importance, s.made_summary
         from skills s
         where s.tenant_id = $1 and s.user_id = $2 and s.name < $4 and s.name >= $5
           and (s.importance < $9 or (s.importance = $9 and s.name > $3))
@@ -93,12 +96,19 @@ const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
     )
     select p.name, p.summary, p.description, p.category, p.tags, p.version, u.times_used, u.last_used_at, p.updated_at,
-           p.pinned, p.importance
+           p.pinned, p.importance, p.made_summary
     from page p left join used u on u.skill_id = p.skill_id
     order by p.importance desc, p.name";
 
+const ROWS: &str = "-- skills.list_rows
+    select s.name, s.summary, s.description, s.category, s.tags, s.version, u.times_used, u.last_used_at, s.updated_at,
+           s.pinned, s.importance, s.made_summary, s.skill_id
+    from skills s
+    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
+
 const INDEX: &str = "-- skills.list_index
-    select s.name, s.summary, s.description, s.importance
+    select s.name, coalesce(s.summary, s.made_summary), s.description, s.importance
     from skills s
     where s.tenant_id = $1 and s.user_id = $2
     order by s.name";
@@ -136,6 +146,16 @@ pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<Prom
             read().map_err(refuse_read)
         })
         .collect()
+}
+
+/// The index lines of skills by their ids, in no order; what is gone is left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<(Uuid, IndexRow)>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, ROWS, &[&tenant, &user, &skills]).await?;
+    rows.iter().map(|row| Ok((row.try_get(12).map_err(refuse_read)?, index_row(row)?))).collect()
 }
 
 /// A page in the order of names.
@@ -186,6 +206,7 @@ fn index_row(row: &Row) -> Result<IndexRow> {
         Ok(IndexRow {
             name: row.try_get(0)?,
             summary: row.try_get(1)?,
+            made_summary: row.try_get(11)?,
             description: row.try_get(2)?,
             category: row.try_get(3)?,
             tags: row.try_get(4)?,

@@ -50,7 +50,7 @@ const LOAD: &str = "-- skills.load
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
-           u.times_used, u.last_used_at
+           u.times_used, u.last_used_at, s.made_summary
     from found s
     join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
     left join counted u on true";
@@ -59,7 +59,7 @@ const PEEK: &str = "-- skills.peek
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
-           u.times_used, u.last_used_at
+           u.times_used, u.last_used_at, s.made_summary
     from skills s
     join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
@@ -202,6 +202,7 @@ fn loaded(row: &Row) -> Result<Loaded> {
                 name: row.try_get(1)?,
                 description: row.try_get(2)?,
                 summary: row.try_get(3)?,
+                made_summary: row.try_get(26)?,
                 category: row.try_get(4)?,
                 tags: row.try_get(5)?,
                 triggers: row.try_get(6)?,

@@ -68,7 +68,7 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
                (select v.request_digest from skill_versions v
                 where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version)
                    as request_digest,
-               u.times_used as "times_used?", u.last_used_at
+               u.times_used as "times_used?", u.last_used_at, s.made_summary
         from catalog left join skill s on true
         left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id"#,
         tenant,
@@ -90,6 +90,7 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
             name: row.name.unwrap_or_default(),
             description: row.description.unwrap_or_default(),
             summary: row.summary,
+            made_summary: row.made_summary,
             category: row.category,
             tags: row.tags.unwrap_or_default(),
             triggers: row.triggers.unwrap_or_default(),

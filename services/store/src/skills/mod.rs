@@ -1,6 +1,7 @@
 //! Skills as rows: what is current. Their past is in `versions`, their counts in `usage`.
 
 mod archive;
+mod catalogue;
 mod list;
 mod load;
 mod lock;
@@ -8,11 +9,14 @@ mod published;
 mod write;
 
 pub use archive::{ArchiveEntry, Archived, archive, destroy, find_archive_owner, list_archive, restore};
-pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page};
+pub use catalogue::{
+    CatalogueRow, CatalogueRows, find_revision, list_catalogue, list_cosines, list_last_uses, read_bodies,
+};
+pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
 pub use lock::{Exported, Locked, find, list_for_export, lock, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
-pub use write::{Change, ChangeKind, Source, Written, attributes, set_flags, write};
+pub use write::{Change, ChangeKind, Source, Written, attributes, put_made_summary, set_flags, write};
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, ResourceEntry, Result, SkillId};
@@ -54,8 +58,10 @@ pub struct SkillState {
     pub name: String,
     /// What it does and when to use it.
     pub description: String,
-    /// The index line.
+    /// The index line, as its author gave it.
     pub summary: Option<String>,
+    /// The one that a model wrote where the author gave none.
+    pub made_summary: Option<String>,
     /// One word of order.
     pub category: Option<String>,
     /// Free labels.

@@ -82,6 +82,8 @@ pub struct Change<'a> {
     pub kind: ChangeKind,
     /// The session it comes from.
     pub session: Option<&'a str>,
+    /// Tasks of jobs about the skill, which are enqueued with the change.
+    pub tasks: &'a [&'a str],
     /// Recognises a repeated patch.
     pub request_digest: Option<[u8; 32]>,
     /// When.
@@ -121,6 +123,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
     let digests: Vec<Vec<u8>> = files.iter().map(|f| manifest::digest(f).to_vec()).collect();
     let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
     let state_digest = manifest::state_digest(&document_digest, change.resources);
+    // What a rollback puts back is as tainted as it was.
     let row = sqlx::query!(
         r#"-- skills.write
         with files as (
@@ -142,13 +145,20 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
                 frontmatter_at_byte = excluded.frontmatter_at_byte,
                 frontmatter_end_at_byte = excluded.frontmatter_end_at_byte, content_at_byte = excluded.content_at_byte,
                 resources = excluded.resources, resource_bytes = excluded.resource_bytes,
+                made_summary = case when s.document_digest = excluded.document_digest then s.made_summary end,
                 updated_at = excluded.updated_at, frontmatter = excluded.frontmatter
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
             returning s.skill_id, s.version, s.created_at
         ), history as (
-            insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, request_digest,
-                digest, document_digest, document_bytes, resources, created_at)
-            select $1, $2, skill_id, version, $26, $27, $28, $29, $16, $17, $18, $22, $24 from saved
+            insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, tainted,
+                request_digest, digest, document_digest, document_bytes, resources, created_at)
+            select $1, $2, skill_id, version, $26, $27, $28::text,
+                   app.is_tainted($28) or $26 = 'rollback' and exists (
+                       select from skill_versions v
+                       where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = saved.skill_id and v.digest = $16
+                         and v.tainted),
+                   $29, $16, $17, $18, $22, $24
+            from saved
         ), counted as (
             insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from saved where version = 1
         ), unredirected as (
@@ -164,9 +174,12 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         ), audited as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
             select $1, $2, $31, $24, $27, 'skill.' || $26, $6, jsonb_build_object('version', version) from saved
+        ), enqueued as (
+            select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text))
+            from saved cross join unnest($33::text[]) task
         )
         select saved.skill_id, saved.version, saved.created_at, catalog.skill_count, catalog.byte_count
-        from saved cross join catalog"#,
+        from saved cross join catalog cross join enqueued"#,
         tenant,
         user,
         &digests,
@@ -198,7 +211,8 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         change.request_digest.as_ref().map(<[u8; 32]>::as_slice),
         size(document.len())? as i64 + i64::try_from(resource_bytes).map_err(Error::internal)? - change.base_bytes,
         new_id(),
-        change.frontmatter
+        change.frontmatter,
+        change.tasks as &[&str]
     )
     .fetch_optional(tx.conn())
     .await
@@ -210,6 +224,34 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         skill_count: r.skill_count,
         byte_count: r.byte_count,
     }))
+}
+
+/// Keeps the index line that a model wrote of the text with this digest; of a skill that has another text by now, nothing.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn put_made_summary(tx: &mut TenantTx, skill: SkillId, document_digest: &[u8], summary: &str) -> Result<()> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    sqlx::query!(
+        "-- skills.put_made_summary
+        with made as (
+            update skills s set made_summary = $5
+            where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.document_digest = $4
+              and s.made_summary is distinct from $5
+            returning s.skill_id
+        )
+        update user_catalogs c set revision = c.revision + 1 from made
+        where c.tenant_id = $1 and c.user_id = $2",
+        tenant,
+        user,
+        skill.0,
+        document_digest,
+        summary
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(())
 }
 
 /// Sets the flags that are not part of the text and so make no version.

@@ -11,16 +11,26 @@ const GRANTS: &str = "
     knowhow_admin api_keys: insert, select, update (revoked_at)
     knowhow_admin archived_skills: delete, insert, select
     knowhow_admin audit_log: insert, select
+    knowhow_admin conversation_summaries: insert, select, update
+    knowhow_admin current_snapshots: delete, insert, select, update
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
+    knowhow_admin memories: delete, insert, select
+    knowhow_admin memory_embeddings: delete, insert, select, update
+    knowhow_admin messages: insert, select
+    knowhow_admin session_feedback: insert, select
+    knowhow_admin sessions: insert, select, update
     knowhow_admin skill_embeddings: delete, insert, select, update
     knowhow_admin skill_redirects: delete, insert, select, update
     knowhow_admin skill_resources: delete, insert, select
     knowhow_admin skill_usage: delete, insert, select, update
     knowhow_admin skill_versions: insert, select
     knowhow_admin skills: delete, insert, select, update
+    knowhow_admin snapshots: insert, select
+    knowhow_admin souls: insert, select
     knowhow_admin starter_installs: insert, select, update
     knowhow_admin tenants: select
+    knowhow_admin turns: insert, select
     knowhow_admin usage_events: delete, insert, select, update
     knowhow_admin user_catalogs: select, update
     knowhow_admin users: select
@@ -28,28 +38,68 @@ const GRANTS: &str = "
     knowhow_system api_keys: insert, select, update (last_used_at)
     knowhow_system archived_skills: delete, select (tenant_id, user_id, archive_id, digests, purge_at)
     knowhow_system audit_log: insert
+    knowhow_system current_snapshots: delete, select
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
+    knowhow_system sessions: delete, select (tenant_id, user_id, session_id, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
+    knowhow_system skill_embeddings: select (tenant_id, user_id, skill_id, model)
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest)
     knowhow_system skill_versions: select (tenant_id, user_id, document_digest, resources)
+    knowhow_system skills: select (tenant_id, user_id, skill_id)
+    knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)
     knowhow_system tenants: insert, select, update
     knowhow_system usage_events: delete, select (tenant_id, user_id, event_id, at)
     knowhow_system user_catalogs: insert, select, update (revision)
     knowhow_system users: insert, select
     knowhow_tenant archived_skills: insert, select (tenant_id, user_id, digests)
     knowhow_tenant audit_log: insert
+    knowhow_tenant conversation_summaries: insert, select, update
+    knowhow_tenant current_snapshots: delete, insert, select, update
     knowhow_tenant idempotency_keys: delete, insert, select, update
+    knowhow_tenant memories: delete, insert, select
+    knowhow_tenant memory_embeddings: delete, insert, select, update
+    knowhow_tenant messages: insert, select
+    knowhow_tenant session_feedback: insert, select
+    knowhow_tenant sessions: insert, select, update
     knowhow_tenant skill_embeddings: delete, insert, select, update
     knowhow_tenant skill_redirects: delete, insert, select, update
     knowhow_tenant skill_resources: delete, insert, select
     knowhow_tenant skill_usage: delete, insert, select, update
     knowhow_tenant skill_versions: insert, select
     knowhow_tenant skills: delete, insert, select, update
+    knowhow_tenant snapshots: insert, select
+    knowhow_tenant souls: insert, select
     knowhow_tenant starter_installs: insert, select, update
+    knowhow_tenant turns: insert, select
     knowhow_tenant usage_events: delete, insert, select, update
     knowhow_tenant user_catalogs: select, update
     knowhow_tenant users: select
 ";
+
+/// Who may do what with the queue's tables; the worker alone takes the role knowhow_queue.
+const QUEUE_GRANTS: &str = "
+    knowhow_admin _private_jobs: delete, select, update (run_at, attempts, max_attempts, updated_at)
+    knowhow_admin _private_tasks: select
+    knowhow_queue _private_job_queues: delete, insert, select, update
+    knowhow_queue _private_job_retirements: delete, insert, select
+    knowhow_queue _private_jobs: delete, insert, select, update
+    knowhow_queue _private_known_crontabs: insert, select, update
+    knowhow_queue _private_tasks: insert, select
+    knowhow_queue _private_workers: delete, insert, select, update
+    knowhow_queue migrations: select
+    knowhow_system _private_jobs: delete, select, update (run_at, attempts, max_attempts, updated_at)
+    knowhow_system _private_tasks: select
+    knowhow_system migrations: select
+";
+
+/// Functions that run as their owner, and why that is no way around the policies.
+const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
+    ("app.enqueue(text,jsonb,text)", "its job is the running transaction's own tenant's and user's, whoever calls"),
+    (
+        "app.enqueue_for(uuid,uuid,text,jsonb,text)",
+        "the system role alone may call it; it adds a job and shows nothing",
+    ),
+];
 
 /// Tables without rows of a tenant.
 const WITHOUT_TENANT: &[&str] = &["_sqlx_migrations"];
@@ -179,8 +229,7 @@ async fn every_foreign_key_carries_the_tenant_and_the_user() {
     .await;
 }
 
-#[tokio::test]
-async fn grants_are_exactly_these() {
+async fn assert_grants(schema: &str, expected: &str) {
     let sql = "
         with grants as (
             select a.grantee, c.relname, lower(a.privilege_type) as privilege, a.is_grantable
@@ -201,9 +250,49 @@ async fn grants_are_exactly_these() {
         from grants
         group by grantee, relname
         order by 1";
-    let grants = texts(&mut Place::shared().await.owner().await, sql).await;
-    let expected: Vec<&str> = GRANTS.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let sql = sql.replace("'public'::regnamespace", &format!("'{schema}'::regnamespace"));
+    let grants = texts(&mut Place::shared().await.owner().await, &sql).await;
+    let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert_eq!(grants, expected, "\n{}\n", grants.join("\n"));
+}
+
+#[tokio::test]
+async fn grants_are_exactly_these() {
+    assert_grants("public", GRANTS).await;
+    assert_grants("graphile_worker", QUEUE_GRANTS).await;
+}
+
+#[tokio::test]
+async fn the_queue_is_open_to_the_worker_and_shows_an_admin_the_jobs_of_the_tenant() {
+    let everywhere = "
+        select c.relname::text from pg_class c
+        where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' and not c.relrowsecurity";
+    assert_none(everywhere).await;
+    let policies = "
+        select tablename || ' ' || policyname || ' ' || roles::text || ' ' || qual || ' ' || coalesce(with_check, cmd)
+        from pg_policies
+        where schemaname = 'graphile_worker' and policyname <> 'queue' order by 1";
+    let own = "(COALESCE((payload ->> 'tenant_id'::text), ''::text) = (app.tenant_id())::text)";
+    assert_eq!(
+        texts(&mut Place::shared().await.owner().await, policies).await,
+        [
+            "_private_jobs own {knowhow_queue} (locked_by = current_setting('app.worker'::text, true)) DELETE"
+                .to_owned(),
+            "_private_jobs system {knowhow_system} true true".to_owned(),
+            format!("_private_jobs tenant_admin {{knowhow_admin}} {own} {own}"),
+            "_private_tasks system {knowhow_system} true true".to_owned(),
+            "_private_tasks tenant_admin {knowhow_admin} true true".to_owned(),
+            "migrations system {knowhow_system} true true".to_owned(),
+        ]
+    );
+    // What the library's functions do they do as their caller, who must be the worker.
+    assert_none(
+        "select p.oid::regprocedure::text || ' ' || r.rolname from pg_proc p, pg_roles r
+         where p.pronamespace = 'graphile_worker'::regnamespace
+           and (p.prosecdef or r.rolname in ('knowhow_login', 'knowhow_tenant', 'knowhow_admin', 'knowhow_system')
+                               and has_function_privilege(r.oid, p.oid, 'execute'))",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -212,15 +301,19 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         select n.nspname || ' ' || case a.grantee when 0 then 'PUBLIC' else a.grantee::regrole::text end || ': '
                || string_agg(lower(a.privilege_type), ', ' order by a.privilege_type)
         from pg_namespace n, lateral aclexplode(n.nspacl) a
-        where n.nspname in ('public', 'app') and a.grantee <> n.nspowner
+        where n.nspname in ('public', 'app', 'graphile_worker') and a.grantee <> n.nspowner
         group by n.nspname, a.grantee
         order by 1";
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, schemas).await,
         [
             "app knowhow_admin: usage",
+            "app knowhow_login: usage",
             "app knowhow_system: usage",
             "app knowhow_tenant: usage",
+            "graphile_worker knowhow_admin: usage",
+            "graphile_worker knowhow_queue: usage",
+            "graphile_worker knowhow_system: usage",
             "public PUBLIC: usage",
             "public knowhow_admin: usage",
             "public knowhow_login: usage",
@@ -234,7 +327,15 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         where p.pronamespace = 'app'::regnamespace
           and has_function_privilege('knowhow_tenant', p.oid, 'execute')
         order by 1";
-    assert_eq!(texts(&mut Place::shared().await.owner().await, functions).await, ["app.tenant_id()", "app.user_id()"]);
+    assert_eq!(
+        texts(&mut Place::shared().await.owner().await, functions).await,
+        ["app.enqueue(text,jsonb,text)", "app.is_tainted(text)", "app.tenant_id()", "app.user_id()"]
+    );
+    let of_system = functions.replace("'knowhow_tenant'", "'knowhow_system'");
+    assert_eq!(
+        texts(&mut Place::shared().await.owner().await, &of_system).await,
+        ["app.enqueue_for(uuid,uuid,text,jsonb,text)", "app.tenant_id()", "app.user_id()"]
+    );
 }
 
 #[tokio::test]
@@ -251,10 +352,15 @@ async fn no_way_leads_around_the_policies() {
         "select p.oid::regprocedure::text from pg_proc p
          where p.pronamespace in ('public'::regnamespace, 'app'::regnamespace)
            and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
-           and (p.prosecdef
-                or not exists (select from unnest(p.proconfig) c where c like 'search_path=%'))",
+           and not exists (select from unnest(p.proconfig) c where c like 'search_path=%')",
     )
     .await;
+    let definers = "select p.oid::regprocedure::text from pg_proc p
+         where p.prosecdef and p.pronamespace in ('public'::regnamespace, 'app'::regnamespace)
+           and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e') order by 1";
+    let excused: Vec<&str> = DEFINER_FUNCTIONS.iter().map(|(function, _)| *function).collect();
+    assert_eq!(texts(&mut Place::shared().await.owner().await, definers).await, excused);
+    assert!(DEFINER_FUNCTIONS.iter().all(|(_, reason)| !reason.is_empty()));
     assert_none(
         "select t.tgname::text from pg_trigger t join pg_class c on c.oid = t.tgrelid
          where c.relnamespace = 'public'::regnamespace and not t.tgisinternal",
@@ -271,11 +377,12 @@ async fn the_roles_can_do_nothing_but_what_is_granted() {
             case when rolsuper then ' superuser' end, case when rolbypassrls then ' bypassrls' end,
             case when rolcreaterole then ' createrole' end, case when rolcreatedb then ' createdb' end,
             case when rolreplication then ' replication' end)
-        from pg_roles where rolname in ('knowhow_owner', 'knowhow_login', 'knowhow_tenant', 'knowhow_admin', 'knowhow_system')
+        from pg_roles where rolname in ('knowhow_owner', 'knowhow_login', 'knowhow_tenant', 'knowhow_admin', 'knowhow_system',
+                                            'knowhow_queue')
         order by 1";
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, roles).await,
-        ["knowhow_admin", "knowhow_login login", "knowhow_owner", "knowhow_system", "knowhow_tenant"]
+        ["knowhow_admin", "knowhow_login login", "knowhow_owner", "knowhow_queue", "knowhow_system", "knowhow_tenant"]
     );
     let memberships = "
         select m.member::regrole::text || ' in ' || m.roleid::regrole::text
@@ -283,12 +390,13 @@ async fn the_roles_can_do_nothing_but_what_is_granted() {
                          case when m.admin_option then ' admin' end)
         from pg_auth_members m
         where m.member in ('knowhow_owner'::regrole, 'knowhow_login'::regrole, 'knowhow_tenant'::regrole,
-                           'knowhow_admin'::regrole, 'knowhow_system'::regrole)
+                           'knowhow_admin'::regrole, 'knowhow_system'::regrole, 'knowhow_queue'::regrole)
         order by 1";
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, memberships).await,
         [
             "knowhow_login in knowhow_admin set",
+            "knowhow_login in knowhow_queue set",
             "knowhow_login in knowhow_system set",
             "knowhow_login in knowhow_tenant set"
         ]
@@ -304,7 +412,8 @@ async fn the_roles_can_do_nothing_but_what_is_granted() {
 async fn everything_belongs_to_the_owner_role() {
     assert_none(
         "select c.relname::text from pg_class c
-         where c.relnamespace in ('public'::regnamespace, 'app'::regnamespace) and c.relkind in ('r', 'S')
+         where c.relnamespace in ('public'::regnamespace, 'app'::regnamespace, 'graphile_worker'::regnamespace)
+           and c.relkind in ('r', 'S', 'v')
            and c.relname <> '_sqlx_migrations' and c.relowner <> 'knowhow_owner'::regrole
          union all
          select p.oid::regprocedure::text from pg_proc p

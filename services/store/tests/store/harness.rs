@@ -135,7 +135,9 @@ pub async fn with_database(test: impl AsyncFnOnce(&Place)) {
 pub async fn with_role(place: &Place, options: &str, test: impl AsyncFnOnce(&str, &str)) {
     let role = format!("knowhow_test_{}", new_id().simple());
     let password = new_id().simple().to_string();
-    let grant = format!("grant knowhow_tenant, knowhow_admin, knowhow_system to {role} with inherit false, set true");
+    let grant = format!(
+        "grant knowhow_tenant, knowhow_admin, knowhow_system, knowhow_queue to {role} with inherit false, set true"
+    );
     place.run(&format!("create role {role} login {options} password '{password}'; {grant}")).await;
     let url = place.login_url_of(&role, &password);
     let outcome = AssertUnwindSafe(test(&role, &url)).catch_unwind().await;

@@ -5,14 +5,17 @@
 
 mod catalogue;
 mod concurrency;
+mod embeddings;
 mod harness;
 mod isolation;
 mod matrix;
 mod migrations;
 mod mutation;
 mod poisoning;
+mod queue;
 mod retention;
 mod rows;
 mod statements;
 mod walls;
+mod worker;
 mod writer;

@@ -33,7 +33,7 @@ async fn restore(house: &House, tenancy: &Tenancy<'_>, entry: Uuid) -> knowhow_d
     let owner = skills::find_archive_owner(&mut tx, entry).await?.unwrap();
     drop(tx);
     let mut tx = TenantTx::begin_admin(&house.db, &admin, owner).await?;
-    let name = skills::restore(&mut tx, entry, "test", now()).await?;
+    let name = skills::restore(&mut tx, entry, "test", &[], now()).await?;
     tx.commit().await?;
     Ok(name)
 }

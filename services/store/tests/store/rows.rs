@@ -55,6 +55,54 @@ const ROWS: &[(&str, &str)] = &[
         "(tenant_id, user_id, name, skill_id, created_at) values ({t}, {u}, 'old-' || {i}::text, {i}, now())",
     ),
     (
+        "snapshots",
+        "(tenant_id, user_id, snapshot_id, sha256, content, omitted, created_at)
+         values ({t}, {u}, {i}, sha256('text'), 'text', '{}', now())",
+    ),
+    (
+        "current_snapshots",
+        "(tenant_id, user_id, index_budget, snapshot_id, revision, rendered_at, used_at)
+         values ({t}, {u}, 16000, {i}, 1, now(), now())",
+    ),
+    (
+        "sessions",
+        "(tenant_id, user_id, session_id, key, channel, max_turns, index_budget, inline_top, snapshot_id, started_at)
+         values ({t}, {u}, {i}, {i}::text, 'sms', 10, 16000, false, {i}, now())",
+    ),
+    (
+        "turns",
+        "(tenant_id, user_id, session_id, turn, request_digest, answer, created_at)
+         values ({t}, {u}, {i}, 1, '\\x00', '{}', now())",
+    ),
+    (
+        "messages",
+        "(tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
+         values ({t}, {u}, {i}, {i}, 1, 'user', 'text', 0, now())",
+    ),
+    (
+        "session_feedback",
+        "(tenant_id, user_id, session_id, feedback_id, kind, turn, at) values ({t}, {u}, {i}, {i}, 'correction', 1, now())",
+    ),
+    (
+        "conversation_summaries",
+        "(tenant_id, user_id, session_id, title, summary, made_by, terms, channel, started_at, ended_at)
+         values ({t}, {u}, {i}, 'Test', '{}', 'extract', '{}', 'sms', now(), now())",
+    ),
+    (
+        "souls",
+        "(tenant_id, user_id, version, content, actor, tainted, created_at)
+         values ({t}, {u}, 1, 'text', 'test', false, now())",
+    ),
+    (
+        "memories",
+        "(tenant_id, user_id, memory_id, kind, content, terms, tags, importance, core, tainted, created_at)
+         values ({t}, {u}, {i}, 'semantic', 'text', '{}', '{}', 0.5, false, false, now())",
+    ),
+    (
+        "memory_embeddings",
+        "(tenant_id, user_id, memory_id, model, embedding) values ({t}, {u}, {i}, 'test', '[1,0]')",
+    ),
+    (
         "archived_skills",
         "(tenant_id, user_id, archive_id, skill_id, name, state, versions, digests, deleted_by, deleted_at, purge_at)
          values ({t}, {u}, {i}, {i}, {i}::text, '{}', '[]', '{}', 'test', now(), now() + interval '30 days')",

@@ -45,6 +45,11 @@ pub async fn save(db: &Database, principal: &Principal, draft: &Draft<'_>) -> Re
 
 /// Saves on top of whatever version is current.
 pub async fn save_in(tx: &mut TenantTx, draft: &Draft<'_>) -> Result<Written> {
+    save_calling(tx, draft, &[]).await
+}
+
+/// The same, with these jobs about the skill.
+pub async fn save_calling(tx: &mut TenantTx, draft: &Draft<'_>, tasks: &[&str]) -> Result<Written> {
     let (name, document) = (SkillName::parse(draft.name)?, document(draft.name, draft.body));
     let resources: Vec<ResourceEntry> = draft.files.iter().map(|(path, bytes)| entry(path, bytes)).collect();
     let new_files: Vec<Vec<u8>> = draft.files.iter().map(|(_, bytes)| bytes.to_vec()).collect();
@@ -62,6 +67,7 @@ pub async fn save_in(tx: &mut TenantTx, draft: &Draft<'_>) -> Result<Written> {
             source: Source::User,
             kind: ChangeKind::Save,
             session: None,
+            tasks,
             request_digest: None,
             now: now(),
         };

@@ -1,12 +1,14 @@
 //! `/v1/skills`.
 
 mod change;
+mod discover;
 mod exchange;
 mod history;
 mod read;
 mod resources;
 
 pub(super) use change::{delete_skill, patch_skill, put_fields, report_use, save_skill};
+pub(super) use discover::{match_skills, suggest_skills};
 pub(super) use exchange::{export_skills, import_skills};
 pub(super) use history::{diff_versions, get_version, list_versions, rollback_skill};
 pub(super) use read::{list_skills, load_skill, read_skill_md};

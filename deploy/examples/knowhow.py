@@ -1,0 +1,82 @@
+"""Knowhow over HTTP for a channel worker: one kept connection, and which requests may be sent again."""
+
+import http.client
+import json
+import os
+import time
+from urllib.parse import quote, urlsplit
+
+
+class Problem(Exception):
+    """A refusal: `kind` is stable (`turn-limit`, `session-ended`, ...), `detail` tells people what to do."""
+
+    def __init__(self, status, answer):
+        self.status, self.kind, self.detail = status, answer.get("type", "").rpartition("/")[2], answer.get("detail", "")
+        super().__init__(f"{status} {self.kind}: {self.detail}")
+
+
+class NoAnswer(Exception):
+    """None came in time. What was asked may have happened or not."""
+
+
+class Knowhow:
+    """The service as one backend sees it. An API key acts for any of its users: here each telephone number is one."""
+
+    def __init__(self, timeout):
+        self.address = urlsplit(os.environ["KNOWHOW_URL"])
+        self.key, self.timeout = os.environ["KNOWHOW_API_KEY"], timeout
+        self.connection = None
+        self.lose_next_answer = False  # for trying out: it is asked, and its answer never comes
+
+    def ask(self, user, method, path, body=None, timeout=None):
+        """One request; its answer as JSON."""
+        headers = {"Authorization": f"Bearer {self.key}", "Knowhow-User": user, "Content-Type": "application/json"}
+        try:
+            if self.connection is None:
+                kind = http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
+                self.connection = kind(self.address.hostname, self.address.port)
+            self.connection.timeout = timeout or self.timeout
+            if self.connection.sock:
+                self.connection.sock.settimeout(self.connection.timeout)
+            self.connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            response = self.connection.getresponse()
+            answer = json.loads(response.read() or b"{}")
+            if self.lose_next_answer:
+                self.lose_next_answer = False
+                raise TimeoutError("the answer was lost")
+        except (OSError, http.client.HTTPException) as error:
+            if self.connection:
+                self.connection.close()  # a late answer must not pass for that of the next request
+            self.connection = None
+            raise NoAnswer(str(error)) from error
+        if response.status >= 400:
+            raise Problem(response.status, answer)
+        return answer
+
+    def surely(self, *request):
+        """For what may be sent again: reads, opening by key, a turn with its key, ending."""
+        for pause in (0.2, 1.0, 3.0):
+            try:
+                return self.ask(*request)
+            except NoAnswer:
+                time.sleep(pause)
+            except Problem as problem:
+                if problem.status not in (429, 503):
+                    raise
+                time.sleep(pause)
+        return self.ask(*request)
+
+    def open(self, user, **terms):
+        """The session of the user's stream: goes on with it, or begins the next one."""
+        return self.surely(user, "POST", "/v1/sessions", {"key": user, **terms})
+
+    def reply(self, user, session, message, tool_calls):
+        """Logs the agent's side. It is sent once: in a log, a lost line is better than a doubled one."""
+        try:
+            self.ask(user, "POST", f"/v1/sessions/{session}/reply", {"message": message, "tool_calls": tool_calls})
+        except NoAnswer as error:
+            print(f"# a reply may be missing from the log: {error}")
+
+    def skill(self, user, name):
+        """The tool `skill_view` of the agent: a skill's body, counted as a use."""
+        return self.surely(user, "GET", f"/v1/skills/{quote(name, safe='')}")["content"]

@@ -1,0 +1,11 @@
+#!/bin/bash
+# The example workers before a served instance (run it through with_service.sh): they end with an error where sessions
+# and turns are not as documented.
+set -euo pipefail
+. "$(dirname "$0")/../dev/lib.sh"
+
+export PYTHONDONTWRITEBYTECODE=1
+for worker in sms voice; do
+    python3 "deploy/examples/${worker}_worker.py" --script "deploy/examples/$worker.tsv" ||
+        fail "the $worker worker was not served as promised"
+done

@@ -1,0 +1,66 @@
+//! The frozen prompt block of a user. Pure: the same parts give the same bytes, without a clock and without chance.
+
+use chrono::NaiveDate;
+
+use super::fence;
+use crate::index::{Index, IndexLine, render_index};
+use crate::inert_line;
+
+/// What a snapshot is made of, read at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct SnapshotParts<'a> {
+    /// The constant on when to save a skill.
+    pub guidance: &'a str,
+    /// The user's overlay of the agent's personality.
+    pub soul: Option<&'a str>,
+    /// All skills.
+    pub skills: Vec<IndexLine<'a>>,
+    /// Core memories, oldest first.
+    pub memories: Vec<&'a str>,
+    /// The last conversations, newest first.
+    pub conversations: Vec<ConversationLine<'a>>,
+}
+
+/// A conversation as the snapshot hints at it.
+#[derive(Debug, Clone, Copy)]
+pub struct ConversationLine<'a> {
+    /// The day it ended, UTC.
+    pub day: NaiveDate,
+    /// What it was about.
+    pub title: &'a str,
+}
+
+/// A rendered snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rendered {
+    /// The block as it stands in the prompt.
+    pub text: String,
+    /// What of the index was shortened and left out.
+    pub index: Index,
+}
+
+/// Prints guidance, soul, index, memories and conversations, parted by blank lines; parts of nothing are left out.
+pub fn render_snapshot(parts: &SnapshotParts<'_>, index_budget: usize) -> Rendered {
+    let index = render_index(&parts.skills, index_budget);
+    let mut blocks = vec![parts.guidance.to_owned()];
+    if let Some(soul) = parts.soul.filter(|soul| !soul.trim().is_empty()) {
+        blocks.push(format!("## Soul\n\nHow the user wants you to be.\n\n{}", fence("soul", "", soul)));
+    }
+    blocks.push(index.text.clone());
+    blocks.push(list("## Core Memories", parts.memories.iter().map(|memory| inert_line(memory))));
+    let conversations = parts.conversations.iter().map(|c| format!("{}: {}", c.day, inert_line(c.title)));
+    blocks.push(list("## Recent Conversations", conversations));
+    blocks.retain(|block| !block.is_empty());
+    Rendered { text: blocks.join("\n\n"), index }
+}
+
+/// A heading over a line for each item; empty without any.
+fn list(heading: &str, items: impl Iterator<Item = String>) -> String {
+    let lines: Vec<String> = items.filter(|item| !item.is_empty()).map(|item| format!("- {item}")).collect();
+    if lines.is_empty() { String::new() } else { format!("{heading}\n\n{}", lines.join("\n")) }
+}
+
+/// About how many tokens a text is to a model: a quarter of its bytes, which is near for English and high for the rest.
+pub fn estimate_tokens(text: &str) -> usize {
+    text.len().div_ceil(4)
+}

@@ -1,0 +1,68 @@
+//! What is sent to an OpenAI-compatible `/chat/completions`, and what must come back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::remote::RemoteError;
+
+/// The body of a request. Nothing in it beyond what every server and model takes.
+#[derive(Serialize)]
+pub(super) struct Question<'a> {
+    model: &'a str,
+    messages: [Message<'a>; 2],
+    stream: bool,
+    #[serde(flatten)]
+    cap: Cap,
+}
+
+/// The limit of tokens, whose name OpenAI changed for its newer models, while others know the older one alone.
+#[derive(Serialize)]
+pub(super) enum Cap {
+    #[serde(rename = "max_tokens")]
+    Older(u32),
+    #[serde(rename = "max_completion_tokens")]
+    Newer(u32),
+}
+
+impl Cap {
+    pub(super) const NEWER: &str = "max_completion_tokens";
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Said,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    content: Option<String>,
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(model: &'a str, system: &'a str, user: &'a str, cap: Cap) -> Self {
+        let messages = [Message { role: "system", content: system }, Message { role: "user", content: user }];
+        Self { model, messages, stream: false, cap }
+    }
+}
+
+/// The text of an answer, which must be whole.
+pub(super) fn read_answer(body: &[u8]) -> Result<String, RemoteError> {
+    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::unfit(&error))?;
+    let choice = answer.choices.into_iter().next();
+    let choice = choice.ok_or_else(|| RemoteError::BadAnswer("it has no choices".to_owned()))?;
+    if choice.finish_reason.as_deref() == Some("length") {
+        return Err(RemoteError::BadAnswer("it was cut off at the limit of tokens".to_owned()));
+    }
+    Ok(choice.message.content.unwrap_or_default())
+}

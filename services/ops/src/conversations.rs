@@ -1,0 +1,143 @@
+//! Conversations that are over: their summaries, made in the background, searched, and given to the next one.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Channel, Error, Result, Scope};
+use knowhow_store::Principal;
+use knowhow_store::conversations::{self, Conversation, NewConversation};
+use knowhow_store::sessions::{self, Opened, SessionKey};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use crate::App;
+use crate::memories::Question;
+use crate::page::{Page, PageQuery, rows_for};
+pub use crate::summarize::ConversationSummary;
+use crate::summarize::{Speaker, summarize_conversation};
+
+/// Messages of a conversation that its summary is made from: the last ones.
+const SUMMARIZED: i64 = 400;
+
+/// Which conversations.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListConversations {
+    /// Words to look for, in any of their forms; the best come first, in one page.
+    #[param(min_length = 1, max_length = 4096, example = "invoices")]
+    pub q: Option<String>,
+    /// Most items to answer with.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 2048)]
+    pub cursor: Option<String>,
+}
+
+/// A conversation that is over.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ConversationView {
+    /// The session it was.
+    pub session: Uuid,
+    /// How it was held.
+    pub channel: Channel,
+    /// Opened.
+    pub started_at: DateTime<Utc>,
+    /// Over since.
+    pub ended_at: DateTime<Utc>,
+    /// What it came to.
+    pub summary: ConversationSummary,
+}
+
+/// Lists conversations, the last first; with `q` the best first.
+///
+/// # Errors
+/// `Malformed` for a limit, cursor or question that cannot be.
+pub async fn list_conversations(
+    app: &App,
+    principal: &Principal,
+    query: &ListConversations,
+) -> Result<Page<ConversationView>> {
+    principal.require(Scope::Sessions)?;
+    let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
+    let limit = page.limit()?;
+    if let Some(q) = &query.q {
+        let question = Question::of(q)?;
+        let found =
+            conversations::search(&app.db, principal, (&question.terms, &question.weights), limit as i64).await?;
+        let items = found.into_iter().map(ConversationView::of).collect::<Result<_>>()?;
+        return Ok(Page { items, next_cursor: None });
+    }
+    let (ended_at, session) = page.after()?.unwrap_or((DateTime::<Utc>::MAX_UTC, Uuid::max()));
+    // A cursor made by hand may name a time that the database does not know.
+    let before = (ended_at.max(DateTime::UNIX_EPOCH), session);
+    let rows = conversations::list(&app.db, principal, before, rows_for(limit)).await?;
+    let page = Page::of(rows, limit, |last| (last.ended_at, last.session), ConversationView::of)?;
+    Ok(Page { items: page.items.into_iter().collect::<Result<_>>()?, next_cursor: page.next_cursor })
+}
+
+impl ConversationView {
+    fn of(conversation: Conversation) -> Result<Self> {
+        Ok(Self {
+            session: conversation.session,
+            channel: Channel::from_wire(&conversation.channel).unwrap_or_default(),
+            started_at: conversation.started_at,
+            ended_at: conversation.ended_at,
+            summary: serde_json::from_value(conversation.summary).map_err(Error::internal)?,
+        })
+    }
+}
+
+/// What the conversation before came to: its summary, or, while that is being made, an extract of what was said.
+pub(crate) async fn previous_summary(
+    app: &App,
+    principal: &Principal,
+    opened: &Opened,
+) -> Result<Option<ConversationSummary>> {
+    if let Some(summary) = &opened.previous_summary {
+        return serde_json::from_value(summary.clone()).map(Some).map_err(Error::internal);
+    }
+    let Some(previous) = opened.session.previous else { return Ok(None) };
+    let said = Said::read(app, principal, previous).await?;
+    Ok(said.map(|said| ConversationSummary::extract(&said.messages())))
+}
+
+/// Makes and keeps the summary of a session that is over. No transaction is open while a model answers; made twice, it
+/// is the same or better.
+///
+/// # Errors
+/// `Unavailable` where the model or the database is out of reach: try again later.
+pub async fn summarize_session(app: &App, principal: &Principal, session: Uuid) -> Result<()> {
+    let found = sessions::find(&app.db, principal, SessionKey::Id(session)).await?;
+    if found.is_none_or(|found| found.session.ended_at.is_none()) {
+        return Ok(());
+    }
+    let Some(said) = Said::read(app, principal, session).await? else { return Ok(()) };
+    let summary = summarize_conversation(&app.models, &said.messages()).await?;
+    let lists = [&summary.topics, &summary.decisions, &summary.preferences, &summary.pending];
+    let text: Vec<&str> =
+        std::iter::once(&summary.title).chain(lists.into_iter().flatten()).map(String::as_str).collect();
+    let mut terms = knowhow_domain::recall::list_terms(&text.join("\n"));
+    terms.sort_unstable();
+    terms.dedup();
+    let value = serde_json::to_value(&summary).map_err(Error::internal)?;
+    let made_by = value.get("made_by").and_then(|by| by.as_str()).unwrap_or("extract").to_owned();
+    let new = NewConversation { session, title: &summary.title, summary: &value, made_by: &made_by, terms: &terms };
+    conversations::put(&app.db, principal, &new).await
+}
+
+/// What was said in a session.
+struct Said(Vec<sessions::Message>);
+
+impl Said {
+    /// `None` where nothing was said.
+    async fn read(app: &App, principal: &Principal, session: Uuid) -> Result<Option<Self>> {
+        let messages = sessions::list_last_messages(&app.db, principal, session, SUMMARIZED).await?;
+        Ok((!messages.is_empty()).then_some(Self(messages)))
+    }
+
+    fn messages(&self) -> Vec<(Speaker, &str)> {
+        let speaker = |name: &str| if name == "user" { Speaker::User } else { Speaker::Agent };
+        self.0.iter().map(|message| (speaker(&message.speaker), message.text.as_str())).collect()
+    }
+}

@@ -1,0 +1,48 @@
+//! Vectors of messages, for a while: a retried turn and a repeated search are embedded once.
+
+use std::sync::Arc;
+
+use knowhow_domain::UserId;
+use sha2::{Digest, Sha256};
+use tokio::time::Instant;
+
+use super::{EmbedError, Embedder};
+use crate::Priority;
+use crate::remote::within;
+
+/// Bytes of all vectors together.
+const CAPACITY: u64 = 16 * 1024 * 1024;
+/// What an entry takes besides its vector, about.
+const ENTRY_BYTES: usize = 200;
+
+/// Vectors by their user, as how soon one comes would tell others what was asked before, and by a digest of model and
+/// text. Bounded; what was not used for long goes first.
+pub(crate) struct Cache(moka::future::Cache<(UserId, [u8; 32]), Arc<[f32]>>);
+
+impl Default for Cache {
+    fn default() -> Self {
+        let weight = |vector: &Arc<[f32]>| u32::try_from(size_of_val(&vector[..]) + ENTRY_BYTES).unwrap_or(u32::MAX);
+        Self(moka::future::Cache::builder().max_capacity(CAPACITY).weigher(move |_, vector| weight(vector)).build())
+    }
+}
+
+impl Cache {
+    /// The vector of a text. Of callers that want the same at once, one asks and all get its answer, each by its own
+    /// deadline.
+    pub(crate) async fn embed(
+        &self,
+        embedder: &dyn Embedder,
+        user: UserId,
+        text: &str,
+        deadline: Option<Instant>,
+    ) -> Result<Arc<[f32]>, EmbedError> {
+        let digest = Sha256::new().chain_update(embedder.model()).chain_update([0]).chain_update(text).finalize();
+        let work = async {
+            let vectors = embedder.embed(vec![text.to_owned()], Priority::Turn, None).await?;
+            vectors.into_iter().next().map(Arc::from).ok_or(EmbedError::Stopped)
+        };
+        let entry = self.0.try_get_with((user, digest.into()), work);
+        let entry = async { entry.await.map_err(|error: Arc<EmbedError>| EmbedError::clone(&error)) };
+        within(deadline, EmbedError::Late, entry).await
+    }
+}

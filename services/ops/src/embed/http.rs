@@ -1,0 +1,95 @@
+//! A model behind an OpenAI-compatible `POST .../embeddings`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::future::BoxFuture;
+use tokio::time::Instant;
+
+use super::wire::{Question, read_answer};
+use super::{EmbedError, Embedder, Vectors};
+use crate::Priority;
+use crate::remote::{Remote, RemoteError, RemoteSettings, within};
+
+/// The largest answer that is read, in bytes.
+const MAX_ANSWER: usize = 4 * 1024 * 1024;
+/// Bytes that a number of a vector takes in JSON, generously.
+const BYTES_PER_NUMBER: usize = 25;
+/// Most texts of one request; some servers take no more.
+const BATCH: usize = 32;
+/// Bytes a text is cut at: about 500 tokens of English, as many as small models read. Their servers refuse more.
+const TEXT_BYTES: usize = 2000;
+
+/// A client of an embeddings server.
+pub struct HttpEmbedder {
+    remote: Remote,
+    dims: usize,
+    batch: usize,
+    /// Whether the server must be asked for that number, as its model has another one by itself.
+    asks_dims: AtomicBool,
+}
+
+impl HttpEmbedder {
+    /// A client for vectors of `dims` numbers; nothing is sent yet.
+    ///
+    /// # Errors
+    /// For settings that cannot work.
+    pub fn new(settings: RemoteSettings, dims: usize) -> Result<Self, EmbedError> {
+        let most = MAX_ANSWER / BYTES_PER_NUMBER;
+        if dims == 0 || dims > most {
+            return Err(EmbedError::Setting(format!("the dimensions of a vector must be 1 to {most}")));
+        }
+        let remote = Remote::new(settings, "embeddings", MAX_ANSWER)?;
+        Ok(Self { remote, dims, batch: BATCH.min(most / dims), asks_dims: AtomicBool::new(false) })
+    }
+
+    async fn run(&self, mut texts: Vec<String>, priority: Priority) -> Result<Vectors, EmbedError> {
+        for text in &mut texts {
+            text.truncate(text.floor_char_boundary(TEXT_BYTES));
+        }
+        let mut vectors = Vectors::with_capacity(texts.len());
+        for part in texts.chunks(self.batch) {
+            vectors.extend(self.ask(part, priority).await?);
+        }
+        Ok(vectors)
+    }
+
+    /// One batch. A model that has longer vectors is asked, from then on, to shorten them.
+    async fn ask(&self, texts: &[String], priority: Priority) -> Result<Vectors, RemoteError> {
+        loop {
+            let asks = self.asks_dims.load(Ordering::Relaxed);
+            let question = Question::new(self.remote.model(), texts, asks.then_some(self.dims));
+            let vectors = self.remote.ask(priority, &question, |body| read_answer(body, texts.len())).await?;
+            match vectors.iter().map(Vec::len).find(|&length| length != self.dims) {
+                None => return Ok(vectors),
+                Some(length) if length > self.dims && !asks => self.asks_dims.store(true, Ordering::Relaxed),
+                Some(length) => {
+                    let detail = format!("a vector of {length} numbers instead of {}", self.dims);
+                    return Err(RemoteError::BadAnswer(detail));
+                }
+            }
+        }
+    }
+}
+
+impl Embedder for HttpEmbedder {
+    fn model(&self) -> &str {
+        self.remote.model()
+    }
+
+    fn dims(&self) -> usize {
+        self.dims
+    }
+
+    fn is_paused(&self) -> bool {
+        self.remote.is_paused()
+    }
+
+    fn embed(
+        &self,
+        texts: Vec<String>,
+        priority: Priority,
+        deadline: Option<Instant>,
+    ) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
+        Box::pin(within(deadline, EmbedError::Late, self.run(texts, priority)))
+    }
+}

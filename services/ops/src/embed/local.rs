@@ -1,0 +1,115 @@
+//! The model in this process, on threads of its own.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use futures_util::future::BoxFuture;
+use knowhow_encoder::Encoder;
+use tokio::time::Instant;
+
+use super::queue::{Queue, Task};
+use super::{EmbedError, Embedder, Vectors};
+use crate::Priority;
+use crate::remote::within;
+
+/// How to run the model.
+#[derive(Debug, Clone)]
+pub struct LocalSettings {
+    /// Folder of the model; its name is the model's.
+    pub folder: PathBuf,
+    /// Threads that run it; each takes a core while there is work.
+    pub threads: usize,
+    /// Texts that may wait, for turns and for jobs each.
+    pub queue: usize,
+}
+
+/// A sentence encoder read from a folder.
+pub struct LocalEmbedder {
+    model: String,
+    encoder: Arc<Encoder>,
+    queue: Arc<Queue>,
+}
+
+impl LocalEmbedder {
+    /// Reads the model, which takes some tenths of a second, and starts its threads.
+    ///
+    /// # Errors
+    /// Where the folder is no model that can be used, or no thread can be started.
+    pub fn start(settings: &LocalSettings) -> Result<Self, EmbedError> {
+        let encoder = Arc::new(Encoder::open(&settings.folder)?);
+        let folder = settings.folder.canonicalize().unwrap_or_else(|_| settings.folder.clone());
+        let model = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let embedder = Self { model, encoder, queue: Arc::new(Queue::new(settings.queue.max(1))) };
+        for number in 0..settings.threads.max(1) {
+            let (encoder, queue) = (embedder.encoder.clone(), embedder.queue.clone());
+            thread::Builder::new()
+                .name(format!("embed-{number}"))
+                .spawn(move || work(&encoder, &queue))
+                .map_err(|error| EmbedError::Setting(format!("a thread for embeddings cannot be started: {error}")))?;
+        }
+        Ok(embedder)
+    }
+}
+
+impl Embedder for LocalEmbedder {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn dims(&self) -> usize {
+        self.encoder.dims()
+    }
+
+    fn embed(
+        &self,
+        mut texts: Vec<String>,
+        priority: Priority,
+        deadline: Option<Instant>,
+    ) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
+        if texts.is_empty() {
+            return Box::pin(async { Ok(Vectors::new()) });
+        }
+        for text in &mut texts {
+            text.truncate(text.floor_char_boundary(self.encoder.max_bytes()));
+            text.shrink_to_fit();
+        }
+        let waiting = self.queue.push(texts, priority);
+        Box::pin(async move {
+            let waiting = waiting?;
+            within(deadline, EmbedError::Late, async { waiting.await.map_err(|_| EmbedError::Stopped) }).await
+        })
+    }
+}
+
+impl Drop for LocalEmbedder {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+fn work(encoder: &Encoder, queue: &Queue) {
+    while let Some((priority, tasks)) = queue.next() {
+        run(encoder, tasks, &mut || {
+            // A job's long text takes a tenth of a second; a turn does not wait for more than a layer of it.
+            while priority == Priority::Background
+                && let Some(urgent) = queue.next_urgent()
+            {
+                run(encoder, urgent, &mut || ());
+            }
+        });
+    }
+}
+
+/// A defect in the model's arithmetic costs this batch, not the thread.
+fn run(encoder: &Encoder, tasks: Vec<Task>, pause: &mut dyn FnMut()) {
+    let vectors = catch_unwind(AssertUnwindSafe(|| {
+        let tokens: Vec<_> = tasks.iter().map(|task| encoder.tokens(&task.text)).collect();
+        encoder.encode(&tokens, pause)
+    }));
+    match vectors {
+        Ok(vectors) => tasks.into_iter().zip(vectors).for_each(|(task, vector)| task.finish(vector)),
+        Err(_) => tasks.into_iter().for_each(Task::fail),
+    }
+}

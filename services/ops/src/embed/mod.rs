@@ -1,0 +1,47 @@
+//! Texts to vectors: by the model in this process, or by any server that speaks OpenAI's `/embeddings`.
+
+mod cache;
+mod error;
+mod http;
+mod local;
+mod queue;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use futures_util::future::BoxFuture;
+use tokio::time::Instant;
+
+use crate::Priority;
+pub(crate) use cache::Cache;
+pub use error::EmbedError;
+pub use http::HttpEmbedder;
+pub use knowhow_domain::recall::embedded_text;
+pub use local::{LocalEmbedder, LocalSettings};
+
+/// One vector of length 1 for each text, in their order.
+pub type Vectors = Vec<Vec<f32>>;
+
+/// What makes vectors.
+pub trait Embedder: Send + Sync {
+    /// The model's name. Vectors of different models cannot be compared.
+    fn model(&self) -> &str;
+
+    /// Numbers of a vector.
+    fn dims(&self) -> usize;
+
+    /// Whether it failed too often of late, and is left alone for a moment.
+    fn is_paused(&self) -> bool {
+        false
+    }
+
+    /// The vectors of texts, or `Late` at the deadline. Texts that are longer than the model reads are cut.
+    ///
+    /// The work may begin at the call, before the first poll; dropping the future calls it off.
+    fn embed(
+        &self,
+        texts: Vec<String>,
+        priority: Priority,
+        deadline: Option<Instant>,
+    ) -> BoxFuture<'_, Result<Vectors, EmbedError>>;
+}

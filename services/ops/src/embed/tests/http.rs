@@ -1,0 +1,111 @@
+//! The client of an embeddings server: what is asked and what is made of the answer. How failures are met is tested
+//! with the transport.
+
+use std::time::Duration;
+
+use knowhow_domain::Error;
+use tokio::time::Instant;
+
+use crate::Priority::{Background, Turn};
+use crate::embed::{EmbedError, Embedder, HttpEmbedder, Vectors};
+use crate::fake_openai::{FakeOpenAi, Reply};
+use crate::remote::{RemoteError, RemoteSettings, tests::settings};
+
+const DIMS: usize = 4;
+
+fn embedder(fake: &FakeOpenAi) -> HttpEmbedder {
+    HttpEmbedder::new(settings(fake), DIMS).unwrap()
+}
+
+async fn embed(embedder: &HttpEmbedder, texts: &[&str]) -> Result<Vectors, EmbedError> {
+    embedder.embed(texts.iter().map(|&text| text.to_owned()).collect(), Turn, None).await
+}
+
+#[tokio::test]
+async fn texts_go_in_batches_and_vectors_come_back_in_order() {
+    let fake = FakeOpenAi::start([Reply::Vectors(DIMS)]);
+    let embedder = embedder(&fake);
+    assert_eq!((embedder.model(), embedder.dims(), embedder.is_paused()), ("tiny", DIMS, false));
+    let long = "é".repeat(1500);
+    let texts: Vec<String> = (0..40).map(|length| "x".repeat(length)).chain([long]).collect();
+    let vectors = embedder.embed(texts, Background, None).await.unwrap();
+    let lengths: Vec<usize> = vectors.iter().map(|vector| (vector[0] / vector[1]).round() as usize).collect();
+    assert_eq!(lengths, [1].into_iter().chain(1..40).chain([2000]).collect::<Vec<_>>());
+    assert!(vectors.iter().all(|vector| (vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5));
+    assert_eq!(fake.seen().len(), 2);
+    assert!(embed(&embedder, &[]).await.unwrap().is_empty());
+    assert_eq!(fake.seen().len(), 2, "nothing is asked for nothing");
+    embed(&embedder, &["", "22"]).await.unwrap();
+    let seen = &fake.seen()[2];
+    assert_eq!(
+        (seen.line.as_str(), seen.authorization.as_deref()),
+        ("POST /v1/embeddings HTTP/1.1", Some("Bearer sk-secret"))
+    );
+    let expected = serde_json::json!({ "model": "tiny", "input": [" ", "22"], "encoding_format": "float" });
+    assert_eq!(seen.body, expected);
+}
+
+#[tokio::test]
+async fn a_model_with_longer_vectors_is_asked_to_shorten_them() {
+    let fake = FakeOpenAi::start([Reply::Vectors(DIMS + 3)]);
+    let embedder = embedder(&fake);
+    for _ in 0..2 {
+        assert_eq!(embed(&embedder, &["a"]).await.unwrap()[0].len(), DIMS);
+    }
+    let asked: Vec<_> = fake.seen().iter().map(|seen| seen.body["dimensions"].as_u64()).collect();
+    assert_eq!(asked, [None, Some(4), Some(4)], "found out once");
+}
+
+#[tokio::test]
+async fn answers_that_are_not_the_vectors_are_named() {
+    let one = |embedding: &str| Reply::body(&format!(r#"{{"data":[{{"index":0,"embedding":{embedding}}}]}}"#));
+    let cases = [
+        (Reply::body("garbage"), "no JSON"),
+        (Reply::body(""), "JSON that breaks off"),
+        (Reply::body("{}"), "JSON of another form"),
+        (Reply::Body(vec![0xff, 0xfe, 0]), "no JSON"),
+        (Reply::body(r#"{"data":[]}"#), "0 vectors for 1 texts"),
+        (Reply::Vectors(3), "a vector of 3 numbers instead of 4"),
+        (one("[1,1,1,1,1]"), "a vector of 5 numbers instead of 4"),
+        (one("[]"), "a vector without direction"),
+        (one("[NaN,0,0,1]"), "no JSON"),
+        (one("[null,0,0,1]"), "another form"),
+        (one("[1e999,0,0,1]"), "no JSON"),
+        (one("[1e39,0,0,1]"), "a vector without direction"),
+        (one("[0,0,0,0]"), "a vector without direction"),
+        (one("\"AACAPwAAgD8=\""), "another form"),
+        (Reply::body(r#"{"data":[{"index":1,"embedding":[1,1,1,1]}]}"#), "the index 1 is wrong or there twice"),
+        (Reply::Huge, "more than 4194304 bytes"),
+    ];
+    for (reply, complaint) in cases {
+        let fake = FakeOpenAi::start([reply]);
+        let error = embed(&embedder(&fake), &["a"]).await.unwrap_err();
+        assert!(!error.is_transient() && error.to_string().contains(complaint), "{complaint}: {error}");
+    }
+    let twice = r#"{"data":[{"index":0,"embedding":[1,1,1,1]},{"index":0,"embedding":[1,1,1,1]}]}"#;
+    let error = embed(&embedder(&FakeOpenAi::start([Reply::body(twice)])), &["a", "b"]).await.unwrap_err();
+    assert!(error.to_string().contains("there twice"), "{error}");
+    let public = Error::from(error);
+    assert!(matches!(&public, Error::Unavailable(text) if !text.contains("server")), "{public}");
+}
+
+#[tokio::test]
+async fn a_deadline_ends_it_whatever_the_server_does() {
+    let fake = FakeOpenAi::start([Reply::Hang]);
+    let patient = RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) };
+    let embedder = HttpEmbedder::new(patient, DIMS).unwrap();
+    let deadline = Instant::now() + Duration::from_millis(50);
+    let error = embedder.embed(vec!["a".to_owned()], Turn, Some(deadline)).await.unwrap_err();
+    assert!(matches!(error, EmbedError::Late), "{error}");
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let fake = FakeOpenAi::start([Reply::Close]);
+    for dims in [0, 200_000] {
+        assert!(matches!(HttpEmbedder::new(settings(&fake), dims), Err(EmbedError::Setting(_))));
+    }
+    let nameless = RemoteSettings { model: String::new(), ..settings(&fake) };
+    let error = HttpEmbedder::new(nameless, DIMS).err().unwrap();
+    assert!(matches!(&error, EmbedError::Remote(inner) if matches!(**inner, RemoteError::Setting(_))), "{error}");
+}

@@ -1,0 +1,141 @@
+//! The model in this process.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::Instant;
+
+use super::begin;
+use crate::Priority;
+use crate::embed::{EmbedError, Embedder, LocalEmbedder, LocalSettings};
+
+/// Two threads over one model, for all tests.
+static EMBEDDER: LazyLock<LocalEmbedder> = LazyLock::new(|| start(2, 200));
+
+fn model_folder() -> PathBuf {
+    named_folder().unwrap()
+}
+
+/// Whether a model is named; `make test` sees to it. Without one the tests that need it say so and pass.
+fn has_model() -> bool {
+    let is_named = named_folder().is_some();
+    if !is_named {
+        // Past the test runner, which keeps to itself what passing tests print.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: KNOWHOW_TEST_MODEL_DIR names no folder; scripts/dev/model.py makes one"
+        );
+    }
+    is_named
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place where these tests read the environment")]
+fn named_folder() -> Option<PathBuf> {
+    std::env::var_os("KNOWHOW_TEST_MODEL_DIR").map(PathBuf::from)
+}
+
+fn start(threads: usize, queue: usize) -> LocalEmbedder {
+    let settings = LocalSettings { folder: model_folder(), threads, queue };
+    LocalEmbedder::start(&settings).unwrap_or_else(|error| panic!("KNOWHOW_TEST_MODEL_DIR: {error}"))
+}
+
+async fn one(text: &str) -> Vec<f32> {
+    EMBEDDER.embed(vec![text.to_owned()], Priority::Turn, None).await.unwrap().pop().unwrap()
+}
+
+fn long(words: usize) -> String {
+    "schedule a meeting ".repeat(words / 3)
+}
+
+#[tokio::test]
+async fn it_knows_its_name_and_size() {
+    if !has_model() {
+        return;
+    }
+    assert_eq!(EMBEDDER.dims(), 384);
+    assert_eq!(EMBEDDER.model(), model_folder().canonicalize().unwrap().file_name().unwrap().to_str().unwrap());
+    assert!(EMBEDDER.embed(Vec::new(), Priority::Turn, None).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_hundred_requests_at_once_get_what_each_would_get_alone() {
+    if !has_model() {
+        return;
+    }
+    let texts: Vec<String> = (0..100).map(|number| format!("request {number} about topic {}", number % 7)).collect();
+    let asked = texts.iter().enumerate().map(|(number, text)| {
+        let priority = if number % 2 == 0 { Priority::Turn } else { Priority::Background };
+        EMBEDDER.embed(vec![text.clone()], priority, None)
+    });
+    let together = join_all(asked.collect::<Vec<_>>()).await;
+    for (text, vectors) in texts.iter().zip(together).step_by(9) {
+        assert_eq!(vectors.unwrap(), [one(text).await], "{text}");
+    }
+    let in_one = EMBEDDER.embed(texts.clone(), Priority::Background, None).await.unwrap();
+    assert_eq!(in_one.len(), 100);
+    assert_eq!(in_one[99], one(&texts[99]).await);
+}
+
+#[tokio::test]
+async fn huge_and_strange_texts_are_cut_and_embedded() {
+    if !has_model() {
+        return;
+    }
+    let huge = long(200_000);
+    let texts = [huge.as_str(), "", "\0", "🧑‍🚀", "会议", "\u{301}", "é".repeat(1_000_000).as_str()].map(str::to_owned);
+    let vectors = EMBEDDER.embed(texts.to_vec(), Priority::Turn, None).await.unwrap();
+    assert!(vectors.iter().all(|vector| (vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5));
+    assert_eq!(vectors[0], one(&long(900)).await, "the same once cut");
+}
+
+#[tokio::test]
+async fn a_deadline_in_the_past_is_late_at_once() {
+    if !has_model() {
+        return;
+    }
+    let deadline = Some(Instant::now() - Duration::from_millis(1));
+    let outcome = EMBEDDER.embed(vec![long(900); 20], Priority::Background, deadline).await;
+    assert!(matches!(outcome, Err(EmbedError::Late)), "{:?}", outcome.err());
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_and_a_dropped_request_makes_room() {
+    if !has_model() {
+        return;
+    }
+    let embedder = start(1, 50);
+    let mut flood = embedder.embed(vec![long(900); 50], Priority::Background, None);
+    begin(&mut flood).await;
+    let refused = embedder.embed(vec![long(900); 49], Priority::Background, None).await;
+    assert!(matches!(refused, Err(EmbedError::Busy(_))), "{:?}", refused.err());
+    let too_many = embedder.embed(vec![String::new(); 51], Priority::Turn, None).await;
+    assert!(matches!(too_many, Err(EmbedError::TooMany(50))));
+    drop(flood);
+    // Dropped work is neither done nor in the way: fifty long texts would take seconds.
+    let all = embedder.embed(vec!["short".to_owned(); 50], Priority::Background, None).await.unwrap();
+    assert_eq!(all.len(), 50);
+}
+
+#[tokio::test]
+async fn a_turn_overtakes_jobs() {
+    if !has_model() {
+        return;
+    }
+    let embedder = start(1, 50);
+    let mut job = embedder.embed(vec![long(900); 20], Priority::Background, None);
+    begin(&mut job).await;
+    let turn = embedder.embed(vec!["now".to_owned()], Priority::Turn, None).await.unwrap();
+    assert_eq!(turn, [one("now").await]);
+    begin(&mut job).await; // still under way
+    assert_eq!(job.await.unwrap().len(), 20);
+}
+
+#[test]
+fn a_folder_that_is_no_model_is_an_error_that_says_so() {
+    let settings = LocalSettings { folder: "/nonexistent".into(), threads: 1, queue: 1 };
+    let error = LocalEmbedder::start(&settings).err().unwrap();
+    assert!(error.to_string().starts_with("/nonexistent/config.json is missing"), "{error}");
+}

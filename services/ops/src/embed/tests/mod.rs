@@ -1,0 +1,19 @@
+//! Tests of both embedders: the model of `KNOWHOW_TEST_MODEL_DIR`, and a server that misbehaves.
+
+mod cache;
+mod http;
+mod local;
+mod queue;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Poll;
+
+/// Runs a future far enough to be under way.
+async fn begin<F: Future + Unpin>(future: &mut F) {
+    std::future::poll_fn(|context| {
+        assert!(Pin::new(&mut *future).poll(context).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+}

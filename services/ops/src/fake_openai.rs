@@ -1,0 +1,179 @@
+//! A server on this machine that speaks OpenAI's API, as badly as it is told to. The tests of the roof include this
+//! file too.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// How to answer one request.
+#[derive(Clone)]
+pub enum Reply {
+    /// Vectors of that many numbers, or of as many as are asked for: each `[length of the text, 1, 1, ...]`, last text
+    /// first.
+    Vectors(usize),
+    /// A chat model's whole answer.
+    Says(String),
+    /// Status 200 and this body.
+    Body(Vec<u8>),
+    /// An error, with a header.
+    Status(u16, &'static str, &'static str),
+    /// Never answers.
+    Hang,
+    /// Begins a body and closes the connection.
+    Half,
+    /// Closes the connection at once.
+    Close,
+    /// 50 MB.
+    Huge,
+}
+
+impl Reply {
+    /// A chat model that says this.
+    pub fn says(text: &str) -> Self {
+        Self::Says(text.to_owned())
+    }
+
+    /// Status 200 and this text.
+    pub fn body(text: &str) -> Self {
+        Self::Body(text.as_bytes().to_vec())
+    }
+}
+
+/// What came in.
+#[derive(Clone)]
+pub struct Seen {
+    /// The first line.
+    pub line: String,
+    /// The credential.
+    pub authorization: Option<String>,
+    /// The JSON.
+    pub body: Value,
+}
+
+#[derive(Default)]
+struct Script {
+    replies: VecDeque<Reply>,
+    seen: Vec<Seen>,
+}
+
+/// The server; its last reply is repeated.
+pub struct FakeOpenAi {
+    port: u16,
+    script: Arc<Mutex<Script>>,
+}
+
+impl FakeOpenAi {
+    /// Starts one that gives these replies.
+    pub fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let script = Arc::new(Mutex::new(Script { replies: replies.into_iter().collect(), seen: Vec::new() }));
+        let shared = script.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let script = shared.clone();
+                thread::spawn(move || serve(&stream.unwrap(), &script));
+            }
+        });
+        Self { port, script }
+    }
+
+    /// Its base URL.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1", self.port)
+    }
+
+    /// Gives other replies from now on.
+    pub fn replies(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.script.lock().unwrap().replies = replies.into_iter().collect();
+    }
+
+    /// All requests so far.
+    pub fn seen(&self) -> Vec<Seen> {
+        self.script.lock().unwrap().seen.clone()
+    }
+}
+
+fn serve(stream: &TcpStream, script: &Mutex<Script>) {
+    let mut reader = BufReader::new(stream);
+    while let Some(seen) = read_request(&mut reader) {
+        let reply = {
+            let mut script = script.lock().unwrap();
+            script.seen.push(seen.clone());
+            if script.replies.len() > 1 { script.replies.pop_front() } else { script.replies.front().cloned() }
+        };
+        if !answer(stream, reply.unwrap(), &seen) {
+            return;
+        }
+    }
+}
+
+fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|&read| read > 0)?;
+    let (mut length, mut authorization) = (0, None);
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header).ok()?;
+        let Some((name, value)) = header.trim().split_once(": ") else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.parse().unwrap(),
+            "authorization" => authorization = Some(value.to_owned()),
+            _ => (),
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Seen { line: line.trim().to_owned(), authorization, body: serde_json::from_slice(&body).unwrap() })
+}
+
+/// Whether the connection goes on.
+fn answer(mut stream: &TcpStream, reply: Reply, seen: &Seen) -> bool {
+    match reply {
+        Reply::Vectors(dims) => send(stream, "200 OK", "", vectors(&seen.body, dims).to_string().as_bytes()),
+        Reply::Says(text) => send(stream, "200 OK", "", said(&seen.body, &text).to_string().as_bytes()),
+        Reply::Body(body) => send(stream, "200 OK", "", &body),
+        Reply::Status(status, header, body) => send(stream, &format!("{status} No"), header, body.as_bytes()),
+        Reply::Hang => {
+            // Until the other side has enough.
+            let _ = stream.read(&mut [0]);
+            false
+        }
+        Reply::Half => {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"data\":[{\"index\":0,\"emb");
+            false
+        }
+        Reply::Close => false,
+        Reply::Huge => {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"data\":[");
+            let _ = (0..800).try_for_each(|_| stream.write_all(&[b' '; 65536]));
+            false
+        }
+    }
+}
+
+fn send(mut stream: &TcpStream, status: &str, header: &str, body: &[u8]) -> bool {
+    let head = format!("HTTP/1.1 {status}\r\n{header}Content-Length: {}\r\n\r\n", body.len());
+    stream.write_all(&[head.as_bytes(), body].concat()).is_ok()
+}
+
+fn vectors(request: &Value, dims: usize) -> Value {
+    let dims = request["dimensions"].as_u64().map_or(dims, |asked| asked as usize);
+    let texts = request["input"].as_array().unwrap().iter().enumerate();
+    let data = texts.rev().map(|(index, text)| {
+        let mut vector = vec![1.0; dims];
+        vector[0] = text.as_str().unwrap().len() as f64;
+        json!({ "object": "embedding", "index": index, "embedding": vector })
+    });
+    json!({ "object": "list", "data": data.collect::<Vec<_>>(), "model": request["model"], "usage": {} })
+}
+
+fn said(request: &Value, text: &str) -> Value {
+    let message = json!({ "role": "assistant", "content": text });
+    let choices = [json!({ "index": 0, "message": message, "finish_reason": "stop" })];
+    json!({ "id": "chat-1", "object": "chat.completion", "choices": choices, "model": request["model"], "usage": {} })
+}

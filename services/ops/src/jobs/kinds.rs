@@ -1,0 +1,60 @@
+//! The two kinds of jobs: of one user, by whoever enqueues them, and of the system, by the clock.
+
+use std::marker::PhantomData;
+
+use knowhow_store::Principal;
+use knowhow_store::queue::{Claimed, Job, JobError, Task};
+use serde::de::DeserializeOwned;
+
+use crate::App;
+
+pub(super) type JobResult = Result<(), JobError>;
+
+/// A job of one user; the members of its type are the ids it is enqueued with.
+pub(super) trait UserJob: DeserializeOwned + Send + 'static {
+    const TASK: &'static str;
+
+    fn run(self, app: &App, principal: &Principal) -> impl Future<Output = JobResult> + Send;
+}
+
+/// A job for all tenants.
+pub(super) trait SystemJob: Send + 'static {
+    const TASK: &'static str;
+    /// The five fields of a crontab, in UTC.
+    const SCHEDULE: &'static str;
+
+    fn run(app: &App) -> impl Future<Output = JobResult> + Send;
+}
+
+pub(super) fn of_user<J: UserJob>(app: &App) -> Task {
+    Task::new(OfUser::<J>(app.clone(), PhantomData))
+}
+
+pub(super) fn of_system<J: SystemJob>(app: &App) -> Task {
+    Task::scheduled(OfSystem::<J>(app.clone(), PhantomData), J::SCHEDULE)
+}
+
+struct OfUser<J>(App, PhantomData<fn() -> J>);
+
+impl<J: UserJob> Job for OfUser<J> {
+    const TASK: &'static str = J::TASK;
+
+    async fn run(&self, claimed: Claimed) -> JobResult {
+        let ids: J = claimed.ids()?;
+        match self.0.gate.by_claimed_job(&claimed).await? {
+            Some(principal) => ids.run(&self.0, &principal).await,
+            // Nobody is left to do it for.
+            None => Ok(()),
+        }
+    }
+}
+
+struct OfSystem<J>(App, PhantomData<fn() -> J>);
+
+impl<J: SystemJob> Job for OfSystem<J> {
+    const TASK: &'static str = J::TASK;
+
+    async fn run(&self, _: Claimed) -> JobResult {
+        J::run(&self.0).await
+    }
+}

@@ -1,0 +1,39 @@
+//! What the worker does, one file for each job. A job's payload is ids; it may run twice and has one effect; it holds no
+//! transaction while a model works.
+
+mod calls;
+mod embed_skill;
+mod embed_stale;
+mod end_sessions;
+mod kinds;
+mod prune;
+mod render_snapshot;
+mod render_snapshots;
+mod summarize_conversation;
+mod summarize_skill;
+
+pub(crate) use calls::{tasks_after_change, tasks_after_restore};
+use kinds::{JobResult, SystemJob, UserJob, of_system, of_user};
+
+use knowhow_store::queue::Task;
+
+use crate::App;
+
+/// Every kind of job that this process can do. What needs a model waits for a worker that has one.
+pub fn tasks(app: &App) -> Vec<Task> {
+    let mut tasks = vec![
+        of_system::<prune::Prune>(app),
+        of_system::<end_sessions::EndSessions>(app),
+        of_user::<summarize_conversation::SummarizeConversation>(app),
+        of_system::<render_snapshots::RenderSnapshots>(app),
+        of_user::<render_snapshot::RenderSnapshot>(app),
+    ];
+    if app.models.embedder.is_some() {
+        tasks.push(of_user::<embed_skill::EmbedSkill>(app));
+        tasks.push(of_system::<embed_stale::EmbedStale>(app));
+    }
+    if app.models.chat.is_some() {
+        tasks.push(of_user::<summarize_skill::SummarizeSkill>(app));
+    }
+    tasks
+}

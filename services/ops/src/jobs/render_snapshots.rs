@@ -1,0 +1,26 @@
+//! Finds the snapshots that are about to expire, of users that are active.
+
+use knowhow_store::due;
+
+use super::render_snapshot::RenderSnapshot;
+use super::{JobResult, SystemJob, UserJob};
+use crate::App;
+
+/// Snapshots of one round. A user beyond them is given one when a session asks for it.
+const MOST: i64 = 20_000;
+
+pub(super) struct RenderSnapshots;
+
+impl SystemJob for RenderSnapshots {
+    const TASK: &'static str = "render_snapshots";
+    const SCHEDULE: &'static str = "* * * * *";
+
+    async fn run(app: &App) -> JobResult {
+        let lifetime = app.snapshot_lifetime;
+        let due = due::enqueue_snapshots(&app.db, RenderSnapshot::TASK, lifetime, app.now(), MOST).await?;
+        if due > 0 {
+            tracing::info!(due, "snapshots are rendered anew");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,22 @@
+//! Makes the summary of a conversation that is over.
+
+use knowhow_store::Principal;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{JobResult, UserJob};
+use crate::App;
+use crate::conversations::summarize_session;
+
+#[derive(Deserialize)]
+pub(super) struct SummarizeConversation {
+    session_id: Uuid,
+}
+
+impl UserJob for SummarizeConversation {
+    const TASK: &'static str = "summarize_conversation";
+
+    async fn run(self, app: &App, principal: &Principal) -> JobResult {
+        Ok(summarize_session(app, principal, self.session_id).await?)
+    }
+}

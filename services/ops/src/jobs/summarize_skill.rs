@@ -1,0 +1,39 @@
+//! Has a model write the index line of a skill whose author gave none.
+
+use knowhow_domain::{Error, SkillId, manifest};
+use knowhow_store::skills::{self, SkillKey};
+use knowhow_store::{Principal, TenantTx};
+use serde::Deserialize;
+
+use super::{JobResult, UserJob};
+use crate::App;
+use crate::summarize::{MadeBy, summarize_skill};
+
+#[derive(Deserialize)]
+pub(super) struct SummarizeSkill {
+    skill_id: SkillId,
+}
+
+impl UserJob for SummarizeSkill {
+    const TASK: &'static str = "summarize_skill";
+
+    async fn run(self, app: &App, principal: &Principal) -> JobResult {
+        let Some(loaded) = skills::peek(&app.db, principal, &SkillKey::Id(self.skill_id)).await? else {
+            return Ok(());
+        };
+        let skill = loaded.skill;
+        if skill.summary.is_some() {
+            return Ok(());
+        }
+        let summary = summarize_skill(&app.models, &skill.name, &skill.description, skill.content());
+        let summary = summary.await.map_err(Error::from)?;
+        // An extract is made wherever the line is shown.
+        if summary.made_by == MadeBy::Extract {
+            return Ok(());
+        }
+        let digest = manifest::digest(skill.document.as_bytes());
+        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        skills::put_made_summary(&mut tx, self.skill_id, &digest, &summary.text).await?;
+        Ok(tx.commit().await?)
+    }
+}

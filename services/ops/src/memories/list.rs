@@ -1,0 +1,46 @@
+//! Memories, a page at a time.
+
+use knowhow_domain::{Result, Scope};
+use knowhow_store::Principal;
+use knowhow_store::memories::{self, MemoryFilter};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::view::{MemoryKind, MemoryView};
+use crate::App;
+use crate::page::{Page, PageQuery, check_filter, rows_for};
+
+/// Which memories.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListMemories {
+    /// Of this kind.
+    pub kind: Option<MemoryKind>,
+    /// With this tag.
+    #[param(max_length = 100)]
+    pub tag: Option<String>,
+    /// Those in every snapshot, or the others.
+    pub core: Option<bool>,
+    /// Most items to answer with.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 2048)]
+    pub cursor: Option<String>,
+}
+
+/// Lists memories, the newest first.
+///
+/// # Errors
+/// `Malformed` for a limit or cursor that cannot be.
+pub async fn list_memories(app: &App, principal: &Principal, query: &ListMemories) -> Result<Page<MemoryView>> {
+    principal.require(Scope::Memories)?;
+    let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
+    let (limit, before) = (page.limit()?, page.after::<Uuid>()?.unwrap_or(Uuid::max()));
+    check_filter("tag", query.tag.as_deref(), 100)?;
+    let filter = MemoryFilter { kind: query.kind.map(MemoryKind::as_str), tag: query.tag.as_deref(), core: query.core };
+    let rows = memories::list(&app.db, principal, &filter, before, rows_for(limit)).await?;
+    Page::of(rows, limit, |last| last.id, MemoryView::of)
+}

@@ -1,0 +1,142 @@
+//! Recall: memories and skills for a question, together.
+
+use knowhow_domain::{Error, Result, Scope};
+use knowhow_store::Principal;
+use knowhow_store::memories::{self, FoundMemory, MemorySearch};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::question::Question;
+use super::view::MemoryKind;
+use crate::App;
+use crate::recall::{SearchedSkill, embed, search_skills};
+
+/// What to recall.
+#[derive(Debug, Clone, Deserialize, IntoParams, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Recall {
+    /// The question.
+    #[param(min_length = 1, max_length = 4096, example = "how does Ann like to travel?")]
+    #[schema(min_length = 1, max_length = 4096)]
+    pub q: String,
+    /// Memories of this kind alone, and no skills.
+    pub kind: Option<MemoryKind>,
+    /// Most items to answer with.
+    #[param(minimum = 1, maximum = 50, default = 10)]
+    #[schema(minimum = 1, maximum = 50, default = 10)]
+    pub limit: Option<u32>,
+}
+
+/// What was recalled.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct RecalledItems {
+    /// Best first.
+    pub items: Vec<RecalledItem>,
+}
+
+/// A memory or a skill.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct RecalledItem {
+    /// Which of them.
+    pub kind: RecalledKind,
+    /// Its id.
+    pub id: Uuid,
+    /// Of a skill: its name, to load it by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The memory, or the skill's summary.
+    pub content: String,
+    /// How well it fits, 0 to 1: half for the words in common by their rarity, half for the meaning. Of skills: how
+    /// likely the question asks for one, shared out by rank.
+    pub score: f32,
+    /// Why, in words and numbers.
+    pub reason: String,
+    /// Of a memory: whether it comes from a session that had read untrusted content.
+    pub tainted: bool,
+}
+
+/// What was recalled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RecalledKind {
+    /// A fact.
+    Semantic,
+    /// An event.
+    Episodic,
+    /// A thought about what happened.
+    Reflection,
+    /// A procedure.
+    Skill,
+}
+
+/// Without a common word a memory is near from here on: 1 in 100 pairs of unrelated sentences is (all-MiniLM-L6-v2).
+const NEAR: f32 = 0.3;
+
+/// Recalls memories and skills.
+///
+/// # Errors
+/// `Malformed` for a question or limit that cannot be.
+pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<RecalledItems> {
+    principal.require(Scope::Memories)?;
+    let question = Question::of(&query.q)?;
+    let limit = match query.limit.unwrap_or(10) {
+        n @ 1..=50 => n as usize,
+        n => return Err(Error::Malformed(format!("limit must be 1 to 50, is {n}"))),
+    };
+    let (embedding, _) = embed(app, principal, &query.q, None).await?;
+    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let wanted = MemorySearch {
+        terms: &question.terms,
+        weights: &question.weights,
+        embedding: model.zip(embedding.as_deref()),
+        kind: query.kind.map(MemoryKind::as_str),
+        cosine_floor: NEAR,
+        limit: limit as i64,
+    };
+    let skills = async {
+        let wanted = query.kind.is_none() && principal.require(Scope::SkillsRead).is_ok();
+        if wanted { search_skills(app, principal, &query.q, limit).await } else { Ok(Vec::new()) }
+    };
+    let (found, skills) = tokio::join!(memories::search(&app.db, principal, &wanted), skills);
+    let skills = skills?;
+    let best = skills.first().map_or(1.0, |skill| skill.score);
+    let mut items: Vec<RecalledItem> = found?.into_iter().map(of_memory).collect();
+    items.extend(skills.into_iter().map(|skill| of_skill(skill, best)));
+    items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
+    items.truncate(limit);
+    Ok(RecalledItems { items })
+}
+
+fn of_memory(found: FoundMemory) -> RecalledItem {
+    let FoundMemory { memory, words, cosine } = found;
+    let meaning = cosine.map(|cosine| cosine.clamp(0.0, 1.0));
+    let score = meaning.map_or(words, |meaning| f32::midpoint(words, meaning));
+    let meant = meaning.map_or_else(String::new, |meaning| format!(", meaning ({meaning:.2})"));
+    RecalledItem {
+        kind: match memory.kind.as_str() {
+            "episodic" => RecalledKind::Episodic,
+            "reflection" => RecalledKind::Reflection,
+            _ => RecalledKind::Semantic,
+        },
+        id: memory.id,
+        name: None,
+        content: memory.content,
+        score,
+        reason: format!("words ({words:.2}){meant}"),
+        tainted: memory.tainted,
+    }
+}
+
+fn of_skill(skill: SearchedSkill, best: f32) -> RecalledItem {
+    RecalledItem {
+        kind: RecalledKind::Skill,
+        id: skill.id,
+        name: Some(skill.name),
+        content: skill.summary,
+        score: skill.fit * skill.score / best,
+        reason: skill.reason,
+        tainted: false,
+    }
+}

@@ -1,0 +1,110 @@
+//! Save a memory.
+
+use std::time::Duration;
+
+use knowhow_domain::recall::list_terms;
+use knowhow_domain::{Error, FieldError, Result, Scope};
+use knowhow_store::memories::{self, CORE_MEMORIES, MEMORIES, NewMemory};
+use knowhow_store::{Principal, TenantTx};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+use super::view::{MemoryKind, MemoryView};
+use crate::{App, Call};
+
+/// A memory to keep.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"kind": "semantic", "content": "Prefers trains to planes", "importance": 0.8}))]
+pub struct SaveMemory {
+    /// What kind; `semantic` by default.
+    pub kind: Option<MemoryKind>,
+    /// What to remember; of a core memory at most 500 characters.
+    #[schema(min_length = 1, max_length = 8000)]
+    pub content: String,
+    /// 0 to 1; 0.5 by default.
+    #[schema(minimum = 0, maximum = 1)]
+    pub importance: Option<f32>,
+    /// Free labels.
+    #[schema(max_items = 32)]
+    pub tags: Option<Vec<String>>,
+    /// Whether it belongs into every snapshot.
+    pub core: Option<bool>,
+    /// The conversation it comes from; by default that of the header `Knowhow-Session`.
+    #[schema(max_length = 255)]
+    pub session: Option<String>,
+}
+
+const CONTENT_CHARS: usize = 8_000;
+/// A core memory is one line of every prompt.
+const CORE_CHARS: usize = 500;
+/// Longest wait for its vector; a memory without one is found by its words.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// Keeps a memory, and makes it findable at once.
+///
+/// # Errors
+/// `Invalid`; `Quota` where the user has as many memories, or core memories, as can be.
+pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &SaveMemory) -> Result<MemoryView> {
+    principal.require(Scope::Memories)?;
+    call.check()?;
+    check(input)?;
+    let deadline = Some(Instant::now() + WAIT);
+    let (embedding, _) = crate::recall::embed(app, principal, &input.content, deadline).await?;
+    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let mut terms = list_terms(&input.content);
+    terms.sort_unstable();
+    terms.dedup();
+    let new = NewMemory {
+        kind: input.kind.unwrap_or_default().as_str(),
+        content: &input.content,
+        terms: &terms,
+        tags: input.tags.as_deref().unwrap_or_default(),
+        importance: input.importance.unwrap_or(0.5),
+        core: input.core.unwrap_or_default(),
+        session: input.session.as_deref().or(call.session.as_deref()),
+        embedding: model.zip(embedding.as_deref()),
+        now: app.now(),
+    };
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let kept = call
+        .once(app, &mut tx, &("memory", input), async |tx| {
+            Ok(MemoryView::of(memories::add(tx, &new).await?.ok_or_else(full)?))
+        })
+        .await?;
+    tx.commit().await?;
+    Ok(kept)
+}
+
+fn full() -> Error {
+    Error::Quota(format!(
+        "a user keeps at most {MEMORIES} memories, {CORE_MEMORIES} of them core; save it without core, or \
+         delete some that are no use any more"
+    ))
+}
+
+fn check(input: &SaveMemory) -> Result<()> {
+    let mut findings = Vec::new();
+    let most = if input.core.unwrap_or_default() { CORE_CHARS } else { CONTENT_CHARS };
+    let length = input.content.chars().count();
+    if input.content.trim().is_empty() || length > most || input.content.contains('\0') {
+        findings.push(FieldError::new("/content", format!("must have 1 to {most} characters, has {length}")));
+    }
+    if input.importance.is_some_and(|importance| !(0.0..=1.0).contains(&importance)) {
+        findings.push(FieldError::new("/importance", "must be 0 to 1"));
+    }
+    let tags = input.tags.as_deref().unwrap_or_default();
+    let good = |tag: &String| (1..=100).contains(&tag.chars().count()) && !tag.chars().any(char::is_control);
+    if tags.len() > 32 || !tags.iter().all(good) {
+        findings.push(FieldError::new("/tags", "takes at most 32 tags of 1 to 100 characters"));
+    }
+    if input
+        .session
+        .as_ref()
+        .is_some_and(|s| !(1..=255).contains(&s.chars().count()) || s.chars().any(char::is_control))
+    {
+        findings.push(FieldError::new("/session", "must have 1 to 255 characters and no control characters"));
+    }
+    if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
+}

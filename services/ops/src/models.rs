@@ -1,0 +1,128 @@
+//! The models of this process: one of each, shared by all its threads.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use knowhow_domain::UserId;
+use serde::Serialize;
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+use crate::chat::{ChatError, ChatModel};
+use crate::embed::{Cache, EmbedError, Embedder, HttpEmbedder, LocalEmbedder, LocalSettings};
+use crate::remote::RemoteSettings;
+
+/// Texts that may wait for the model in this process, for turns and for jobs each.
+const QUEUE: usize = 512;
+
+/// Which models there are. A server of embeddings goes before a folder.
+#[derive(Default)]
+pub struct ModelsSettings {
+    /// Folder of the model that runs in this process.
+    pub folder: Option<PathBuf>,
+    /// Threads that run it.
+    pub threads: usize,
+    /// A server of embeddings, and the numbers of its vectors.
+    pub embeddings: Option<(RemoteSettings, usize)>,
+    /// A server of a chat model.
+    pub chat: Option<RemoteSettings>,
+}
+
+/// What is there to embed and to ask. By default nothing: skills are found by their words, summaries are extracts.
+#[derive(Default)]
+pub struct Models {
+    /// What makes vectors.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// What answers.
+    pub chat: Option<Arc<ChatModel>>,
+    problem: Option<String>,
+    messages: Cache,
+}
+
+/// How a model is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelState {
+    /// It can be asked.
+    Ready,
+    /// Its server failed repeatedly and is left alone for a moment.
+    Paused,
+    /// It is configured and cannot be used; the log and `knowhow doctor` say why.
+    Broken,
+    /// None is configured.
+    None,
+}
+
+/// How the models are. The service works without either.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ModelsStatus {
+    /// Unless it is `ready`, skills and memories are found by their words alone.
+    pub embeddings: ModelState,
+    /// Unless it is `ready`, summaries are extracts.
+    pub chat: ModelState,
+}
+
+/// A setting with which no model can be reached.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelsError {
+    /// Of the embeddings' server.
+    #[error(transparent)]
+    Embeddings(#[from] EmbedError),
+    /// Of the chat model's server.
+    #[error(transparent)]
+    Chat(#[from] ChatError),
+}
+
+impl Models {
+    /// Reads the model of the folder, which takes some tenths of a second, and prepares to reach the servers. A folder
+    /// that cannot be used is no error: [`Models::problem`] tells of it.
+    ///
+    /// # Errors
+    /// For settings that cannot work.
+    pub fn open(settings: ModelsSettings) -> Result<Self, ModelsError> {
+        let chat = settings.chat.map(ChatModel::new).transpose()?.map(Arc::new);
+        let mut models = Self { chat, ..Self::default() };
+        if let Some((remote, dims)) = settings.embeddings {
+            models.embedder = Some(Arc::new(HttpEmbedder::new(remote, dims)?));
+        } else if let Some(folder) = settings.folder {
+            match LocalEmbedder::start(&LocalSettings { folder, threads: settings.threads, queue: QUEUE }) {
+                Ok(embedder) => models.embedder = Some(Arc::new(embedder)),
+                Err(error) => models.problem = Some(error.to_string()),
+            }
+        }
+        Ok(models)
+    }
+
+    /// Why the model of the folder cannot be used.
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// How they are at this moment.
+    pub fn status(&self) -> ModelsStatus {
+        let state = |paused: Option<bool>| match paused {
+            Some(false) => ModelState::Ready,
+            Some(true) => ModelState::Paused,
+            None => ModelState::None,
+        };
+        let embeddings = match state(self.embedder.as_ref().map(|embedder| embedder.is_paused())) {
+            ModelState::None if self.problem.is_some() => ModelState::Broken,
+            state => state,
+        };
+        ModelsStatus { embeddings, chat: state(self.chat.as_ref().map(|chat| chat.is_paused())) }
+    }
+
+    /// The vector of a user's message or question, at the latest by the deadline; remembered for a while.
+    ///
+    /// # Errors
+    /// Where there is none; the caller goes on by words.
+    pub async fn embed_message(
+        &self,
+        user: UserId,
+        text: &str,
+        deadline: Option<Instant>,
+    ) -> Result<Arc<[f32]>, EmbedError> {
+        let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
+        self.messages.embed(embedder, user, text, deadline).await
+    }
+}

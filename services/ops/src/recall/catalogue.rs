@@ -1,0 +1,161 @@
+//! What recall knows of a user, kept in this process for as long as the user's revision is the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use knowhow_domain::index::gist;
+use knowhow_domain::recall::{Catalogue, SkillText};
+use knowhow_domain::{Error, Result, TenantId, UserId};
+use knowhow_store::Principal;
+use knowhow_store::skills::{self, CatalogueRows};
+use moka::future::Cache;
+use moka::ops::compute::{CompResult, Op};
+use uuid::Uuid;
+
+use crate::{App, compute};
+
+/// What is not asked for that long is let go.
+const IDLE: Duration = Duration::from_secs(3600);
+
+/// A skill of a catalogue, as answers name it.
+#[derive(Debug)]
+pub(crate) struct KnownSkill {
+    /// Its id.
+    pub(crate) id: Uuid,
+    /// Full name.
+    pub(crate) name: Box<str>,
+    /// The line of the index.
+    pub(crate) summary: Box<str>,
+    /// 0 to 1.
+    pub(crate) importance: f32,
+}
+
+/// All skills of a user at one revision.
+pub(crate) struct UserCatalogue {
+    /// The revision.
+    pub(crate) revision: i64,
+    /// What finds them.
+    pub(crate) index: Catalogue,
+    /// The skills in the order of the index.
+    pub(crate) skills: Vec<KnownSkill>,
+    /// Whether the index holds the vectors.
+    keeps_vectors: bool,
+}
+
+impl UserCatalogue {
+    fn of(rows: CatalogueRows, keeps_vectors: bool) -> Self {
+        let CatalogueRows { revision, skills } = rows;
+        let texts: Vec<SkillText<'_>> = skills
+            .iter()
+            .map(|skill| SkillText {
+                name: &skill.name,
+                description: &skill.description,
+                triggers: &skill.triggers,
+                body: &skill.body,
+                see_also: &skill.see_also,
+                embedding: skill.embedding.as_deref(),
+            })
+            .collect();
+        let index = Catalogue::build(&texts);
+        let skills = skills.into_iter().map(|skill| KnownSkill {
+            id: skill.id,
+            summary: gist(skill.summary.as_deref(), &skill.description).into(),
+            name: skill.name.into(),
+            importance: skill.importance,
+        });
+        Self { revision, index, skills: skills.collect(), keeps_vectors }
+    }
+
+    /// The cosines of a vector to all skills, where the index does not hold what it takes.
+    pub(crate) async fn cosines(
+        &self,
+        app: &App,
+        principal: &Principal,
+        embedding: &[f32],
+    ) -> Result<Option<Vec<Option<f32>>>> {
+        let Some(embedder) = app.models.embedder.as_deref().filter(|_| !self.keeps_vectors) else { return Ok(None) };
+        let found = skills::list_cosines(&app.db, principal, embedder.model(), embedding).await?;
+        let found: HashMap<Uuid, f32> = found.into_iter().collect();
+        Ok(Some(self.skills.iter().map(|skill| found.get(&skill.id).copied()).collect()))
+    }
+
+    fn weight(&self) -> u32 {
+        let texts: usize = self.skills.iter().map(|s| s.name.len() + s.summary.len() + size_of::<KnownSkill>()).sum();
+        u32::try_from(size_of::<Self>() + texts + self.index.weight()).unwrap_or(u32::MAX)
+    }
+}
+
+/// How often a catalogue was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheCounts {
+    /// Found, and fresh.
+    pub hits: u64,
+    /// Read and built anew.
+    pub misses: u64,
+}
+
+/// The catalogues of the users of this process, within a weight.
+pub struct Catalogues {
+    kept: Cache<(TenantId, UserId), Arc<UserCatalogue>>,
+    vectors_kept: usize,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl Catalogues {
+    /// An empty cache of at most so many bytes. Of catalogues with more than `vectors_kept` skills the vectors stay in the
+    /// database, and cosines come from there; the ranking is the same.
+    pub fn new(bytes: u64, vectors_kept: usize) -> Self {
+        let kept = Cache::builder()
+            .weigher(|_, catalogue: &Arc<UserCatalogue>| catalogue.weight())
+            .max_capacity(bytes)
+            .time_to_idle(IDLE)
+            .build();
+        Self { kept, vectors_kept, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+    }
+
+    /// How often a catalogue was there, since the start.
+    pub fn counts(&self) -> CacheCounts {
+        CacheCounts { hits: self.hits.load(Ordering::Relaxed), misses: self.misses.load(Ordering::Relaxed) }
+    }
+
+    /// The catalogue at `revision` or a later one. However many ask at once, one builds it.
+    pub(crate) async fn get(&self, app: &App, principal: &Principal, revision: i64) -> Result<Arc<UserCatalogue>> {
+        let key = (principal.tenant(), principal.user()?);
+        if let Some(kept) = self.kept.get(&key).await.filter(|kept| kept.revision >= revision) {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+            return Ok(kept);
+        }
+        let built = self.kept.entry(key).and_try_compute_with(async |kept| match kept {
+            Some(kept) if kept.value().revision >= revision => Ok(Op::Nop),
+            _ => {
+                self.misses.fetch_add(1, Ordering::Relaxed);
+                load(app, principal, self.vectors_kept).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
+            }
+        });
+        match built.await? {
+            CompResult::Inserted(entry) | CompResult::ReplacedWith(entry) | CompResult::Unchanged(entry) => {
+                Ok(entry.into_value())
+            }
+            CompResult::Removed(_) | CompResult::StillNone(_) => Err(Error::internal("a catalogue is never removed")),
+        }
+    }
+}
+
+async fn load(app: &App, principal: &Principal, vectors_kept: usize) -> Result<UserCatalogue> {
+    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let mut rows = skills::list_catalogue(&app.db, principal, model).await?;
+    let keeps_vectors = rows.skills.len() <= vectors_kept;
+    if !keeps_vectors {
+        rows.skills.iter_mut().for_each(|skill| skill.embedding = None);
+    }
+    compute(move || Ok(UserCatalogue::of(rows, keeps_vectors))).await
+}
+
+/// The user's catalogue as of now.
+pub(crate) async fn catalogue_now(app: &App, principal: &Principal) -> Result<Arc<UserCatalogue>> {
+    let revision = skills::find_revision(&app.db, principal).await?;
+    app.catalogues.get(app, principal, revision).await
+}

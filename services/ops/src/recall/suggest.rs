@@ -1,0 +1,108 @@
+//! Suggest: skills that may help in a context, by similarity, importance and recency.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result, Scope};
+use knowhow_store::Principal;
+use knowhow_store::skills;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::{SearchedSkill, search_skills};
+use crate::App;
+use crate::sessions::check_said;
+
+/// Which skills to suggest.
+#[derive(Debug, Clone, Deserialize, IntoParams, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SuggestSkills {
+    /// What is going on: a message, a task, a summary.
+    #[param(min_length = 1, max_length = 65_536, example = "send the report by mail")]
+    #[schema(min_length = 1, max_length = 65_536)]
+    pub context: String,
+    /// Most items to answer with.
+    #[param(minimum = 1, maximum = 50, default = 5)]
+    #[schema(minimum = 1, maximum = 50, default = 5)]
+    pub limit: Option<u32>,
+}
+
+/// A suggested skill.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Suggested {
+    /// Full name.
+    #[schema(example = "mcp/email")]
+    pub name: String,
+    /// The line of the index.
+    pub summary: String,
+    /// `similarity` x `importance` x `recency`.
+    pub score: f32,
+    /// How well it fits the context, as a share of the best, 0 to 1.
+    pub similarity: f32,
+    /// 0 to 1.
+    pub importance: f32,
+    /// 1, and up to 1.5 for what was used lately: 1 + 0.5 x 0.5^(days since / 7).
+    pub recency: f32,
+    /// Why, in words and numbers.
+    pub reason: String,
+}
+
+/// Suggested skills.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Suggestions {
+    /// Best first.
+    pub items: Vec<Suggested>,
+}
+
+/// Skills of similar fit change places by importance and recency, so more are looked at than asked for.
+const LOOKED_AT: usize = 50;
+/// A use counts half as much a week later.
+const HALF_LIFE_DAYS: f32 = 7.0;
+const MOST_BOOST: f32 = 0.5;
+
+/// Suggests skills.
+///
+/// # Errors
+/// `Malformed` for the limit, `Invalid` for an empty context, `TooLarge`.
+pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSkills) -> Result<Suggestions> {
+    principal.require(Scope::SkillsRead)?;
+    let context = check_said("context", &query.context)?;
+    let limit = match query.limit.unwrap_or(5) {
+        n @ 1..=50 => n as usize,
+        n => return Err(Error::Malformed(format!("limit must be 1 to 50, is {n}"))),
+    };
+    let found = search_skills(app, principal, context, LOOKED_AT).await?;
+    let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
+    let used: HashMap<Uuid, DateTime<Utc>> = if ids.is_empty() {
+        HashMap::new()
+    } else {
+        skills::list_last_uses(&app.db, principal, &ids).await?.into_iter().collect()
+    };
+    let best = found.first().map_or(1.0, |skill| skill.score);
+    let mut items: Vec<Suggested> =
+        found.into_iter().map(|skill| suggested(&skill, best, used.get(&skill.id), app.now())).collect();
+    items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
+    items.truncate(limit);
+    Ok(Suggestions { items })
+}
+
+fn suggested(skill: &SearchedSkill, best: f32, last_use: Option<&DateTime<Utc>>, now: DateTime<Utc>) -> Suggested {
+    let similarity = skill.score / best;
+    let days = last_use.map(|used| ((now - *used).num_seconds().max(0) as f32) / 86_400.0);
+    let recency = 1.0 + days.map_or(0.0, |days| MOST_BOOST * 0.5_f32.powf(days / HALF_LIFE_DAYS));
+    let used = days.map_or_else(|| "never used".to_owned(), |days| format!("used {days:.0} days ago"));
+    Suggested {
+        name: skill.name.clone(),
+        summary: skill.summary.clone(),
+        score: similarity * skill.importance * recency,
+        similarity,
+        importance: skill.importance,
+        recency,
+        reason: format!(
+            "fits by {}; similarity {similarity:.2} x importance {:.2} x recency {recency:.2} ({used})",
+            skill.reason, skill.importance
+        ),
+    }
+}

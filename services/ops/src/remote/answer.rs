@@ -1,0 +1,80 @@
+//! Reading what a server says, no more of it than fits.
+
+use std::time::Duration;
+
+use reqwest::header::RETRY_AFTER;
+use reqwest::{Response, StatusCode};
+use serde::Deserialize;
+
+use super::RemoteError;
+
+/// The most of an error answer that is read, in bytes.
+const MAX_REFUSAL: usize = 16 * 1024;
+/// The most of what it says that is kept, in characters.
+const DETAIL_CHARS: usize = 200;
+
+/// An error as OpenAI words it.
+#[derive(Deserialize)]
+struct Refusal {
+    error: Problem,
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    message: String,
+    code: Option<String>,
+}
+
+/// The body of an answer.
+pub(super) async fn read_body(response: Response, limit: usize) -> Result<Vec<u8>, RemoteError> {
+    let body = read(response, limit).await?;
+    body.ok_or_else(|| RemoteError::BadAnswer(format!("it has more than {limit} bytes")))
+}
+
+/// What an error answer says, and how long it asks to be left alone.
+pub(super) async fn read_refusal(response: Response) -> (RemoteError, Option<Duration>) {
+    let status = response.status();
+    let wait = response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+    let body = match read(response, MAX_REFUSAL).await {
+        // What is said about a wrong key may quote it.
+        Ok(Some(body)) if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => body,
+        _ => Vec::new(),
+    };
+    let (code, said) = match serde_json::from_slice(&body) {
+        Ok(Refusal { error: Problem { message, code } }) => (code.filter(|code| is_code(code)), message),
+        Err(_) => (None, String::from_utf8_lossy(&body).into_owned()),
+    };
+    let detail: String = said.chars().take(DETAIL_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    tracing::debug!(%status, detail, "a model's server refuses");
+    let reason = code.unwrap_or_else(|| status.canonical_reason().unwrap_or("an error").to_owned());
+    (RemoteError::Refused { status: status.as_u16(), reason, detail }, wait.map(Duration::from_secs))
+}
+
+/// Whether it names an error, such as `model_not_found`, rather than telling of it.
+fn is_code(text: &str) -> bool {
+    text.len() <= 64 && !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+}
+
+/// The whole chain of causes, without the URL.
+pub(super) fn unreachable(error: reqwest::Error) -> RemoteError {
+    let error = error.without_url();
+    let mut sentence = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(inner) = cause {
+        sentence = format!("{sentence}: {inner}");
+        cause = inner.source();
+    }
+    RemoteError::Unreachable(sentence)
+}
+
+/// The body, or nothing where it is larger than that.
+async fn read(mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, RemoteError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
+        if body.len() + chunk.len() > limit {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}

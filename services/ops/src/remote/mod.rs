@@ -1,0 +1,209 @@
+//! A model behind an OpenAI-compatible server: JSON there, JSON back, asked again where that may help.
+
+mod answer;
+mod breaker;
+mod error;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, StatusCode};
+use serde::Serialize;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::Priority;
+use answer::{read_body, read_refusal, unreachable};
+use breaker::Breaker;
+pub use error::RemoteError;
+pub(crate) use error::complaint;
+
+/// The first pause before another attempt, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+/// Longest wait for a connection.
+const CONNECT: Duration = Duration::from_secs(3);
+/// An attempt that was given up after that long counts as failed, however soon the caller wanted the answer.
+const GIVEN_UP: Duration = Duration::from_secs(1);
+/// Requests in flight at once, for turns and for jobs.
+const PLACES: (usize, usize) = (32, 4);
+
+/// Which server, and how to treat it.
+#[derive(Clone)]
+pub struct RemoteSettings {
+    /// Its base, e.g. `https://api.example.com/v1`.
+    pub url: Url,
+    /// Its key, where it wants one.
+    pub key: Option<String>,
+    /// The model's name there.
+    pub model: String,
+    /// Longest wait for one answer.
+    pub timeout: Duration,
+    /// Attempts after the first one.
+    pub retries: u32,
+}
+
+/// A server that answers questions at one path.
+pub(crate) struct Remote {
+    client: Client,
+    endpoint: Url,
+    authorization: Option<HeaderValue>,
+    settings: RemoteSettings,
+    answer_bytes: usize,
+    breaker: Breaker,
+    turns: Semaphore,
+    jobs: Semaphore,
+}
+
+impl Remote {
+    /// A client of `path` below the server's URL; nothing is sent yet.
+    pub(crate) fn new(settings: RemoteSettings, path: &str, answer_bytes: usize) -> Result<Self, RemoteError> {
+        let fail = |detail: &str| Err(RemoteError::Setting(detail.to_owned()));
+        let mut endpoint = settings.url.clone();
+        if !matches!(endpoint.scheme(), "http" | "https") || endpoint.host().is_none() {
+            return fail("the URL must begin with http:// or https://, e.g. https://api.example.com/v1");
+        }
+        if !endpoint.username().is_empty() || endpoint.password().is_some() {
+            return fail("the URL must not hold a user or password; the key has a setting of its own");
+        }
+        if settings.model.is_empty() || settings.timeout.is_zero() {
+            return fail("the model needs a name, and its server some time");
+        }
+        let authorization = settings.key.as_ref().map(|key| HeaderValue::from_str(&format!("Bearer {key}")));
+        let Ok(mut authorization) = authorization.transpose() else {
+            return fail("the key holds a line end or another character that cannot be sent");
+        };
+        authorization.iter_mut().for_each(|value| value.set_sensitive(true));
+        let base = endpoint.path().trim_end_matches('/');
+        let base = base.strip_suffix(path).map_or(base, |base| base.trim_end_matches('/'));
+        endpoint.set_path(&format!("{base}/{path}"));
+        let client = Client::builder().redirect(Policy::none()).no_proxy().user_agent("knowhow");
+        let client = client.connect_timeout(settings.timeout.min(CONNECT)).timeout(settings.timeout).build();
+        let client = client.map_err(|error| RemoteError::Setting(format!("no HTTP client: {error}")))?;
+        let (turns, jobs) = (Semaphore::new(PLACES.0), Semaphore::new(PLACES.1));
+        Ok(Self { client, endpoint, authorization, settings, answer_bytes, breaker: Breaker::default(), turns, jobs })
+    }
+
+    /// The model's name.
+    pub(crate) fn model(&self) -> &str {
+        &self.settings.model
+    }
+
+    /// Whether the server failed too often of late.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.breaker.is_open()
+    }
+
+    /// Asks, and again where another attempt may help; `read` makes something of the answer.
+    ///
+    /// Dropping the future calls the question off and frees its place.
+    pub(crate) async fn ask<T>(
+        &self,
+        priority: Priority,
+        question: &impl Serialize,
+        read: impl Fn(&[u8]) -> Result<T, RemoteError>,
+    ) -> Result<T, RemoteError> {
+        let places = if priority == Priority::Turn { &self.turns } else { &self.jobs };
+        // The semaphores are never closed.
+        let _place = places.acquire().await;
+        let mut attempt = 0;
+        loop {
+            self.breaker.admit().map_err(RemoteError::Paused)?;
+            let underway = Underway { breaker: &self.breaker, since: Instant::now(), is_over: false };
+            let outcome = match self.attempt(question).await {
+                Ok(answer) => read(&answer).map_err(Failure::from),
+                Err(failure) => Err(failure),
+            };
+            let Failure { error, wait } = match underway.ended(outcome) {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            let wait = wait.unwrap_or_else(|| pause(attempt));
+            if !error.is_transient() || attempt == self.settings.retries || wait > PAUSES.1 {
+                return Err(error);
+            }
+            tokio::time::sleep(wait).await;
+            attempt += 1;
+        }
+    }
+
+    async fn attempt(&self, question: &impl Serialize) -> Result<Vec<u8>, Failure> {
+        let mut request = self.client.post(self.endpoint.clone()).json(question);
+        if let Some(value) = &self.authorization {
+            request = request.header(AUTHORIZATION, value);
+        }
+        let response = request.send().await.map_err(unreachable)?;
+        if response.status() != StatusCode::OK {
+            let (error, wait) = read_refusal(response).await;
+            return Err(Failure { error, wait });
+        }
+        Ok(read_body(response, self.answer_bytes).await?)
+    }
+}
+
+/// An attempt that failed.
+struct Failure {
+    error: RemoteError,
+    /// What the server asked for.
+    wait: Option<Duration>,
+}
+
+impl From<RemoteError> for Failure {
+    fn from(error: RemoteError) -> Self {
+        Self { error, wait: None }
+    }
+}
+
+/// An attempt that the breaker has not heard of yet.
+struct Underway<'a> {
+    breaker: &'a Breaker,
+    since: Instant,
+    is_over: bool,
+}
+
+impl Underway<'_> {
+    fn ended<T>(mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        self.is_over = true;
+        match &outcome {
+            Ok(_) => self.breaker.succeeded(),
+            // A server that refuses a request works; one that answers nonsense does not.
+            Err(Failure { error: error @ RemoteError::Refused { .. }, .. }) if !error.is_transient() => {
+                self.breaker.succeeded();
+            }
+            Err(_) => self.breaker.failed(),
+        }
+        outcome
+    }
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        if !self.is_over && self.since.elapsed() >= GIVEN_UP {
+            self.breaker.failed();
+        }
+    }
+}
+
+/// Waits for a result, no longer than until the deadline, where there is one.
+pub(crate) async fn within<T, E>(
+    deadline: Option<Instant>,
+    late: E,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline, work).await.unwrap_or(Err(late)),
+        None => work.await,
+    }
+}
+
+/// Twice as long for each attempt, and by chance half of that to all of it, so that clients do not return together.
+fn pause(attempt: u32) -> Duration {
+    let full = PAUSES.0.saturating_mul(2_u32.saturating_pow(attempt)).min(PAUSES.1);
+    let chance = RandomState::new().hash_one(attempt) % 1000;
+    full.mul_f64(0.5 + chance as f64 / 2000.0)
+}

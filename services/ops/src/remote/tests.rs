@@ -1,0 +1,189 @@
+//! Servers that fail, in all ways: retried where it helps, given up where it does not, left alone in the end.
+
+use std::time::Duration;
+
+use super::{Remote, RemoteError, RemoteSettings};
+use crate::Priority;
+use crate::fake_openai::{FakeOpenAi, Reply};
+
+/// What the tests of both clients use.
+pub(crate) fn settings(fake: &FakeOpenAi) -> RemoteSettings {
+    RemoteSettings {
+        url: fake.url().parse().unwrap(),
+        key: Some("sk-secret".to_owned()),
+        model: "tiny".to_owned(),
+        timeout: Duration::from_secs(5),
+        retries: 2,
+    }
+}
+
+fn remote(settings: RemoteSettings) -> Remote {
+    Remote::new(settings, "ask", 1000).unwrap()
+}
+
+async fn ask(remote: &Remote) -> Result<String, RemoteError> {
+    let read = |body: &[u8]| match body {
+        b"nonsense" => Err(RemoteError::BadAnswer("nonsense".to_owned())),
+        body => Ok(String::from_utf8_lossy(body).into_owned()),
+    };
+    remote.ask(Priority::Turn, &serde_json::json!({}), read).await
+}
+
+/// One attempt.
+async fn outcome(reply: Reply) -> RemoteError {
+    let fake = FakeOpenAi::start([reply]);
+    ask(&remote(RemoteSettings { retries: 0, ..settings(&fake) })).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn failures_that_pass_are_retried() {
+    let passing = [
+        Reply::Status(500, "", "oops"),
+        Reply::Status(429, "Retry-After: 0\r\n", r#"{"error":{"message":"slow down"}}"#),
+        Reply::Status(503, "", ""),
+        Reply::Half,
+        Reply::Close,
+        Reply::Hang,
+    ];
+    for reply in passing {
+        let fake = FakeOpenAi::start([reply, Reply::body("hello")]);
+        let hasty = RemoteSettings { timeout: Duration::from_millis(500), ..settings(&fake) };
+        assert_eq!(ask(&remote(hasty)).await.unwrap(), "hello");
+        assert_eq!(fake.seen().len(), 2);
+    }
+    let fake = FakeOpenAi::start([Reply::Status(502, "", "bad gateway")]);
+    let error = ask(&remote(settings(&fake))).await.unwrap_err();
+    assert!(matches!(error, RemoteError::Refused { status: 502, .. }) && error.is_transient(), "{error}");
+    assert_eq!(fake.seen().len(), 3, "the first attempt and two more");
+}
+
+#[tokio::test]
+async fn refusals_nonsense_and_long_waits_are_not_retried() {
+    for reply in [
+        Reply::Status(400, "", "no"),
+        Reply::Status(302, "Location: /elsewhere\r\n", ""),
+        Reply::Status(429, "Retry-After: 3600\r\n", ""),
+        Reply::body("nonsense"),
+        Reply::Huge,
+    ] {
+        let fake = FakeOpenAi::start([reply, Reply::body("hello")]);
+        assert!(ask(&remote(settings(&fake))).await.is_err());
+        assert_eq!(fake.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn errors_tell_codes_but_neither_key_nor_content() {
+    let named = r#"{"error":{"message":"No model 'my\nmodel'","code":"model_not_found"}}"#;
+    let error = outcome(Reply::Status(404, "", named)).await;
+    assert!(matches!(&error, RemoteError::Refused { detail, .. } if detail == "No model 'my model'"));
+    assert_eq!(error.to_string(), "the server answered 404: model_not_found");
+    let echo = r#"{"error":{"message":"a secret","code":"of 'a secret'"}}"#;
+    assert_eq!(outcome(Reply::Status(400, "", echo)).await.to_string(), "the server answered 400: Bad Request");
+    let error = outcome(Reply::Status(401, "", r#"{"error":{"message":"wrong key sk-secret"}}"#)).await;
+    assert_eq!(error.to_string(), "the server answered 401: Unauthorized");
+    let error = outcome(Reply::Huge).await;
+    assert_eq!(error.to_string(), "the server's answer cannot be used: it has more than 1000 bytes");
+    let fake = FakeOpenAi::start([Reply::Close]);
+    let nobody =
+        RemoteSettings { url: "http://127.0.0.1:1/v1?key=password".parse().unwrap(), retries: 0, ..settings(&fake) };
+    let error = ask(&remote(nobody)).await.unwrap_err();
+    assert!(matches!(&error, RemoteError::Unreachable(text) if !text.contains("password")), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_failing_is_left_alone_until_it_is_back() {
+    let fake = FakeOpenAi::start([Reply::Status(500, "", "")]);
+    let remote = remote(RemoteSettings { retries: 0, ..settings(&fake) });
+    for _ in 0..5 {
+        assert!(matches!(ask(&remote).await, Err(RemoteError::Refused { .. })));
+    }
+    assert!(matches!(ask(&remote).await, Err(RemoteError::Paused(_))) && remote.is_paused());
+    assert_eq!(fake.seen().len(), 5);
+    fake.replies([Reply::body("hello")]);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(10)).await;
+    tokio::time::resume();
+    assert_eq!(ask(&remote).await.unwrap(), "hello");
+    assert!(!remote.is_paused());
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_works() {
+    let fake = FakeOpenAi::start([Reply::Status(400, "", "")]);
+    let remote = remote(settings(&fake));
+    for _ in 0..9 {
+        assert!(matches!(ask(&remote).await, Err(RemoteError::Refused { .. })));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_lets_callers_wait_for_too_long_is_left_alone() {
+    let fake = FakeOpenAi::start([Reply::Hang]);
+    let remote = remote(RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) });
+    for (seconds, is_paused) in [(0, false), (1, false), (1, false), (1, false), (1, false), (1, true)] {
+        let (seen, mut asked) = (fake.seen().len(), Box::pin(ask(&remote)));
+        tokio::select! {
+            biased;
+            _ = &mut asked => panic!("it hangs"),
+            () = until(|| fake.seen().len() > seen) => {}
+        }
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+        drop(asked);
+        tokio::time::resume();
+        assert_eq!(remote.is_paused(), is_paused);
+    }
+}
+
+#[tokio::test]
+async fn who_gives_up_makes_room() {
+    let fake = FakeOpenAi::start([Reply::Hang]);
+    let remote = remote(settings(&fake));
+    let mut waiting: Vec<_> = (0..40).map(|_| Box::pin(ask(&remote))).collect();
+    tokio::select! {
+        _ = futures_util::future::select_all(&mut waiting) => panic!("it hangs"),
+        () = until(|| fake.seen().len() == super::PLACES.0) => {}
+    }
+    assert_eq!(remote.turns.available_permits(), 0);
+    fake.replies([Reply::body("hello")]);
+    drop(waiting);
+    assert_eq!(ask(&remote).await.unwrap(), "hello");
+    assert_eq!(remote.turns.available_permits(), super::PLACES.0);
+}
+
+async fn until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[test]
+fn paths_are_put_below_the_base_once() {
+    let fake = FakeOpenAi::start([Reply::Close]);
+    for (url, endpoint) in [
+        ("http://a", "http://a/ask"),
+        ("http://a/v1/", "http://a/v1/ask"),
+        ("http://a/v1/ask", "http://a/v1/ask"),
+        ("http://a/v1?version=1", "http://a/v1/ask?version=1"),
+    ] {
+        let remote = remote(RemoteSettings { url: url.parse().unwrap(), ..settings(&fake) });
+        assert_eq!(remote.endpoint.as_str(), endpoint);
+    }
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    let fake = FakeOpenAi::start([Reply::Close]);
+    let good = || settings(&fake);
+    for bad in [
+        RemoteSettings { url: "ftp://example.com".parse().unwrap(), ..good() },
+        RemoteSettings { url: "http://me:sk-secret@example.com".parse().unwrap(), ..good() },
+        RemoteSettings { key: Some("sk-secret\n".to_owned()), ..good() },
+        RemoteSettings { model: String::new(), ..good() },
+        RemoteSettings { timeout: Duration::ZERO, ..good() },
+    ] {
+        let error = Remote::new(bad, "ask", 1000).err().unwrap();
+        assert!(matches!(&error, RemoteError::Setting(text) if !text.contains("sk-")), "{error}");
+    }
+}

@@ -1,0 +1,95 @@
+//! Sessions and their messages, a page at a time.
+
+use knowhow_domain::{Channel, Result, Scope};
+use knowhow_store::Principal;
+use knowhow_store::sessions::{self, SessionFilter, SessionKey};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::open::{OpenedSession, view};
+use super::view::{MessageView, SessionView};
+use super::{missing, session_id};
+use crate::App;
+use crate::page::{Page, PageQuery, check_filter, rows_for};
+
+/// Which sessions.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListSessions {
+    /// Of this key.
+    #[param(max_length = 255)]
+    pub key: Option<String>,
+    /// On this channel.
+    pub channel: Option<Channel>,
+    /// Open ones, or those that are over.
+    pub open: Option<bool>,
+    /// Most items to answer with.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 2048)]
+    pub cursor: Option<String>,
+}
+
+/// Which messages.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListMessages {
+    /// Most items to answer with.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 2048)]
+    pub cursor: Option<String>,
+}
+
+/// Lists sessions, the newest first.
+///
+/// # Errors
+/// `Malformed` for a limit or cursor that cannot be.
+pub async fn list_sessions(app: &App, principal: &Principal, query: &ListSessions) -> Result<Page<SessionView>> {
+    principal.require(Scope::Sessions)?;
+    let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
+    let limit = page.limit()?;
+    let before = page.after::<Uuid>()?.unwrap_or(Uuid::max());
+    check_filter("key", query.key.as_deref(), 255)?;
+    let filter =
+        SessionFilter { key: query.key.as_deref(), channel: query.channel.map(Channel::as_str), is_open: query.open };
+    let rows = sessions::list(&app.db, principal, &filter, before, rows_for(limit)).await?;
+    Page::of(rows, limit, |last| last.id, SessionView::of)
+}
+
+/// A session with its snapshot.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn get_session(app: &App, principal: &Principal, session: &str) -> Result<OpenedSession> {
+    principal.require(Scope::Sessions)?;
+    let session = session_id(session)?;
+    let found = sessions::find(&app.db, principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
+    view(app, principal, found, true).await
+}
+
+/// What both sides said, in their order.
+///
+/// # Errors
+/// `NotFound`; `Malformed` for a limit or cursor that cannot be.
+pub async fn list_messages(
+    app: &App,
+    principal: &Principal,
+    session: &str,
+    query: &ListMessages,
+) -> Result<Page<MessageView>> {
+    principal.require(Scope::Sessions)?;
+    let session = session_id(session)?;
+    let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
+    let (limit, after) = (page.limit()?, page.after::<Uuid>()?.unwrap_or(Uuid::nil()));
+    let rows = sessions::list_messages(&app.db, principal, session, after, rows_for(limit)).await?;
+    if rows.is_empty() {
+        sessions::find(&app.db, principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
+    }
+    Page::of(rows, limit, |last| last.id, MessageView::of)
+}

@@ -1,0 +1,64 @@
+//! What can be done with sessions: opened, turned, judged, ended, read again.
+
+mod compose;
+mod list;
+mod log;
+mod open;
+mod turn;
+mod view;
+
+pub use list::{ListMessages, ListSessions, get_session, list_messages, list_sessions};
+pub use log::{
+    AddReply, FeedbackKind, GiveFeedback, Logged, TaintSession, add_reply, end_session, give_feedback, taint_session,
+};
+pub use open::{OpenSession, OpenedSession, open_session};
+pub use turn::{TakeTurn, get_turn, take_turn};
+pub use view::{ActiveView, MessageView, RelatedView, RelevantView, SessionView, TooLongView, TurnAnswer};
+
+use knowhow_domain::{Error, Result};
+use uuid::Uuid;
+
+/// Largest message, bytes.
+const MESSAGE_BYTES: usize = 64 * 1024;
+
+/// A message that says something.
+///
+/// # Errors
+/// `Invalid` for an empty one, `TooLarge` for one of more than 64 KiB.
+pub(crate) fn check_message(message: &str) -> Result<&str> {
+    check_said("message", message)
+}
+
+/// The same for a member of another name.
+///
+/// # Errors
+/// As [`check_message`].
+pub(crate) fn check_said<'a>(member: &str, text: &'a str) -> Result<&'a str> {
+    if text.len() > MESSAGE_BYTES {
+        return Err(Error::TooLarge { what: format!("the {member}"), limit: MESSAGE_BYTES as u64 });
+    }
+    let refused = |detail: &str| Err(Error::invalid(format!("/{member}"), detail));
+    if text.contains('\0') {
+        return refused("must not contain NUL");
+    }
+    if text.trim().is_empty() { refused("must not be empty") } else { Ok(text) }
+}
+
+/// Sessions are called by id alone; whatever is no id is no session.
+fn session_id(id: &str) -> Result<Uuid> {
+    Uuid::try_parse(id.trim()).map_err(|_| missing())
+}
+
+fn missing() -> Error {
+    Error::not_found("session")
+}
+
+/// A short text of a caller's: no control characters, bounded.
+fn check_text(pointer: &str, text: &str, most: usize) -> Result<()> {
+    let length = text.chars().count();
+    if length == 0 || length > most || text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
+        let detail = format!("must have 1 to {most} characters and no control characters, has {length}");
+        return Err(Error::invalid(pointer, detail));
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Open: the conversation of a key goes on, or a new one begins with the current snapshot.
+
+use knowhow_domain::session::{MAX_TURNS, is_over};
+use knowhow_domain::settings::INDEX_BUDGETS;
+use knowhow_domain::{Channel, Error, FieldError, Result, Scope};
+use knowhow_store::Principal;
+use knowhow_store::sessions::{self, NewSession, Opened, SessionKey};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::missing;
+use super::view::SessionView;
+use crate::conversations::{ConversationSummary, previous_summary};
+use crate::snapshots::{self, SnapshotView};
+use crate::{App, Call};
+
+/// How to open a session. All members may be left out.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"key": "+49301234567", "channel": "sms"}))]
+pub struct OpenSession {
+    /// Names the stream of messages it belongs to, such as a telephone number or a thread: within 6 hours of the last
+    /// message the same key goes on with the same session.
+    #[schema(min_length = 1, max_length = 255)]
+    pub key: Option<String>,
+    /// How it is held; `sms` by default.
+    pub channel: Option<Channel>,
+    /// Turns it may have; by default the channel's.
+    #[schema(minimum = 1, maximum = 1000)]
+    pub max_turns: Option<u32>,
+    /// Characters of the skill index in its snapshot.
+    #[schema(minimum = 200, maximum = 200_000)]
+    pub index_budget: Option<u32>,
+    /// Whether each turn brings the body of the best recalled skill along, for voice and small models.
+    pub inline_top: Option<bool>,
+}
+
+/// A session with what it begins with.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct OpenedSession {
+    /// The session.
+    #[serde(flatten)]
+    pub session: SessionView,
+    /// The frozen prompt block; the same for as long as the session lasts.
+    pub snapshot: SnapshotView,
+    /// What the conversation before under this key came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_summary: Option<ConversationSummary>,
+    /// Whether the session had been opened before.
+    pub resumed: bool,
+}
+
+/// Rounds, where other requests open and close sessions of the same key.
+const ROUNDS: usize = 8;
+
+/// Opens a session, or goes on with the one of its key.
+///
+/// # Errors
+/// `Invalid` for a member out of its bounds.
+pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: &OpenSession) -> Result<OpenedSession> {
+    principal.require(Scope::Sessions)?;
+    call.check()?;
+    check(input)?;
+    let channel = input.channel.unwrap_or_default();
+    let budget = snapshots::budget_of(principal, input.index_budget, Some(channel));
+    let turns = input.max_turns.unwrap_or_else(|| principal.settings().max_turns(channel));
+    // A repeated request without a key of its own means the same session.
+    let key = input.key.as_deref().or(call.idempotency_key.as_deref());
+    for _ in 0..ROUNDS {
+        if let Some(key) = key
+            && let Some(open) = sessions::find(&app.db, principal, SessionKey::Open(key)).await?
+            && open.session.last_message_at.is_some()
+            && !is_over(open.session.last_message_at, app.now())
+        {
+            return view(app, principal, open, true).await;
+        }
+        let snapshot = snapshots::current(app, principal, budget).await?.snapshot;
+        let new = NewSession {
+            key,
+            channel: channel.as_str(),
+            max_turns: i32::try_from(turns).unwrap_or(i32::MAX),
+            index_budget: budget,
+            inline_top: input.inline_top.unwrap_or_default(),
+            snapshot: snapshot.id,
+            now: app.now(),
+        };
+        if let Some((id, resumed)) = sessions::open(&app.db, principal, &new).await? {
+            let opened = sessions::find(&app.db, principal, SessionKey::Id(id)).await?.ok_or_else(missing)?;
+            return view(app, principal, opened, resumed).await;
+        }
+    }
+    Err(Error::Unavailable("other requests open sessions of this key; try again".into()))
+}
+
+pub(super) async fn view(app: &App, principal: &Principal, opened: Opened, resumed: bool) -> Result<OpenedSession> {
+    let previous_summary = previous_summary(app, principal, &opened).await?;
+    let Opened { session, snapshot, .. } = opened;
+    let expires_at = session.started_at + app.snapshot_lifetime;
+    Ok(OpenedSession {
+        snapshot: SnapshotView::of(snapshot, expires_at)?,
+        session: SessionView::of(session),
+        previous_summary,
+        resumed,
+    })
+}
+
+fn check(input: &OpenSession) -> Result<()> {
+    let mut findings = Vec::new();
+    if let Some(key) = &input.key {
+        let length = key.chars().count();
+        if length == 0 || length > 255 || key.chars().any(char::is_control) || key.trim() != key {
+            let detail = "must have 1 to 255 characters, no control characters and no blanks around it";
+            findings.push(FieldError::new("/key", detail));
+        }
+    }
+    let bounds = [("/max_turns", input.max_turns, 1..=MAX_TURNS), ("/index_budget", input.index_budget, INDEX_BUDGETS)];
+    for (pointer, value, bounds) in bounds {
+        if let Some(value) = value.filter(|value| !bounds.contains(value)) {
+            let detail = format!("must be {} to {}, is {value}", bounds.start(), bounds.end());
+            findings.push(FieldError::new(pointer, detail));
+        }
+    }
+    if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
+}

@@ -1,0 +1,220 @@
+//! Turn: one message of the user, and the skills that help with it.
+
+use std::time::Duration;
+
+use knowhow_domain::recall::is_short;
+use knowhow_domain::session::{NUDGE_EVERY, is_over};
+use knowhow_domain::{Channel, Error, FieldError, Result, Scope, manifest};
+use knowhow_store::Principal;
+use knowhow_store::sessions::{self, ReadTurn, TurnState, WrittenTurn};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::compose::{Composed, Shown, Terms, compose};
+use super::{check_message, check_text, missing, session_id};
+use crate::recall::{self, Query};
+use crate::{App, Call};
+
+/// A message of the user.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"message": "send the report to Ann by mail", "turn_key": "msg-17"}))]
+pub struct TakeTurn {
+    /// What the user said.
+    #[schema(min_length = 1, max_length = 65_536)]
+    pub message: String,
+    /// Names the turn: the same key again is the same turn, with the same answer.
+    #[schema(min_length = 1, max_length = 255)]
+    pub turn_key: Option<String>,
+    /// Tools that the agent called since the turn before.
+    #[schema(minimum = 0)]
+    pub tool_calls: Option<u32>,
+    /// What the agent has read since the turn before that is not to be trusted; marks the session for good.
+    #[schema(max_items = 16)]
+    pub tainted_by: Option<Vec<String>>,
+    /// The agent's prompt was compressed: what it was shown may be shown again.
+    pub context_reset: Option<bool>,
+    /// Milliseconds that the answer may take; it then does without what is late. 500 by default.
+    #[schema(minimum = 1, maximum = 60_000)]
+    pub deadline_ms: Option<u32>,
+}
+
+/// What is left of the deadline for everything after the message's vector.
+const RESERVE: Duration = Duration::from_millis(10);
+
+/// Rounds, where other turns of the same session go first.
+const ROUNDS: usize = 64;
+
+/// Most hits that are looked at: what was shown before does not come again.
+const LOOKED_AT: usize = 200;
+
+/// Takes a turn: finds what helps with the message, and logs it. The answer is JSON of
+/// [`TurnAnswer`](super::TurnAnswer), in the bytes that it is kept in.
+///
+/// # Errors
+/// `NotFound`; `Conflict` `turn-limit` or `session-ended`; `Invalid`, also for a `turn_key` of another message, and
+/// `IdempotencyMismatch` for such a header.
+pub async fn take_turn(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    session: &str,
+    input: &TakeTurn,
+) -> Result<String> {
+    let began = Instant::now();
+    principal.require(Scope::Sessions)?;
+    call.check()?;
+    let session = session_id(session)?;
+    check(input)?;
+    let turn_key = input.turn_key.as_deref().or(call.idempotency_key.as_deref());
+    let digest = manifest::digest(input.message.as_bytes());
+    let embedding = async {
+        match is_short(&input.message) {
+            true => Ok((None, false)),
+            false => recall::embed(app, principal, &input.message, Some(began + patience(input))).await,
+        }
+    };
+    let (state, embedding) = tokio::join!(sessions::read_turn(&app.db, principal, session, turn_key), embedding);
+    let (mut state, (embedding, is_late)) = (state?, embedding?);
+    for _ in 0..ROUNDS {
+        let now = state.ok_or_else(missing)?;
+        if let Some((known, answer)) = now.repeated {
+            return if known == digest { Ok(answer) } else { Err(other_message(input)) };
+        }
+        check_open(app, &now)?;
+        let mut shown = shown(&now, input);
+        let catalogue = app.catalogues.get(app, principal, now.revision).await?;
+        let query = Query {
+            message: &input.message,
+            embedding: embedding.clone(),
+            searched: !is_short(&input.message),
+            limit: LOOKED_AT,
+        };
+        let found = recall::recall(app, principal, &catalogue, query).await?;
+        let terms = terms(principal, &now);
+        let mut composed = compose(app, principal, (&catalogue, &found), &terms, &mut shown).await?;
+        number(&mut composed, &now, is_late);
+        let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
+        let turn = ReadTurn { session, turns: now.turns };
+        if write(app, principal, turn, (input, turn_key), (&composed, &answer, &shown), &digest).await? {
+            return Ok(answer);
+        }
+        state = sessions::read_turn(&app.db, principal, session, turn_key).await?;
+    }
+    Err(Error::Unavailable("many turns of this session come at once; send them one after the other".into()))
+}
+
+/// The answer of a turn again, byte for byte.
+///
+/// # Errors
+/// `NotFound`.
+pub async fn get_turn(app: &App, principal: &Principal, session: &str, turn: i32) -> Result<String> {
+    principal.require(Scope::Sessions)?;
+    let session = session_id(session)?;
+    sessions::find_turn(&app.db, principal, session, turn).await?.ok_or_else(|| Error::not_found("turn"))
+}
+
+fn check(input: &TakeTurn) -> Result<()> {
+    check_message(&input.message)?;
+    if let Some(key) = &input.turn_key {
+        check_text("/turn_key", key, 255)?;
+    }
+    let sources = input.tainted_by.as_deref().unwrap_or_default();
+    if sources.len() > 16 {
+        return Err(Error::invalid("/tainted_by", "takes at most 16 sources"));
+    }
+    for (place, source) in sources.iter().enumerate() {
+        check_text(&format!("/tainted_by/{place}"), source, 255)?;
+    }
+    let mut findings = Vec::new();
+    if input.deadline_ms.is_some_and(|ms| !(1..=60_000).contains(&ms)) {
+        findings.push(FieldError::new("/deadline_ms", "must be 1 to 60000"));
+    }
+    if input.tool_calls.is_some_and(|calls| calls > i32::MAX as u32) {
+        findings.push(FieldError::new("/tool_calls", "is out of bounds"));
+    }
+    if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
+}
+
+/// How long the message's vector is waited for.
+fn patience(input: &TakeTurn) -> Duration {
+    let deadline = Duration::from_millis(u64::from(input.deadline_ms.unwrap_or(500)));
+    deadline.saturating_sub(RESERVE)
+}
+
+fn other_message(input: &TakeTurn) -> Error {
+    if input.turn_key.is_none() {
+        return Error::IdempotencyMismatch;
+    }
+    Error::invalid("/turn_key", "was used for another message of this session; use a fresh key for each message")
+}
+
+fn check_open(app: &App, state: &TurnState) -> Result<()> {
+    let channel = Channel::from_wire(&state.channel).unwrap_or_default();
+    if state.ended_at.is_some() || (channel.is_single_stream() && is_over(state.last_message_at, app.now())) {
+        let detail = "the conversation is over; open a session with its key, which begins the next one".into();
+        return Err(Error::Conflict { code: "session-ended", detail });
+    }
+    if state.turns >= state.max_turns {
+        let detail = format!(
+            "all {} turns of this session are taken; end it and open another one, or open it with more max_turns",
+            state.max_turns
+        );
+        return Err(Error::Conflict { code: "turn-limit", detail });
+    }
+    Ok(())
+}
+
+fn shown(state: &TurnState, input: &TakeTurn) -> Shown {
+    if input.context_reset.unwrap_or_default() {
+        return Shown::default();
+    }
+    Shown { listed: state.listed.iter().copied().collect(), injected: state.injected.iter().copied().collect() }
+}
+
+fn terms(principal: &Principal, state: &TurnState) -> Terms {
+    let channel = Channel::from_wire(&state.channel).unwrap_or_default();
+    Terms {
+        body_budget: principal.settings().body_budget(channel) as usize,
+        inline_top: state.inline_top,
+        nudge: (state.turns + 1) % NUDGE_EVERY == 0,
+    }
+}
+
+fn number(composed: &mut Composed, state: &TurnState, is_late: bool) {
+    composed.answer.turn = state.turns + 1;
+    composed.answer.turns_left = state.max_turns - state.turns - 1;
+    if is_late {
+        composed.answer.degraded.push("embedding".into());
+    }
+}
+
+async fn write(
+    app: &App,
+    principal: &Principal,
+    turn: ReadTurn,
+    (input, turn_key): (&TakeTurn, Option<&str>),
+    (composed, answer, shown): (&Composed, &str, &Shown),
+    digest: &[u8],
+) -> Result<bool> {
+    let sorted = |set: &std::collections::HashSet<Uuid>| {
+        let mut ids: Vec<Uuid> = set.iter().copied().collect();
+        ids.sort_unstable();
+        ids
+    };
+    let written = WrittenTurn {
+        message: &input.message,
+        tool_calls: i32::try_from(input.tool_calls.unwrap_or_default()).unwrap_or(i32::MAX),
+        turn_key,
+        request_digest: digest,
+        answer,
+        listed: &sorted(&shown.listed),
+        injected: &sorted(&shown.injected),
+        used: &composed.used,
+        tainted_by: input.tainted_by.as_deref().unwrap_or_default(),
+        now: app.now(),
+    };
+    sessions::write_turn(&app.db, principal, turn, &written).await
+}

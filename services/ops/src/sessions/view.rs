@@ -1,0 +1,172 @@
+//! Sessions and turns as callers see them.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::Channel;
+use knowhow_store::sessions::{Message, Session};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// One conversation.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct SessionView {
+    /// Its id.
+    pub id: Uuid,
+    /// The stream it belongs to; its own id where the caller named none.
+    #[schema(example = "+49301234567")]
+    pub key: String,
+    /// How it is held.
+    pub channel: Channel,
+    /// Turns it may have.
+    #[schema(minimum = 1)]
+    pub max_turns: i32,
+    /// Turns it has had.
+    #[schema(minimum = 0)]
+    pub turns: i32,
+    /// Turns that are left.
+    #[schema(minimum = 0)]
+    pub turns_left: i32,
+    /// Whether the best recalled skill's body comes along.
+    pub inline_top: bool,
+    /// Whether it has read content that is not to be trusted; for good.
+    pub tainted: bool,
+    /// What that was.
+    pub tainted_by: Vec<String>,
+    /// `good`, `fair` or `poor`, where somebody said so.
+    pub quality: Option<String>,
+    /// The conversation before it under the same key.
+    pub previous_session: Option<Uuid>,
+    /// Opened.
+    pub started_at: DateTime<Utc>,
+    /// The last message of either side.
+    pub last_message_at: Option<DateTime<Utc>>,
+    /// Over since.
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+impl SessionView {
+    pub(super) fn of(session: Session) -> Self {
+        Self {
+            id: session.id,
+            key: session.key,
+            channel: Channel::from_wire(&session.channel).unwrap_or_default(),
+            max_turns: session.max_turns,
+            turns: session.turns,
+            turns_left: (session.max_turns - session.turns).max(0),
+            inline_top: session.inline_top,
+            tainted: !session.tainted_by.is_empty(),
+            tainted_by: session.tainted_by,
+            quality: session.quality,
+            previous_session: session.previous,
+            started_at: session.started_at,
+            last_message_at: session.last_message_at,
+            ended_at: session.ended_at,
+        }
+    }
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct MessageView {
+    /// Its id.
+    pub id: Uuid,
+    /// In which turn.
+    pub turn: i32,
+    /// `user` or `agent`.
+    #[schema(example = "user")]
+    pub speaker: String,
+    /// What was said.
+    pub text: String,
+    /// Tools that the agent called: before a user's message, or for its own.
+    #[schema(minimum = 0)]
+    pub tool_calls: i32,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+impl MessageView {
+    pub(super) fn of(message: Message) -> Self {
+        let Message { id, turn, speaker, text, tool_calls, at } = message;
+        Self { id, turn, speaker, text, tool_calls, at }
+    }
+}
+
+/// What a turn brings. Read again, it is the same bytes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+pub struct TurnAnswer {
+    /// Its number, from 1.
+    #[schema(minimum = 1)]
+    pub turn: i32,
+    /// Turns that are left after it.
+    #[schema(minimum = 0)]
+    pub turns_left: i32,
+    /// Skills that the message names, with their bodies: instructions.
+    pub active: Vec<ActiveView>,
+    /// Skills that the message names whose bodies are longer than the turn has room for; load them with `skill_view`.
+    pub too_long: Vec<TooLongView>,
+    /// Skills that may help, best first: for reference.
+    pub relevant: Vec<RelevantView>,
+    /// Neighbours of those.
+    pub related: Vec<RelatedView>,
+    /// A reminder to save what was learned, every 10 turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nudge: Option<String>,
+    /// The block to put into the prompt as is; empty where nothing was found.
+    pub text: String,
+    /// What this answer had to do without: `embedding` where the message's vector was not there in time.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[schema(required = false)]
+    pub degraded: Vec<String>,
+}
+
+/// A skill that the message names.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ActiveView {
+    /// Full name.
+    pub name: String,
+    /// Its version.
+    pub version: i32,
+    /// The markdown body.
+    pub content: String,
+    /// How the message calls it.
+    pub reason: String,
+}
+
+/// A skill without room.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct TooLongView {
+    /// Full name.
+    pub name: String,
+    /// Characters of its body.
+    pub characters: usize,
+}
+
+/// A skill that may help.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct RelevantView {
+    /// Full name.
+    pub name: String,
+    /// The line of the index.
+    pub summary: String,
+    /// Comparable within one answer.
+    pub score: f32,
+    /// Why, in words and numbers.
+    pub reason: String,
+    /// With `inline_top`, for the best: its body, as reference material.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Its version, with `content`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<i32>,
+}
+
+/// A neighbour.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct RelatedView {
+    /// Full name.
+    pub name: String,
+    /// The line of the index.
+    pub summary: String,
+    /// The skill whose `see_also` names it.
+    pub via: String,
+}

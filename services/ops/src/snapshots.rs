@@ -1,0 +1,187 @@
+//! Frozen snapshots: given to sessions that begin, rendered anew when none is young enough.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::index::IndexLine;
+use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
+use knowhow_domain::{Channel, Error, Result, SKILLS_GUIDANCE, Scope, TenantId, UserId, manifest};
+use knowhow_store::Principal;
+use knowhow_store::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot};
+use moka::sync::Cache;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{App, compute};
+
+/// A frozen prompt block.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct SnapshotView {
+    /// Its id.
+    pub id: Uuid,
+    /// SHA-256 of `text`, hex. The same text keeps it, and its id.
+    pub sha256: String,
+    /// When these bytes were first rendered.
+    pub created_at: DateTime<Utc>,
+    /// From when on sessions are given a newer one.
+    pub expires_at: DateTime<Utc>,
+    /// About how many tokens `text` is to a model.
+    pub tokens: usize,
+    /// Skills that the index left out for want of room; its last line says the same.
+    pub omitted: u32,
+    /// Skills whose summary was shortened or left out.
+    pub shortened: u32,
+    /// The block to put into the prompt as is.
+    pub text: String,
+}
+
+/// The current snapshot, and what it does not know yet.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct CurrentView {
+    /// The snapshot.
+    #[serde(flatten)]
+    pub snapshot: SnapshotView,
+    /// Skills saved since it was rendered, by name, at most 200: they can be loaded and are recalled already.
+    pub stale_skills: Vec<String>,
+}
+
+/// Which snapshots this process has just given out, so that who has one already is told so without asking the database.
+pub struct KnownSnapshots(Cache<(TenantId, UserId), Arc<str>>);
+
+/// How long it is believed. Whatever is deleted is out of the snapshots of sessions to come within 5 s.
+const KNOWN_FOR: Duration = Duration::from_secs(2);
+/// Most users.
+const KNOWN: u64 = 100_000;
+
+impl Default for KnownSnapshots {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(KNOWN).time_to_live(KNOWN_FOR).build())
+    }
+}
+
+impl KnownSnapshots {
+    fn note(&self, principal: &Principal, snapshot: &SnapshotView) -> Result<()> {
+        self.0.insert((principal.tenant(), principal.user()?), snapshot.sha256.as_str().into());
+        Ok(())
+    }
+}
+
+/// The SHA-256 of the user's current snapshot, hex, where this process has given it out within the last 2 seconds.
+///
+/// # Errors
+/// `Forbidden`.
+pub fn find_known(app: &App, principal: &Principal) -> Result<Option<Arc<str>>> {
+    principal.require(Scope::Sessions)?;
+    Ok(app.snapshots.0.get(&(principal.tenant(), principal.user()?)))
+}
+
+/// What of the index had no room.
+#[derive(Serialize, Deserialize)]
+struct Omitted {
+    omitted: u32,
+    shortened: u32,
+}
+
+impl SnapshotView {
+    /// A snapshot that expires then.
+    pub(crate) fn of(snapshot: Snapshot, expires_at: DateTime<Utc>) -> Result<Self> {
+        let Omitted { omitted, shortened } = serde_json::from_value(snapshot.omitted).map_err(Error::internal)?;
+        Ok(Self {
+            id: snapshot.id,
+            sha256: manifest::hex(&snapshot.sha256),
+            created_at: snapshot.created_at,
+            expires_at,
+            tokens: estimate_tokens(&snapshot.text),
+            omitted,
+            shortened,
+            text: snapshot.text,
+        })
+    }
+}
+
+/// The user's current snapshot; one is rendered where there is none, or it is too old, or something that it may show
+/// was taken away.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn get_snapshot(app: &App, principal: &Principal) -> Result<CurrentView> {
+    principal.require(Scope::Sessions)?;
+    let budget = budget_of(principal, None, None);
+    let current = current(app, principal, budget).await?;
+    view(app, principal, current)
+}
+
+/// Renders the snapshot anew, now.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn refresh_snapshot(app: &App, principal: &Principal) -> Result<CurrentView> {
+    principal.require(Scope::Sessions)?;
+    let current = render(app, principal, budget_of(principal, None, None), true).await?;
+    view(app, principal, current)
+}
+
+/// Characters of the index: what the caller asks for, or what the tenant has settled for the channel.
+pub(crate) fn budget_of(principal: &Principal, asked: Option<u32>, channel: Option<Channel>) -> i32 {
+    let settings = principal.settings();
+    let settled = channel.map_or(settings.index_budget, |channel| settings.index_budget(channel));
+    i32::try_from(asked.unwrap_or(settled)).unwrap_or(i32::MAX)
+}
+
+/// The snapshot for sessions that begin now.
+pub(crate) async fn current(app: &App, principal: &Principal, index_budget: i32) -> Result<CurrentSnapshot> {
+    let now = app.now();
+    match snapshots::find_current(&app.db, principal, index_budget, now).await? {
+        Some(current) if current.is_whole && now < current.rendered_at + app.snapshot_lifetime => Ok(current),
+        _ => render(app, principal, index_budget, true).await,
+    }
+}
+
+/// Renders from one consistent read, and keeps it. `is_asked` says that somebody waits, so that the user is active.
+pub(crate) async fn render(
+    app: &App,
+    principal: &Principal,
+    index_budget: i32,
+    is_asked: bool,
+) -> Result<CurrentSnapshot> {
+    let now = app.now();
+    let parts = snapshots::read_parts(&app.db, principal).await?;
+    let revision = parts.revision;
+    let rendered = compute(move || Ok(print(&parts, index_budget))).await?;
+    let index = &rendered.index;
+    let omitted = json!({"omitted": index.omitted, "shortened": index.shortened + index.bare});
+    let sha256 = manifest::digest(rendered.text.as_bytes());
+    let new = NewSnapshot { sha256, text: &rendered.text, omitted: &omitted, revision, now, is_asked };
+    let snapshot = snapshots::put(&app.db, principal, index_budget, &new).await?;
+    let snapshot = snapshot.ok_or_else(|| Error::internal("a snapshot was rendered and not kept"))?;
+    Ok(CurrentSnapshot { snapshot, rendered_at: now, is_whole: true, stale: Vec::new() })
+}
+
+fn print(parts: &Parts, index_budget: i32) -> Rendered {
+    let skills = parts.skills.iter().map(|skill| IndexLine {
+        name: &skill.name,
+        summary: skill.summary.as_deref(),
+        description: &skill.description,
+        importance: skill.importance,
+    });
+    let conversations = parts.conversations.iter().rev();
+    let parts = SnapshotParts {
+        guidance: SKILLS_GUIDANCE,
+        soul: parts.soul.as_deref(),
+        skills: skills.collect(),
+        memories: parts.memories.iter().map(String::as_str).collect(),
+        conversations: conversations
+            .map(|(title, ended)| ConversationLine { day: ended.date_naive(), title })
+            .collect(),
+    };
+    render_snapshot(&parts, usize::try_from(index_budget).unwrap_or_default())
+}
+
+fn view(app: &App, principal: &Principal, current: CurrentSnapshot) -> Result<CurrentView> {
+    let snapshot = SnapshotView::of(current.snapshot, current.rendered_at + app.snapshot_lifetime)?;
+    app.snapshots.note(principal, &snapshot)?;
+    Ok(CurrentView { snapshot, stale_skills: current.stale })
+}

@@ -1,0 +1,95 @@
+//! What a conversation says of itself, by simple signs.
+
+use std::collections::HashMap;
+
+use knowhow_domain::headline;
+use knowhow_domain::headline::sentences;
+use knowhow_domain::recall::{find_rarity, list_terms};
+
+use super::conversation::{LIST_ITEMS, Speaker};
+
+/// Words that are commoner are no topics: about the 350 commonest of English.
+const COMMON: f32 = 2.5;
+/// Longer runs are no words but data.
+const WORD_CHARS: usize = 32;
+/// The last messages of the user whose questions may be open.
+const LAST: usize = 2;
+
+// Signs are compared with lowercase words without apostrophes.
+const DECIDED: &[&str] = &["lets", "we decided", "i decided", "go with"];
+const PREFERRED: &[&str] = &["i prefer", "i like", "i dont like", "always", "never", "call me"];
+const NOT_PREFERRED: &[&str] = &["never mind"];
+const OPEN: &[&str] = &["todo", "remind me", "need to", "next time"];
+
+type Messages<'a> = [(Speaker, &'a str)];
+
+/// The first sentence of the user, or of anybody.
+pub(super) fn title(messages: &Messages<'_>) -> String {
+    let first = users(messages).next().or_else(|| messages.first().map(|(_, text)| *text));
+    first.map(headline).unwrap_or_default()
+}
+
+/// The user's words that are frequent here and rare elsewhere, as first written.
+pub(super) fn topics(messages: &Messages<'_>) -> Vec<String> {
+    let mut found: Vec<(&str, f32, f32)> = Vec::new();
+    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
+    for word in users(messages).flat_map(words) {
+        let place = *places.entry(list_terms(word)).or_insert(found.len());
+        match found.get_mut(place) {
+            Some((_, _, count)) => *count += 1.0,
+            None => found.push((word, find_rarity(word).unwrap_or(0.0), 1.0)),
+        }
+    }
+    found.retain(|(_, rarity, _)| *rarity >= COMMON);
+    // Stable: of equals the one that was said first.
+    found.sort_by(|a, b| (b.1 * b.2).total_cmp(&(a.1 * a.2)));
+    found.into_iter().take(LIST_ITEMS).map(|(word, ..)| word.to_owned()).collect()
+}
+
+/// What the user decided.
+pub(super) fn decisions(messages: &Messages<'_>) -> Vec<String> {
+    sentences_with(users(messages), DECIDED)
+}
+
+/// How the user likes things done.
+pub(super) fn preferences(messages: &Messages<'_>) -> Vec<String> {
+    let mut found = sentences_with(users(messages), PREFERRED);
+    found.retain(|sentence| !has_sign(sentence, NOT_PREFERRED));
+    found
+}
+
+/// Tasks that the user named, and questions at the end that the agent has not answered.
+pub(super) fn pending(messages: &Messages<'_>) -> Vec<String> {
+    let mut found = sentences_with(users(messages), OPEN);
+    let is_agent = |(speaker, _): &(Speaker, &str)| *speaker == Speaker::Agent;
+    let unanswered = messages.iter().rposition(is_agent).map_or(messages, |last| &messages[last + 1..]);
+    let last = &unanswered[unanswered.len().saturating_sub(LAST)..];
+    found.extend(users(last).flat_map(sentences).filter(|sentence| sentence.ends_with(['?', '？'])));
+    found
+}
+
+fn users<'a>(messages: &Messages<'a>) -> impl Iterator<Item = &'a str> {
+    messages.iter().filter(|(speaker, _)| *speaker == Speaker::User).map(|(_, text)| *text)
+}
+
+/// Runs of letters, with hyphens inside and few digits.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_word = |word: &&str| {
+        let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+        let chars = word.chars().count();
+        chars > 1 && chars <= WORD_CHARS && letters * 2 > chars
+    };
+    text.split(|c: char| !c.is_alphanumeric() && c != '-').map(|word| word.trim_matches('-')).filter(is_word)
+}
+
+fn sentences_with<'a>(texts: impl Iterator<Item = &'a str>, signs: &[&str]) -> Vec<String> {
+    texts.flat_map(sentences).filter(|sentence| has_sign(sentence, signs)).collect()
+}
+
+/// Whether one of the signs stands there as whole words.
+fn has_sign(sentence: &str, signs: &[&str]) -> bool {
+    let plain = sentence.to_lowercase().replace(['\'', '’'], "");
+    let words = plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let padded = words.fold(" ".to_owned(), |line, word| line + word + " ");
+    signs.iter().any(|sign| padded.contains(&format!(" {sign} ")))
+}

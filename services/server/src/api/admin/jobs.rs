@@ -1,0 +1,88 @@
+//! What is done in the background.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, delete, get, post};
+use knowhow_domain::JobState;
+use knowhow_ops::App;
+use knowhow_ops::admin::{self, Job};
+use knowhow_ops::page::{Page, PageQuery};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::TenantQuery;
+use crate::http::{AdminCaller, ApiError, Query, ReadProblems, WriteProblems, json};
+
+/// Which jobs.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct JobsQuery {
+    /// Only jobs in this state.
+    state: Option<JobState>,
+}
+
+/// Those that are not done, newest first: of the tenant, and for an operator who names none those of the system.
+#[utoipa::path(
+    operation_id = "list_jobs",
+    tag = "admin",
+    summary = "List jobs",
+    params(
+        JobsQuery,
+        PageQuery,
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "A page, newest first", body = Page<Job>),
+        ReadProblems
+    )
+)]
+#[get("/v1/admin/jobs")]
+pub(crate) async fn list_jobs(
+    app: Data<App>,
+    caller: AdminCaller,
+    query: Query<JobsQuery>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_jobs(&app, &caller.0, query.state, &page).await?;
+    Ok(json(StatusCode::OK, &page))
+}
+
+/// At once and from the first attempt, whether it is dead or waits for its next try.
+#[utoipa::path(
+    operation_id = "retry_job",
+    tag = "admin",
+    summary = "Try a job again",
+    params(
+        ("id" = i64, Path, description = "The job's id"),
+        TenantQuery
+    ),
+    responses(
+        (status = 204, description = "It waits for a worker"),
+        WriteProblems
+    )
+)]
+#[post("/v1/admin/jobs/{id}/retry")]
+pub(crate) async fn retry_job(app: Data<App>, caller: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
+    admin::retry_job(&app, &caller.0, *id).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// What it was to do is not done.
+#[utoipa::path(
+    operation_id = "discard_job",
+    tag = "admin",
+    summary = "Discard a job",
+    params(
+        ("id" = i64, Path, description = "The job's id"),
+        TenantQuery
+    ),
+    responses(
+        (status = 204, description = "Discarded"),
+        WriteProblems
+    )
+)]
+#[delete("/v1/admin/jobs/{id}")]
+pub(crate) async fn discard_job(app: Data<App>, caller: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
+    admin::discard_job(&app, &caller.0, *id).await?;
+    Ok(HttpResponse::NoContent().finish())
+}

@@ -1,0 +1,137 @@
+//! `/v1/memories`, `/v1/recall`, `/v1/soul`.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse, delete, get, post, put};
+use knowhow_ops::App;
+use knowhow_ops::memories::{self, ListMemories, MemoryView, Recall, RecalledItems, SaveMemory};
+use knowhow_ops::page::{Page, PageQuery};
+use knowhow_ops::soul::{self, PutSoul, SoulView};
+
+use crate::http::{
+    ApiError, CallerHeaders, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, if_match, json,
+    versioned,
+};
+
+/// Keeps a fact, an event or a reflection. A core memory is in every snapshot.
+#[utoipa::path(
+    operation_id = "save_memory",
+    tag = "memories",
+    summary = "Save a memory",
+    params(WriteHeaders),
+    request_body = SaveMemory,
+    responses((status = 201, description = "Kept", body = MemoryView), WriteProblems)
+)]
+#[post("/v1/memories")]
+pub(crate) async fn save_memory(
+    app: Data<App>,
+    caller: UserCaller,
+    body: JsonBody<SaveMemory>,
+) -> Result<HttpResponse, ApiError> {
+    let kept = memories::save_memory(&app, &caller.principal, &caller.call, &body.0).await?;
+    Ok(json(StatusCode::CREATED, &kept))
+}
+
+/// The user's memories, the newest first.
+#[utoipa::path(
+    operation_id = "list_memories",
+    tag = "memories",
+    summary = "List memories",
+    params(ListMemories, CallerHeaders),
+    responses((status = 200, description = "A page", body = Page<MemoryView>), CallerProblems)
+)]
+#[get("/v1/memories")]
+pub(crate) async fn list_memories(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<ListMemories>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &memories::list_memories(&app, &caller.principal, &query).await?))
+}
+
+/// Forgets a memory, at once; sessions that begin from now on are given a snapshot without it.
+#[utoipa::path(
+    operation_id = "delete_memory",
+    tag = "memories",
+    summary = "Delete a memory",
+    params(("memory" = String, Path, description = "Id"), WriteHeaders),
+    responses((status = 204, description = "Deleted"), WriteProblems)
+)]
+#[delete("/v1/memories/{memory}")]
+pub(crate) async fn delete_memory(
+    app: Data<App>,
+    caller: UserCaller,
+    memory: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    memories::delete_memory(&app, &caller.principal, &caller.call, &memory).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Memories and skills for a question, by words in any of their forms and by meaning.
+#[utoipa::path(
+    operation_id = "recall",
+    tag = "memories",
+    summary = "Recall memories and skills",
+    params(Recall, CallerHeaders),
+    responses((status = 200, description = "Best first", body = RecalledItems), CallerProblems)
+)]
+#[get("/v1/recall")]
+pub(crate) async fn recall(app: Data<App>, caller: UserCaller, query: Query<Recall>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &memories::recall(&app, &caller.principal, &query).await?))
+}
+
+/// How the user wants the agent to be. Empty, at version 0, where the user has said nothing.
+#[utoipa::path(
+    operation_id = "get_soul",
+    tag = "memories",
+    summary = "Read the soul",
+    params(CallerHeaders),
+    responses((status = 200, description = "The soul; `ETag` is its version", body = SoulView), CallerProblems)
+)]
+#[get("/v1/soul")]
+pub(crate) async fn get_soul(app: Data<App>, caller: UserCaller) -> Result<HttpResponse, ApiError> {
+    let soul = soul::get_soul(&app, &caller.principal).await?;
+    Ok(versioned(StatusCode::OK, soul.version, &soul))
+}
+
+/// Every version of the soul, the newest first.
+#[utoipa::path(
+    operation_id = "list_souls",
+    tag = "memories",
+    summary = "Read the soul's versions",
+    params(PageQuery, CallerHeaders),
+    responses((status = 200, description = "A page", body = Page<SoulView>), CallerProblems)
+)]
+#[get("/v1/soul/versions")]
+pub(crate) async fn list_souls(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &soul::list_souls(&app, &caller.principal, &query).await?))
+}
+
+/// Writes the soul, whole; every version is kept. Sessions have it that begin with the next snapshot.
+#[utoipa::path(
+    operation_id = "put_soul",
+    tag = "memories",
+    summary = "Write the soul",
+    params(
+        ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
+        WriteHeaders
+    ),
+    request_body = PutSoul,
+    responses((status = 200, description = "Written, or unchanged", body = SoulView), WriteProblems)
+)]
+#[put("/v1/soul")]
+pub(crate) async fn put_soul(
+    app: Data<App>,
+    caller: UserCaller,
+    body: JsonBody<PutSoul>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let base = if_match(request.headers())?;
+    let input = PutSoul { expected_version: base.or(body.0.expected_version), ..body.0 };
+    let soul = soul::put_soul(&app, &caller.principal, &caller.call, &input).await.map_err(ApiError::under(base))?;
+    Ok(versioned(StatusCode::OK, soul.version, &soul))
+}

@@ -1,0 +1,27 @@
+//! Conversations that are over.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpResponse, get};
+use knowhow_ops::App;
+use knowhow_ops::conversations::{self, ConversationView, ListConversations};
+use knowhow_ops::page::Page;
+
+use crate::http::{ApiError, CallerHeaders, CallerProblems, Query, UserCaller, json};
+
+/// Summaries of past conversations, the last first; with `q` those with its words in any form, the best first.
+#[utoipa::path(
+    operation_id = "list_conversations",
+    tag = "sessions",
+    summary = "List or search past conversations",
+    params(ListConversations, CallerHeaders),
+    responses((status = 200, description = "A page", body = Page<ConversationView>), CallerProblems)
+)]
+#[get("/v1/conversations")]
+pub(crate) async fn list_conversations(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<ListConversations>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &conversations::list_conversations(&app, &caller.principal, &query).await?))
+}

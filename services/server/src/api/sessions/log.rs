@@ -1,0 +1,106 @@
+//! The agent's side, taint, feedback, end.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, get, post};
+use knowhow_ops::App;
+use knowhow_ops::page::Page;
+use knowhow_ops::sessions::{
+    self, AddReply, GiveFeedback, ListMessages, Logged, MessageView, SessionView, TaintSession,
+};
+
+use crate::http::{
+    ApiError, CallerHeaders, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json,
+};
+
+/// Logs what the agent said; the summary of the conversation is made from both sides.
+#[utoipa::path(
+    operation_id = "add_reply",
+    tag = "sessions",
+    summary = "Log the agent's reply",
+    params(("session" = String, Path, description = "Id"), WriteHeaders),
+    request_body = AddReply,
+    responses((status = 200, description = "Logged", body = Logged), WriteProblems)
+)]
+#[post("/v1/sessions/{session}/reply")]
+pub(crate) async fn add_reply(
+    app: Data<App>,
+    caller: UserCaller,
+    session: Path<String>,
+    body: JsonBody<AddReply>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::add_reply(&app, &caller.principal, &caller.call, &session, &body.0).await?))
+}
+
+/// What both sides said, in their order.
+#[utoipa::path(
+    operation_id = "list_messages",
+    tag = "sessions",
+    summary = "Read the log of a session",
+    params(("session" = String, Path, description = "Id"), ListMessages, CallerHeaders),
+    responses((status = 200, description = "A page", body = Page<MessageView>), ReadProblems)
+)]
+#[get("/v1/sessions/{session}/messages")]
+pub(crate) async fn list_messages(
+    app: Data<App>,
+    caller: UserCaller,
+    session: Path<String>,
+    query: Query<ListMessages>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::list_messages(&app, &caller.principal, &session, &query).await?))
+}
+
+/// Marks a session that has read content which is not to be trusted, for good: what is written from it carries the mark.
+#[utoipa::path(
+    operation_id = "taint_session",
+    tag = "sessions",
+    summary = "Mark a session as tainted",
+    params(("session" = String, Path, description = "Id"), WriteHeaders),
+    request_body = TaintSession,
+    responses((status = 200, description = "The session", body = SessionView), WriteProblems)
+)]
+#[post("/v1/sessions/{session}/taint")]
+pub(crate) async fn taint_session(
+    app: Data<App>,
+    caller: UserCaller,
+    session: Path<String>,
+    body: JsonBody<TaintSession>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::taint_session(&app, &caller.principal, &session, &body.0).await?))
+}
+
+/// Keeps a correction, a thumb, or the quality of the session, open or over.
+#[utoipa::path(
+    operation_id = "give_feedback",
+    tag = "sessions",
+    summary = "Judge a session",
+    params(("session" = String, Path, description = "Id"), WriteHeaders),
+    request_body = GiveFeedback,
+    responses((status = 200, description = "The session", body = SessionView), WriteProblems)
+)]
+#[post("/v1/sessions/{session}/feedback")]
+pub(crate) async fn give_feedback(
+    app: Data<App>,
+    caller: UserCaller,
+    session: Path<String>,
+    body: JsonBody<GiveFeedback>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::give_feedback(&app, &caller.principal, &caller.call, &session, &body.0).await?))
+}
+
+/// Ends a session; its summary is made in the background. Ended again, it stays over since when it was.
+#[utoipa::path(
+    operation_id = "end_session",
+    tag = "sessions",
+    summary = "End a session",
+    params(("session" = String, Path, description = "Id"), WriteHeaders),
+    responses((status = 200, description = "The session", body = SessionView), WriteProblems)
+)]
+#[post("/v1/sessions/{session}/end")]
+pub(crate) async fn end_session(
+    app: Data<App>,
+    caller: UserCaller,
+    session: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::end_session(&app, &caller.principal, &session).await?))
+}

@@ -1,0 +1,72 @@
+//! Open, read, list.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, get, post};
+use knowhow_ops::App;
+use knowhow_ops::page::Page;
+use knowhow_ops::sessions::{self, ListSessions, OpenSession, OpenedSession, SessionView};
+
+use crate::http::{
+    ApiError, CallerHeaders, CallerProblems, OptionalJson, Query, ReadProblems, UserCaller, WriteHeaders,
+    WriteProblems, json,
+};
+
+/// Goes on with the session of the key, where its last message is at most 6 hours old; else ends it and opens a new one
+/// with the current snapshot and the summary of the one before.
+#[utoipa::path(
+    operation_id = "open_session",
+    tag = "sessions",
+    summary = "Open a session, or resume it by its key",
+    params(WriteHeaders),
+    request_body(content = OpenSession, description = "May be left out"),
+    responses(
+        (status = 201, description = "Opened", body = OpenedSession),
+        (status = 200, description = "Resumed", body = OpenedSession),
+        WriteProblems
+    )
+)]
+#[post("/v1/sessions")]
+pub(crate) async fn open_session(
+    app: Data<App>,
+    caller: UserCaller,
+    body: OptionalJson<OpenSession>,
+) -> Result<HttpResponse, ApiError> {
+    let opened = sessions::open_session(&app, &caller.principal, &caller.call, &body.0).await?;
+    let status = if opened.resumed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok(json(status, &opened))
+}
+
+/// The user's sessions, the newest first.
+#[utoipa::path(
+    operation_id = "list_sessions",
+    tag = "sessions",
+    summary = "List sessions",
+    params(ListSessions, CallerHeaders),
+    responses((status = 200, description = "A page", body = Page<SessionView>), CallerProblems)
+)]
+#[get("/v1/sessions")]
+pub(crate) async fn list_sessions(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<ListSessions>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::list_sessions(&app, &caller.principal, &query).await?))
+}
+
+/// A session with the snapshot it began with.
+#[utoipa::path(
+    operation_id = "get_session",
+    tag = "sessions",
+    summary = "Read a session",
+    params(("session" = String, Path, description = "Id"), CallerHeaders),
+    responses((status = 200, description = "The session", body = OpenedSession), ReadProblems)
+)]
+#[get("/v1/sessions/{session}")]
+pub(crate) async fn get_session(
+    app: Data<App>,
+    caller: UserCaller,
+    session: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::get_session(&app, &caller.principal, &session).await?))
+}

@@ -1,0 +1,53 @@
+//! The frozen snapshot.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, get, post};
+use knowhow_ops::App;
+use knowhow_ops::snapshots::{self, CurrentView};
+
+use crate::http::{
+    ApiError, CallerHeaders, CallerProblems, UserCaller, WriteHeaders, WriteProblems, json, not_modified,
+};
+
+/// The snapshot that a session would begin with now. Frozen: it changes every 30 minutes at most, and only where the
+/// user's data did.
+#[utoipa::path(
+    operation_id = "get_snapshot",
+    tag = "sessions",
+    summary = "Read the current snapshot",
+    params(CallerHeaders),
+    responses(
+        (status = 200, description = "The snapshot; `ETag` is the SHA-256 of its text", body = CurrentView),
+        (status = 304, description = "`If-None-Match` names this very snapshot"),
+        CallerProblems
+    )
+)]
+#[get("/v1/snapshot")]
+pub(crate) async fn get_snapshot(
+    app: Data<App>,
+    caller: UserCaller,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    if let Some(known) = snapshots::find_known(&app, &caller.principal)?
+        && let Ok(unchanged) = not_modified(&request, &format!("\"{known}\""))
+    {
+        return Ok(unchanged);
+    }
+    let current = snapshots::get_snapshot(&app, &caller.principal).await?;
+    Ok(not_modified(&request, &format!("\"{}\"", current.snapshot.sha256))
+        .unwrap_or_else(|mut response| response.json(&current)))
+}
+
+/// Renders the snapshot now, for sessions that begin from now on. Running sessions keep theirs.
+#[utoipa::path(
+    operation_id = "refresh_snapshot",
+    tag = "sessions",
+    summary = "Render the snapshot anew",
+    params(WriteHeaders),
+    responses((status = 200, description = "The snapshot", body = CurrentView), WriteProblems)
+)]
+#[post("/v1/snapshot/refresh")]
+pub(crate) async fn refresh_snapshot(app: Data<App>, caller: UserCaller) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &snapshots::refresh_snapshot(&app, &caller.principal).await?))
+}

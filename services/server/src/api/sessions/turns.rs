@@ -1,0 +1,53 @@
+//! Turns. Their answers go out in the bytes they are kept in.
+
+use actix_web::http::header;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, get, post};
+use knowhow_ops::App;
+use knowhow_ops::sessions::{self, TakeTurn, TurnAnswer};
+
+use crate::http::{ApiError, CallerHeaders, JsonBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems};
+
+/// Finds the skills that help with a message of the user, and logs it. The same `turn_key` again is the same turn and
+/// the same answer, byte for byte. Skills whose bodies come along count as used.
+#[utoipa::path(
+    operation_id = "take_turn",
+    tag = "sessions",
+    summary = "Take a turn: what helps with this message",
+    params(("session" = String, Path, description = "Id"), WriteHeaders),
+    request_body = TakeTurn,
+    responses((status = 200, description = "What helps; `text` goes into the prompt as is", body = TurnAnswer), WriteProblems)
+)]
+#[post("/v1/sessions/{session}/turns")]
+pub(crate) async fn take_turn(
+    app: Data<App>,
+    caller: UserCaller,
+    session: Path<String>,
+    body: JsonBody<TakeTurn>,
+) -> Result<HttpResponse, ApiError> {
+    let answer = sessions::take_turn(&app, &caller.principal, &caller.call, &session, &body.0).await?;
+    Ok(HttpResponse::Ok().insert_header(header::ContentType::json()).body(answer))
+}
+
+/// The answer of a turn again, byte for byte.
+#[utoipa::path(
+    operation_id = "get_turn",
+    tag = "sessions",
+    summary = "Read a turn again",
+    params(
+        ("session" = String, Path, description = "Id"),
+        ("turn" = i32, Path, description = "Its number, from 1", minimum = 1),
+        CallerHeaders
+    ),
+    responses((status = 200, description = "The same answer again", body = TurnAnswer), ReadProblems)
+)]
+#[get("/v1/sessions/{session}/turns/{turn}")]
+pub(crate) async fn get_turn(
+    app: Data<App>,
+    caller: UserCaller,
+    path: Path<(String, i32)>,
+) -> Result<HttpResponse, ApiError> {
+    let (session, turn) = path.into_inner();
+    let answer = sessions::get_turn(&app, &caller.principal, &session, turn).await?;
+    Ok(HttpResponse::Ok().insert_header(header::ContentType::json()).body(answer))
+}

@@ -1,0 +1,44 @@
+//! Match and suggest.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpResponse, get, post};
+use knowhow_ops::App;
+use knowhow_ops::recall::{self, MatchSkills, Matches, SuggestSkills, Suggestions};
+
+use crate::http::{ApiError, CallerHeaders, CallerProblems, JsonBody, Query, UserCaller, WriteProblems, json};
+
+/// The names of the user's skills that occur in a message as whole words, with their places. Changes nothing.
+#[utoipa::path(
+    operation_id = "match_skills",
+    tag = "skills",
+    summary = "Find names of skills in a message",
+    params(CallerHeaders),
+    request_body = MatchSkills,
+    responses((status = 200, description = "The names, the most specific first", body = Matches), WriteProblems)
+)]
+#[post("/v1/skills/match")]
+pub(crate) async fn match_skills(
+    app: Data<App>,
+    caller: UserCaller,
+    body: JsonBody<MatchSkills>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &recall::match_skills(&app, &caller.principal, &body.0).await?))
+}
+
+/// Skills that may help in a context: similarity x importance x recency, each with its reason.
+#[utoipa::path(
+    operation_id = "suggest_skills",
+    tag = "skills",
+    summary = "Suggest skills for a context",
+    params(SuggestSkills, CallerHeaders),
+    responses((status = 200, description = "Best first", body = Suggestions), CallerProblems)
+)]
+#[get("/v1/skills/suggest")]
+pub(crate) async fn suggest_skills(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<SuggestSkills>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &recall::suggest_skills(&app, &caller.principal, &query).await?))
+}

@@ -1,0 +1,87 @@
+//! Models that are there, are missing, or cannot be: the service works all the same, and says what it works with.
+
+use serde_json::{Value, json};
+
+use crate::fake_openai::{FakeOpenAi, Reply};
+use crate::raw;
+use crate::service::{Service, knowhow, migrated};
+
+fn ready(service: &Service) -> Value {
+    let answer = raw::try_get(&service.address, "/readyz").unwrap();
+    assert_eq!(answer.status, 200);
+    serde_json::from_str::<Value>(&answer.body).unwrap()["models"].clone()
+}
+
+fn warnings(service: &Service) -> Vec<String> {
+    let log = service.log();
+    log.lines().filter(|line| line.contains(r#""level":"WARN""#)).map(str::to_owned).collect()
+}
+
+/// What the doctor says, and whether all is well.
+fn diagnosis(settings: &[(&str, &str)]) -> (String, bool) {
+    migrated();
+    let output = knowhow(&["doctor"]).envs(settings.iter().copied()).output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.success())
+}
+
+#[test]
+fn without_models_there_are_words_and_extracts() {
+    let service = Service::start(&[]);
+    assert_eq!(ready(&service), json!({ "embeddings": "none", "chat": "none" }));
+    let warnings = warnings(&service);
+    assert!(warnings.len() == 1 && warnings[0].contains("found by words only"), "{warnings:?}");
+    let (said, is_well) = diagnosis(&[]);
+    assert!(is_well && said.contains("embeddings: none;") && said.contains("chat model: none;"), "{said}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_told_of() {
+    let settings = [("KNOWHOW_MODEL_DIR", "/nonexistent")];
+    let service = Service::start(&settings);
+    assert_eq!(ready(&service)["embeddings"], "broken");
+    let warnings = warnings(&service);
+    assert!(warnings.len() == 1 && warnings[0].contains("/nonexistent/config.json is missing"), "{warnings:?}");
+    let (said, is_well) = diagnosis(&settings);
+    assert!(!is_well && said.contains("wrong: /nonexistent/config.json is missing"), "{said}");
+}
+
+#[test]
+fn servers_are_taken_at_their_word_until_they_are_asked() {
+    let good = FakeOpenAi::start([Reply::Vectors(384), Reply::says("Yes.")]);
+    let bad = FakeOpenAi::start([Reply::Vectors(3), Reply::Status(401, "", "sk-secret")]);
+    let settings = |url| {
+        [
+            ("KNOWHOW_MODEL_DIR", "/nonexistent"),
+            ("KNOWHOW_EMBEDDINGS_URL", url),
+            ("KNOWHOW_EMBEDDINGS_KEY", "sk-secret"),
+            ("KNOWHOW_EMBEDDINGS_MODEL", "embed-it"),
+            ("KNOWHOW_EMBEDDINGS_DIMENSIONS", "384"),
+            ("KNOWHOW_CHAT_URL", url),
+            ("KNOWHOW_CHAT_KEY", "sk-secret"),
+            ("KNOWHOW_CHAT_MODEL", "chat-it"),
+        ]
+    };
+    let (good, bad) = (good.url(), bad.url());
+    let service = Service::start(&settings(&bad));
+    assert_eq!(ready(&service), json!({ "embeddings": "ready", "chat": "ready" }));
+    assert!(warnings(&service).is_empty() && !service.log().contains("sk-secret"));
+    let (said, is_well) = diagnosis(&settings(&good));
+    assert!(is_well && said.contains("embeddings: embed-it, 384 numbers\nchat model: chat-it\n"), "{said}");
+    let (said, is_well) = diagnosis(&settings(&bad));
+    assert!(!is_well && !said.contains("sk-secret"), "{said}");
+    assert!(said.contains("a vector of 3 numbers instead of 384") && said.contains("401: Unauthorized"), "{said}");
+}
+
+#[test]
+fn a_setting_that_cannot_work_keeps_it_from_starting() {
+    migrated();
+    for settings in [
+        &[("KNOWHOW_CHAT_URL", "localhost:8000"), ("KNOWHOW_CHAT_MODEL", "chat-it")][..],
+        &[("KNOWHOW_EMBEDDINGS_URL", "http://localhost"), ("KNOWHOW_EMBEDDINGS_MODEL", "embed-it")],
+    ] {
+        let output = knowhow(&["serve"]).envs(settings.iter().copied()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains("KNOWHOW_") && said.contains("e.g."), "{said}");
+        assert!(diagnosis(settings).0.contains("wrong: "));
+    }
+}

@@ -1,0 +1,126 @@
+//! Summaries of conversations that are over.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::Result;
+use serde_json::Value;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::door::{Durability, Params, read, rows_as};
+use crate::{Database, Principal};
+
+/// What is left of a conversation.
+#[derive(Debug, Clone)]
+pub struct Conversation {
+    /// The session it was.
+    pub session: Uuid,
+    /// What it was about, in a line.
+    pub title: String,
+    /// Topics, decisions, preferences, pending items.
+    pub summary: Value,
+    /// `model` or `extract`.
+    pub made_by: String,
+    /// See sessions.
+    pub channel: String,
+    /// Opened.
+    pub started_at: DateTime<Utc>,
+    /// Over since.
+    pub ended_at: DateTime<Utc>,
+}
+
+// Only of a session that is over; made again, it replaces what an extract said, never what a model said.
+const PUT: &str = "-- conversations.put
+    insert into conversation_summaries as c
+        (tenant_id, user_id, session_id, title, summary, made_by, terms, channel, started_at, ended_at)
+    select $1, $2, $3, $4, $5, $6, $7, s.channel, s.started_at, s.ended_at
+    from sessions s
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is not null
+    on conflict (tenant_id, user_id, session_id) do update
+    set title = excluded.title, summary = excluded.summary, made_by = excluded.made_by, terms = excluded.terms
+    where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'";
+
+const LIST: &str = "-- conversations.list
+    select c.session_id, c.title, c.summary, c.made_by, c.channel, c.started_at, c.ended_at
+    from conversation_summaries c
+    where c.tenant_id = $1 and c.user_id = $2 and (c.ended_at, c.session_id) < ($3, $4)
+    order by c.ended_at desc, c.session_id desc
+    limit $5";
+
+const SEARCH: &str = "-- conversations.search
+    with scored as (
+        select c.*, (select coalesce(sum(t.weight), 0) from unnest($3::text[], $4::real[]) as t (term, weight)
+                     where t.term = any (c.terms)) as words
+        from conversation_summaries c
+        where c.tenant_id = $1 and c.user_id = $2 and c.terms && $3
+    )
+    select session_id, title, summary, made_by, channel, started_at, ended_at
+    from scored
+    order by words desc, ended_at desc, session_id desc
+    limit $5";
+
+/// A summary to keep.
+#[derive(Debug, Clone)]
+pub struct NewConversation<'a> {
+    /// Of this session.
+    pub session: Uuid,
+    /// See [`Conversation`].
+    pub title: &'a str,
+    /// See [`Conversation`].
+    pub summary: &'a Value,
+    /// See [`Conversation`].
+    pub made_by: &'a str,
+    /// Stemmed words of all of it.
+    pub terms: &'a [String],
+}
+
+/// Keeps the summary of a session that is over.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn put(db: &Database, principal: &Principal, new: &NewConversation<'_>) -> Result<()> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let NewConversation { session, title, summary, made_by, terms } = new;
+    let params: Params<'_> = &[&tenant, &user, session, title, summary, made_by, terms];
+    read(db, principal, Durability::Full, PUT, params).await?;
+    Ok(())
+}
+
+/// Where a page begins: behind this end and session.
+pub type Before = (DateTime<Utc>, Uuid);
+
+/// Conversations, the last first.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(db: &Database, principal: &Principal, before: Before, limit: i64) -> Result<Vec<Conversation>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let params: Params<'_> = &[&tenant, &user, &before.0, &before.1, &limit];
+    rows_as(&read(db, principal, Durability::Full, LIST, params).await?, conversation_of)
+}
+
+/// Conversations with words of a question, the best first: stemmed words, and what each is worth.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn search(
+    db: &Database,
+    principal: &Principal,
+    (terms, weights): (&[String], &[f32]),
+    limit: i64,
+) -> Result<Vec<Conversation>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let params: Params<'_> = &[&tenant, &user, &terms, &weights, &limit];
+    rows_as(&read(db, principal, Durability::Full, SEARCH, params).await?, conversation_of)
+}
+
+fn conversation_of(row: &Row) -> Result<Conversation, tokio_postgres::Error> {
+    Ok(Conversation {
+        session: row.try_get(0)?,
+        title: row.try_get(1)?,
+        summary: row.try_get(2)?,
+        made_by: row.try_get(3)?,
+        channel: row.try_get(4)?,
+        started_at: row.try_get(5)?,
+        ended_at: row.try_get(6)?,
+    })
+}

@@ -1,0 +1,253 @@
+//! Memories: facts, events and reflections of a user, found by words and by meaning.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Result, new_id};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::door::{Durability, Params, read, rows_as};
+use crate::error::refuse;
+use crate::{Database, Principal, TenantTx};
+
+/// One memory.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// Its id.
+    pub id: Uuid,
+    /// `semantic`, `episodic` or `reflection`.
+    pub kind: String,
+    /// What is remembered.
+    pub content: String,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// 0 to 1.
+    pub importance: f32,
+    /// Whether it is in every snapshot.
+    pub core: bool,
+    /// The conversation it comes from.
+    pub session: Option<String>,
+    /// Whether that had read untrusted content.
+    pub tainted: bool,
+    /// When it was kept.
+    pub created_at: DateTime<Utc>,
+}
+
+/// A memory to keep.
+#[derive(Debug, Clone)]
+pub struct NewMemory<'a> {
+    /// See [`Memory`].
+    pub kind: &'a str,
+    /// See [`Memory`].
+    pub content: &'a str,
+    /// Its stemmed words.
+    pub terms: &'a [String],
+    /// See [`Memory`].
+    pub tags: &'a [String],
+    /// See [`Memory`].
+    pub importance: f32,
+    /// See [`Memory`].
+    pub core: bool,
+    /// See [`Memory`].
+    pub session: Option<&'a str>,
+    /// Its vector and the model that made it.
+    pub embedding: Option<(&'a str, &'a [f32])>,
+    /// When.
+    pub now: DateTime<Utc>,
+}
+
+/// Most core memories of a user.
+pub const CORE_MEMORIES: i64 = 32;
+
+/// Most memories of a user.
+pub const MEMORIES: i64 = 10_000;
+
+const LIST: &str = "-- memories.list
+    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at
+    from memories m
+    where m.tenant_id = $1 and m.user_id = $2 and m.memory_id < $3
+      and ($4::text is null or m.kind = $4) and ($5::text is null or $5 = any (m.tags))
+      and ($6::boolean is null or m.core = $6)
+    order by m.memory_id desc
+    limit $7";
+
+const SEARCH: &str = "-- memories.search
+    with scored as (
+        select m.*,
+               (select coalesce(sum(t.weight), 0) from unnest($3::text[], $4::real[]) as t (term, weight)
+                where t.term = any (m.terms)) as words,
+               (1 - (e.embedding <=> $5::real[]::vector::halfvec))::real as cosine
+        from memories m
+        left join memory_embeddings e
+            on e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $6
+        where m.tenant_id = $1 and m.user_id = $2 and ($7::text is null or m.kind = $7)
+    )
+    select memory_id, kind, content, tags, importance, core, session, tainted, created_at, words::real, cosine
+    from scored
+    where words > 0 or cosine > $9
+    order by words + coalesce(cosine, 0) desc, memory_id desc
+    limit $8";
+
+/// Keeps a memory; `None` where the user has as many as can be. Requests at the same moment may pass the limits by their
+/// number: these are for the size of prompts, not for safety.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let (model, embedding) = new.embedding.unzip();
+    let row = sqlx::query!(
+        r#"-- memories.add
+        with counts as (
+            select count(*) as memories, count(*) filter (where m.core) as core
+            from memories m where m.tenant_id = $1 and m.user_id = $2
+        ), made as (
+            insert into memories (tenant_id, user_id, memory_id, kind, content, terms, tags, importance, core, session,
+                tainted, created_at)
+            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text, app.is_tainted($10), $11
+            from counts
+            where memories < $14 and (not $9 or core < $15)
+            returning memory_id, tainted
+        ), embedded as (
+            insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding)
+            select $1, $2, memory_id, $12, $13::real[]::vector::halfvec from made where $12::text is not null
+        )
+        select memory_id, tainted from made"#,
+        tenant,
+        user,
+        new_id(),
+        new.kind,
+        new.content,
+        new.terms,
+        new.tags,
+        new.importance,
+        new.core,
+        new.session,
+        new.now,
+        model,
+        embedding,
+        MEMORIES,
+        CORE_MEMORIES
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|row| Memory {
+        id: row.memory_id,
+        kind: new.kind.to_owned(),
+        content: new.content.to_owned(),
+        tags: new.tags.to_vec(),
+        importance: new.importance,
+        core: new.core,
+        session: new.session.map(str::to_owned),
+        tainted: row.tainted,
+        created_at: new.now,
+    }))
+}
+
+/// Which memories.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryFilter<'a> {
+    /// Of this kind.
+    pub kind: Option<&'a str>,
+    /// With this tag.
+    pub tag: Option<&'a str>,
+    /// Core ones, or the others.
+    pub core: Option<bool>,
+}
+
+/// Memories, the newest first, from before one.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(
+    db: &Database,
+    principal: &Principal,
+    filter: &MemoryFilter<'_>,
+    before: Uuid,
+    limit: i64,
+) -> Result<Vec<Memory>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let params: Params<'_> = &[&tenant, &user, &before, &filter.kind, &filter.tag, &filter.core, &limit];
+    rows_as(&read(db, principal, Durability::Full, LIST, params).await?, memory_of)
+}
+
+/// Forgets a memory; `false` where there is none.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn delete(tx: &mut TenantTx, memory: Uuid) -> Result<bool> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    // What sessions are shown must not outlive it, so snapshots of before are not given any more.
+    let gone = sqlx::query!(
+        "-- memories.delete
+        with gone as (
+            delete from memories m where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3 returning m.core
+        ), catalog as (
+            update user_catalogs c set revision = c.revision + 1, snapshot_floor = c.revision + 1
+            from gone where c.tenant_id = $1 and c.user_id = $2 and gone.core
+        )
+        select core from gone",
+        tenant,
+        user,
+        memory
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(gone.is_some())
+}
+
+/// What memories are looked for by.
+#[derive(Debug, Clone)]
+pub struct MemorySearch<'a> {
+    /// Stemmed words, and what each is worth, together 1.
+    pub terms: &'a [String],
+    /// As many.
+    pub weights: &'a [f32],
+    /// The question's vector, and the model that made it.
+    pub embedding: Option<(&'a str, &'a [f32])>,
+    /// Of this kind.
+    pub kind: Option<&'a str>,
+    /// Without a common word, a memory is found from this cosine on.
+    pub cosine_floor: f32,
+    /// At most so many.
+    pub limit: i64,
+}
+
+/// A memory that was found.
+#[derive(Debug, Clone)]
+pub struct FoundMemory {
+    /// The memory.
+    pub memory: Memory,
+    /// Share of the question's words that it has, 0 to 1.
+    pub words: f32,
+    /// The cosine of their vectors, where both have one.
+    pub cosine: Option<f32>,
+}
+
+/// The best memories for a question, best first.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn search(db: &Database, principal: &Principal, wanted: &MemorySearch<'_>) -> Result<Vec<FoundMemory>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let (model, embedding) = wanted.embedding.unzip();
+    let MemorySearch { terms, weights, kind, cosine_floor, limit, .. } = wanted;
+    let params: Params<'_> = &[&tenant, &user, terms, weights, &embedding, &model, kind, limit, cosine_floor];
+    let rows = read(db, principal, Durability::Full, SEARCH, params).await?;
+    rows_as(&rows, |row| Ok(FoundMemory { memory: memory_of(row)?, words: row.try_get(9)?, cosine: row.try_get(10)? }))
+}
+
+fn memory_of(row: &Row) -> Result<Memory, tokio_postgres::Error> {
+    Ok(Memory {
+        id: row.try_get(0)?,
+        kind: row.try_get(1)?,
+        content: row.try_get(2)?,
+        tags: row.try_get(3)?,
+        importance: row.try_get(4)?,
+        core: row.try_get(5)?,
+        session: row.try_get(6)?,
+        tainted: row.try_get(7)?,
+        created_at: row.try_get(8)?,
+    })
+}

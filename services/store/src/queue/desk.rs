@@ -1,0 +1,245 @@
+//! Jobs as admins see them: a tenant's own, and for an operator in no tenant those of the system. The tables are the
+//! library's, so the macros that check statements do not know them; tests do.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, JobState, Result, UserId, new_id};
+use sqlx::postgres::PgRow;
+use sqlx::{FromRow, PgConnection, Row};
+
+use crate::error::refuse;
+use crate::tx::SystemTx;
+use crate::{Database, Principal, TenantTx};
+
+/// A job.
+#[derive(Debug, Clone)]
+pub struct JobRow {
+    /// The id; later jobs have larger ones.
+    pub id: i64,
+    /// What is done.
+    pub task: String,
+    /// Where it is.
+    pub state: JobState,
+    /// Whose it is: the external id, or the id of a user who is gone.
+    pub user: Option<String>,
+    /// Times it was begun.
+    pub attempts: i16,
+    /// Times it may be begun.
+    pub max_attempts: i16,
+    /// What the last failure said.
+    pub last_error: Option<String>,
+    /// Not before.
+    pub run_at: DateTime<Utc>,
+    /// Enqueued.
+    pub created_at: DateTime<Utc>,
+    /// Of jobs with the same key only one waits.
+    pub key: Option<String>,
+}
+
+/// A page of jobs, newest first, `before` a job; with `state`, those alone.
+///
+/// # Errors
+/// `Forbidden`, `Unavailable`.
+pub async fn list(
+    db: &Database,
+    admin: &Principal,
+    state: Option<JobState>,
+    before: Option<i64>,
+    limit: i64,
+) -> Result<Vec<JobRow>> {
+    let mut desk = Desk::open(db, admin).await?;
+    let jobs = sqlx::query_as(
+        "-- desk.list (of users, those whose jobs they are)
+        with job as (
+            select j.id, t.identifier as task, j.payload, j.attempts, j.max_attempts, j.last_error, j.run_at,
+                   j.created_at, j.key,
+                   case when j.locked_at is not null then 'running' when j.attempts >= j.max_attempts then 'dead'
+                        when j.attempts > 0 then 'failed' else 'waiting' end as state
+            from graphile_worker._private_jobs j
+            join graphile_worker._private_tasks t on t.id = j.task_id
+            where coalesce(j.payload ->> 'tenant_id', '') = $1 and ($2::bigint is null or j.id < $2)
+              and (j.key is not null or j.locked_at is not null)
+        )
+        select j.id, j.task, j.attempts, j.max_attempts, j.last_error, j.run_at, j.created_at, j.state,
+               case $1 when '' then j.key else replace(j.key, concat_ws(':', $1, j.payload ->> 'user_id', ''), '') end
+                   as key,
+               coalesce(u.external_id, j.payload ->> 'user_id') as owner
+        from job j
+        left join users u on u.tenant_id = nullif($1, '')::uuid and u.user_id = (j.payload ->> 'user_id')::uuid
+        where $3::text is null or j.state = $3
+        order by j.id desc
+        limit $4",
+    )
+    .bind(desk.tenant.clone())
+    .bind(before)
+    .bind(state.map(JobState::as_str))
+    .bind(limit)
+    .fetch_all(desk.conn())
+    .await
+    .map_err(refuse)?;
+    desk.commit().await?;
+    Ok(jobs)
+}
+
+/// Lets a job that failed be tried from the beginning, at once.
+///
+/// # Errors
+/// `Forbidden`, `NotFound`; `Conflict` `job-running` while a worker has it.
+pub async fn retry(db: &Database, admin: &Principal, job: i64, now: DateTime<Utc>) -> Result<()> {
+    // As many attempts as a new job gets: one that failed for good was left with none.
+    let sql = "-- desk.retry
+        with changed as (
+            update graphile_worker._private_jobs j
+            set attempts = 0, max_attempts = 10, run_at = now(), updated_at = now()
+            where j.id = $2 and coalesce(j.payload ->> 'tenant_id', '') = $1 and j.locked_at is null
+              and j.key is not null
+            returning j.task_id, j.payload
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+        select $3, $4, $5, $6, $7, 'job.retry', t.identifier,
+               jsonb_build_object('job', $2::bigint, 'user_id', c.payload ->> 'user_id')
+        from changed c join graphile_worker._private_tasks t on t.id = c.task_id";
+    change(db, admin, job, sql, now).await
+}
+
+/// Removes a job that no worker has. What it was to do is not done.
+///
+/// # Errors
+/// As [`retry`].
+pub async fn discard(db: &Database, admin: &Principal, job: i64, now: DateTime<Utc>) -> Result<()> {
+    let sql = "-- desk.discard
+        with changed as (
+            delete from graphile_worker._private_jobs j
+            where j.id = $2 and coalesce(j.payload ->> 'tenant_id', '') = $1 and j.locked_at is null
+              and j.key is not null
+            returning j.task_id, j.payload
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+        select $3, $4, $5, $6, $7, 'job.discard', t.identifier,
+               jsonb_build_object('job', $2::bigint, 'user_id', c.payload ->> 'user_id')
+        from changed c join graphile_worker._private_tasks t on t.id = c.task_id";
+    change(db, admin, job, sql, now).await
+}
+
+async fn change(db: &Database, admin: &Principal, job: i64, sql: &'static str, now: DateTime<Utc>) -> Result<()> {
+    let mut desk = Desk::open(db, admin).await?;
+    let changed = sqlx::query(sql)
+        .bind(desk.tenant.clone())
+        .bind(job)
+        .bind(admin.tenant().0)
+        .bind(UserId::TENANT_WIDE.0)
+        .bind(new_id())
+        .bind(now)
+        .bind(admin.actor())
+        .execute(desk.conn())
+        .await
+        .map_err(refuse)?
+        .rows_affected();
+    if changed == 0 {
+        return Err(desk.explain(job).await?);
+    }
+    desk.commit().await
+}
+
+/// How many jobs are dead, of all tenants and the system.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn count_dead(db: &Database) -> Result<i64> {
+    let mut tx = SystemTx::begin(db).await?;
+    let dead = sqlx::query_scalar(
+        "-- desk.count_dead
+        select count(*) from graphile_worker._private_jobs
+        where attempts >= max_attempts and locked_at is null and key is not null",
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(dead)
+}
+
+/// A transaction in which an admin sees their jobs and no others: by the policy, and by `tenant` in each statement.
+struct Desk {
+    tx: DeskTx,
+    /// The tenant's id; empty for jobs of the system.
+    tenant: String,
+}
+
+enum DeskTx {
+    Tenant(TenantTx),
+    System(SystemTx),
+}
+
+impl Desk {
+    async fn open(db: &Database, admin: &Principal) -> Result<Self> {
+        admin.require_admin()?;
+        if admin.require_tenant().is_ok() {
+            let tx = TenantTx::begin_admin(db, admin, UserId::TENANT_WIDE).await?;
+            return Ok(Self { tx: DeskTx::Tenant(tx), tenant: admin.tenant().0.to_string() });
+        }
+        admin.require_operator()?;
+        Ok(Self { tx: DeskTx::System(SystemTx::begin(db).await?), tenant: String::new() })
+    }
+
+    fn conn(&mut self) -> &mut PgConnection {
+        match &mut self.tx {
+            DeskTx::Tenant(tx) => tx.conn(),
+            DeskTx::System(tx) => tx.conn(),
+        }
+    }
+
+    async fn commit(self) -> Result<()> {
+        match self.tx {
+            DeskTx::Tenant(tx) => tx.commit().await,
+            DeskTx::System(tx) => tx.commit().await,
+        }
+    }
+
+    /// Why a job cannot be changed.
+    async fn explain(&mut self, job: i64) -> Result<Error> {
+        let tenant = self.tenant.clone();
+        let running: Option<bool> = sqlx::query_scalar(
+            "-- desk.explain
+            select j.locked_at is not null from graphile_worker._private_jobs j
+            where j.id = $2 and coalesce(j.payload ->> 'tenant_id', '') = $1",
+        )
+        .bind(tenant)
+        .bind(job)
+        .fetch_optional(self.conn())
+        .await
+        .map_err(refuse)?;
+        Ok(match running {
+            Some(true) => {
+                let detail = "a worker has the job; wait until it is done or has failed";
+                Error::Conflict { code: "job-running", detail: detail.into() }
+            }
+            _ => Error::not_found("job"),
+        })
+    }
+}
+
+impl<'r> FromRow<'r, PgRow> for JobRow {
+    fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
+        let state: &str = row.try_get("state")?;
+        Ok(Self {
+            id: row.try_get("id")?,
+            task: row.try_get("task")?,
+            state: JobState::from_word(state).ok_or_else(|| sqlx::Error::Decode(state.into()))?,
+            user: row.try_get("owner")?,
+            attempts: row.try_get("attempts")?,
+            max_attempts: row.try_get("max_attempts")?,
+            last_error: row.try_get::<Option<&str>, _>("last_error")?.map(sentence),
+            run_at: row.try_get("run_at")?,
+            created_at: row.try_get("created_at")?,
+            key: row.try_get("key")?,
+        })
+    }
+}
+
+/// What a job said of itself stands in the library's quotation marks; the library's own words are for its log.
+fn sentence(stored: &str) -> String {
+    match stored.strip_prefix("TaskError(\"").and_then(|rest| rest.strip_suffix("\")")) {
+        Some(said) => said.to_owned(),
+        None => "the worker ended while it had the job".to_owned(),
+    }
+}

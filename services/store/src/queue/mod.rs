@@ -1,0 +1,17 @@
+//! The queue of jobs: how they get in, who works on them, and what admins see of them. The tables are those of the
+//! library graphile_worker; its statements run like all others, in transactions that take a role.
+
+mod desk;
+mod driver;
+mod install;
+mod task;
+mod worker;
+
+pub use desk::{JobRow, count_dead, discard, list, retry};
+pub(crate) use install::{inspect, install};
+pub use task::{Claimed, Job, JobError, Task};
+pub use worker::{WorkerConfig, work};
+
+/// Tries of a job before it is dead. The waits between them grow from 3 s to 2 h and add up to 3.5 h, so that a model
+/// that is down for an evening costs no job.
+pub const MAX_ATTEMPTS: i16 = 10;

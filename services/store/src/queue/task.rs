@@ -1,0 +1,190 @@
+//! Kinds of jobs as the floor above defines them, and one job as a worker has claimed it.
+
+use std::fmt::{Debug, Formatter};
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use graphile_worker::{DbExecutor, DbValue, IntoTaskHandlerResult, TaskHandler, WorkerContext, WorkerOptions};
+use knowhow_domain::{Error, TenantId, UserId};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use super::MAX_ATTEMPTS;
+
+/// A kind of job. `run` may be called again for a job that was done already: what it does, it does once.
+pub trait Job: Send + Sync + 'static {
+    /// The name in the queue.
+    const TASK: &'static str;
+
+    /// Does one job. No transaction stays open while a model is asked.
+    fn run(&self, claimed: Claimed) -> impl Future<Output = Result<(), JobError>> + Send;
+}
+
+/// Why a job was not done.
+#[derive(Debug)]
+pub enum JobError {
+    /// Worth another try, later each time.
+    Retry(Error),
+    /// Another try would end the same; the job is dead at once.
+    Permanent(Error),
+}
+
+impl From<Error> for JobError {
+    fn from(error: Error) -> Self {
+        Self::Retry(error)
+    }
+}
+
+/// A job that this process has claimed. Made here alone, from the claimed row.
+pub struct Claimed {
+    task: &'static str,
+    payload: Value,
+}
+
+impl Claimed {
+    /// The name of its task.
+    pub fn task(&self) -> &'static str {
+        self.task
+    }
+
+    /// Whose it is; `None` for a job of the system.
+    pub(crate) fn owner(&self) -> Option<(TenantId, UserId)> {
+        let id = |name| self.payload.get(name)?.as_str()?.parse::<Uuid>().ok();
+        Some((TenantId(id("tenant_id")?), UserId(id("user_id")?)))
+    }
+
+    /// What it is about.
+    ///
+    /// # Errors
+    /// `Permanent` where this build does not understand the payload.
+    pub fn ids<T: DeserializeOwned>(&self) -> Result<T, JobError> {
+        T::deserialize(&self.payload).map_err(|e| JobError::Permanent(Error::internal(e)))
+    }
+}
+
+/// A kind of job with what it needs, ready to be worked on.
+#[derive(Clone)]
+pub struct Task {
+    pub(super) name: &'static str,
+    pub(super) schedule: Option<&'static str>,
+    define: Arc<dyn Fn(WorkerOptions) -> WorkerOptions + Send + Sync>,
+}
+
+impl Task {
+    /// Jobs that somebody enqueues.
+    pub fn new<J: Job>(job: J) -> Self {
+        let job = Running(Arc::new(job));
+        let define = move |options: WorkerOptions| options.define_job::<Handler<J>>().add_extension(job.clone());
+        Self { name: J::TASK, schedule: None, define: Arc::new(define) }
+    }
+
+    /// A job of the system that comes by the clock, once for all workers together. `schedule` has the five fields of a
+    /// crontab, in UTC.
+    pub fn scheduled<J: Job>(job: J, schedule: &'static str) -> Self {
+        Self { schedule: Some(schedule), ..Self::new(job) }
+    }
+
+    pub(super) fn define(&self, options: WorkerOptions) -> WorkerOptions {
+        (self.define)(options)
+    }
+}
+
+struct Running<J>(Arc<J>);
+
+impl<J> Clone for Running<J> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<J: Job> Debug for Running<J> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(J::TASK)
+    }
+}
+
+/// Rung after each job: where there was one, there may be another.
+#[derive(Debug, Clone)]
+pub(super) struct Bell(pub(super) Arc<Notify>);
+
+/// A job's payload in the library's terms. It is read by the job itself, which sees the whole row.
+struct Handler<J>(PhantomData<fn() -> J>);
+
+impl<J> Serialize for Handler<J> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+impl<'de, J> Deserialize<'de> for Handler<J> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self(PhantomData))
+    }
+}
+
+impl<J: Job> TaskHandler for Handler<J> {
+    const IDENTIFIER: &'static str = J::TASK;
+
+    async fn run(self, ctx: WorkerContext) -> impl IntoTaskHandlerResult {
+        let Some(Running(job)) = ctx.get_ext::<Running<J>>().cloned() else {
+            return Err(Told("the task has no job".into()));
+        };
+        let claimed = Claimed { task: J::TASK, payload: ctx.payload().clone() };
+        let done = AssertUnwindSafe(job.run(claimed)).catch_unwind().await;
+        if let Some(Bell(bell)) = ctx.get_ext::<Bell>() {
+            bell.notify_one();
+        }
+        match done.unwrap_or_else(|_| Err(JobError::Retry(Error::internal("the job panicked")))) {
+            Ok(()) => Ok(()),
+            Err(failure) => Err(settle(&ctx, failure).await),
+        }
+    }
+}
+
+/// Logs a failure, sees to it that one for good is the last, and says what the job's row tells of it.
+async fn settle(ctx: &WorkerContext, failure: JobError) -> Told {
+    let (job, last) = (ctx.job(), matches!(failure, JobError::Permanent(_)));
+    let (JobError::Retry(error) | JobError::Permanent(error)) = failure;
+    let (id, task, attempt) = (*job.id(), job.task_identifier().as_str(), *job.attempts());
+    let dead = last || attempt >= MAX_ATTEMPTS;
+    match &error {
+        Error::Internal(cause) => tracing::error!(job = id, task, attempt, dead, error = %cause, "a job failed"),
+        _ => tracing::warn!(job = id, task, attempt, dead, %error, "a job failed"),
+    }
+    if last && let Err(error) = give_up(ctx).await {
+        tracing::warn!(job = id, task, %error, "a job could not be ended; it is tried again");
+    }
+    Told::of(id, &error)
+}
+
+async fn give_up(ctx: &WorkerContext) -> Result<u64, graphile_worker::DbError> {
+    let sql = "-- task.give_up
+        update graphile_worker._private_jobs set max_attempts = attempts where id = $1 and locked_by = $2";
+    let params = vec![DbValue::I64(*ctx.job().id()), DbValue::Text(ctx.worker_id().to_owned())];
+    ctx.database().execute(sql, params.into()).await
+}
+
+/// What the row of a failed job says: the sentence for callers, never a cause, which may quote SQL or a secret.
+struct Told(String);
+
+impl Told {
+    fn of(id: i64, error: &Error) -> Self {
+        match error {
+            Error::Internal(_) => Self(format!("internal error; the log says more of job {id}")),
+            // The library prints it in quotation marks.
+            error => Self(error.to_string().replace(['"', '\\'], "'").replace(char::is_control, " ")),
+        }
+    }
+}
+
+impl Debug for Told {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,245 @@
+//! What else is written of a session: the agent's side, taint, feedback, its end; and lists.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::session::{CONVERSATION_GAP, SINGLE_STREAMS};
+use knowhow_domain::{Result, new_id};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::{Session, session_of};
+use crate::door::{Durability, Params, read, rows_as};
+use crate::error::refuse;
+use crate::{Database, Principal, TenantTx};
+
+/// One message of either side.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// Its id.
+    pub id: Uuid,
+    /// In which turn.
+    pub turn: i32,
+    /// `user` or `agent`.
+    pub speaker: String,
+    /// What was said.
+    pub text: String,
+    /// Tools that the agent called: before a user's message, or for its own.
+    pub tool_calls: i32,
+    /// When.
+    pub at: DateTime<Utc>,
+}
+
+const LIST_MESSAGES: &str = "-- sessions.list_messages
+    select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.at from messages m
+    where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3 and m.message_id > $4
+    order by m.message_id
+    limit $5";
+
+const LIST_LAST_MESSAGES: &str = "-- sessions.list_last_messages
+    select * from (
+        select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.at from messages m
+        where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3
+        order by m.message_id desc
+        limit $4) last
+    order by message_id";
+
+const TAINT: &str = "-- sessions.taint
+    update sessions s set tainted_by = case when $4 = any (s.tainted_by) then s.tainted_by
+                                            else array(select distinct unnest(s.tainted_by || $4) order by 1) end
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
+    returning true";
+
+const END: &str = "-- sessions.end
+    with ended as (
+        update sessions s set ended_at = $4
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
+        returning s.session_id
+    )
+    select app.enqueue('summarize_conversation', jsonb_build_object('session_id', session_id), session_id::text)
+    from ended";
+
+const LIST: &str = "-- sessions.list
+    select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
+           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at
+    from sessions s
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id < $3
+      and ($4::text is null or s.key = $4) and ($5::text is null or s.channel = $5)
+      and ($6::boolean is null or (s.ended_at is null) = $6)
+    order by s.session_id desc
+    limit $7";
+
+/// Logs what the agent said; the turn it belongs to, or `None` where no such session is open, or silence has ended it.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn add_reply(
+    tx: &mut TenantTx,
+    session: Uuid,
+    (text, tool_calls): (&str, i32),
+    now: DateTime<Utc>,
+) -> Result<Option<i32>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let single_streams = SINGLE_STREAMS.map(|channel| channel.as_str().to_owned());
+    sqlx::query_scalar!(
+        "-- sessions.add_reply
+        with talked as (
+            update sessions s set last_message_at = greatest(s.last_message_at, $4)
+            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
+              and not (s.channel = any ($8) and coalesce(s.last_message_at < $9, false))
+            returning s.turns as number
+        )
+        insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
+        select $1, $2, $3, $5, number, 'agent', $6, $7, $4 from talked
+        returning turn",
+        tenant,
+        user,
+        session,
+        now,
+        new_id(),
+        text,
+        tool_calls,
+        &single_streams,
+        now - CONVERSATION_GAP
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)
+}
+
+/// Messages behind one, in their order.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_messages(
+    db: &Database,
+    principal: &Principal,
+    session: Uuid,
+    after: Uuid,
+    limit: i64,
+) -> Result<Vec<Message>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows =
+        read(db, principal, Durability::Full, LIST_MESSAGES, &[&tenant, &user, &session, &after, &limit]).await?;
+    rows_as(&rows, message_of)
+}
+
+/// The last messages, in their order.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_last_messages(
+    db: &Database,
+    principal: &Principal,
+    session: Uuid,
+    limit: i64,
+) -> Result<Vec<Message>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST_LAST_MESSAGES, &[&tenant, &user, &session, &limit]).await?;
+    rows_as(&rows, message_of)
+}
+
+fn message_of(row: &Row) -> Result<Message, tokio_postgres::Error> {
+    Ok(Message {
+        id: row.try_get(0)?,
+        turn: row.try_get(1)?,
+        speaker: row.try_get(2)?,
+        text: row.try_get(3)?,
+        tool_calls: row.try_get(4)?,
+        at: row.try_get(5)?,
+    })
+}
+
+/// Marks a session for good. `false` where it is not the caller's, here and below.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn taint(db: &Database, principal: &Principal, session: Uuid, source: &str) -> Result<bool> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    touch(db, principal, TAINT, &[&tenant, &user, &session, &source]).await
+}
+
+/// A judgement of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Feedback<'a> {
+    /// `correction`, `thumbs_up`, `thumbs_down` or `quality`.
+    pub kind: &'a str,
+    /// For `quality`: `good`, `fair` or `poor`.
+    pub value: Option<&'a str>,
+    /// In words.
+    pub note: Option<&'a str>,
+}
+
+/// Keeps a judgement; one of `quality` becomes the session's.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn add_feedback(
+    tx: &mut TenantTx,
+    session: Uuid,
+    feedback: Feedback<'_>,
+    now: DateTime<Utc>,
+) -> Result<bool> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let kept = sqlx::query!(
+        "-- sessions.add_feedback
+        with judged as (
+            update sessions s set quality = case when $4::text = 'quality' then $5 else s.quality end
+            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
+            returning s.turns as number
+        )
+        insert into session_feedback (tenant_id, user_id, session_id, feedback_id, kind, value, note, turn, at)
+        select $1, $2, $3, $7, $4, $5, $6, number, $8 from judged",
+        tenant,
+        user,
+        session,
+        feedback.kind,
+        feedback.value,
+        feedback.note,
+        new_id(),
+        now
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(kept.rows_affected() == 1)
+}
+
+/// Ends a session, and has its summary made. `false` also for one that is over already.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn end(db: &Database, principal: &Principal, session: Uuid, now: DateTime<Utc>) -> Result<bool> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    touch(db, principal, END, &[&tenant, &user, &session, &now]).await
+}
+
+/// Which sessions.
+#[derive(Debug, Clone, Default)]
+pub struct SessionFilter<'a> {
+    /// Of this key.
+    pub key: Option<&'a str>,
+    /// On this channel.
+    pub channel: Option<&'a str>,
+    /// Open, or over.
+    pub is_open: Option<bool>,
+}
+
+/// Sessions, the newest first, from before one.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(
+    db: &Database,
+    principal: &Principal,
+    filter: &SessionFilter<'_>,
+    before: Uuid,
+    limit: i64,
+) -> Result<Vec<Session>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let params: Params<'_> = &[&tenant, &user, &before, &filter.key, &filter.channel, &filter.is_open, &limit];
+    rows_as(&read(db, principal, Durability::Full, LIST, params).await?, session_of)
+}
+
+async fn touch(db: &Database, principal: &Principal, sql: &'static str, params: Params<'_>) -> Result<bool> {
+    let rows = read(db, principal, Durability::Full, sql, params).await?;
+    Ok(!rows.is_empty())
+}

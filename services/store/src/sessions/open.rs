@@ -1,0 +1,132 @@
+//! Opening a session: the one of the key that is open, or a new one.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::session::CONVERSATION_GAP;
+use knowhow_domain::{Result, new_id};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{SESSION_COLUMNS, Session, session_of};
+use crate::door::{Durability, Params, read, rows_as};
+use crate::snapshots::{Snapshot, snapshot_at};
+use crate::{Database, Principal};
+
+/// A session with what it began with.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// The session.
+    pub session: Session,
+    /// Its frozen snapshot.
+    pub snapshot: Snapshot,
+    /// The summary of the conversation before, once it is made.
+    pub previous_summary: Option<Value>,
+}
+
+/// How a session is looked up.
+#[derive(Debug, Clone, Copy)]
+pub enum SessionKey<'a> {
+    /// By its id, open or over.
+    Id(Uuid),
+    /// The open one of a key.
+    Open(&'a str),
+}
+
+const FIND: &str = "-- sessions.find
+    select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
+           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at,
+           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary
+    from sessions s
+    join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
+    left join conversation_summaries p
+        on p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.previous_session_id
+    where s.tenant_id = $1 and s.user_id = $2 and (s.session_id = $3 or (s.key = $4 and s.ended_at is null))";
+
+// The count makes closing happen before the insert looks for an open session of the key. One that has no message yet
+// has not begun: it takes the new terms.
+const OPEN: &str = "-- sessions.open
+    with closed as (
+        update sessions o set ended_at = $5
+        where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null and o.last_message_at < $11
+        returning o.session_id
+    ), reused as (
+        update sessions s set channel = $6, max_turns = $7, index_budget = $8, inline_top = $9, snapshot_id = $10
+        where s.tenant_id = $1 and s.user_id = $2 and s.key = $4 and s.ended_at is null and s.last_message_at is null
+        returning s.session_id
+    ), previous as (
+        select coalesce(
+            (select session_id from closed),
+            (select e.session_id from sessions e
+             where e.tenant_id = $1 and e.user_id = $2 and e.key = $4 and e.ended_at is not null
+             order by e.session_id desc limit 1)) as session_id
+        from (select count(*) from closed) as closing
+    ), made as (
+        insert into sessions (tenant_id, user_id, session_id, key, channel, max_turns, index_budget, inline_top,
+            snapshot_id, previous_session_id, started_at)
+        select $1, $2, $3, $4, $6, $7, $8, $9, $10, p.session_id, $5
+        from previous p
+        where not exists (select from reused)
+        on conflict (tenant_id, user_id, key) where ended_at is null do nothing
+        returning session_id
+    )
+    select m.session_id, m.is_reused, e.jobs
+    from (select session_id, true as is_reused from reused union all select session_id, false from made) m
+    cross join (select count(app.enqueue('summarize_conversation', jsonb_build_object('session_id', session_id),
+                                         session_id::text)) as jobs
+                from closed) e";
+
+/// A session of the caller's.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find(db: &Database, principal: &Principal, key: SessionKey<'_>) -> Result<Option<Opened>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let (id, open) = match key {
+        SessionKey::Id(id) => (Some(id), None),
+        SessionKey::Open(key) => (None, Some(key)),
+    };
+    let rows = read(db, principal, Durability::Full, FIND, &[&tenant, &user, &id, &open]).await?;
+    let found = rows_as(&rows, |row| {
+        Ok(Opened {
+            session: session_of(row)?,
+            snapshot: snapshot_at(row, SESSION_COLUMNS)?,
+            previous_summary: row.try_get(SESSION_COLUMNS + 5)?,
+        })
+    })?;
+    Ok(found.into_iter().next())
+}
+
+/// The terms of a session.
+#[derive(Debug, Clone)]
+pub struct NewSession<'a> {
+    /// Names the stream; a session of its own where there is none.
+    pub key: Option<&'a str>,
+    /// See [`Session`].
+    pub channel: &'a str,
+    /// See [`Session`].
+    pub max_turns: i32,
+    /// See [`Session`].
+    pub index_budget: i32,
+    /// See [`Session`].
+    pub inline_top: bool,
+    /// What it begins with.
+    pub snapshot: Uuid,
+    /// When.
+    pub now: DateTime<Utc>,
+}
+
+/// Ends the key's session where it has been silent for too long, and opens one; its id, and whether it had been opened
+/// before without ever having a message. `None` where another request has opened one meanwhile.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) -> Result<Option<(Uuid, bool)>> {
+    let (tenant, user, id) = (principal.tenant().0, principal.user()?.0, new_id());
+    let own_key = id.to_string();
+    let key = new.key.unwrap_or(&own_key);
+    let NewSession { channel, max_turns, index_budget, inline_top, snapshot, now, .. } = new;
+    let silent_since = *now - CONVERSATION_GAP;
+    let params: Params<'_> =
+        &[&tenant, &user, &id, &key, now, channel, max_turns, index_budget, inline_top, snapshot, &silent_since];
+    let rows = read(db, principal, Durability::Full, OPEN, params).await?;
+    Ok(rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))?.into_iter().next())
+}

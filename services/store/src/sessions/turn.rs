@@ -1,0 +1,189 @@
+//! A turn: one statement to read what it starts from, one to write what came of it.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Result, new_id};
+use uuid::Uuid;
+
+use crate::door::{Durability, read, rows_as};
+use crate::{Database, Principal};
+
+/// What a turn starts from.
+#[derive(Debug, Clone)]
+pub struct TurnState {
+    /// The session's channel.
+    pub channel: String,
+    /// Turns it may have.
+    pub max_turns: i32,
+    /// Turns it has had.
+    pub turns: i32,
+    /// Whether the best recalled skill's body comes along.
+    pub inline_top: bool,
+    /// Skills shown by name.
+    pub listed: Vec<Uuid>,
+    /// Skills shown whole.
+    pub injected: Vec<Uuid>,
+    /// The last message.
+    pub last_message_at: Option<DateTime<Utc>>,
+    /// Over since.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// The user's revision now.
+    pub revision: i64,
+    /// The turn of the same key, where it has been had already: the digest of its request, and its answer.
+    pub repeated: Option<(Vec<u8>, String)>,
+}
+
+const READ_TURN: &str = "-- sessions.read_turn
+    select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
+           t.request_digest, t.answer
+    from sessions s
+    join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
+    left join turns t on t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn_key = $4
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3";
+
+const FIND_TURN: &str = "-- sessions.find_turn
+    select t.answer from turns t
+    where t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn = $4";
+
+// The session's row decides which of two turns goes first: the other finds its number taken and writes nothing.
+const WRITE_TURN: &str = "-- sessions.write_turn
+    with turned as (
+        update sessions s
+        set turns = s.turns + 1, last_message_at = $5, listed = $6, injected = $7,
+            tainted_by = case when $8::text[] <@ s.tainted_by then s.tainted_by
+                              else array(select distinct unnest(s.tainted_by || $8) order by 1) end
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.turns = $4 and s.ended_at is null
+        returning s.turns as number
+    ), logged as (
+        insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
+        select $1, $2, $3, $9, number, 'user', $10, $11, $5 from turned
+    ), kept as (
+        insert into turns (tenant_id, user_id, session_id, turn, turn_key, request_digest, answer, created_at)
+        select $1, $2, $3, number, $12, $13, $14, $5 from turned
+    ), counted as (
+        update skill_usage u set times_used = u.times_used + 1, last_used_at = greatest(u.last_used_at, $5)
+        from turned
+        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($15)
+    ), events as (
+        insert into usage_events (tenant_id, user_id, event_id, skill_id, version, kind, session_key, day, at)
+        select $1, $2, e.event_id, e.skill_id, e.version, 'view', $3::text, ($5::timestamptz at time zone 'UTC')::date, $5
+        from turned, unnest($16::uuid[], $15::uuid[], $17::integer[]) as e (event_id, skill_id, version)
+    )
+    select number from turned";
+
+/// Reads what a turn starts from; `None` for a session that is not the caller's.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn read_turn(
+    db: &Database,
+    principal: &Principal,
+    session: Uuid,
+    turn_key: Option<&str>,
+) -> Result<Option<TurnState>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, READ_TURN, &[&tenant, &user, &session, &turn_key]).await?;
+    let found = rows_as(&rows, |row| {
+        Ok(TurnState {
+            channel: row.try_get(0)?,
+            max_turns: row.try_get(1)?,
+            turns: row.try_get(2)?,
+            inline_top: row.try_get(3)?,
+            listed: row.try_get(4)?,
+            injected: row.try_get(5)?,
+            last_message_at: row.try_get(6)?,
+            ended_at: row.try_get(7)?,
+            revision: row.try_get(8)?,
+            repeated: row.try_get::<_, Option<Vec<u8>>>(9)?.zip(row.try_get(10)?),
+        })
+    })?;
+    Ok(found.into_iter().next())
+}
+
+/// The answer of a turn as it went out; `None` where there was no such turn.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_turn(db: &Database, principal: &Principal, session: Uuid, turn: i32) -> Result<Option<String>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, FIND_TURN, &[&tenant, &user, &session, &turn]).await?;
+    Ok(rows_as(&rows, |row| row.try_get(0))?.into_iter().next())
+}
+
+/// Which turn this is.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadTurn {
+    /// Of which session.
+    pub session: Uuid,
+    /// How many turns it had when its state was read.
+    pub turns: i32,
+}
+
+/// What came of a turn.
+#[derive(Debug, Clone)]
+pub struct WrittenTurn<'a> {
+    /// The user's message.
+    pub message: &'a str,
+    /// Tools that the agent called since the turn before.
+    pub tool_calls: i32,
+    /// Names the turn, so that it happens once.
+    pub turn_key: Option<&'a str>,
+    /// Digest of the request.
+    pub request_digest: &'a [u8],
+    /// The answer's bytes.
+    pub answer: &'a str,
+    /// Skills shown by name so far.
+    pub listed: &'a [Uuid],
+    /// Skills shown whole so far.
+    pub injected: &'a [Uuid],
+    /// Skills whose bodies this turn injects, which counts as use, with their versions.
+    pub used: &'a [(Uuid, i32)],
+    /// Sources that are not to be trusted and were read since the turn before.
+    pub tainted_by: &'a [String],
+    /// When.
+    pub now: DateTime<Utc>,
+}
+
+/// Writes a turn. `false` where the session has moved on since it was read: nothing is written then.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn write_turn(
+    db: &Database,
+    principal: &Principal,
+    read_turn: ReadTurn,
+    written: &WrittenTurn<'_>,
+) -> Result<bool> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let (skills, versions): (Vec<Uuid>, Vec<i32>) = written.used.iter().copied().unzip();
+    let events: Vec<Uuid> = skills.iter().map(|_| new_id()).collect();
+    let WrittenTurn {
+        message, tool_calls, turn_key, request_digest, answer, listed, injected, tainted_by, now, ..
+    } = written;
+    let rows = read(
+        db,
+        principal,
+        Durability::Full,
+        WRITE_TURN,
+        &[
+            &tenant,
+            &user,
+            &read_turn.session,
+            &read_turn.turns,
+            now,
+            listed,
+            injected,
+            tainted_by,
+            &new_id(),
+            message,
+            tool_calls,
+            turn_key,
+            request_digest,
+            answer,
+            &skills,
+            &events,
+            &versions,
+        ],
+    )
+    .await?;
+    Ok(!rows.is_empty())
+}

@@ -1,0 +1,155 @@
+//! Everything of a user's skills that recall works on, and what a turn needs of the few that it found.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::Result;
+use uuid::Uuid;
+
+use super::text;
+use crate::door::{Durability, read, rows_as};
+use crate::error::refuse_read;
+use crate::{Database, Principal};
+
+/// A skill as recall reads it.
+#[derive(Debug, Clone)]
+pub struct CatalogueRow {
+    /// Its id.
+    pub id: Uuid,
+    /// Full name.
+    pub name: String,
+    /// Index line.
+    pub summary: Option<String>,
+    /// What it does and when.
+    pub description: String,
+    /// Phrases that call for it.
+    pub triggers: Vec<String>,
+    /// Names of others.
+    pub see_also: Vec<String>,
+    /// 0 to 1.
+    pub importance: f32,
+    /// The markdown body.
+    pub body: String,
+    /// The vector of name, description and triggers by the model asked for, where there is one.
+    pub embedding: Option<Vec<f32>>,
+}
+
+/// All skills of a user at one revision.
+#[derive(Debug, Clone, Default)]
+pub struct CatalogueRows {
+    /// The revision.
+    pub revision: i64,
+    /// By name.
+    pub skills: Vec<CatalogueRow>,
+}
+
+const REVISION: &str = "-- skills.find_revision
+    select c.revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2";
+
+// The revision is read in the same statement, so it is that of the rows.
+const LIST_CATALOGUE: &str = "-- skills.list_catalogue
+    select c.revision, s.skill_id, s.name, coalesce(s.summary, s.made_summary), s.description, s.triggers, s.see_also, s.importance,
+           substr(r.content, s.content_at_byte + 1) as body, e.embedding::vector::real[] as embedding
+    from user_catalogs c
+    left join skills s on s.tenant_id = $1 and s.user_id = $2
+    left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    left join skill_embeddings e
+        on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3
+    where c.tenant_id = $1 and c.user_id = $2
+    order by s.name";
+
+const READ_BODIES: &str = "-- skills.read_bodies
+    select s.skill_id, s.version, substr(r.content, s.content_at_byte + 1)
+    from skills s
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
+
+const LIST_LAST_USES: &str = "-- skills.list_last_uses
+    select u.skill_id, u.last_used_at from skill_usage u
+    where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($3) and u.last_used_at is not null";
+
+const LIST_COSINES: &str = "-- skills.list_cosines
+    select e.skill_id, (1 - (e.embedding <=> q.embedding))::real
+    from (select $4::real[]::vector::halfvec as embedding) q, skill_embeddings e
+    where e.tenant_id = $1 and e.user_id = $2 and e.model = $3";
+
+/// The user's revision now; what is kept from that very revision is fresh.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_revision(db: &Database, principal: &Principal) -> Result<i64> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, REVISION, &[&tenant, &user]).await?;
+    Ok(rows_as(&rows, |row| row.try_get(0))?.into_iter().next().unwrap_or_default())
+}
+
+/// All skills for recall, with their vectors by `model`.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_catalogue(db: &Database, principal: &Principal, model: Option<&str>) -> Result<CatalogueRows> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST_CATALOGUE, &[&tenant, &user, &model]).await?;
+    let mut found = CatalogueRows { revision: 0, skills: Vec::with_capacity(rows.len()) };
+    for row in &rows {
+        found.revision = row.try_get(0).map_err(refuse_read)?;
+        // A user without skills has one row, of nothing but the revision.
+        let Some(id) = row.try_get::<_, Option<Uuid>>(1).map_err(refuse_read)? else { continue };
+        let body = text(row.try_get(8).map_err(refuse_read)?)?;
+        let read = || -> Result<CatalogueRow, tokio_postgres::Error> {
+            Ok(CatalogueRow {
+                id,
+                name: row.try_get(2)?,
+                summary: row.try_get(3)?,
+                description: row.try_get(4)?,
+                triggers: row.try_get(5)?,
+                see_also: row.try_get(6)?,
+                importance: row.try_get(7)?,
+                body,
+                embedding: row.try_get(9)?,
+            })
+        };
+        found.skills.push(read().map_err(refuse_read)?);
+    }
+    Ok(found)
+}
+
+/// The bodies of skills with their versions, in no order; what is gone is left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<(Uuid, i32, String)>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, READ_BODIES, &[&tenant, &user, &skills]).await?;
+    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get::<_, Vec<u8>>(2)?)))?
+        .into_iter()
+        .map(|(id, version, body)| Ok((id, version, text(body)?)))
+        .collect()
+}
+
+/// When skills were last used; those never used are left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_last_uses(
+    db: &Database,
+    principal: &Principal,
+    skills: &[Uuid],
+) -> Result<Vec<(Uuid, DateTime<Utc>)>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST_LAST_USES, &[&tenant, &user, &skills]).await?;
+    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+}
+
+/// The cosine of a vector to each skill that has one by `model`: exact, for catalogues too large to keep in memory.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_cosines(
+    db: &Database,
+    principal: &Principal,
+    model: &str,
+    embedding: &[f32],
+) -> Result<Vec<(Uuid, f32)>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST_COSINES, &[&tenant, &user, &model, &embedding]).await?;
+    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+}

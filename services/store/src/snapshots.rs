@@ -1,0 +1,213 @@
+//! Snapshots: immutable rows, and which of them a session that begins now is given.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Result, new_id};
+use serde_json::Value;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::door::{Durability, read, rows_as};
+use crate::skills::PromptRow;
+use crate::{Database, Principal};
+
+/// A snapshot as it was rendered.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// Its id.
+    pub id: Uuid,
+    /// SHA-256 of the text.
+    pub sha256: Vec<u8>,
+    /// The block for the prompt.
+    pub text: String,
+    /// What of the index was shortened and left out.
+    pub omitted: Value,
+    /// When these bytes were first rendered.
+    pub created_at: DateTime<Utc>,
+}
+
+/// The snapshot that sessions are given now.
+#[derive(Debug, Clone)]
+pub struct CurrentSnapshot {
+    /// The snapshot.
+    pub snapshot: Snapshot,
+    /// When it was last found to be what the user's data give.
+    pub rendered_at: DateTime<Utc>,
+    /// Whether nothing that it may show has been taken away since.
+    pub is_whole: bool,
+    /// Skills that were saved since, by name; the first 200.
+    pub stale: Vec<String>,
+}
+
+const FIND_CURRENT: &str = "-- snapshots.find_current
+    with touched as (
+        update current_snapshots set used_at = $4
+        where tenant_id = $1 and user_id = $2 and index_budget = $3 and used_at < $4::timestamptz - interval '10 minutes'
+    )
+    select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, c.rendered_at, c.revision >= u.snapshot_floor,
+           case when u.revision > c.revision then array(
+               select k.name::text from skills k
+               where k.tenant_id = $1 and k.user_id = $2 and k.updated_at > c.rendered_at
+               order by k.name limit 200) else '{}' end
+    from current_snapshots c
+    join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = c.snapshot_id
+    join user_catalogs u on u.tenant_id = $1 and u.user_id = $2
+    where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3";
+
+// One statement is one moment: all parts are of the same state.
+const READ_PARTS: &str = "-- snapshots.read_parts
+    with core as (
+        select m.content, m.created_at from memories m
+        where m.tenant_id = $1 and m.user_id = $2 and m.core order by m.created_at, m.memory_id limit 100
+    ), soul as (
+        select s.content from souls s where s.tenant_id = $1 and s.user_id = $2 order by s.version desc limit 1
+    ), past as (
+        select c.title, c.ended_at from conversation_summaries c
+        where c.tenant_id = $1 and c.user_id = $2 order by c.ended_at desc, c.session_id desc limit 3
+    )
+    select 0 as part, '' as a, null::text as b, null::text as c, null::real as n, null::timestamptz as at, u.revision
+    from user_catalogs u where u.tenant_id = $1 and u.user_id = $2
+    union all
+    select 1, s.name, coalesce(s.summary, s.made_summary), s.description, s.importance, null, null
+    from skills s where s.tenant_id = $1 and s.user_id = $2
+    union all select 2, content, null, null, null, null, null from soul
+    union all select 3, content, null, null, null, created_at, null from core
+    union all select 4, title, null, null, null, ended_at, null from past
+    order by part, at, a";
+
+const PUT: &str = "-- snapshots.put
+    with known as (
+        select n.* from current_snapshots c
+        join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = c.snapshot_id
+        where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and n.sha256 = $4
+    ), made as (
+        insert into snapshots (tenant_id, user_id, snapshot_id, sha256, content, omitted, created_at)
+        select $1, $2, $5, $4, $6, $7, $8 where not exists (select from known)
+        returning *
+    ), wanted as (
+        select * from known union all select * from made
+    ), current as (
+        insert into current_snapshots as c (tenant_id, user_id, index_budget, snapshot_id, revision, rendered_at, used_at)
+        select $1, $2, $3, snapshot_id, $9, $8, $8 from wanted
+        on conflict (tenant_id, user_id, index_budget) do update
+        set snapshot_id = excluded.snapshot_id, revision = excluded.revision, rendered_at = excluded.rendered_at,
+            used_at = case when $10 then excluded.used_at else c.used_at end
+        where c.tenant_id = $1 and c.user_id = $2 and c.revision <= excluded.revision
+    )
+    select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at from wanted n";
+
+/// The user's current snapshot for a budget of the index. It counts as activity of the user.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_current(
+    db: &Database,
+    principal: &Principal,
+    index_budget: i32,
+    now: DateTime<Utc>,
+) -> Result<Option<CurrentSnapshot>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Counts, FIND_CURRENT, &[&tenant, &user, &index_budget, &now]).await?;
+    let found = rows_as(&rows, |row| {
+        Ok(CurrentSnapshot {
+            snapshot: snapshot_at(row, 0)?,
+            rendered_at: row.try_get(5)?,
+            is_whole: row.try_get(6)?,
+            stale: row.try_get(7)?,
+        })
+    })?;
+    Ok(found.into_iter().next())
+}
+
+/// What a snapshot is made of, as of one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Parts {
+    /// The user's revision then.
+    pub revision: i64,
+    /// All skills, by name.
+    pub skills: Vec<PromptRow>,
+    /// The soul.
+    pub soul: Option<String>,
+    /// Core memories, oldest first.
+    pub memories: Vec<String>,
+    /// The last conversations, oldest first: title and end.
+    pub conversations: Vec<(String, DateTime<Utc>)>,
+}
+
+/// Reads all parts in one statement.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn read_parts(db: &Database, principal: &Principal) -> Result<Parts> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, READ_PARTS, &[&tenant, &user]).await?;
+    let mut parts = Parts::default();
+    rows_as(&rows, |row| {
+        let text: String = row.try_get(1)?;
+        match row.try_get::<_, i32>(0)? {
+            0 => parts.revision = row.try_get(6)?,
+            1 => parts.skills.push(PromptRow {
+                name: text,
+                summary: row.try_get(2)?,
+                description: row.try_get(3)?,
+                importance: row.try_get(4)?,
+            }),
+            2 => parts.soul = Some(text),
+            3 => parts.memories.push(text),
+            _ => parts.conversations.push((text, row.try_get(5)?)),
+        }
+        Ok(())
+    })?;
+    Ok(parts)
+}
+
+/// A snapshot to keep.
+#[derive(Debug, Clone)]
+pub struct NewSnapshot<'a> {
+    /// SHA-256 of the text.
+    pub sha256: [u8; 32],
+    /// The block.
+    pub text: &'a str,
+    /// What of the index was shortened and left out.
+    pub omitted: &'a Value,
+    /// The revision its parts were read at.
+    pub revision: i64,
+    /// When they were read.
+    pub now: DateTime<Utc>,
+    /// Whether somebody asked for it, so that the user counts as active.
+    pub is_asked: bool,
+}
+
+/// Makes it the current one. The same bytes as before keep their row; one of later parts is never replaced by one of
+/// earlier ones.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn put(
+    db: &Database,
+    principal: &Principal,
+    index_budget: i32,
+    new: &NewSnapshot<'_>,
+) -> Result<Option<Snapshot>> {
+    let (tenant, user, sha256) = (principal.tenant().0, principal.user()?.0, new.sha256.as_slice());
+    let NewSnapshot { text, omitted, revision, now, is_asked, .. } = new;
+    let rows = read(
+        db,
+        principal,
+        Durability::Full,
+        PUT,
+        &[&tenant, &user, &index_budget, &sha256, &new_id(), text, omitted, now, revision, is_asked],
+    )
+    .await?;
+    Ok(rows_as(&rows, |row| snapshot_at(row, 0))?.into_iter().next())
+}
+
+/// Reads [`Snapshot`] from its columns, the first of them at `at`.
+pub(crate) fn snapshot_at(row: &Row, at: usize) -> Result<Snapshot, tokio_postgres::Error> {
+    Ok(Snapshot {
+        id: row.try_get(at)?,
+        sha256: row.try_get(at + 1)?,
+        text: row.try_get(at + 2)?,
+        omitted: row.try_get(at + 3)?,
+        created_at: row.try_get(at + 4)?,
+    })
+}

@@ -1,0 +1,111 @@
+//! The soul: the user's overlay of the agent's personality, every version of it.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Result, new_id};
+
+use crate::door::{Durability, read, rows_as};
+use crate::error::refuse;
+use crate::{Database, Principal, TenantTx};
+
+/// One version.
+#[derive(Debug, Clone)]
+pub struct Soul {
+    /// Counts the changes, from 1.
+    pub version: i32,
+    /// The text.
+    pub text: String,
+    /// Who wrote it.
+    pub actor: String,
+    /// Whether it was written in a session that had read untrusted content.
+    pub tainted: bool,
+    /// When.
+    pub created_at: DateTime<Utc>,
+}
+
+const LIST: &str = "-- souls.list
+    select s.version, s.content, s.actor, s.tainted, s.created_at
+    from souls s
+    where s.tenant_id = $1 and s.user_id = $2 and s.version < $3
+    order by s.version desc
+    limit $4";
+
+/// Versions before one, the newest first.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64) -> Result<Vec<Soul>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST, &[&tenant, &user, &before, &limit]).await?;
+    rows_as(&rows, |row| {
+        Ok(Soul {
+            version: row.try_get(0)?,
+            text: row.try_get(1)?,
+            actor: row.try_get(2)?,
+            tainted: row.try_get(3)?,
+            created_at: row.try_get(4)?,
+        })
+    })
+}
+
+/// Writes a version on top of `base`, where one is given. None is made where the text is that of the current version, or
+/// another version than `base` is current. The soul as it is then; `None` where there is none.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn put(
+    tx: &mut TenantTx,
+    (text, base): (&str, Option<i32>),
+    session: Option<&str>,
+    now: DateTime<Utc>,
+) -> Result<Option<Soul>> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    // Writers stand in line here, so that the statement below sees the version of the one before.
+    sqlx::query!(
+        "-- souls.lock
+        select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",
+        tenant,
+        user
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    let row = sqlx::query!(
+        r#"-- souls.put
+        with last as (
+            select s.version, s.content, s.actor, s.tainted, s.created_at from souls s
+            where s.tenant_id = $1 and s.user_id = $2 order by s.version desc limit 1
+        ), made as (
+            insert into souls (tenant_id, user_id, version, content, actor, session, tainted, created_at)
+            select $1, $2, coalesce((select version from last), 0) + 1, $3, $4, $5::text, app.is_tainted($5), $6
+            where ($7::integer is null or $7 = coalesce((select version from last), 0))
+              and $3 is distinct from (select content from last)
+            returning version, content, actor, tainted, created_at
+        ), noted as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+            select $1, $2, $8, $6, $4, 'soul.update', 'soul', jsonb_build_object('version', version) from made
+        )
+        select version as "version!", content as "content!", actor as "actor!", tainted as "tainted!",
+               created_at as "created_at!"
+        from (select * from made union all select * from last) soul
+        order by version desc
+        limit 1"#,
+        tenant,
+        user,
+        text,
+        actor,
+        session,
+        now,
+        base,
+        new_id()
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|row| Soul {
+        version: row.version,
+        text: row.content,
+        actor: row.actor,
+        tainted: row.tainted,
+        created_at: row.created_at,
+    }))
+}

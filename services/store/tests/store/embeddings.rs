@@ -1,0 +1,93 @@
+//! The vectors of skills: put only where they fit, and seen by what is cached.
+
+use knowhow_domain::SkillId;
+use knowhow_store::embeddings::{self, Embedding, Pending};
+use knowhow_store::{Principal, TenantTx, enqueue_stale_embeddings, queue};
+
+use crate::harness::{House, now, with_database};
+use crate::writer::{Draft, Keep, delete, save};
+
+const MODEL: &str = "test/one";
+
+async fn revision(house: &House, principal: &Principal) -> i64 {
+    let user = principal.user().unwrap().0;
+    house.place.count(&format!("select revision from user_catalogs where user_id = '{user}'")).await
+}
+
+async fn find(house: &House, principal: &Principal, skill: SkillId) -> Option<Pending> {
+    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    embeddings::find_pending(&mut tx, skill).await.unwrap()
+}
+
+async fn stale(house: &House, principal: &Principal, model: &str) -> Vec<String> {
+    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    embeddings::list_stale(&mut tx, model, 10).await.unwrap().into_iter().map(|p| p.name).collect()
+}
+
+async fn put(house: &House, principal: &Principal, model: &str, of: Vec<Pending>) -> u64 {
+    let made: Vec<Embedding> =
+        of.into_iter().map(|of| Embedding { of, text_digest: [7; 32], vector: vec![0.5, -0.25, 0.125] }).collect();
+    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    let put = embeddings::put_embeddings(&mut tx, model, &made, now()).await.unwrap();
+    tx.commit().await.unwrap();
+    put
+}
+
+#[tokio::test]
+async fn vectors_are_put_where_the_skill_still_says_the_same() {
+    let house = House::open().await;
+    let tenancy = house.tenant().await;
+    let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
+    let mut pending = Vec::new();
+    for name in ["same", "body", "text", "gone"] {
+        let written = save(&house.db, &alice, &Draft::text(name, "First.")).await.unwrap();
+        pending.push(find(&house, &alice, written.id).await.unwrap());
+    }
+    assert_eq!(stale(&house, &alice, MODEL).await, ["same", "body", "text", "gone"]);
+    assert!(find(&house, &bob, pending[0].skill).await.is_none());
+    save(&house.db, &alice, &Draft::text("body", "Second.")).await.unwrap();
+    let user = alice.user().unwrap().0;
+    house.place.run(&format!("update skills set triggers = '{{x}}' where user_id = '{user}' and name = 'text'")).await;
+    delete(&house.db, &alice, "gone", Keep::a_month()).await.unwrap();
+
+    let before = revision(&house, &alice).await;
+    assert_eq!(put(&house, &bob, MODEL, pending.clone()).await, 0);
+    assert_eq!(put(&house, &alice, MODEL, pending.clone()).await, 2);
+    assert_eq!(revision(&house, &alice).await, before + 1);
+    assert_eq!(stale(&house, &alice, MODEL).await, ["text"]);
+    let stored = find(&house, &alice, pending[0].skill).await.unwrap();
+    assert_eq!(stored.embedded, Some((MODEL.to_owned(), vec![7; 32])));
+    let exact = format!(
+        "select count(*) from skill_embeddings where user_id = '{user}' and embedding = '[0.5,-0.25,0.125]'::halfvec"
+    );
+    assert_eq!(house.place.count(&exact).await, 2);
+    assert_eq!(put(&house, &alice, MODEL, vec![pending[2].clone()]).await, 0);
+    assert_eq!(revision(&house, &alice).await, before + 1);
+
+    assert_eq!(stale(&house, &alice, "test/two").await.len(), 3);
+    assert_eq!(put(&house, &alice, "test/two", pending).await, 2);
+    assert_eq!(stale(&house, &alice, "test/two").await, ["text"]);
+}
+
+#[tokio::test]
+async fn a_change_of_models_enqueues_every_skill_once() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let (one, two) = (house.tenant().await, house.tenant().await);
+        for user in [one.user("alice").await, one.user("bob").await, two.user("alice").await] {
+            for name in ["a", "b"] {
+                let written = save(&house.db, &user, &Draft::text(name, "First.")).await.unwrap();
+                let pending = find(&house, &user, written.id).await.unwrap();
+                assert_eq!(put(&house, &user, if name == "a" { MODEL } else { "test/two" }, vec![pending]).await, 1);
+            }
+        }
+        let enqueue = || async { enqueue_stale_embeddings(&house.db, "test_embed", MODEL, 2).await.unwrap() };
+        assert_eq!((enqueue().await, enqueue().await), (3, 0));
+        let jobs = queue::list(&house.db, &one.admin().await, None, None, 10).await.unwrap();
+        assert_eq!(jobs.iter().map(|job| job.user.as_deref().unwrap()).collect::<Vec<_>>(), ["bob", "alice"]);
+        assert!(jobs.iter().all(|job| job.task == "test_embed"));
+        place.run("update graphile_worker._private_jobs set attempts = max_attempts").await;
+        assert_eq!(enqueue().await, 0);
+    })
+    .await;
+}

@@ -1,0 +1,190 @@
+//! Getting jobs into the queue, and what admins see of them.
+
+use knowhow_domain::{Error, JobState};
+use knowhow_store::queue::{self, JobRow, MAX_ATTEMPTS};
+use knowhow_store::skills::Written;
+use knowhow_store::{Principal, TenantTx};
+use sqlx::{AssertSqlSafe, Connection, Executor};
+
+use crate::harness::{House, Tenancy, now};
+use crate::writer::{Draft, save_calling};
+
+/// A task that nobody works on.
+const TASK: &str = "test_nothing";
+
+async fn save(house: &House, principal: &Principal, name: &str) -> Written {
+    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    let written = save_calling(&mut tx, &Draft::text(name, &now().to_string()), &[TASK]).await.unwrap();
+    tx.commit().await.unwrap();
+    written
+}
+
+async fn jobs(house: &House, tenancy: &Tenancy<'_>) -> Vec<JobRow> {
+    queue::list(&house.db, &tenancy.admin().await, None, None, 100).await.unwrap()
+}
+
+/// Does to the tenant's jobs what a worker would.
+async fn pretend(house: &House, tenancy: &Tenancy<'_>, set: &str) {
+    let jobs = "update graphile_worker._private_jobs";
+    house.place.run(&format!("{jobs} set {set} where payload ->> 'tenant_id' = '{}'", tenancy.id.0)).await;
+}
+
+#[tokio::test]
+async fn a_job_is_there_with_its_cause_or_not_at_all() {
+    let house = House::open().await;
+    let tenancy = house.tenant().await;
+    let alice = tenancy.user("alice").await;
+    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    save_calling(&mut tx, &Draft::text("plan", "First."), &[TASK]).await.unwrap();
+    drop(tx);
+    assert!(jobs(&house, &tenancy).await.is_empty());
+
+    let written = save(&house, &alice, "plan").await;
+    let [job] = &jobs(&house, &tenancy).await[..] else { panic!("one job") };
+    assert_eq!((job.task.as_str(), job.state, job.user.as_deref()), (TASK, JobState::Waiting, Some("alice")));
+    assert_eq!((job.attempts, job.max_attempts, &job.last_error), (0, MAX_ATTEMPTS, &None));
+    assert_eq!(job.key, Some(format!("{TASK}:{}", written.id.0)));
+    let payload = format!(
+        "select count(*) from graphile_worker._private_jobs where id = {} and payload::jsonb = jsonb_build_object(
+         'tenant_id', '{}', 'user_id', '{}', 'skill_id', '{}')",
+        job.id,
+        tenancy.id.0,
+        alice.user().unwrap().0,
+        written.id.0
+    );
+    assert_eq!(house.place.count(&payload).await, 1);
+}
+
+#[tokio::test]
+async fn one_job_about_a_thing_waits_at_a_time() {
+    let house = House::open().await;
+    let tenancy = house.tenant().await;
+    let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
+    for name in ["plan", "plan", "other"] {
+        save(&house, &alice, name).await;
+    }
+    save(&house, &bob, "plan").await;
+    assert_eq!(jobs(&house, &tenancy).await.len(), 3);
+
+    // What failed, even for good, begins anew with the new cause.
+    pretend(&house, &tenancy, "attempts = 3, max_attempts = 3, last_error = 'TaskError(\"no\")'").await;
+    assert!(jobs(&house, &tenancy).await.iter().all(|job| job.state == JobState::Dead));
+    save(&house, &alice, "plan").await;
+    let anew: Vec<JobRow> = jobs(&house, &tenancy).await.into_iter().filter(|j| j.state != JobState::Dead).collect();
+    let [job] = &anew[..] else { panic!("one job") };
+    assert_eq!((job.state, job.attempts, job.max_attempts), (JobState::Waiting, 0, MAX_ATTEMPTS));
+
+    // What a worker has was read before this cause: a fresh one follows it.
+    pretend(&house, &tenancy, "locked_at = now(), locked_by = 'a test'").await;
+    save(&house, &alice, "plan").await;
+    let states: Vec<JobState> = jobs(&house, &tenancy).await.iter().map(|job| job.state).collect();
+    assert_eq!(states, [JobState::Waiting, JobState::Running, JobState::Running, JobState::Running]);
+}
+
+#[tokio::test]
+async fn many_causes_at_once_make_one_job() {
+    let house = House::open().await;
+    let tenancy = house.tenant().await;
+    let alice = tenancy.user("alice").await;
+    futures_util::future::join_all((0..20).map(|_| save(&house, &alice, "plan"))).await;
+    assert_eq!(jobs(&house, &tenancy).await.len(), 1);
+}
+
+/// Everything a caller's transaction could try, as SQL by hand.
+#[tokio::test]
+async fn nobody_enqueues_or_sees_for_another() {
+    let house = House::open().await;
+    let (mine, theirs) = (house.tenant().await, house.tenant().await);
+    let (mallory, alice) = (mine.user("mallory").await, theirs.user("alice").await);
+    let skill = save(&house, &alice, "plan").await.id.0;
+    let (theirs_id, alice_id) = (theirs.id.0, alice.user().unwrap().0);
+    let mut conn = house.place.login().await;
+    let as_mallory = |role: &str| {
+        format!(
+            "begin; set local role {role}; set local app.tenant_id = '{}'; set local app.user_id = '{}'",
+            mine.id.0,
+            mallory.user().unwrap().0
+        )
+    };
+    let forged =
+        format!("jsonb_build_object('tenant_id', '{theirs_id}', 'user_id', '{alice_id}', 'skill_id', '{skill}')");
+    let refused = [
+        format!("select app.enqueue_for('{theirs_id}', '{alice_id}', '{TASK}', '{{}}', 'x')"),
+        format!("select graphile_worker.add_job('{TASK}')"),
+        "insert into graphile_worker._private_jobs (task_id) values (1)".to_owned(),
+        "select app.open_queue()".to_owned(),
+    ];
+    for role in ["knowhow_tenant", "knowhow_admin"] {
+        for statement in &refused {
+            conn.execute(AssertSqlSafe(as_mallory(role))).await.unwrap();
+            let refusal = conn.execute(AssertSqlSafe(statement.as_str())).await.unwrap_err();
+            let code = refusal.as_database_error().unwrap().code().unwrap().into_owned();
+            assert_eq!(code, "42501", "{role}: {statement}: {refusal}");
+            conn.execute("rollback").await.unwrap();
+        }
+        conn.execute(AssertSqlSafe(as_mallory(role))).await.unwrap();
+        let enqueue = format!("select app.enqueue('{TASK}', {forged}, '{skill}')");
+        conn.execute(AssertSqlSafe(enqueue)).await.unwrap();
+        conn.execute("commit").await.unwrap();
+    }
+    let context_free = "begin; set local role knowhow_tenant; select app.enqueue('test_nothing', '{}', 'x')";
+    let refusal = conn.execute(context_free).await.unwrap_err();
+    assert!(refusal.to_string().contains("no tenant context"), "{refusal}");
+    conn.execute("rollback").await.unwrap();
+    let seen = "begin; set local role knowhow_tenant; select count(*) from graphile_worker._private_jobs";
+    assert!(conn.execute(seen).await.is_err());
+    conn.close().await.unwrap();
+    // Mallory's forgery became Mallory's own job, once for both roles; Alice's is as it was.
+    let own = jobs(&house, &mine).await;
+    assert_eq!(own.iter().map(|job| job.user.as_deref()).collect::<Vec<_>>(), [Some("mallory")]);
+    let [job] = &jobs(&house, &theirs).await[..] else { panic!("one job") };
+    assert_eq!((job.user.as_deref(), job.state), (Some("alice"), JobState::Waiting));
+    let revision = format!("select revision::bigint from graphile_worker._private_jobs where id = {}", job.id);
+    assert_eq!(house.place.count(&revision).await, 0);
+}
+
+#[tokio::test]
+async fn an_admin_lists_retries_and_discards_the_jobs_of_the_tenant_alone() {
+    let house = House::open().await;
+    let (mine, theirs) = (house.tenant().await, house.tenant().await);
+    let (alice, elsewhere) = (mine.user("alice").await, theirs.user("alice").await);
+    for name in ["one", "two", "three"] {
+        save(&house, &alice, name).await;
+    }
+    save(&house, &elsewhere, "one").await;
+    let (db, admin) = (&house.db, mine.admin().await);
+    let page = queue::list(db, &admin, None, None, 2).await.unwrap();
+    let rest = queue::list(db, &admin, None, Some(page[1].id), 2).await.unwrap();
+    assert_eq!((page.len(), rest.len()), (2, 1));
+    assert!(page[0].id > page[1].id && page[1].id > rest[0].id);
+    let job = rest[0].id;
+    let foreign = jobs(&house, &theirs).await[0].id;
+    for id in [foreign, i64::MAX] {
+        assert!(matches!(queue::retry(db, &admin, id, now()).await, Err(Error::NotFound { .. })));
+        assert!(matches!(queue::discard(db, &admin, id, now()).await, Err(Error::NotFound { .. })));
+    }
+    assert!(matches!(queue::list(db, &alice, None, None, 1).await, Err(Error::Forbidden(_))));
+
+    pretend(&house, &mine, "attempts = 10, last_error = 'TaskError(\"it''s late\")', run_at = now() + '1 h'").await;
+    let dead = queue::list(db, &admin, Some(JobState::Dead), None, 10).await.unwrap();
+    assert_eq!(dead.len(), 3);
+    assert_eq!(dead[0].last_error.as_deref(), Some("it's late"));
+    queue::retry(db, &admin, job, now()).await.unwrap();
+    let waiting = queue::list(db, &admin, Some(JobState::Waiting), None, 10).await.unwrap();
+    assert_eq!(waiting.iter().map(|j| j.id).collect::<Vec<_>>(), [job]);
+    queue::discard(db, &admin, job, now()).await.unwrap();
+    assert_eq!(queue::list(db, &admin, None, None, 10).await.unwrap().len(), 2);
+
+    pretend(&house, &mine, "locked_at = now(), locked_by = 'a test'").await;
+    let busy = queue::retry(db, &admin, page[0].id, now()).await.unwrap_err();
+    assert_eq!(busy.code(), "job-running");
+    assert_eq!(queue::discard(db, &admin, page[0].id, now()).await.unwrap_err().code(), "job-running");
+    let audited = format!(
+        "select count(*) from audit_log where tenant_id = '{}' and action in ('job.retry', 'job.discard')
+         and target = '{TASK}' and (detail ->> 'job')::bigint = {job} and actor = 'user:the-admin'",
+        mine.id.0
+    );
+    assert_eq!(house.place.count(&audited).await, 2);
+    let untouched = jobs(&house, &theirs).await;
+    assert_eq!((untouched.len(), untouched[0].state), (1, JobState::Waiting));
+}

@@ -1,0 +1,318 @@
+//! Working on jobs: what a failure does, what becomes of the jobs of a worker that stops or dies, and the clock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::future::join;
+use knowhow_domain::{Error, JobState};
+use knowhow_store::queue::{self, Claimed, Job, JobError, JobRow, Task, WorkerConfig, work};
+use knowhow_store::{DatabaseConfig, Gate, Principal, TenantTx};
+use tokio::sync::{Notify, mpsc};
+
+use crate::harness::{House, Place, Tenancy, now, with_database};
+use crate::writer::{Draft, save_calling};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn config(place: &Place) -> WorkerConfig {
+    WorkerConfig {
+        database: DatabaseConfig {
+            url: place.login_url.clone(),
+            write_connections: 2,
+            read_connections: 1,
+            acquire_timeout: Duration::from_secs(10),
+            statement_timeout: Duration::from_secs(10),
+        },
+        concurrency: 2,
+        recovery: Duration::from_millis(600),
+        shutdown: Duration::from_millis(100),
+    }
+}
+
+/// Works until `test` is done.
+async fn while_working<T>(house: &House, tasks: &[Task], test: impl Future<Output = T>) -> T {
+    let (done, config) = (Arc::new(Notify::new()), config(&house.place));
+    let stop = done.clone();
+    let working = work(&house.db, &config, tasks, async move { stop.notified().await });
+    let testing = async {
+        let outcome = tokio::time::timeout(PATIENCE, test).await.expect("the test waited in vain");
+        done.notify_one();
+        outcome
+    };
+    // Boxed: nested workers would not fit a test's stack.
+    let (worked, outcome) = join(Box::pin(working), Box::pin(testing)).await;
+    worked.unwrap();
+    outcome
+}
+
+async fn enqueue(house: &House, principal: &Principal, task: &str) {
+    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    save_calling(&mut tx, &Draft::text("plan", &now().to_string()), &[task]).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+async fn list(house: &House, tenancy: &Tenancy<'_>) -> Vec<JobRow> {
+    queue::list(&house.db, &tenancy.admin().await, None, None, 10).await.unwrap()
+}
+
+/// Waits until the tenant's jobs are so.
+async fn until(house: &House, tenancy: &Tenancy<'_>, mut so: impl FnMut(&[JobRow]) -> bool) -> Vec<JobRow> {
+    loop {
+        let jobs = list(house, tenancy).await;
+        if so(&jobs) {
+            return jobs;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Tells whose it is.
+struct Telling(Gate, mpsc::UnboundedSender<Option<Principal>>);
+
+impl Job for Telling {
+    const TASK: &'static str = "test_telling";
+
+    async fn run(&self, claimed: Claimed) -> Result<(), JobError> {
+        self.1.send(self.0.by_claimed_job(&claimed).await?).unwrap();
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_job_is_done_as_its_user_and_is_gone() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let alice = tenancy.user("alice").await;
+        let (told, mut telling) = mpsc::unbounded_channel();
+        let tasks = [Task::new(Telling(house.gate.clone(), told))];
+        while_working(&house, &tasks, async {
+            enqueue(&house, &alice, Telling::TASK).await;
+            let principal = telling.recv().await.unwrap().unwrap();
+            assert_eq!((principal.tenant(), principal.user().unwrap()), (alice.tenant(), alice.user().unwrap()));
+            assert_eq!((principal.external_id(), principal.actor()), (Some("alice"), "job:test_telling"));
+            assert_eq!(principal.tenant_slug(), alice.tenant_slug());
+            assert!(principal.require(knowhow_domain::Scope::SkillsWrite).is_ok());
+            assert!(principal.require_admin().is_err() && principal.require_operator().is_err());
+            until(&house, &tenancy, <[JobRow]>::is_empty).await;
+        })
+        .await;
+        assert_eq!(place.count("select count(*) from graphile_worker._private_workers").await, 0);
+    })
+    .await;
+}
+
+/// Fails in one of several ways, by the name of the task.
+struct Failing<const WAY: usize>;
+
+impl<const WAY: usize> Job for Failing<WAY> {
+    const TASK: &'static str = ["test_retry", "test_permanent", "test_panic", "test_defect"][WAY];
+
+    async fn run(&self, _: Claimed) -> Result<(), JobError> {
+        match WAY {
+            0 => Err(Error::Unavailable("the \"model\" is\naway".into()).into()),
+            1 => Err(JobError::Permanent(Error::invalid("/x", "never"))),
+            2 => panic!("select secret from jobs"),
+            _ => Err(Error::internal("select secret from jobs").into()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_tried_again_later_or_never_and_tells_no_secret() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let tasks =
+            [Task::new(Failing::<0>), Task::new(Failing::<1>), Task::new(Failing::<2>), Task::new(Failing::<3>)];
+        let names = ["test_retry", "test_permanent", "test_panic", "test_defect"];
+        while_working(&house, &tasks, async {
+            for name in names {
+                enqueue(&house, &tenancy.user(name).await, name).await;
+            }
+            let jobs = until(&house, &tenancy, |jobs| jobs.iter().all(|job| job.last_error.is_some())).await;
+            let job = |name: &str| jobs.iter().find(|job| job.task == name).unwrap();
+            assert_eq!((job("test_retry").state, job("test_permanent").state), (JobState::Failed, JobState::Dead));
+            assert_eq!((job("test_panic").state, job("test_defect").state), (JobState::Failed, JobState::Failed));
+            assert!(job("test_retry").run_at > now());
+            assert_eq!(job("test_retry").last_error.as_deref(), Some("the 'model' is away"));
+            assert_eq!(job("test_permanent").last_error.as_deref(), Some("/x: never"));
+            for name in ["test_panic", "test_defect"] {
+                let said = format!("internal error; the log says more of job {}", job(name).id);
+                assert_eq!(job(name).last_error, Some(said));
+            }
+            assert_eq!(queue::count_dead(&house.db).await.unwrap(), 1);
+        })
+        .await;
+    })
+    .await;
+}
+
+/// Begins, and never ends.
+struct Endless(mpsc::UnboundedSender<()>);
+
+impl Job for Endless {
+    const TASK: &'static str = "test_endless";
+
+    async fn run(&self, _: Claimed) -> Result<(), JobError> {
+        self.0.send(()).unwrap();
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn what_is_in_hand_at_the_end_is_given_back_untried() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let (begun, mut beginning) = mpsc::unbounded_channel();
+        let tasks = [Task::new(Endless(begun))];
+        while_working(&house, &tasks, async {
+            enqueue(&house, &tenancy.user("alice").await, Endless::TASK).await;
+            beginning.recv().await.unwrap();
+            until(&house, &tenancy, |jobs| jobs[0].state == JobState::Running).await;
+        })
+        .await;
+        let jobs = list(&house, &tenancy).await;
+        assert_eq!((jobs[0].state, jobs[0].attempts), (JobState::Waiting, 0));
+        while_working(&house, &tasks, beginning.recv()).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_job_of_a_worker_that_died_is_done_by_another_and_the_death_counts() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let (told, mut telling) = mpsc::unbounded_channel();
+        let tasks = [Task::new(Telling(house.gate.clone(), told))];
+        enqueue(&house, &tenancy.user("alice").await, Telling::TASK).await;
+        place
+            .run(
+                "insert into graphile_worker._private_workers (id, last_heartbeat_at) values ('dead', now() - '1 s'::interval);
+                 update graphile_worker._private_jobs set locked_by = 'dead', locked_at = now() - '1 s'::interval,
+                     attempts = max_attempts - 1",
+            )
+            .await;
+        while_working(&house, &tasks, async {
+            let jobs = until(&house, &tenancy, |jobs| jobs[0].state == JobState::Failed).await;
+            assert_eq!((jobs[0].attempts, jobs[0].max_attempts), (9, 10));
+            assert_eq!(jobs[0].last_error.as_deref(), Some("the worker ended while it had the job"));
+            place.run("update graphile_worker._private_jobs set run_at = now()").await;
+            telling.recv().await.unwrap();
+            until(&house, &tenancy, <[JobRow]>::is_empty).await;
+
+            enqueue(&house, &tenancy.user("bob").await, "test_lethal").await;
+            let lethal = "update graphile_worker._private_jobs set locked_by = 'another', locked_at = now() - '1 s'::interval,
+                          attempts = max_attempts";
+            place.run(lethal).await;
+            // It has killed as many workers as it may.
+            until(&house, &tenancy, |jobs| jobs[0].state == JobState::Dead).await;
+        })
+        .await;
+    })
+    .await;
+}
+
+/// Tells that it began, and ends when it is let.
+struct Slow(mpsc::UnboundedSender<()>, Arc<Notify>);
+
+impl Job for Slow {
+    const TASK: &'static str = "test_slow";
+
+    async fn run(&self, _: Claimed) -> Result<(), JobError> {
+        self.0.send(()).unwrap();
+        self.1.notified().await;
+        Ok(())
+    }
+}
+
+/// What a worker does not have any more it does not remove: somebody may have enqueued it again meanwhile.
+#[tokio::test]
+async fn a_worker_that_was_taken_for_dead_removes_nothing() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let alice = tenancy.user("alice").await;
+        let (begun, mut beginning) = mpsc::unbounded_channel();
+        let end = Arc::new(Notify::new());
+        let tasks = [Task::new(Slow(begun, end.clone()))];
+        while_working(&house, &tasks, async {
+            enqueue(&house, &alice, Slow::TASK).await;
+            beginning.recv().await.unwrap();
+            place.run("update graphile_worker._private_jobs set locked_by = null, locked_at = null").await;
+            enqueue(&house, &alice, Slow::TASK).await;
+            end.notify_one();
+            beginning.recv().await.unwrap();
+            end.notify_one();
+            until(&house, &tenancy, <[JobRow]>::is_empty).await;
+        })
+        .await;
+    })
+    .await;
+}
+
+/// Counts its runs.
+struct Counting(Arc<AtomicUsize>);
+
+impl Job for Counting {
+    const TASK: &'static str = "test_counting";
+
+    async fn run(&self, _: Claimed) -> Result<(), JobError> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_tick_of_the_clock_comes_once_for_all_workers() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let ran = Arc::new(AtomicUsize::new(0));
+        let tasks = [Task::scheduled(Counting(ran.clone()), "*/10 * * * *")];
+        // The last tick came and nobody was there: each worker would make up for it.
+        place
+            .run(
+                "insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+                 values ('test_counting', now() - '1 day'::interval, now() - '25 minutes'::interval)",
+            )
+            .await;
+        let busy = "select count(*) + (select 2 - count(*) from graphile_worker._private_workers)
+                    from graphile_worker._private_jobs";
+        let all = async {
+            while ran.load(Ordering::SeqCst) == 0 || place.count(busy).await > 0 {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let two = Box::pin(while_working(&house, &tasks, all));
+        while_working(&house, &tasks, two).await;
+        assert_eq!(ran.load(Ordering::SeqCst), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_backlog_is_worked_off_without_waiting_between_jobs() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let ran = Arc::new(AtomicUsize::new(0));
+        let tasks = [Task::new(Counting(ran.clone()))];
+        place
+            .run(
+                "select app.enqueue_for(null, null, 'test_counting', '{}', n::text) from generate_series(1, 300) n;
+                 select app.enqueue_for(null, null, 'test_counting', '{}', '1')",
+            )
+            .await;
+        // Two slots that only looked twice a second would take longer than a test may.
+        while_working(&house, &tasks, async {
+            while ran.load(Ordering::SeqCst) < 300 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+        assert_eq!(ran.load(Ordering::SeqCst), 300);
+    })
+    .await;
+}
