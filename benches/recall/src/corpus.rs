@@ -56,5 +56,7 @@ impl Corpus {
 }
 
 fn parse_lines<T: DeserializeOwned>(text: &str) -> Result<Vec<T>> {
-    text.lines().map(|line| serde_json::from_str(line).with_context(|| format!("not as expected: {line:.80}"))).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).with_context(|| format!("not as expected: {line:.80}")))
+        .collect()
 }

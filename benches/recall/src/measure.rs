@@ -44,16 +44,20 @@ pub struct Counts {
     pub negatives: usize,
     /// Of the negatives, how many the floor lets through.
     pub let_through: usize,
-    pub searching: Duration,
+    pub searching: Times,
 }
+
+/// How long each of many took.
+#[derive(Default)]
+pub struct Times(Vec<Duration>);
 
 pub struct Outcome {
     pub setting: &'static Setting,
     pub words: Counts,
     /// With embeddings.
     pub meaning: Option<Counts>,
-    pub catalogues: u32,
-    pub building: Duration,
+    pub catalogues: usize,
+    pub building: Times,
     pub bytes: usize,
 }
 
@@ -73,15 +77,13 @@ pub fn run(corpus: &Corpus, setting: &'static Setting, vectors: Option<&Vectors>
         words: Counts::default(),
         meaning: vectors.map(|_| Counts::default()),
         catalogues: 0,
-        building: Duration::ZERO,
+        building: Times::default(),
         bytes: 0,
     };
     for (at, message) in corpus.messages.iter().enumerate() {
         let drawn = draw(corpus, message, setting.same_source, setting.size);
         let texts = texts(corpus, &drawn, vectors);
-        let started = Instant::now();
-        let catalogue = Catalogue::build(&texts);
-        outcome.building += started.elapsed();
+        let catalogue = outcome.building.time(|| Catalogue::build(&texts));
         outcome.bytes += catalogue.weight();
         outcome.catalogues += 1;
         let relevant = corpus.relevant(message).len();
@@ -98,17 +100,17 @@ pub fn time_whole(corpus: &Corpus, vectors: Option<&Vectors>) -> Whole {
     const EVERY: usize = 8;
     let places: Vec<usize> = (0..corpus.skills.len()).collect();
     let texts = texts(corpus, &places, vectors);
-    let started = Instant::now();
-    let catalogue = Catalogue::build(&texts);
-    let building = started.elapsed();
+    let mut building = Times::default();
+    let catalogue = building.time(|| Catalogue::build(&texts));
+    let building = building.median();
     let some = || corpus.messages.iter().enumerate().step_by(EVERY);
     let time = |vectors: Option<&Vectors>| {
-        let started = Instant::now();
+        let mut times = Times::default();
         for (at, message) in some() {
             let embedding = vectors.map(|vectors| vectors.messages[at].as_slice());
-            std::hint::black_box(search(&catalogue, &message.query, embedding, 5));
+            times.time(|| std::hint::black_box(search(&catalogue, &message.query, embedding, 5)));
         }
-        started.elapsed() / some().count() as u32
+        times.median()
     };
     let (words, meaning) = (time(None), vectors.map(|vectors| time(Some(vectors))));
     Whole { skills: places.len(), building, bytes: catalogue.weight(), words, meaning }
@@ -116,9 +118,7 @@ pub fn time_whole(corpus: &Corpus, vectors: Option<&Vectors>) -> Whole {
 
 impl Counts {
     fn search(&mut self, catalogue: &Catalogue, message: &Message, embedding: Option<&[f32]>, relevant: usize) {
-        let started = Instant::now();
-        let ranking = search(catalogue, &message.query, embedding, 10);
-        self.searching += started.elapsed();
+        let ranking = self.searching.time(|| search(catalogue, &message.query, embedding, 10));
         self.count(message, relevant, &ranking);
     }
 
@@ -139,6 +139,22 @@ impl Counts {
             tally.in_five += usize::from(in_five);
             tally.reciprocal += best.map_or(0.0, |rank| 1.0 / f64::from(rank));
         }
+    }
+}
+
+impl Times {
+    fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let made = work();
+        self.0.push(started.elapsed());
+        made
+    }
+
+    /// What other work on the machine disturbs least.
+    pub fn median(&self) -> Duration {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::measure::{Counts, Outcome, Setting, Whole};
+use crate::measure::{Counts, Outcome, Setting, Tally, Whole};
 
 /// Of what is found among the first five, so much is to pass the floor, and of the negatives at most so much.
 const GOAL_KEPT: f64 = 0.97;
@@ -17,17 +17,21 @@ pub fn print(outcomes: &[Outcome], whole: &Whole) {
         println!("\nThere is no embeddings model: words only, and the goals, which are for both, are not judged.");
     }
     print_table("Words only", outcomes, |outcome| Some(&outcome.words), false);
-    println!("\n| catalogue | build, µs a skill | bytes a skill | search by words, µs | with meaning, µs |\n|---|---|---|---|---|");
+    println!(
+        "\n| catalogue | build, µs a skill | bytes a skill | search by words, µs | with meaning, µs |\n|---|---|---|---|---|"
+    );
     for outcome in outcomes {
-        let skills = outcome.catalogues * outcome.setting.size as u32;
-        let of = |counts: &Counts| micros(counts.searching / outcome.catalogues);
+        let size = outcome.setting.size;
         println!(
             "| {} | {:.0} | {} | {:.0} | {} |",
             outcome.setting.name,
-            micros(outcome.building / skills),
-            outcome.bytes / skills as usize,
-            of(&outcome.words),
-            outcome.meaning.as_ref().map_or("-".to_owned(), |counts| format!("{:.0}", of(counts))),
+            micros(outcome.building.median()) / size as f64,
+            outcome.bytes / (outcome.catalogues * size),
+            micros(outcome.words.searching.median()),
+            outcome
+                .meaning
+                .as_ref()
+                .map_or("-".to_owned(), |counts| format!("{:.0}", micros(counts.searching.median()))),
         );
     }
     println!(
@@ -41,7 +45,9 @@ pub fn print(outcomes: &[Outcome], whole: &Whole) {
 }
 
 fn print_table<'a>(title: &str, outcomes: &'a [Outcome], of: impl Fn(&'a Outcome) -> Option<&'a Counts>, judged: bool) {
-    println!("\n## {title}\n\n| catalogue | messages | recall@1 | recall@5 | MRR@10 | floor keeps | negatives let through |");
+    println!(
+        "\n## {title}\n\n| catalogue | messages | recall@1 | recall@5 | MRR@10 | floor keeps | negatives let through |"
+    );
     println!("|---|---|---|---|---|---|---|");
     let counted = || outcomes.iter().filter_map(|outcome| Some((outcome.setting, of(outcome)?)));
     for (setting, counts) in counted() {
@@ -60,7 +66,8 @@ fn print_table<'a>(title: &str, outcomes: &'a [Outcome], of: impl Fn(&'a Outcome
             println!("| {kind} | {} | {first:.3} | {five:.3} | {reciprocal:.3} | | |", tally.messages);
         }
     }
-    let mean = |rate: fn(&Counts) -> f64| counted().map(|(_, counts)| rate(counts)).sum::<f64>() / outcomes.len() as f64;
+    let mean =
+        |rate: fn(&Counts) -> f64| counted().map(|(_, counts)| rate(counts)).sum::<f64>() / outcomes.len() as f64;
     let (kept, through) = (mean(kept), mean(let_through));
     println!(
         "| **mean** | | | | | {kept:.3}{} | {through:.3}{} |",
@@ -102,18 +109,17 @@ pub fn to_json(outcomes: &[Outcome], whole: &Whole) -> Value {
 
 fn outcome_json(outcome: &Outcome) -> Value {
     let Setting { size, goal_first, goal_five, .. } = outcome.setting;
-    let skills = outcome.catalogues as f64 * *size as f64;
     json!({
-        "words": counts_json(&outcome.words, outcome.catalogues),
-        "words_and_meaning": outcome.meaning.as_ref().map(|counts| counts_json(counts, outcome.catalogues)),
+        "words": counts_json(&outcome.words),
+        "words_and_meaning": outcome.meaning.as_ref().map(counts_json),
         "goals": { "recall_at_1": goal_first, "recall_at_5": goal_five },
-        "build_us_per_skill": rounded(micros(outcome.building) / skills),
-        "bytes_per_skill": (outcome.bytes as f64 / skills).round(),
+        "build_us_per_skill": rounded(micros(outcome.building.median()) / *size as f64),
+        "bytes_per_skill": outcome.bytes / (outcome.catalogues * size),
     })
 }
 
-fn counts_json(counts: &Counts, catalogues: u32) -> Value {
-    let rates = |tally: &crate::measure::Tally| {
+fn counts_json(counts: &Counts) -> Value {
+    let rates = |tally: &Tally| {
         let [first, five, reciprocal] = tally.rates().map(rounded);
         json!({ "messages": tally.messages, "recall_at_1": first, "recall_at_5": five, "mrr_at_10": reciprocal })
     };
@@ -124,7 +130,7 @@ fn counts_json(counts: &Counts, catalogues: u32) -> Value {
         "floor_keeps": rounded(kept(counts)),
         "negatives": counts.negatives,
         "negatives_let_through": rounded(let_through(counts)),
-        "search_us": rounded(micros(counts.searching / catalogues)),
+        "search_us": rounded(micros(counts.searching.median())),
     })
 }
 
