@@ -26,11 +26,11 @@ impl Phrases {
         self.ends.push(self.prints.len() as u32);
     }
 
-    /// How many of the phrases each skill's body repeats, skill by skill.
-    pub(super) fn count<'a>(&'a self, phrases: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let own = starts.zip(&self.ends).map(|(start, end)| &self.prints[start as usize..*end as usize]);
-        own.map(|own| phrases.iter().filter(|phrase| holds(own, shorten(**phrase))).count())
+    /// How many of the phrases a skill's body repeats.
+    pub(super) fn count(&self, skill: usize, phrases: &[u32]) -> usize {
+        let end_of = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
+        let own = self.prints.get(skill.checked_sub(1).map_or(0, end_of)..end_of(skill)).unwrap_or_default();
+        phrases.iter().filter(|phrase| holds(own, shorten(**phrase))).count()
     }
 
     /// Frees what was reserved for more.

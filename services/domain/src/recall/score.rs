@@ -96,16 +96,16 @@ fn idf(skills: usize, holders: usize) -> f32 {
     (1.0 + (skills - holders + 0.5) / (holders + 0.5)).ln()
 }
 
-/// Adds the phrases of a message.
+/// Adds the phrases of a message, after its words: a body without them repeats none.
 pub(super) fn add_phrases(catalogue: &Catalogue, phrases: &[u32], signals: &mut [Signals]) {
-    for (signal, count) in signals.iter_mut().zip(catalogue.phrases.count(phrases)) {
-        signal.phrases = count as f32;
+    for (skill, signal) in signals.iter_mut().enumerate().filter(|(_, signal)| signal.body > 0.0) {
+        signal.phrases = catalogue.phrases.count(skill, phrases) as f32;
     }
 }
 
 /// Adds the cosines; a skill not embedded yet gets the one that its words suggest, so that it ranks among the others.
 pub(super) fn add_meaning(cosines: &[Option<f32>], signals: &mut [Signals]) -> bool {
-    let known = || cosines.iter().flatten().copied();
+    let known = || cosines.iter().flatten().copied().filter(|cosine| cosine.is_finite());
     let count = known().count();
     if count == 0 {
         return false;
@@ -114,7 +114,7 @@ pub(super) fn add_meaning(cosines: &[Option<f32>], signals: &mut [Signals]) -> b
     let best = known().fold(mean, f32::max);
     let best_words = signals.iter().map(|signal| WORDS.score(signal)).fold(f32::MIN_POSITIVE, f32::max);
     for (skill, signal) in signals.iter_mut().enumerate() {
-        let cosine = cosines.get(skill).copied().flatten();
+        let cosine = cosines.get(skill).copied().flatten().filter(|cosine| cosine.is_finite());
         signal.cosine = cosine.unwrap_or_else(|| mean + (best - mean) * WORDS.score(signal) / best_words);
     }
     true

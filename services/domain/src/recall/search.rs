@@ -64,14 +64,28 @@ pub fn search_with(catalogue: &Catalogue, message: &str, meaning: Meaning<'_>, l
     };
     let has_meaning = add_meaning(cosines, &mut signals);
     let fusion = if has_meaning { &WORDS_AND_MEANING } else { &WORDS };
-    let score = |skill: usize| Hit { skill, score: fusion.score(&signals[skill]), signals: signals[skill] };
-    // From by_name, and by a stable sort: equal scores keep the order of names.
-    let mut hits: Vec<Hit> = catalogue.by_name.iter().map(|skill| score(*skill as usize)).collect();
-    hits.retain(|hit| hit.score > 0.0);
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut scored: Vec<(f32, usize)> =
+        catalogue.by_name.iter().map(|skill| fusion.score(&signals[*skill as usize])).zip(0..).collect();
+    scored.retain(|(score, _)| *score > 0.0);
+    keep_best(&mut scored, limit.max(1));
+    let hit_of = |(score, rank): (f32, usize)| {
+        let skill = catalogue.by_name[rank] as usize;
+        Hit { skill, score, signals: signals[skill] }
+    };
+    let mut hits: Vec<Hit> = scored.into_iter().map(hit_of).collect();
     let fit = floor::estimate_fit(catalogue, hits.first(), &signals, has_meaning);
     hits.truncate(limit);
     Ranking { hits, fit, near: mentions::list_near(cosines) }
+}
+
+/// Leaves the `count` best of scores with ranks of names, in order; equal scores stand in the order of names.
+fn keep_best(scored: &mut Vec<(f32, usize)>, count: usize) {
+    let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if count < scored.len() {
+        scored.select_nth_unstable_by(count, order);
+        scored.truncate(count);
+    }
+    scored.sort_unstable_by(order);
 }
 
 /// Distinct terms of a message that are searched for: the first ones of a long text say what it is about.

@@ -16,6 +16,7 @@ use crate::Priority;
 pub(crate) use cache::Cache;
 pub use error::EmbedError;
 pub use http::HttpEmbedder;
+pub use knowhow_domain::recall::embedded_text;
 pub use local::{LocalEmbedder, LocalSettings};
 
 /// One vector of length 1 for each text, in their order.
