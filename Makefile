@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test stop clean lint openapi bench sqlx-prepare
+.PHONY: help run test stop clean lint openapi bench bench-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -27,6 +27,9 @@ openapi: ## write openapi/*.json from the code
 
 bench: ## measure the service beside pgbench (ARGS="--quick")
 	@scripts/dev/bench.sh $(ARGS)
+
+bench-recall: ## measure how well messages find skills (needs ../shared/corpus)
+	@scripts/dev/bench_recall.sh
 
 sqlx-prepare: ## refresh .sqlx after a change of a query or a migration
 	@scripts/dev/sqlx_prepare.sh

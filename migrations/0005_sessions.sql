@@ -201,7 +201,7 @@ create function app.is_tainted(session text) returns boolean language sql stable
     return case when session is null then false else coalesce(
         (select s.tainted_by <> '{}' from sessions s
          where s.tenant_id = app.tenant_id() and s.user_id = app.user_id()
-           and s.session_id = case when pg_input_is_valid(session, 'uuid') then session::uuid end),
+           and s.session_id = (case when pg_input_is_valid(session, 'uuid') then session end)::uuid),
         (select s.tainted_by <> '{}' from sessions s
          where s.tenant_id = app.tenant_id() and s.user_id = app.user_id() and s.key = session
          order by s.session_id desc limit 1),

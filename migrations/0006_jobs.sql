@@ -54,6 +54,12 @@ begin
                 opened.policy, opened.relation, opened.role, opened.rows, opened.rows);
         end if;
     end loop;
+    if not exists (select from pg_policies where schemaname = 'graphile_worker' and policyname = 'own') then
+        -- A worker that was taken for dead may come back and be done: the job is another's by now, or there for a later
+        -- cause, and not its own to remove. The library does not ask.
+        create policy own on graphile_worker._private_jobs as restrictive for delete to knowhow_queue
+            using (locked_by = current_setting('app.worker', true));
+    end if;
     if to_regclass('graphile_worker.jobs_of_tenant') is null then
         -- An admin's page of jobs, newest first.
         create index jobs_of_tenant on graphile_worker._private_jobs (coalesce(payload ->> 'tenant_id', ''), id);

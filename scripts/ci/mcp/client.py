@@ -20,8 +20,10 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter
 
 URL, TOKEN, KEY = (os.environ[name] for name in ("KNOWHOW_URL", "KNOWHOW_TOKEN", "KNOWHOW_API_KEY"))
-READING = {"skill_list", "skill_view", "skill_history"}
+READING = {"skill_suggest", "skill_list", "skill_view", "skill_history"}
 WRITING = {"skill_save", "skill_patch", "skill_delete"}
+REMEMBERING = {"memory_recall", "memory_save", "soul_update"}
+SESSION = {"dev.knowhow/session": "ci-conversation"}
 NAME = "mcp/weather-report"
 BASE = f"skill://{NAME}"
 
@@ -93,10 +95,10 @@ async def content(client, uri):
 async def tools(client):
     """Every tool says what it takes, what it answers and whether it changes anything; answers are held to that."""
     listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert set(listed) == READING | WRITING, set(listed)
+    assert set(listed) == READING | WRITING | REMEMBERING, set(listed)
     for name, tool in listed.items():
         assert tool.description and tool.output_schema and tool.annotations, tool
-        assert tool.annotations.read_only_hint is (name in READING), tool
+        assert tool.annotations.read_only_hint is (name in READING | {"memory_recall"}), tool
     strange = types.CallToolResult(content=[], structured_content={"strange": 1})
     try:
         await client.session.validate_tool_result("skill_save", strange)
@@ -130,6 +132,24 @@ async def life(client):
     assert "skill_list" in text, text
 
 
+async def remembering(client, mode):
+    """Suggestions, memories, the soul, and the session that a call names in its _meta."""
+    found = await call(client, "skill_suggest", context="will it rain tomorrow, what is the forecast")
+    assert NAME in [item["name"] for item in found["items"]], found
+    found = await call(client, "skill_list", q="weather forecast")
+    assert NAME in [item["name"] for item in found["items"]], found
+    kept = await client.call_tool("memory_save", {"content": f"Ann lives in Lisbon ({mode})."}, meta=SESSION)
+    kept = kept.structured_content
+    assert kept["session"] == SESSION["dev.knowhow/session"] and kept["tainted"], kept
+    found = await call(client, "memory_recall", q="where does Ann live")
+    assert kept["id"] in [item["id"] for item in found["items"]], found
+    soul = await call(client, "soul_update", text=f"Be brief ({mode}).")
+    text = await refused(client, "soul_update", text="Be long.", expected_version=soul["version"] + 7)
+    assert text.endswith(f"Be brief ({mode})."), text
+    frozen = await client.get_prompt("frozen-context")
+    assert frozen.messages[0].content.text.startswith("# Skills"), frozen
+
+
 async def published(client):
     """What hosts read of the skill: the list, one entry, its files and folders, with digests of the bytes served."""
     settings = client.server_capabilities.extensions["io.modelcontextprotocol/skills"]
@@ -156,7 +176,8 @@ async def published(client):
     assert "skill_save" in guidance.messages[0].content.text, guidance
     index = await client.get_prompt("skills-index")
     assert f"- {NAME}: " in index.messages[0].content.text, index
-    assert {prompt.name for prompt in (await client.list_prompts()).prompts} == {"skills-guidance", "skills-index"}
+    prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
+    assert prompts == {"skills-guidance", "skills-index", "frozen-context"}, prompts
 
 
 async def unreachable(client):
@@ -177,6 +198,7 @@ async def unreachable(client):
     assert uri not in json.dumps(await pages(client, "skills/list", "skills"))
     assert uri not in json.dumps(await pages(client, "resources/list", "resources"))
     assert NAME not in json.dumps(await call(client, "skill_list", limit=200))
+    assert NAME not in json.dumps(await call(client, "skill_suggest", context="weather forecast", limit=50))
     assert NAME not in (await client.get_prompt("skills-index")).model_dump_json()
 
 
@@ -200,8 +222,10 @@ async def main():
             assert client.server_info.name == "knowhow", client.server_info
             await tools(client)
             await life(client)
+            await remembering(client, mode)
             await published(client)
             await unreachable(stranger)
+            assert "Lisbon" not in json.dumps(await call(stranger, "memory_recall", q="Ann in Lisbon"))
             await call(client, "skill_delete", name=NAME)
             await unreachable(client)
         async with connect(mode, reader, "demo-user") as client:

@@ -42,7 +42,7 @@ def uris(answer):
 # Method and options, and what its result must be like.
 CASES = [
     (["skills/list", "--verify", "--require-digests"], verified),
-    (["tools/list", "--strict"], lambda of: len(of["tools"]) == 6),
+    (["tools/list", "--strict"], lambda of: len(of["tools"]) == 10),
     (["tools/call", "--tool-name", "skill_list"], lambda of: not of.get("isError") and of["structuredContent"]),
     (["prompts/get", "--prompt-name", "skills-index"], lambda of: "mcp/email" in json.dumps(of)),
     (["skills/get", "--uri", f"{FIRST}/SKILL.md"], lambda of: len(of["skill"]["resources"]) == 5),
@@ -50,7 +50,7 @@ CASES = [
     (["resources/read", "--uri", f"{FIRST}/references/api.md"], lambda of: of["contents"][0]["text"] == "# API\n"),
     (["resources/read", "--uri", f"{FIRST}/assets/logo.png"], lambda of: of["contents"][0]["mimeType"] == "image/png"),
     (["resources/directory/read", "--uri", FIRST], lambda of: f"{FIRST}/references" in uris(of)),
-    (["prompts/list"], lambda of: len(of["prompts"]) == 2),
+    (["prompts/list"], lambda of: len(of["prompts"]) == 3),
 ]
 # All as the newer revision has it, the first few as the older one has it.
 CALLS = [("modern", *case) for case in CASES] + [("legacy", *case) for case in CASES[:4]]

@@ -6,8 +6,8 @@ pub const SKILLS_GUIDANCE: &str = "\
 
 Skills are procedures you saved for later: how to do a thing, not facts about it. The index lists them by name.
 
-**Look first.** Before non-trivial work, see whether a skill in the index fits, even in part, and load it with \
-skill_view; skill_list searches all of them. Then follow it.
+**Look first.** Before non-trivial work, see whether a skill in the index fits, even in part, or ask skill_suggest with \
+what you are about to do; load it with skill_view and follow it. skill_list searches them by words.
 
 **Save** with skill_save when a task took 5 or more tool calls, you solved a tricky error, you found a non-trivial \
 workflow, or the user asks you to remember how something is done. Save after it worked. Prefer patching a skill that \
@@ -36,8 +36,8 @@ mod tests {
     fn the_guidance_is_short_and_names_every_tool() {
         assert!(SKILLS_GUIDANCE.chars().count() < 1_800, "{}", SKILLS_GUIDANCE.chars().count());
         assert!(SKILLS_GUIDANCE.starts_with("# Skills\n\n"));
-        for tool in ["skill_save", "skill_list", "skill_view", "skill_patch", "skill_delete", "skill_history"] {
-            assert!(SKILLS_GUIDANCE.contains(tool), "{tool}");
+        for tool in ["suggest", "list", "view", "save", "patch", "delete", "history"] {
+            assert!(SKILLS_GUIDANCE.contains(&format!("skill_{tool}")), "{tool}");
         }
         for heading in ["## When to Use", "## Procedure", "## Pitfalls", "## Verification"] {
             assert!(SKILLS_GUIDANCE.contains(heading), "{heading}");

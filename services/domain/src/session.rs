@@ -58,9 +58,12 @@ impl Channel {
 
     /// Whether all messages of a user come in one stream, so that silence alone tells conversations apart.
     pub fn is_single_stream(self) -> bool {
-        matches!(self, Self::Voice | Self::Sms)
+        SINGLE_STREAMS.contains(&self)
     }
 }
+
+/// The channels whose messages come in one stream.
+pub const SINGLE_STREAMS: [Channel; 2] = [Channel::Voice, Channel::Sms];
 
 /// Most turns that a session may be opened with.
 pub const MAX_TURNS: u32 = 1_000;

@@ -8,10 +8,11 @@ use sha2::{Digest, Sha256};
 
 use crate::App;
 
-/// The headers of a call that operations know.
+/// What a caller says of a call beside its input.
 #[derive(Debug, Clone, Default)]
 pub struct Call {
-    /// `Knowhow-Session`: the conversation this comes from, for provenance.
+    /// `Knowhow-Session`, over MCP also in `_meta`: the conversation this comes from, by its id or key, for provenance
+    /// and taint.
     pub session: Option<String>,
     /// `Idempotency-Key`: the same key and request have one effect and one answer, for 24 hours.
     pub idempotency_key: Option<String>,
@@ -22,16 +23,16 @@ pub struct Call {
 const KEY_CHARS: usize = 255;
 
 impl Call {
-    /// Checks the headers' form.
+    /// Checks the form of session and key.
     ///
     /// # Errors
     /// `Malformed`, with the rule.
     pub fn check(&self) -> Result<()> {
-        for (header, value) in [("Idempotency-Key", &self.idempotency_key), ("Knowhow-Session", &self.session)] {
+        for (name, value) in [("Idempotency-Key", &self.idempotency_key), ("Knowhow-Session", &self.session)] {
             let good = |v: &String| !v.is_empty() && v.len() <= KEY_CHARS && v.chars().all(|c| c.is_ascii_graphic());
             if value.as_ref().is_some_and(|v| !good(v)) {
                 return Err(Error::Malformed(format!(
-                    "the header {header} takes 1 to {KEY_CHARS} visible ASCII characters without blanks"
+                    "{name} takes 1 to {KEY_CHARS} visible ASCII characters without blanks"
                 )));
             }
         }

@@ -68,7 +68,9 @@ pub async fn list_conversations(
         let items = found.into_iter().map(ConversationView::of).collect::<Result<_>>()?;
         return Ok(Page { items, next_cursor: None });
     }
-    let before = page.after()?.unwrap_or((DateTime::<Utc>::MAX_UTC, Uuid::max()));
+    let (ended_at, session) = page.after()?.unwrap_or((DateTime::<Utc>::MAX_UTC, Uuid::max()));
+    // A cursor made by hand may name a time that the database does not know.
+    let before = (ended_at.max(DateTime::UNIX_EPOCH), session);
     let rows = conversations::list(&app.db, principal, before, rows_for(limit)).await?;
     let page = Page::of(rows, limit, |last| (last.ended_at, last.session), ConversationView::of)?;
     Ok(Page { items: page.items.into_iter().collect::<Result<_>>()?, next_cursor: page.next_cursor })

@@ -95,3 +95,16 @@ fn read_cursor<T: DeserializeOwned>(cursor: &str) -> Result<T> {
 pub(crate) fn rows_for(limit: usize) -> i64 {
     limit as i64 + 1
 }
+
+/// Checks what a list is filtered by.
+///
+/// # Errors
+/// `Malformed` for more than `most` characters, or NUL.
+pub(crate) fn check_filter(name: &str, value: Option<&str>, most: usize) -> Result<()> {
+    match value {
+        Some(v) if v.chars().count() > most || v.contains('\0') => {
+            Err(Error::Malformed(format!("{name} takes at most {most} characters and no NUL")))
+        }
+        _ => Ok(()),
+    }
+}

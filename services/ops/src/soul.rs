@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::{Principal, souls};
+use knowhow_store::{Principal, TenantTx, souls};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -42,9 +42,6 @@ pub struct SoulView {
 
 /// Longest soul, characters.
 const SOUL_CHARS: usize = 8_000;
-
-/// Rounds, where other requests write the soul at the same moment.
-const ROUNDS: usize = 16;
 
 impl SoulView {
     fn none() -> Self {
@@ -95,16 +92,16 @@ pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &Put
         let detail = format!("must have at most {SOUL_CHARS} characters and no NUL, has {length}");
         return Err(Error::invalid("/text", detail));
     }
-    for _ in 0..ROUNDS {
-        let wanted = (input.text.as_str(), input.expected_version);
-        let put = souls::put(&app.db, principal, wanted, call.session.as_deref(), app.now()).await?;
-        let is_conflict = input.expected_version.is_some_and(|base| base != put.before);
-        if put.made.is_none() && !put.is_same && is_conflict {
-            return Err(Error::VersionConflict { current_version: put.before });
-        }
-        if put.made.is_some() || put.is_same {
-            return get_soul(app, principal).await;
-        }
-    }
-    Err(Error::Unavailable("the soul is being written by other requests; try again".into()))
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let soul = call
+        .once(app, &mut tx, &("soul", input), async |tx| {
+            let wanted = (input.text.as_str(), input.expected_version);
+            match souls::put(tx, wanted, call.session.as_deref(), app.now()).await? {
+                Some(soul) if soul.text == input.text => Ok(SoulView::of(soul)),
+                other => Err(Error::VersionConflict { current_version: other.map_or(0, |soul| soul.version) }),
+            }
+        })
+        .await?;
+    tx.commit().await?;
+    Ok(soul)
 }

@@ -70,16 +70,6 @@ const LIST: &str = "-- memories.list
     order by m.memory_id desc
     limit $7";
 
-// What sessions are shown must not outlive it, so snapshots of before are not given any more.
-const DELETE: &str = "-- memories.delete
-    with gone as (
-        delete from memories m where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3 returning m.core
-    ), catalog as (
-        update user_catalogs c set revision = c.revision + 1, snapshot_floor = c.revision + 1
-        from gone where c.tenant_id = $1 and c.user_id = $2 and gone.core
-    )
-    select core from gone";
-
 const SEARCH: &str = "-- memories.search
     with scored as (
         select m.*,
@@ -185,9 +175,26 @@ pub async fn list(
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn delete(db: &Database, principal: &Principal, memory: Uuid) -> Result<bool> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    Ok(!read(db, principal, Durability::Full, DELETE, &[&tenant, &user, &memory]).await?.is_empty())
+pub async fn delete(tx: &mut TenantTx, memory: Uuid) -> Result<bool> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    // What sessions are shown must not outlive it, so snapshots of before are not given any more.
+    let gone = sqlx::query!(
+        "-- memories.delete
+        with gone as (
+            delete from memories m where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3 returning m.core
+        ), catalog as (
+            update user_catalogs c set revision = c.revision + 1, snapshot_floor = c.revision + 1
+            from gone where c.tenant_id = $1 and c.user_id = $2 and gone.core
+        )
+        select core from gone",
+        tenant,
+        user,
+        memory
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(gone.is_some())
 }
 
 /// What memories are looked for by.

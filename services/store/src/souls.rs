@@ -1,10 +1,11 @@
 //! The soul: the user's overlay of the agent's personality, every version of it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::Result;
+use knowhow_domain::{Result, new_id};
 
-use crate::door::{Durability, Params, read, rows_as};
-use crate::{Database, Principal};
+use crate::door::{Durability, read, rows_as};
+use crate::error::refuse;
+use crate::{Database, Principal, TenantTx};
 
 /// One version.
 #[derive(Debug, Clone)]
@@ -28,25 +29,6 @@ const LIST: &str = "-- souls.list
     order by s.version desc
     limit $4";
 
-// Of two writers at once one finds its version taken, and makes none.
-const PUT: &str = "-- souls.put
-    with last as (
-        select s.version, s.content from souls s
-        where s.tenant_id = $1 and s.user_id = $2 order by s.version desc limit 1
-    ), made as (
-        insert into souls (tenant_id, user_id, version, content, actor, session, tainted, created_at)
-        select $1, $2, coalesce((select version from last), 0) + 1, $3, $4, $5, app.is_tainted($5), $6
-        where ($7::integer is null or $7 = coalesce((select version from last), 0))
-          and $3 is distinct from (select content from last)
-        on conflict (tenant_id, user_id, version) do nothing
-        returning version
-    ), noted as (
-        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-        select $1, $2, $8, $6, $4, 'soul.update', 'soul', jsonb_build_object('version', version) from made
-    )
-    select coalesce((select version from last), 0), (select version from made),
-           $3 is not distinct from (select content from last)";
-
 /// Versions before one, the newest first.
 ///
 /// # Errors
@@ -65,33 +47,66 @@ pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64)
     })
 }
 
-/// What a write of the soul came to.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PutSoul {
-    /// The version before; 0 where there was none.
-    pub before: i32,
-    /// The version made.
-    pub made: Option<i32>,
-    /// Whether the text is that of the version before, so that none was made.
-    pub is_same: bool,
-}
-
-/// Writes a version on top of `base`, where one is given. None is made where the text is the same, another version is
-/// current, or another request writes one at this moment.
+/// Writes a version on top of `base`, where one is given. None is made where the text is that of the current version
+/// (unless that is tainted and this is not), or another version than `base` is current. The soul as it is then; `None` where there is none.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn put(
-    db: &Database,
-    principal: &Principal,
+    tx: &mut TenantTx,
     (text, base): (&str, Option<i32>),
     session: Option<&str>,
     now: DateTime<Utc>,
-) -> Result<PutSoul> {
-    let (tenant, user, actor) = (principal.tenant().0, principal.user()?.0, principal.actor());
-    let params: Params<'_> = &[&tenant, &user, &text, &actor, &session, &now, &base, &knowhow_domain::new_id()];
-    let rows = read(db, principal, Durability::Full, PUT, params).await?;
-    let found =
-        rows_as(&rows, |row| Ok(PutSoul { before: row.try_get(0)?, made: row.try_get(1)?, is_same: row.try_get(2)? }))?;
-    Ok(found.into_iter().next().unwrap_or_default())
+) -> Result<Option<Soul>> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    // Writers stand in line here, so that the statement below sees the version of the one before.
+    sqlx::query!(
+        "-- souls.lock
+        select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",
+        tenant,
+        user
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    let row = sqlx::query!(
+        r#"-- souls.put
+        with last as (
+            select s.version, s.content, s.actor, s.tainted, s.created_at from souls s
+            where s.tenant_id = $1 and s.user_id = $2 order by s.version desc limit 1
+        ), made as (
+            insert into souls (tenant_id, user_id, version, content, actor, session, tainted, created_at)
+            select $1, $2, coalesce((select version from last), 0) + 1, $3, $4, $5::text, app.is_tainted($5), $6
+            where ($7::integer is null or $7 = coalesce((select version from last), 0))
+              and ($3 is distinct from (select content from last)
+                   or (select tainted from last) and not app.is_tainted($5))
+            returning version, content, actor, tainted, created_at
+        ), noted as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+            select $1, $2, $8, $6, $4, 'soul.update', 'soul', jsonb_build_object('version', version) from made
+        )
+        select version as "version!", content as "content!", actor as "actor!", tainted as "tainted!",
+               created_at as "created_at!"
+        from (select * from made union all select * from last) soul
+        order by version desc
+        limit 1"#,
+        tenant,
+        user,
+        text,
+        actor,
+        session,
+        now,
+        base,
+        new_id()
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|row| Soul {
+        version: row.version,
+        text: row.content,
+        actor: row.actor,
+        tainted: row.tainted,
+        created_at: row.created_at,
+    }))
 }

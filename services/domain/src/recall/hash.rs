@@ -4,8 +4,15 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// FNV-1a over 64 bits with a final mix (Fowler, Noll and Vo; the mix of `SplitMix64`, Steele et al. 2014).
 pub(super) fn hash(bytes: &[u8]) -> u64 {
-    let mixed = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
-    mix(mixed)
+    mix(extend(EMPTY, bytes))
+}
+
+/// The state of a hash before the first byte; [`mix`] ends it.
+pub(super) const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// The state of a hash after more bytes.
+pub(super) fn extend(state: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(state, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Spreads the bits of a number.

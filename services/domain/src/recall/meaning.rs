@@ -56,12 +56,13 @@ impl Meanings {
     pub(super) fn cosines(&self, query: &[f32]) -> Vec<Option<f32>> {
         let query = if query.len() == self.dims { shorten(query) } else { None };
         let Some((query, scale)) = query else { return Vec::new() };
-        let query: Vec<f32> = query.into_iter().map(widen).collect();
+        // Of length 1 before it is scaled up: nothing can overflow.
+        let query: Vec<f32> = query.into_iter().map(|x| widen(x) * scale * REBIAS).collect();
         let cosine = |row: &u32| {
             let own = self.scales.get(*row as usize)?;
             let start = *row as usize * self.dims;
             let dot = multiply(self.rows.get(start..start + self.dims)?, &query);
-            Some((dot * own * scale).clamp(-1.0, 1.0))
+            Some((dot * own).clamp(-1.0, 1.0))
         };
         self.row_of.iter().map(cosine).collect()
     }
@@ -93,12 +94,22 @@ fn narrow(x: f32) -> u16 {
     sign | rounded as u16
 }
 
-fn widen(x: u16) -> f32 {
-    let magnitude = f32::from_bits(u32::from(x & !SIGN) << 13) * REBIAS;
-    f32::from_bits(magnitude.to_bits() | u32::from(x & SIGN) << 16)
+/// The number that is kept for another.
+#[cfg(test)]
+pub(super) fn rounded(x: f32) -> f32 {
+    widen(narrow(x))
 }
 
-/// The dot product; in lanes, so that compilers may take several numbers at once.
+fn widen(x: u16) -> f32 {
+    widen_scaled(x) * REBIAS
+}
+
+/// The number divided by [`REBIAS`]: sign, exponent and fraction put where a 32-bit float has them.
+fn widen_scaled(x: u16) -> f32 {
+    f32::from_bits((i32::from(x.cast_signed()) << 13) as u32 & 0x8fff_e000)
+}
+
+/// The dot product with a query scaled up by [`REBIAS`]; in lanes, so that compilers may take several numbers at once.
 fn multiply(row: &[u16], query: &[f32]) -> f32 {
     const LANES: usize = 16;
     let (rows, row_rest) = row.as_chunks::<LANES>();
@@ -106,10 +117,10 @@ fn multiply(row: &[u16], query: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
     for (row, query) in rows.iter().zip(queries) {
         for lane in 0..LANES {
-            sums[lane] += widen(row[lane]) * query[lane];
+            sums[lane] += widen_scaled(row[lane]) * query[lane];
         }
     }
-    let rest: f32 = row_rest.iter().zip(query_rest).map(|(a, b)| widen(*a) * b).sum();
+    let rest: f32 = row_rest.iter().zip(query_rest).map(|(a, b)| widen_scaled(*a) * b).sum();
     sums.iter().sum::<f32>() + rest
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::fold::{Class, class_of};
-use super::hash::{Keyed, hash};
+use super::hash::{EMPTY, Keyed, extend, mix};
 use super::ordinary::is_ordinary;
 
 /// A message of at most this many characters is only matched by name, never searched.
@@ -102,12 +102,11 @@ impl Names {
 
     fn add(&mut self, name: &str, skill: u32, is_alias: bool) {
         let words = split_message(name);
-        if words.is_empty() {
-            return;
-        }
+        let keys = keys_of(&words, words.len());
+        let Some(key) = keys.last().filter(|_| keys.len() == words.len()).copied() else { return };
         self.longest = self.longest.max(words.len());
         let is_common = matches!(words.as_slice(), [word] if is_ordinary(&word.text));
-        self.names.push(Entry { key: key_of(&words), skill, slashes: slashes_of(&words), is_alias, is_common });
+        self.names.push(Entry { key, skill, slashes: slashes_of(&words), is_alias, is_common });
     }
 
     /// The skills named in a message, each once, the most specific (longest) names first.
@@ -116,8 +115,11 @@ impl Names {
         let mut best: HashMap<u64, Mention, Keyed> = HashMap::default();
         let mut at = 0;
         while at < words.len() {
-            let longest = self.longest.min(words.len() - at);
-            let found = (1..=longest).rev().find_map(|length| self.find_at(&words, at..at + length));
+            let keys = keys_of(&words[at..], self.longest);
+            let found = (1..=keys.len()).rev().find_map(|length| {
+                let mentions = self.find_at(&words, at..at + length, keys[length - 1]);
+                (!mentions.is_empty()).then_some((mentions, length))
+            });
             let Some((mentions, length)) = found else {
                 at += 1;
                 continue;
@@ -136,22 +138,21 @@ impl Names {
     }
 
     /// The names that are made of exactly these words; one written as it is stored wins over those that only sound so.
-    fn find_at(&self, words: &[Word], range: Range<usize>) -> Option<(Vec<Mention>, usize)> {
-        let run = &words[range.clone()];
-        let (first, last) = (run.first()?, run.last()?);
-        let joined = run.split_last()?.1.iter().all(|word| !matches!(word.joint, Joint::None | Joint::Quote));
-        if !joined || first.before.is_some_and(is_neighbour) || last.after.is_some_and(is_neighbour) {
-            return None;
-        }
-        let key = key_of(run);
+    fn find_at(&self, words: &[Word], range: Range<usize>, key: u64) -> Vec<Mention> {
         let start = self.names.partition_point(|entry| entry.key < key);
         let named = || self.names[start..].iter().take_while(move |entry| entry.key == key);
+        let run = &words[range.clone()];
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Vec::new() };
+        let is_part = first.before.is_some_and(is_neighbour) || last.after.is_some_and(is_neighbour);
+        if is_part || named().next().is_none() {
+            return Vec::new();
+        }
         let slashes = slashes_of(run);
         let in_path = range.start.checked_sub(1).is_some_and(|before| words[before].joint == Joint::Slash);
         let fits = |entry: &&Entry| slashes & !entry.slashes == 0 && !(entry.is_alias && in_path);
         let exact = named().any(|entry| entry.slashes == slashes && slashes != 0);
         let explicit = is_explicit(words, &range);
-        let mentions: Vec<Mention> = named()
+        named()
             .filter(fits)
             .filter(|entry| !exact || entry.slashes == slashes)
             .map(|entry| Mention {
@@ -161,8 +162,7 @@ impl Names {
                 explicit,
                 common: entry.is_common,
             })
-            .collect();
-        (!mentions.is_empty()).then_some((mentions, range.len()))
+            .collect()
     }
 }
 
@@ -187,9 +187,19 @@ fn last_segment(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(_, last)| last)
 }
 
-fn key_of(words: &[Word]) -> u64 {
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    hash(texts.join(" ").as_bytes())
+/// The keys of the first word, of the first two, and so on as far as they are joined, at most `longest`.
+fn keys_of(words: &[Word], longest: usize) -> Vec<u64> {
+    let mut keys = Vec::new();
+    let mut state = EMPTY;
+    for word in words.iter().take(longest) {
+        state = extend(state, word.text.as_bytes());
+        keys.push(mix(state));
+        if matches!(word.joint, Joint::None | Joint::Quote) {
+            break;
+        }
+        state = extend(state, b" ");
+    }
+    keys
 }
 
 fn slashes_of(words: &[Word]) -> u32 {

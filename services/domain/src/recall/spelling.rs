@@ -7,15 +7,16 @@ use super::ordinary::find_rank;
 /// Shorter words have too many neighbours.
 const LETTERS: usize = 6;
 
-/// The term that `term`, unknown to the catalogue, most likely stands for; `None` for ordinary words, which are spelt
-/// right, and for other scripts.
+/// Whether a term unknown to a catalogue may be misspelt: ordinary words are spelt right, other scripts not looked at.
+pub(super) fn is_correctable(term: &str) -> bool {
+    let is_word = term.len() >= LETTERS && term.bytes().all(|b| b.is_ascii_lowercase());
+    is_word && find_rank(short(hash(term.as_bytes()))).is_none()
+}
+
+/// The term of the catalogue that `term` most likely stands for.
 ///
 /// One letter left out, doubled, swapped or changed after the first (Norvig 2007, without a word list).
 pub(super) fn find_correction(term: &str, catalogue: &Catalogue) -> Option<u32> {
-    let is_word = term.len() >= LETTERS && term.bytes().all(|b| b.is_ascii_lowercase());
-    if !is_word || find_rank(short(hash(term.as_bytes()))).is_some() {
-        return None;
-    }
     let mut buffer = Vec::with_capacity(term.len() + 1);
     let mut edits = Edits { term: term.as_bytes(), buffer: &mut buffer };
     let in_text = |key: &u32| catalogue.list(*key).any(|(_, weights)| weights.text > 0.0);

@@ -293,6 +293,74 @@ proptest! {
     }
 
     #[test]
+    fn names_are_found_as_whole_words_only(
+        names in prop::collection::btree_set("[ab]{1,2}(-[ab]{1,2})?(/[ab]{1,2})?", 1..6),
+        message in "([abX用 ,_/`-]|ab|use ){0,16}",
+    ) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let skills: Vec<(&str, &str)> = names.iter().map(|name| (*name, "")).collect();
+        let found = catalogue_of(&skills).find_mentions(&message);
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let words = |text: &str| text.to_lowercase().replace(['/', '-'], " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        for mention in &found {
+            prop_assert!(!message[..mention.bytes.start].ends_with(is_part));
+            prop_assert!(!message[mention.bytes.end..].starts_with(is_part));
+            let (name, said) = (words(names[mention.skill]), words(&message[mention.bytes.clone()]));
+            prop_assert!(name == said || name.ends_with(&format!(" {said}")), "{} {}", name, said);
+        }
+        prop_assert!(found.is_sorted_by(|a, b| a.chars.len() >= b.chars.len()));
+        let mut skills: Vec<usize> = found.iter().map(|mention| mention.skill).collect();
+        skills.sort_unstable();
+        skills.dedup();
+        prop_assert_eq!(skills.len(), found.len());
+    }
+
+    #[test]
+    fn cosines_inside_and_outside_rank_alike(
+        rows in prop::collection::vec(prop::option::weighted(0.8, prop::collection::vec(-1.0_f32..1.0, 8)), 1..9),
+        query in prop::collection::vec(-1.0_f32..1.0, 8),
+        words in prop::collection::vec("(mail|plan|trip|code| ){1,4}", 9),
+        message in "(mail |plan |trip |code ){0,3}",
+    ) {
+        let with = |inside: bool| -> Vec<SkillText<'_>> {
+            rows.iter().zip(&words).map(|(row, description)| SkillText {
+                name: description, description, embedding: row.as_deref().filter(|_| inside), ..SkillText::default()
+            }).collect()
+        };
+        // In double precision, as a database may compute them, of numbers rounded to 16 bits as it keeps them.
+        let rounded = |row: &[f32]| -> Vec<f64> { row.iter().map(|x| f64::from(meaning::rounded(*x))).collect() };
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let query16 = rounded(&query);
+        let cosine = |row: &[f32]| {
+            let row = rounded(row);
+            (product(&row, &query16) / (product(&row, &row) * product(&query16, &query16)).sqrt()) as f32
+        };
+        let cosines: Vec<Option<f32>> = rows.iter().map(|row| row.as_deref().map(cosine)).collect();
+        let inside = search(&Catalogue::build(&with(true)), &message, Some(&query), 9);
+        let outside = search_with(&Catalogue::build(&with(false)), &message, Meaning::Cosines(&cosines), 9);
+        prop_assert!((inside.fit - outside.fit).abs() < 1e-3);
+        prop_assert_eq!(inside.hits.len(), outside.hits.len());
+        for (a, b) in inside.hits.iter().zip(&outside.hits) {
+            prop_assert!(a.skill == b.skill || (a.score - b.score).abs() < 1e-4);
+            prop_assert!((a.score - b.score).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn equal_skills_stand_in_the_order_of_their_names(order in Just((0..7).collect::<Vec<usize>>()).prop_shuffle()) {
+        let names = ["b", "c", "e/f", "g", "h-j", "k", "l"];
+        let texts: Vec<SkillText<'_>> = order.iter()
+            .map(|at| SkillText { name: names[*at], description: "Plan a trip", ..SkillText::default() }).collect();
+        let hits = search(&Catalogue::build(&texts), "plan our trip", None, 7).hits;
+        // Names of one word and those of two differ in length, hence in score.
+        let found: Vec<&str> = hits.iter().map(|hit| texts[hit.skill].name).collect();
+        let short: Vec<&str> = found.iter().copied().filter(|name| name.len() == 1).collect();
+        prop_assert_eq!(short, ["b", "c", "g", "k", "l"]);
+        let long: Vec<&str> = found.iter().copied().filter(|name| name.len() > 1).collect();
+        prop_assert_eq!(long, ["e/f", "h-j"]);
+    }
+
+    #[test]
     fn every_word_of_a_text_finds_it(words in prop::collection::vec("[a-z]{3,9}|[а-я]{3,9}|[一-龥]{1,4}", 1..8)) {
         let text = words.join(" ");
         let catalogue = catalogue_of(&[("x", text.as_str())]);

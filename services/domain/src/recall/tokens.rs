@@ -14,19 +14,28 @@ const WORD_BYTES: usize = 64;
 
 /// The stemmed terms of a text, in order; none for blanks, punctuation and stop words.
 pub fn list_terms(text: &str) -> Vec<String> {
-    let stems = Stems::default();
     let mut found = Vec::new();
-    each_word(text, |word, shape| match shape {
-        Shape::Pair => found.push(word.to_owned()),
-        Shape::Word => found.extend(stems.stem(&fold(word)).map(Cow::into_owned)),
-    });
+    each_term(text, |term, _| found.push(term.to_owned()));
     found
+}
+
+/// Calls `visit` with each term of a text, in order.
+pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str, Shape)) {
+    let stems = Stems::default();
+    each_word(text, |word, shape| match shape {
+        Shape::Pair => visit(word, shape),
+        Shape::Word => {
+            if let Some(term) = stems.stem(&fold(word)) {
+                visit(&term, shape);
+            }
+        }
+    });
 }
 
 /// What a piece of text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    /// A word as it was written.
+pub(super) enum Shape {
+    /// A word, or its stem.
     Word,
     /// One or two folded letters of a dense script.
     Pair,
@@ -43,7 +52,7 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// Calls `visit` with the number of each term of a text, in order.
-    pub(super) fn visit(&mut self, text: &str, mut visit: impl FnMut(usize)) {
+    pub(super) fn visit(&mut self, text: &str, mut visit: impl FnMut(usize, Shape)) {
         let Self { stems, words, numbers, terms } = self;
         let mut number_of = |term: &[u8]| {
             let key = hash(term);
@@ -60,7 +69,7 @@ impl Vocabulary {
                     .or_insert_with(|| stems.stem(&fold(word)).map(|stem| number_of(stem.as_bytes()))),
             };
             if let Some(number) = number {
-                visit(number as usize);
+                visit(number as usize, shape);
             }
         });
     }

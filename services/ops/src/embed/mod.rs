@@ -7,7 +7,6 @@ mod local;
 mod queue;
 #[cfg(test)]
 mod tests;
-mod text;
 mod wire;
 
 use futures_util::future::BoxFuture;
@@ -17,8 +16,8 @@ use crate::Priority;
 pub(crate) use cache::Cache;
 pub use error::EmbedError;
 pub use http::HttpEmbedder;
+pub use knowhow_domain::recall::embedded_text;
 pub use local::{LocalEmbedder, LocalSettings};
-pub use text::embedded_text;
 
 /// One vector of length 1 for each text, in their order.
 pub type Vectors = Vec<Vec<f32>>;

@@ -1,13 +1,13 @@
 //! Makes a skill's vector from its name, description and triggers, and those of other skills of the user that lack one.
 
-use knowhow_domain::{SkillId, manifest};
+use knowhow_domain::recall::embedded_text;
+use knowhow_domain::{Result, SkillId, manifest};
 use knowhow_store::embeddings::{self, Embedding, Pending};
-use knowhow_store::queue::JobError;
 use knowhow_store::{Principal, TenantTx};
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
-use crate::embed::{EmbedError, embedded_text};
+use crate::embed::{EmbedError, Embedder, Vectors};
 use crate::{App, Priority};
 
 /// Skills whose vectors are made in one go: a batch costs half of what its texts cost one by one, and one new revision of
@@ -23,18 +23,21 @@ impl UserJob for EmbedSkill {
     const TASK: &'static str = "embed_skill";
 
     async fn run(self, app: &App, principal: &Principal) -> JobResult {
-        let Some(embedder) = app.models.embedder.as_deref() else { return Err(refusal(EmbedError::NoModel)) };
-        let (texts, pending) = collect(app, principal, self.skill_id, embedder.model()).await?;
+        let embedder = app.models.embedder.as_deref().ok_or_else(|| refusal(EmbedError::NoModel))?;
+        let mut pending = self.collect(app, principal, embedder.model()).await?;
         if pending.is_empty() {
             return Ok(());
         }
-        let digests: Vec<[u8; 32]> = texts.iter().map(|text| manifest::digest(text.as_bytes())).collect();
-        let vectors = embedder.embed(texts, Priority::Background, None).await.map_err(refusal)?;
+        let mut vectors = embed(embedder, &pending).await;
+        if pending.len() > 1 && vectors.as_ref().is_err_and(|error| !error.is_transient()) {
+            // One of the others may be at fault; it has a job of its own.
+            pending.truncate(1);
+            vectors = embed(embedder, &pending).await;
+        }
         let made: Vec<Embedding> = pending
             .into_iter()
-            .zip(digests)
-            .zip(vectors)
-            .map(|((of, text_digest), vector)| Embedding { of, text_digest, vector })
+            .zip(vectors.map_err(refusal)?)
+            .map(|(of, vector)| Embedding { text_digest: digest(&of), of, vector })
             .collect();
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         embeddings::put_embeddings(&mut tx, embedder.model(), &made, app.now()).await?;
@@ -42,28 +45,36 @@ impl UserJob for EmbedSkill {
     }
 }
 
-/// The skill, unless it is gone or its vector is good, and with it others that have none; their texts first.
-async fn collect(
-    app: &App,
-    principal: &Principal,
-    skill: SkillId,
-    model: &str,
-) -> Result<(Vec<String>, Vec<Pending>), JobError> {
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let Some(asked) = embeddings::find_pending(&mut tx, skill).await? else { return Ok(<_>::default()) };
-    let others = embeddings::list_stale(&mut tx, model, BATCH).await?;
-    tx.commit().await?;
-    let is_good = |p: &Pending, text: &str| {
-        p.embedded.as_ref().is_some_and(|(m, digest)| m == model && *digest == manifest::digest(text.as_bytes()))
-    };
-    let others = others.into_iter().filter(|other| other.skill != skill);
-    Ok(std::iter::once(asked)
-        .chain(others)
-        .map(|p| (embedded_text(&p.name, &p.description, &p.triggers), p))
-        .filter(|(text, p)| !is_good(p, text))
-        .unzip())
+impl EmbedSkill {
+    /// The skill, and behind it others that have no vector; nothing where it is gone or its own is good.
+    async fn collect(&self, app: &App, principal: &Principal, model: &str) -> Result<Vec<Pending>> {
+        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let asked = embeddings::find_pending(&mut tx, self.skill_id).await?;
+        let Some(asked) = asked.filter(|pending| !is_good(pending, model)) else { return Ok(Vec::new()) };
+        let others = embeddings::list_stale(&mut tx, model, BATCH).await?;
+        tx.commit().await?;
+        Ok(std::iter::once(asked).chain(others.into_iter().filter(|other| other.skill != self.skill_id)).collect())
+    }
 }
 
-fn refusal(error: EmbedError) -> JobError {
-    if error.is_transient() { JobError::Retry(error.into()) } else { JobError::Permanent(error.into()) }
+fn is_good(pending: &Pending, model: &str) -> bool {
+    pending.embedded.as_ref().is_some_and(|(by, of)| by == model && *of == digest(pending))
+}
+
+fn digest(pending: &Pending) -> [u8; 32] {
+    manifest::digest(text(pending).as_bytes())
+}
+
+fn text(pending: &Pending) -> String {
+    embedded_text(&pending.name, &pending.description, &pending.triggers)
+}
+
+async fn embed(embedder: &dyn Embedder, pending: &[Pending]) -> Result<Vectors, EmbedError> {
+    embedder.embed(pending.iter().map(text).collect(), Priority::Background, None).await
+}
+
+/// Worth another try whatever it is: a key that is wrong and a server that answers nonsense are put right some day.
+fn refusal(error: EmbedError) -> knowhow_domain::Error {
+    tracing::warn!(%error, "a skill was not embedded");
+    error.into()
 }

@@ -1,18 +1,22 @@
 //! Delete a memory.
 
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::{Principal, memories};
+use knowhow_store::{Principal, TenantTx, memories};
 use uuid::Uuid;
 
-use crate::App;
+use crate::{App, Call};
 
 /// Forgets a memory; a core one is in no snapshot that a session is given from now on.
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn delete_memory(app: &App, principal: &Principal, memory: &str) -> Result<()> {
+pub async fn delete_memory(app: &App, principal: &Principal, call: &Call, memory: &str) -> Result<()> {
     principal.require(Scope::Memories)?;
+    call.check()?;
     let missing = || Error::not_found("memory");
     let id = Uuid::try_parse(memory.trim()).map_err(|_| missing())?;
-    if memories::delete(&app.db, principal, id).await? { Ok(()) } else { Err(missing()) }
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let is_gone = call.once(app, &mut tx, &("memory.delete", id), async |tx| memories::delete(tx, id).await).await?;
+    tx.commit().await?;
+    if is_gone { Ok(()) } else { Err(missing()) }
 }

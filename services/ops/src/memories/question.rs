@@ -6,6 +6,9 @@ use knowhow_domain::{Error, Result};
 /// Longest question, characters.
 const QUESTION_CHARS: usize = 4096;
 
+/// What a stem is worth that is also a word which says nothing, as `other` is of `others`.
+const LEAST_RARITY: f32 = 0.5;
+
 /// Words to look for.
 pub(crate) struct Question {
     /// Stemmed, each once.
@@ -27,7 +30,7 @@ impl Question {
         let mut terms = list_terms(text);
         terms.sort_unstable();
         terms.dedup();
-        let rarities: Vec<f32> = terms.iter().map(|term| find_rarity(term).unwrap_or_default()).collect();
+        let rarities: Vec<f32> = terms.iter().map(|term| find_rarity(term).unwrap_or(LEAST_RARITY)).collect();
         let all = rarities.iter().sum::<f32>().max(f32::MIN_POSITIVE);
         Ok(Self { weights: rarities.into_iter().map(|rarity| rarity / all).collect(), terms })
     }

@@ -79,7 +79,8 @@ pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &
 
 fn full() -> Error {
     Error::Quota(format!(
-        "a user keeps at most {MEMORIES} memories, {CORE_MEMORIES} of them core; delete some that are no use any more"
+        "a user keeps at most {MEMORIES} memories, {CORE_MEMORIES} of them core; save it without core, or \
+         delete some that are no use any more"
     ))
 }
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{SearchedSkill, search_skills};
 use crate::App;
-use crate::sessions::check_message;
+use crate::sessions::check_said;
 
 /// Which skills to suggest.
 #[derive(Debug, Clone, Deserialize, IntoParams, ToSchema)]
@@ -68,7 +68,7 @@ const MOST_BOOST: f32 = 0.5;
 /// `Malformed` for the limit, `Invalid` for an empty context, `TooLarge`.
 pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSkills) -> Result<Suggestions> {
     principal.require(Scope::SkillsRead)?;
-    let context = check_message(&query.context)?;
+    let context = check_said("context", &query.context)?;
     let limit = match query.limit.unwrap_or(5) {
         n @ 1..=50 => n as usize,
         n => return Err(Error::Malformed(format!("limit must be 1 to 50, is {n}"))),

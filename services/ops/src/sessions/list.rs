@@ -11,7 +11,7 @@ use super::open::{OpenedSession, view};
 use super::view::{MessageView, SessionView};
 use super::{missing, session_id};
 use crate::App;
-use crate::page::{Page, PageQuery, rows_for};
+use crate::page::{Page, PageQuery, check_filter, rows_for};
 
 /// Which sessions.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -55,6 +55,7 @@ pub async fn list_sessions(app: &App, principal: &Principal, query: &ListSession
     let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
     let limit = page.limit()?;
     let before = page.after::<Uuid>()?.unwrap_or(Uuid::max());
+    check_filter("key", query.key.as_deref(), 255)?;
     let filter =
         SessionFilter { key: query.key.as_deref(), channel: query.channel.map(Channel::as_str), is_open: query.open };
     let rows = sessions::list(&app.db, principal, &filter, before, rows_for(limit)).await?;

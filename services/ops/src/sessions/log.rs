@@ -1,15 +1,15 @@
 //! What else is told of a session: the agent's side, what is not to be trusted, how it went, that it is over.
 
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::Principal;
 use knowhow_store::sessions::{self, Feedback, SessionKey};
+use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::view::SessionView;
 use super::{check_message, check_text, missing, session_id};
-use crate::App;
+use crate::{App, Call};
 
 /// What the agent said.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -86,20 +86,34 @@ impl FeedbackKind {
 ///
 /// # Errors
 /// `NotFound`; `Conflict` `session-ended`; `Invalid`, `TooLarge` for the message.
-pub async fn add_reply(app: &App, principal: &Principal, session: &str, input: &AddReply) -> Result<Logged> {
+pub async fn add_reply(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    session: &str,
+    input: &AddReply,
+) -> Result<Logged> {
     principal.require(Scope::Sessions)?;
+    call.check()?;
     let session = session_id(session)?;
     check_message(&input.message)?;
     let tool_calls = i32::try_from(input.tool_calls.unwrap_or_default())
         .map_err(|_| Error::invalid("/tool_calls", "is out of bounds"))?;
-    match sessions::add_reply(&app.db, principal, session, (&input.message, tool_calls), app.now()).await? {
-        Some(turn) => Ok(Logged { turn }),
-        None => {
-            view(app, principal, session).await?;
-            let detail = "the conversation is over; its log takes no more messages".into();
-            Err(Error::Conflict { code: "session-ended", detail })
-        }
-    }
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let reply = (input.message.as_str(), tool_calls);
+    let turn = call
+        .once(app, &mut tx, &("reply", session, input), async |tx| {
+            sessions::add_reply(tx, session, reply, app.now()).await
+        })
+        .await?;
+    let Some(turn) = turn else {
+        drop(tx);
+        view(app, principal, session).await?;
+        let detail = "the conversation is over; its log takes no more messages".into();
+        return Err(Error::Conflict { code: "session-ended", detail });
+    };
+    tx.commit().await?;
+    Ok(Logged { turn })
 }
 
 /// Marks a session as having read untrusted content, for good.
@@ -126,10 +140,12 @@ pub async fn taint_session(
 pub async fn give_feedback(
     app: &App,
     principal: &Principal,
+    call: &Call,
     session: &str,
     input: &GiveFeedback,
 ) -> Result<SessionView> {
     principal.require(Scope::Sessions)?;
+    call.check()?;
     let session = session_id(session)?;
     let value = input.value.as_deref();
     match (input.kind, value) {
@@ -142,7 +158,12 @@ pub async fn give_feedback(
         check_text("/note", note, 4000)?;
     }
     let feedback = Feedback { kind: input.kind.as_str(), value, note: input.note.as_deref() };
-    sessions::add_feedback(&app.db, principal, session, feedback, app.now()).await?;
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    call.once(app, &mut tx, &("feedback", session, input), async |tx| {
+        sessions::add_feedback(tx, session, feedback, app.now()).await
+    })
+    .await?;
+    tx.commit().await?;
     view(app, principal, session).await
 }
 

@@ -54,7 +54,8 @@ const LOOKED_AT: usize = 200;
 /// [`TurnAnswer`](super::TurnAnswer), in the bytes that it is kept in.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `turn-limit` or `session-ended`; `Invalid`, also for a `turn_key` of another message.
+/// `NotFound`; `Conflict` `turn-limit` or `session-ended`; `Invalid`, also for a `turn_key` of another message, and
+/// `IdempotencyMismatch` for such a header.
 pub async fn take_turn(
     app: &App,
     principal: &Principal,
@@ -80,7 +81,7 @@ pub async fn take_turn(
     for _ in 0..ROUNDS {
         let now = state.ok_or_else(missing)?;
         if let Some((known, answer)) = now.repeated {
-            return if known == digest { Ok(answer) } else { Err(other_message()) };
+            return if known == digest { Ok(answer) } else { Err(other_message(input)) };
         }
         check_open(app, &now)?;
         let mut shown = shown(&now, input);
@@ -97,7 +98,7 @@ pub async fn take_turn(
         number(&mut composed, &now, is_late);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
         let turn = ReadTurn { session, turns: now.turns };
-        if write(app, principal, turn, (input, turn_key), (&composed, &answer, &shown), &digest).await? {
+        if write(app, principal, turn, (input, turn_key, &digest), (&composed, &answer, &shown)).await? {
             return Ok(answer);
         }
         state = sessions::read_turn(&app.db, principal, session, turn_key).await?;
@@ -143,7 +144,10 @@ fn patience(input: &TakeTurn) -> Duration {
     deadline.saturating_sub(RESERVE)
 }
 
-fn other_message() -> Error {
+fn other_message(input: &TakeTurn) -> Error {
+    if input.turn_key.is_none() {
+        return Error::IdempotencyMismatch;
+    }
     Error::invalid("/turn_key", "was used for another message of this session; use a fresh key for each message")
 }
 
@@ -191,9 +195,8 @@ async fn write(
     app: &App,
     principal: &Principal,
     turn: ReadTurn,
-    (input, turn_key): (&TakeTurn, Option<&str>),
+    (input, turn_key, digest): (&TakeTurn, Option<&str>, &[u8]),
     (composed, answer, shown): (&Composed, &str, &Shown),
-    digest: &[u8],
 ) -> Result<bool> {
     let sorted = |set: &std::collections::HashSet<Uuid>| {
         let mut ids: Vec<Uuid> = set.iter().copied().collect();

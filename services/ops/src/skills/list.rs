@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::view::IndexItem;
 use crate::App;
-use crate::page::{self, Page, PageQuery, rows_for};
+use crate::page::{self, Page, PageQuery, check_filter, rows_for};
 use crate::recall::search_skills;
 
 /// Which skills.
@@ -124,13 +124,4 @@ fn passes(query: &ListSkills, row: &IndexRow) -> bool {
     query.prefix.as_ref().is_none_or(|prefix| row.name.starts_with(prefix))
         && query.category.as_ref().is_none_or(|category| row.category.as_ref() == Some(category))
         && query.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))
-}
-
-fn check_filter(name: &str, value: Option<&str>, most: usize) -> Result<()> {
-    match value {
-        Some(v) if v.chars().count() > most || v.contains('\0') => {
-            Err(Error::Malformed(format!("{name} takes at most {most} characters and no NUL")))
-        }
-        _ => Ok(()),
-    }
 }

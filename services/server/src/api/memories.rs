@@ -63,7 +63,7 @@ pub(crate) async fn delete_memory(
     caller: UserCaller,
     memory: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    memories::delete_memory(&app, &caller.principal, &memory).await?;
+    memories::delete_memory(&app, &caller.principal, &caller.call, &memory).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 

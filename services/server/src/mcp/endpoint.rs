@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 
 use super::handler::{Caller, Handler, Work};
 use super::message::{INVALID_REQUEST, Message};
-use super::site::Site;
+use super::site::{SCOPES, Site};
 use crate::http::{
     ApiError, Entry, JSON_BYTES, admit_user, check_media_type, current_request_id, enter, note, read_body,
 };
@@ -106,7 +106,8 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         Ok(()) | Err(Error::Forbidden(_)) => {}
         Err(error) => return Err(turn_away(error.into(), id)),
     }
-    let call = Call { by_agent: true, ..call };
+    let session = message.session().map(str::to_owned).or(call.session);
+    let call = Call { session, by_agent: true, ..call };
     let (desk, inbox) = mpsc::channel(1);
     let caller = Caller { principal, call, request_id: current_request_id(), desk };
     let mut passed = http::Request::new(Full::new(bytes.clone()));
@@ -203,7 +204,7 @@ fn turn_away(site: &Site, request: &HttpRequest, error: ApiError, id: Option<&Ra
     let challenge = match error.cause() {
         Error::Unauthenticated(_) => {
             let presented = request.headers().contains_key(header::AUTHORIZATION);
-            let scopes = format!("{} {}", Scope::SkillsRead.as_str(), Scope::SkillsWrite.as_str());
+            let scopes = SCOPES.map(Scope::as_str).join(" ");
             Some(site.challenge(presented.then_some("invalid_token"), &scopes))
         }
         Error::Forbidden(scope) if Scope::from_wire(scope).is_some() => {

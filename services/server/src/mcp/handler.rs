@@ -24,10 +24,11 @@ const FIXED_TTL_MS: u64 = 300_000;
 /// The same for what changes with the skills: an agent that has saved one looks for it at once.
 const SKILLS_TTL_MS: u64 = 2_000;
 
-const INSTRUCTIONS: &str = "Knowhow keeps procedures (skills) that you wrote down earlier. Before work that is not \
-    trivial look for one with skill_list and read it with skill_view. When you solved something worth repeating, save \
-    it with skill_save; when a skill turned out wrong, correct it with skill_patch. The prompt skills-guidance says \
-    more.";
+const INSTRUCTIONS: &str = "Knowhow keeps procedures (skills) that you wrote down earlier, and memories of the user. \
+    Before work that is not trivial look for a skill with skill_suggest or skill_list and read it with skill_view. When \
+    you solved something worth repeating, save it with skill_save; when a skill turned out wrong, correct it with \
+    skill_patch. Facts about the user go to memory_save and are found with memory_recall. The prompt skills-guidance \
+    says more.";
 
 /// Who sent a request, as the endpoint found out before the library saw it.
 #[derive(Clone)]

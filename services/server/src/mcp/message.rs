@@ -87,8 +87,11 @@ struct Params<'a> {
 }
 
 #[derive(Default, Deserialize)]
-struct Meta {
-    traceparent: Option<String>,
+struct Meta<'a> {
+    #[serde(borrow)]
+    traceparent: Option<&'a RawValue>,
+    #[serde(borrow, rename = "dev.knowhow/session")]
+    session: Option<&'a RawValue>,
 }
 
 impl<'a> Message<'a> {
@@ -153,6 +156,11 @@ impl<'a> Message<'a> {
     pub fn traceparent(&self) -> Option<&str> {
         self.inner.traceparent.as_deref()
     }
+
+    /// The conversation that `_meta` says the message comes from; empty, which none can be, where it is no text.
+    pub fn session(&self) -> Option<&str> {
+        self.inner.session.as_deref()
+    }
 }
 
 /// What of the parameters decides or is logged. Unfit ones are the library's to refuse.
@@ -162,28 +170,33 @@ struct Inner {
     uri: Option<String>,
     odd_cursor: bool,
     traceparent: Option<String>,
+    session: Option<String>,
 }
 
 impl Inner {
     fn of(params: &RawValue) -> Result<Self, serde_json::Error> {
-        // Serde would take a list of the members in their order.
-        if !params.get().starts_with('{') {
-            return Ok(Self::default());
-        }
-        let params: Params<'_> = match serde_json::from_str(params.get()) {
-            Ok(params) => params,
-            // The endpoint and the library could read different ones.
-            Err(error) if error.to_string().starts_with("duplicate field") => return Err(error),
-            Err(_) => return Ok(Self::default()),
-        };
+        let params: Params<'_> = members(params)?;
+        let meta: Meta<'_> = params.meta.map(members).transpose()?.unwrap_or_default();
         let text = |value: &RawValue| serde_json::from_str(value.get()).ok();
-        let meta: Option<Meta> = params.meta.and_then(|meta| serde_json::from_str(meta.get()).ok());
         Ok(Self {
             name: params.name.and_then(text),
             uri: params.uri.and_then(text),
             odd_cursor: params.cursor.is_some_and(|cursor| !cursor.get().starts_with('"')),
-            traceparent: meta.and_then(|meta| meta.traceparent),
+            traceparent: meta.traceparent.and_then(text),
+            session: meta.session.map(|session| text(session).unwrap_or_default()),
         })
+    }
+}
+
+/// The members of an object; of anything else, none. Serde would take a list of them in their order.
+fn members<'a, T: Default + Deserialize<'a>>(object: &'a RawValue) -> Result<T, serde_json::Error> {
+    if !object.get().starts_with('{') {
+        return Ok(T::default());
+    }
+    match serde_json::from_str(object.get()) {
+        // The endpoint and the library could read different ones.
+        Err(error) if error.to_string().starts_with("duplicate field") => Err(error),
+        read => Ok(read.unwrap_or_default()),
     }
 }
 
@@ -230,6 +243,7 @@ mod tests {
             "\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"name\":\"b\"}",
             "\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"n\\u0061me\":\"b\"}",
             "\"method\":\"tools/call\",\"params\":{\"_meta\":{},\"_meta\":{}}",
+            "\"method\":\"ping\",\"params\":{\"_meta\":{\"dev.knowhow/session\":\"a\",\"dev.knowhow\\/session\":\"b\"}}",
         ] {
             assert_eq!(read(&message(members)).err(), Some(INVALID_REQUEST), "{members}");
         }
@@ -242,6 +256,7 @@ mod tests {
             ("\"skill_view\"", Some(Scope::SkillsRead)),
             ("\"skill\\u005fsave\"", Some(Scope::SkillsWrite)),
             ("\"skill_delete\"", Some(Scope::SkillsWrite)),
+            ("\"soul_update\"", Some(Scope::Memories)),
             ("\"none\"", None),
             ("[\"skill_save\"]", None),
             ("null", None),
@@ -258,6 +273,7 @@ mod tests {
         }
         let prompt = |name: &str| message(&format!("\"method\":\"prompts/get\",\"params\":{{\"name\":\"{name}\"}}"));
         assert_eq!(scope(&prompt("skills-index")), Some(Scope::SkillsRead));
+        assert_eq!(scope(&prompt("frozen-context")), Some(Scope::Sessions));
         assert_eq!(scope(&prompt("skills-guidance")), None);
     }
 
@@ -269,6 +285,23 @@ mod tests {
         assert_eq!(label(&message("\"method\":\"skills/get\"")), Some("skills/get"));
         assert_eq!(label(&message("\"method\":\"secret\"")), Some("other"));
         assert_eq!(label(&message("\"result\":{}")), Some("response"));
+    }
+
+    #[test]
+    fn a_session_is_read_or_refused_but_never_overlooked() {
+        for (meta, session) in [
+            ("{\"dev.knowhow/session\":\"chat-1\",\"traceparent\":7}", Some("chat-1")),
+            ("{\"dev.knowhow/session\":7}", Some("")),
+            ("{\"dev.knowhow/session\":[\"chat-1\"]}", Some("")),
+            ("{\"dev.knowhow/session\":\"\\ud800\"}", Some("")),
+            ("{\"dev.knowhow/session\":null}", None),
+            ("{\"knowhow/session\":\"chat-1\"}", None),
+            ("[null,\"chat-1\"]", None),
+            ("\"chat-1\"", None),
+        ] {
+            let text = message(&format!("\"method\":\"tools/call\",\"params\":{{\"_meta\":{meta}}}"));
+            assert_eq!(read(&text).map(|m| m.session().map(str::to_owned)), Ok(session.map(str::to_owned)), "{meta}");
+        }
     }
 
     #[test]

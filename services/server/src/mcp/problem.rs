@@ -15,7 +15,11 @@ pub const PROBLEM: &str = "dev.knowhow/problem";
 
 /// A failure as a result: what happened, and what to do next.
 pub fn tool_failure(error: Error, request_id: &str) -> CallToolResult {
-    let text = advice(&error);
+    tool_refusal(advice(&error), error, request_id)
+}
+
+/// A failure as a result, in words of the tool's own.
+pub fn tool_refusal(text: String, error: Error, request_id: &str) -> CallToolResult {
     let problem = ApiError::from(error).logged(request_id);
     let mut meta = MetaObject::default();
     meta.0.insert(PROBLEM.into(), json!(problem));
@@ -86,7 +90,7 @@ fn advice(error: &Error) -> String {
             passages(&mut text, matches);
             text
         }
-        Error::TooLarge { .. } => format!("{said} Shorten it, or move parts into a second skill."),
+        Error::TooLarge { .. } => format!("{said} Shorten it; parts of a skill can move into a second skill."),
         Error::RateLimited { retry_after, .. } => format!("{said} Call again in {retry_after} s."),
         Error::Unavailable(_) => format!("{said} Nothing was changed; call again in a few seconds."),
         Error::Internal(_) => "Something went wrong on our side; nothing was changed. Call again once.".into(),

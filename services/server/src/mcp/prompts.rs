@@ -2,7 +2,7 @@
 
 use knowhow_domain::guidance::SKILLS_GUIDANCE;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::{App, skills};
+use knowhow_ops::{App, skills, snapshots};
 use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
 
 use super::handler::Caller;
@@ -11,19 +11,31 @@ use super::handler::Caller;
 const GUIDANCE: &str = "skills-guidance";
 /// The user's index block.
 const INDEX: &str = "skills-index";
+/// The user's current snapshot, which has both in it.
+const FROZEN: &str = "frozen-context";
 
 const GUIDANCE_TEXT: &str = "Tells an agent when to look for, save and patch skills: a constant for the system prompt.";
 const INDEX_TEXT: &str = "The user's skills, one line each, as a block for the system prompt.";
+const FROZEN_TEXT: &str = "The frozen block for the system prompt of a conversation that begins: guidance, soul, index \
+    of skills, core memories, last conversations. The same data give the same bytes.";
 
 /// Every prompt.
-pub(super) fn all() -> [Prompt; 2] {
+pub(super) fn all() -> [Prompt; 3] {
     let prompt = |name: &str, title: &str, text: &str| Prompt::new(name, Some(text), None).with_title(title);
-    [prompt(GUIDANCE, "Guidance on skills", GUIDANCE_TEXT), prompt(INDEX, "Index of skills", INDEX_TEXT)]
+    [
+        prompt(GUIDANCE, "Guidance on skills", GUIDANCE_TEXT),
+        prompt(INDEX, "Index of skills", INDEX_TEXT),
+        prompt(FROZEN, "Frozen context", FROZEN_TEXT),
+    ]
 }
 
 /// What a caller needs for the prompt of that name, where it needs anything.
 pub(super) fn scope(name: &str) -> Option<Scope> {
-    (name == INDEX).then_some(Scope::SkillsRead)
+    match name {
+        INDEX => Some(Scope::SkillsRead),
+        FROZEN => Some(Scope::Sessions),
+        _ => None,
+    }
 }
 
 /// Those that the caller's scopes allow.
@@ -40,6 +52,7 @@ pub(super) async fn get(app: &App, caller: &Caller, name: &str) -> Result<GetPro
     let (text, about) = match name {
         GUIDANCE => (SKILLS_GUIDANCE.to_owned(), GUIDANCE_TEXT),
         INDEX => (skills::index_block(app, &caller.principal).await?, INDEX_TEXT),
+        FROZEN => (snapshots::get_snapshot(app, &caller.principal).await?.snapshot.text, FROZEN_TEXT),
         _ => return Err(Error::not_found("prompt")),
     };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(about))

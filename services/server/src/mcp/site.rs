@@ -18,6 +18,9 @@ pub const PATH: &str = "/mcp";
 /// Path of its metadata below the public URL (RFC 9728, 3.1).
 pub const METADATA_PATH: &str = "/.well-known/oauth-protected-resource/mcp";
 
+/// What tools, prompts and resources need.
+pub const SCOPES: [Scope; 4] = [Scope::SkillsRead, Scope::SkillsWrite, Scope::Memories, Scope::Sessions];
+
 /// The endpoint's place in the world.
 pub struct Site {
     metadata: ResourceMetadata,
@@ -37,7 +40,7 @@ pub struct ResourceMetadata {
     #[schema(required = false)]
     authorization_servers: Vec<String>,
     /// Scopes that MCP clients need.
-    scopes_supported: [&'static str; 2],
+    scopes_supported: [&'static str; 4],
     /// How the token is sent.
     bearer_methods_supported: [&'static str; 1],
     /// For people.
@@ -55,7 +58,7 @@ impl Site {
         let metadata = ResourceMetadata {
             resource: format!("{base}{PATH}"),
             authorization_servers: list(&config.authorization_servers).map(str::to_owned).collect(),
-            scopes_supported: [Scope::SkillsRead.as_str(), Scope::SkillsWrite.as_str()],
+            scopes_supported: SCOPES.map(Scope::as_str),
             bearer_methods_supported: ["header"],
             resource_name: "Knowhow",
         };

@@ -19,6 +19,7 @@ async fn tenants_are_made_read_changed_and_listed() {
     assert_eq!(members(&made), ["created_at", "id", "name", "settings", "slug"]);
     let defaults = json!({
         "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
+        "index_budget": 16_000, "conversation_days": 90, "channels": {},
     });
     assert_eq!((&made["slug"], &made["name"], &made["settings"]), (&json!(slug), &json!("Acme"), &defaults));
     assert_eq!(operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200), made);
@@ -52,6 +53,30 @@ async fn bad_tenants_are_refused() {
         with("name", json!(name)).await.invalid("/name", "");
     }
     with("settings", json!({"archive_days": 3651})).await.invalid("/settings/archive_days", "3650");
+    for (settings, pointer, bound) in [
+        (json!({"conversation_days": 3651}), "conversation_days", "3650"),
+        (json!({"index_budget": 199}), "index_budget", "200"),
+        (json!({"index_budget": 200_001}), "index_budget", "200000"),
+        (json!({"channels": {"sms": {"max_turns": 0}}}), "channels/sms/max_turns", "1"),
+        (json!({"channels": {"voice": {"max_turns": 1001}}}), "channels/voice/max_turns", "1000"),
+        (json!({"channels": {"chat": {"index_budget": 199}}}), "channels/chat/index_budget", "200"),
+        (json!({"channels": {"nudge": {"body_budget": 1_000_001}}}), "channels/nudge/body_budget", "1000000"),
+    ] {
+        with("settings", settings).await.invalid(&format!("/settings/{pointer}"), bound);
+    }
+    for wrong in [
+        json!({"channels": {"fax": {}}}),
+        json!({"channels": {"sms": {"max_turn": 1}}}),
+        json!({"channels": {"sms": {"body_budget": -1}}}),
+        json!({"channels": []}),
+    ] {
+        with("settings", wrong).await.refused(422, "invalid");
+    }
+    let most = json!({
+        "index_budget": 200, "conversation_days": 0,
+        "channels": {"scheduled": {"max_turns": 1000, "index_budget": 200_000, "body_budget": 0}},
+    });
+    with("settings", most).await.ok(201);
     with("settings", json!({"archive_days": -1})).await.refused(422, "invalid");
     with("settings", json!({"skils_per_user": 1})).await.refused(422, "invalid");
     for nobody in ["no-such-tenant", "UPPER", "a%00b", "%FF"] {
@@ -253,7 +278,9 @@ async fn an_operator_sees_how_the_process_does() {
     let World { operator, admin, alice, .. } = &World::new().await;
     let before = operator.get("/v1/admin/stats").await.ok(200);
     alice.create(skill("plan-meeting")).await;
-    alice.post("/v1/skills/match", json!({"message": "use plan-meeting"})).await.ok(200);
+    for _ in 0..2 {
+        alice.post("/v1/skills/match", json!({"message": "use plan-meeting"})).await.ok(200);
+    }
     let after = operator.get("/v1/admin/stats").await.ok(200);
     let grown = |count: &str| after["catalogues"][count].as_u64() > before["catalogues"][count].as_u64();
     assert!(grown("misses") && grown("hits"), "{before} {after}");

@@ -2,6 +2,7 @@
 
 use std::future::IntoFuture;
 use std::pin::Pin;
+use std::time::Duration;
 
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -197,11 +198,21 @@ impl World {
 
     /// A tenant with these settings.
     pub async fn with(settings: Value) -> Self {
-        let service = shared();
-        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        Self::at(shared(), keeper(), settings).await
+    }
+
+    /// A tenant that `keeper` makes and `service` serves.
+    pub async fn at(service: &Service, keeper: &Service, settings: Value) -> Self {
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            // Sooner than the service closes a connection that nobody uses.
+            .pool_idle_timeout(Duration::from_secs(2))
+            .build()
+            .unwrap();
         let operator = Caller::new(&client, service, Some(operator_token().to_owned()));
         let slug = format!("t-{}", uuid::Uuid::now_v7().simple());
-        let secret = make_tenant(&operator.at(keeper()), &slug, settings).await;
+        let secret = make_tenant(&operator.at(keeper), &slug, settings).await;
         let anonymous = Caller::new(&client, service, None);
         let user = |sub: &str| anonymous.with_token(signing::hs256(&secret, &signing::claims(&slug, sub)));
         let with = |member: &str, value: Value| {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod answers;
+mod background;
 mod callers;
 #[expect(dead_code, reason = "not every failure of a model is tried at this height")]
 #[path = "../../../ops/src/fake_openai.rs"]
@@ -11,11 +12,13 @@ mod raw;
 mod service;
 mod signing;
 mod sql;
+mod talk;
 
 mod admin;
 mod archives;
 mod cli;
 mod concurrency;
+mod conversations;
 mod corpus;
 mod delete;
 mod exchange;
@@ -24,20 +27,32 @@ mod fields;
 mod health;
 mod hostile;
 mod idempotency;
+mod jobs;
 mod jwks;
 mod keys;
 mod list;
 mod load;
 mod mcp;
+mod memories;
 mod models;
+mod names;
 mod patch;
 mod pools;
 mod quotas;
+mod recall;
 mod records;
+mod replies;
 mod resources;
 mod save;
+mod sessions;
+mod shown;
+mod snapshots;
+mod soul;
 mod starters;
 mod strangers;
+mod taint;
 mod tokens;
+mod turns;
 mod used;
 mod versions;
+mod worker;

@@ -23,7 +23,12 @@ pub struct Wire {
 impl Wire {
     /// Opens one.
     pub fn start() -> Self {
-        let mut url: url::Url = login_url().parse().unwrap();
+        Self::to(&login_url())
+    }
+
+    /// Opens one to that database.
+    pub fn to(url: &str) -> Self {
+        let mut url: url::Url = url.parse().unwrap();
         let target = (url.host_str().unwrap().to_owned(), url.port().unwrap_or(5432));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         url.set_host(Some("127.0.0.1")).unwrap();

@@ -16,7 +16,7 @@ use crate::raw;
 /// How long anything may take before a test gives up on it.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A running `knowhow serve`.
+/// A running `knowhow serve`, or `knowhow worker`, which has no address.
 pub struct Service {
     process: Child,
     watchdog: Child,
@@ -52,7 +52,7 @@ impl Service {
     /// Starts a process with these settings besides the usual ones, and waits until it is ready.
     pub fn start(settings: &[(&str, &str)]) -> Self {
         migrated();
-        let mut service = Self::spawn(settings);
+        let mut service = Self::spawn("serve", settings, address_in);
         poll("the service to be ready", || {
             let exited = service.process.try_wait().unwrap();
             assert!(exited.is_none(), "the service exited with {exited:?}: {}", service.log());
@@ -61,9 +61,15 @@ impl Service {
         service
     }
 
-    fn spawn(settings: &[(&str, &str)]) -> Self {
+    /// Starts a worker, and waits until it works.
+    pub fn work(settings: &[(&str, &str)]) -> Self {
+        migrated();
+        Self::spawn("worker", settings, |line| line.contains("working on jobs").then(String::new))
+    }
+
+    fn spawn(verb: &str, settings: &[(&str, &str)], is_up: fn(&str) -> Option<String>) -> Self {
         let log = scratch("service.log");
-        let mut command = knowhow(&["serve"]);
+        let mut command = knowhow(&[verb]);
         command.envs(settings.iter().copied());
         let mut process = command.stderr(std::fs::File::create(&log).unwrap()).stdin(Stdio::null()).spawn().unwrap();
         let watchdog = watch(process.id());
@@ -71,7 +77,7 @@ impl Service {
             let text = std::fs::read_to_string(&log).unwrap();
             let exited = process.try_wait().unwrap();
             assert!(exited.is_none(), "the service exited with {exited:?}: {text}");
-            text.lines().find_map(address_in)
+            text.lines().find_map(is_up)
         });
         Self { process, watchdog, log, told: AtomicUsize::new(0), url: format!("http://{address}"), address }
     }
@@ -217,12 +223,16 @@ pub fn owner_url() -> url::Url {
 
 /// The database as the service sees it.
 pub fn login_url() -> String {
+    login_url_of(owner_url())
+}
+
+/// The same of another database, by its owner's URL.
+pub fn login_url_of(mut url: url::Url) -> String {
     let password = environment().remove("KNOWHOW_LOGIN_PASSWORD");
     let password = password.expect(
         "these tests need the password of the role knowhow_login: run them with scripts/dev/test.sh, or set \
          KNOWHOW_LOGIN_PASSWORD",
     );
-    let mut url = owner_url();
     url.set_username("knowhow_login").unwrap();
     url.set_password(Some(&password)).unwrap();
     url.into()

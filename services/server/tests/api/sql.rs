@@ -8,6 +8,8 @@ use aws_lc_rs::{digest, hmac, pbkdf2};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use url::Url;
+
 use crate::service::{PATIENCE, owner_url};
 use crate::signing::random_secret;
 
@@ -15,7 +17,11 @@ const PROTOCOL: u32 = 196_608;
 
 /// Carries out one statement; how many rows it touched.
 pub fn execute(statement: &str) -> u64 {
-    let url = owner_url();
+    execute_at(&owner_url(), statement)
+}
+
+/// The same in another database.
+pub fn execute_at(url: &Url, statement: &str) -> u64 {
     let address = (url.host_str().unwrap().to_owned(), url.port().unwrap_or(5432));
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();

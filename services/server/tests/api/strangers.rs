@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use crate::answers::Answer;
 use crate::callers::{Caller, World, skill};
 use crate::exchange::zip;
+use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 40] = [
+const GOLDEN: [(&str, [u16; 6]); 62] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -31,8 +32,30 @@ const GOLDEN: [(&str, [u16; 6]); 40] = [
     ("put_resource", [401, 401, 404, 404, 404, 403]),
     ("delete_resource", [401, 401, 404, 404, 404, 403]),
     ("report_use", [401, 401, 404, 404, 404, 200]),
+    ("match_skills", [401, 401, 200, 200, 200, 200]),
+    ("suggest_skills", [401, 401, 200, 200, 200, 200]),
     ("import_skills", [401, 401, 200, 200, 200, 403]),
     ("export_skills", [401, 401, 200, 200, 200, 200]),
+    ("open_session", [401, 401, 200, 200, 200, 403]),
+    ("list_sessions", [401, 401, 200, 200, 200, 403]),
+    ("get_session", [401, 401, 404, 404, 404, 403]),
+    ("take_turn", [401, 401, 404, 404, 404, 403]),
+    ("get_turn", [401, 401, 404, 404, 404, 403]),
+    ("add_reply", [401, 401, 404, 404, 404, 403]),
+    ("list_messages", [401, 401, 404, 404, 404, 403]),
+    ("taint_session", [401, 401, 404, 404, 404, 403]),
+    ("give_feedback", [401, 401, 404, 404, 404, 403]),
+    ("end_session", [401, 401, 404, 404, 404, 403]),
+    ("get_snapshot", [401, 401, 200, 200, 200, 403]),
+    ("refresh_snapshot", [401, 401, 200, 200, 200, 403]),
+    ("list_conversations", [401, 401, 200, 200, 200, 403]),
+    ("save_memory", [401, 401, 201, 201, 201, 403]),
+    ("list_memories", [401, 401, 200, 200, 200, 403]),
+    ("delete_memory", [401, 401, 404, 404, 404, 403]),
+    ("recall", [401, 401, 200, 200, 200, 403]),
+    ("get_soul", [401, 401, 200, 200, 200, 403]),
+    ("list_souls", [401, 401, 200, 200, 200, 403]),
+    ("put_soul", [401, 401, 409, 409, 409, 403]),
     ("create_tenant", [401, 401, 403, 403, 403, 403]),
     ("list_tenants", [401, 401, 403, 403, 403, 403]),
     ("get_tenant", [401, 401, 403, 403, 403, 403]),
@@ -55,20 +78,34 @@ const GOLDEN: [(&str, [u16; 6]); 40] = [
     ("get_stats", [401, 401, 403, 403, 403, 403]),
 ];
 
+/// Passages of what is Alice's.
+pub const HERS: [&str; 8] =
+    ["somebody asks", "First this", "then this", "alpha", "the attic", "the cellar", "night trains", "Call me Al"];
+
+/// The stream of Alice's session; everybody may have one of that name.
+const STREAM: &str = "chat-alice";
+
 /// What a request needs to name.
+#[derive(Clone)]
 pub struct Names {
     /// A skill, by name or id.
     pub skill: String,
+    /// A session.
+    pub session: String,
+    memory: String,
     tenant: String,
     user: String,
     issuer: String,
     key: String,
     archived: String,
+    job: i64,
 }
 
 enum Body {
     None,
     Json(Value),
+    /// With an idempotency key: however often it is sent, it is done and answered once.
+    Once(Value),
     Bytes,
     Form,
 }
@@ -103,9 +140,13 @@ fn walk(names: &Names) -> Vec<Step> {
         ("put_resource", put, skill(file), Body::Bytes),
         ("delete_resource", delete.clone(), skill(file), Body::None),
         ("report_use", post.clone(), "/v1/skills/used".to_owned(), Body::Json(json!({"skill": names.skill}))),
+        ("match_skills", post.clone(), "/v1/skills/match".to_owned(), Body::Json(json!({"message": "use mcp/plan"}))),
+        ("suggest_skills", get.clone(), "/v1/skills/suggest?context=plan%20this".to_owned(), Body::None),
         ("import_skills", post.clone(), "/v1/skills/import".to_owned(), Body::Form),
         ("export_skills", get.clone(), "/v1/skills/export".to_owned(), Body::None),
     ];
+    steps.extend(walk_of_sessions(names));
+    steps.extend(walk_of_memories(names));
     steps.extend([
         ("create_tenant", post.clone(), "/v1/admin/tenants".to_owned(), Body::Json(json!({"slug": "stolen"}))),
         ("list_tenants", get.clone(), "/v1/admin/tenants".to_owned(), Body::None),
@@ -119,18 +160,56 @@ fn walk(names: &Names) -> Vec<Step> {
         ("delete_issuer", delete.clone(), admin(&format!("issuers/{}", names.issuer)), Body::None),
         ("create_key", post.clone(), admin("keys"), Body::Json(json!({"name": "k", "scopes": ["admin"]}))),
         ("list_keys", get.clone(), admin("keys"), Body::None),
-        ("revoke_key", delete, admin(&format!("keys/{}", names.key)), Body::None),
+        ("revoke_key", delete.clone(), admin(&format!("keys/{}", names.key)), Body::None),
         ("get_stats", get.clone(), "/v1/admin/stats".to_owned(), Body::None),
         ("list_audit", get.clone(), admin("audit"), Body::None),
-        ("list_archive", get, admin("archive"), Body::None),
+        ("list_archive", get.clone(), admin("archive"), Body::None),
         (
             "restore_skill",
-            post,
+            post.clone(),
             admin(&format!("archive/{}/restore", names.archived)),
             Body::Json(json!({"reason": "r"})),
         ),
+        ("list_jobs", get, admin("jobs"), Body::None),
+        ("retry_job", post, admin(&format!("jobs/{}/retry", names.job)), Body::None),
+        ("discard_job", delete, admin(&format!("jobs/{}", names.job)), Body::None),
     ]);
     steps
+}
+
+fn walk_of_sessions(names: &Names) -> Vec<Step> {
+    let session = |rest: &str| format!("/v1/sessions/{}{rest}", names.session);
+    let (get, post) = (Method::GET, Method::POST);
+    let said = || Body::Json(json!({"message": "what do we have in store"}));
+    vec![
+        ("open_session", post.clone(), "/v1/sessions".to_owned(), Body::Json(json!({"key": STREAM}))),
+        ("list_sessions", get.clone(), format!("/v1/sessions?key={STREAM}"), Body::None),
+        ("get_session", get.clone(), session(""), Body::None),
+        ("take_turn", post.clone(), session("/turns"), said()),
+        ("get_turn", get.clone(), session("/turns/1"), Body::None),
+        ("add_reply", post.clone(), session("/reply"), said()),
+        ("list_messages", get.clone(), session("/messages"), Body::None),
+        ("taint_session", post.clone(), session("/taint"), Body::Json(json!({"source": "a stranger"}))),
+        ("give_feedback", post.clone(), session("/feedback"), Body::Json(json!({"kind": "thumbs_down"}))),
+        ("end_session", post.clone(), session("/end"), Body::None),
+        ("get_snapshot", get.clone(), "/v1/snapshot".to_owned(), Body::None),
+        ("refresh_snapshot", post, "/v1/snapshot/refresh".to_owned(), Body::None),
+        ("list_conversations", get, "/v1/conversations?q=attic".to_owned(), Body::None),
+    ]
+}
+
+fn walk_of_memories(names: &Names) -> Vec<Step> {
+    let (get, delete) = (Method::GET, Method::DELETE);
+    let soul = json!({"text": "Be a stranger.", "expected_version": 1});
+    vec![
+        ("save_memory", Method::POST, "/v1/memories".to_owned(), Body::Once(json!({"content": "Was a stranger"}))),
+        ("list_memories", get.clone(), "/v1/memories".to_owned(), Body::None),
+        ("delete_memory", delete, format!("/v1/memories/{}", names.memory), Body::None),
+        ("recall", get.clone(), "/v1/recall?q=night%20trains".to_owned(), Body::None),
+        ("get_soul", get.clone(), "/v1/soul".to_owned(), Body::None),
+        ("list_souls", get, "/v1/soul/versions".to_owned(), Body::None),
+        ("put_soul", Method::PUT, "/v1/soul".to_owned(), Body::Json(soul)),
+    ]
 }
 
 /// A save under their name that says it is based on their version: whoever has no such skill is at version 0.
@@ -146,6 +225,7 @@ async fn take(caller: &Caller, (_, method, path, body): &Step) -> Answer {
     match body {
         Body::None => sending.await,
         Body::Json(value) => sending.json(value).await,
+        Body::Once(value) => sending.header("Idempotency-Key", "walk").json(value).await,
         Body::Bytes => sending.body("application/octet-stream", "stolen").await,
         Body::Form => sending.files(&[("x.zip", &zip(&[("README.md", b"a stray")]))]).await,
     }
@@ -155,7 +235,8 @@ async fn first_id(admin: &Caller, list: &str) -> String {
     admin.get(&format!("/v1/admin/{list}")).await.ok(200)["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// Alice's skill with three versions and a file, a deleted one, a key: something of every kind.
+/// Alice's skill with three versions and a file, a deleted one, a session, a memory, a soul, a key: something of every
+/// kind.
 pub async fn furnish(world: &World) -> (Names, String) {
     let alice = &world.alice;
     let id = alice.create(skill("mcp/plan")).await["id"].as_str().unwrap().to_owned();
@@ -165,26 +246,51 @@ pub async fn furnish(world: &World) -> (Names, String) {
     alice.create_all(&["gone"]).await;
     alice.delete("/v1/skills/gone").await.empty(204);
     world.backend().await;
+    let (session, memory) = talk(alice).await;
     let names = Names {
         skill: "mcp/plan".into(),
+        session,
+        memory,
         tenant: world.slug.clone(),
         user: "alice".into(),
         issuer: first_id(&world.admin, "issuers").await,
         key: first_id(&world.admin, "keys").await,
         archived: first_id(&world.admin, "archive").await,
+        job: jobs::enqueue(world, "alice").await,
     };
     (names, id)
+}
+
+/// Her conversation and what came of it: its id, and that of a memory.
+async fn talk(alice: &Caller) -> (String, String) {
+    alice.put("/v1/soul", json!({"text": "Call me Al."})).await.ok(200);
+    let memory = json!({"content": "Prefers night trains", "core": true});
+    let memory = alice.post("/v1/memories", memory).await.ok(201)["id"].take();
+    let session = alice.post("/v1/sessions", json!({"key": STREAM})).await.ok(201)["id"].take();
+    let path = format!("/v1/sessions/{}", session.as_str().unwrap());
+    alice.post(&format!("{path}/turns"), json!({"message": "tidy up the attic"})).await.ok(200);
+    alice.post(&format!("{path}/reply"), json!({"message": "it is in the cellar"})).await.ok(200);
+    (session.as_str().unwrap().to_owned(), memory.as_str().unwrap().to_owned())
+}
+
+/// Sees to it that a stranger has a session and a snapshot, as all who come again do.
+pub async fn settle(stranger: &Caller) {
+    stranger.post("/v1/sessions", json!({"key": STREAM})).await.ok(201);
+    assert!(stranger.names().await.is_empty());
 }
 
 fn nobody() -> Names {
     let id = || uuid::Uuid::now_v7().to_string();
     Names {
         skill: "mcp/none".into(),
+        session: id(),
+        memory: id(),
         tenant: "no-such-tenant".into(),
         user: "nobody".into(),
         issuer: id(),
         key: id(),
         archived: id(),
+        job: i64::MAX,
     }
 }
 
@@ -195,10 +301,18 @@ pub async fn inventory(world: &World) -> Vec<Vec<u8>> {
     {
         all.push(world.alice.get(path).await.body);
     }
-    for list in ["users", "issuers", "keys", "archive", "audit?limit=200"] {
+    for list in ["users", "issuers", "keys", "archive", "jobs", "audit?limit=200"] {
         all.push(world.admin.get(&format!("/v1/admin/{list}")).await.body);
     }
     all.push(world.operator.get(&format!("/v1/admin/tenants/{}", world.slug)).await.body);
+    let sessions = world.alice.get("/v1/sessions").await;
+    let id = sessions.json()["items"][0]["id"].take();
+    let path = format!("/v1/sessions/{}", id.as_str().unwrap());
+    let [turn, messages] = ["/turns/1", "/messages"].map(|rest| format!("{path}{rest}"));
+    for path in [&path, &turn, &messages, "/v1/memories", "/v1/soul/versions", "/v1/conversations", "/v1/snapshot"] {
+        all.push(world.alice.get(path).await.body);
+    }
+    all.push(sessions.body);
     all
 }
 
@@ -213,16 +327,25 @@ fn telling(answer: &Answer) -> (u16, Vec<(String, Vec<u8>)>, String) {
         .map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()))
         .collect();
     headers.sort();
-    (answer.status, headers, answer.text().replace(&own, "ID"))
+    let mut text = answer.text().replace(&own, "ID");
+    // A snapshot that is rendered anew lasts longer, a session that is given again begins later.
+    if let Ok(json) = serde_json::from_str::<Value>(&text) {
+        let moments = [&json["expires_at"], &json["started_at"], &json["snapshot"]["expires_at"]];
+        for moment in moments.into_iter().filter_map(Value::as_str) {
+            text = text.replace(moment, "LATER");
+        }
+    }
+    (answer.status, headers, text)
 }
 
 #[tokio::test]
 async fn nobody_gets_at_what_is_somebody_elses() {
     let (world, elsewhere) = (World::new().await, World::new().await);
     let (theirs, id) = furnish(&world).await;
-    let by_id = Names { skill: id, ..furnished_again(&theirs) };
-    world.bob.names().await;
-    elsewhere.admin.names().await;
+    let by_id = Names { skill: id, ..theirs.clone() };
+    for stranger in [&world.bob, &elsewhere.alice, &elsewhere.admin] {
+        settle(stranger).await;
+    }
     let bad = world.expired();
     let strangers = [&world.anonymous, &bad, &world.bob, &elsewhere.alice, &elsewhere.admin];
     let before = inventory(&world).await;
@@ -230,6 +353,8 @@ async fn nobody_gets_at_what_is_somebody_elses() {
     for caller in strangers {
         for ((step, twin), missing) in walk(&theirs).iter().zip(walk(&by_id)).zip(walk(&nobody())) {
             let answer = take(caller, step).await;
+            let theirs = HERS.into_iter().chain([theirs.session.as_str()]).find(|words| answer.text().contains(words));
+            assert!(theirs.is_none(), "{theirs:?}: {answer}");
             seen.entry(step.0).or_default().push(answer.status);
             assert_eq!(telling(&answer), telling(&take(caller, &missing).await), "{}", step.0);
             assert_eq!(telling(&answer), telling(&take(caller, &twin).await), "{}", step.0);
@@ -248,18 +373,6 @@ async fn nobody_gets_at_what_is_somebody_elses() {
     }
     assert_eq!(inventory(&world).await[2..], before[2..]);
     assert_eq!(walked(&seen), documented(&world.anonymous).await);
-}
-
-fn furnished_again(names: &Names) -> Names {
-    let Names { skill, tenant, user, issuer, key, archived } = names;
-    Names {
-        skill: skill.clone(),
-        tenant: tenant.clone(),
-        user: user.clone(),
-        issuer: issuer.clone(),
-        key: key.clone(),
-        archived: archived.clone(),
-    }
 }
 
 fn walked(seen: &BTreeMap<&str, Vec<u16>>) -> BTreeSet<String> {

@@ -2,7 +2,7 @@
 //! `SET LOCAL`. So the login role stays powerless, nothing of a session survives, and any pooler will do.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::{StreamExt, stream};
 use graphile_worker::{
@@ -19,6 +19,8 @@ use crate::tx::DatabaseRole;
 pub(super) struct RoleDriver {
     pool: PgPool,
     begin: String,
+    /// Who works, once that is known: only the jobs it has are its own to remove.
+    worker: Arc<OnceLock<String>>,
     /// Rung where there may be more to do at once. Between two rings the worker looks at each interval.
     bell: Arc<Notify>,
 }
@@ -26,12 +28,21 @@ pub(super) struct RoleDriver {
 impl RoleDriver {
     pub(super) fn new(pool: PgPool, role: DatabaseRole, timeout_ms: u128, bell: Arc<Notify>) -> Self {
         let begin = format!("BEGIN; SET LOCAL ROLE {}; SET LOCAL statement_timeout = {timeout_ms}", role.name());
-        Self { pool, begin, bell }
+        Self { pool, begin, worker: Arc::default(), bell }
+    }
+
+    /// Where the worker's id goes.
+    pub(super) fn worker(&self) -> Arc<OnceLock<String>> {
+        self.worker.clone()
     }
 
     async fn open(&self) -> Result<Transaction<'static, Postgres>, DbError> {
+        let begin = match self.worker.get() {
+            Some(worker) => format!("{}; SET LOCAL app.worker = '{worker}'", self.begin),
+            None => self.begin.clone(),
+        };
         #[expect(clippy::disallowed_methods, reason = "the begin statement takes a role, as in tx.rs")]
-        Ok(self.pool.begin_with(AssertSqlSafe(self.begin.clone())).await?)
+        Ok(self.pool.begin_with(AssertSqlSafe(begin)).await?)
     }
 }
 

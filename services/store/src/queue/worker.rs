@@ -80,28 +80,24 @@ async fn run(
     if let Some(problem) = walls::inspect_migrations(db).await? {
         return Err(Error::Unavailable(problem));
     }
-    let worker = options(config, pool, tasks, stop)?.init().await.map_err(out_of_reach)?;
-    worker.run().await.map_err(out_of_reach)
-}
-
-fn options(
-    config: &WorkerConfig,
-    pool: &PgPool,
-    tasks: &[Task],
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> Result<WorkerOptions> {
     let bell = Arc::new(Notify::new());
     let timeout_ms = config.database.statement_timeout.as_millis();
     let driver = RoleDriver::new(pool.clone(), DatabaseRole::Queue, timeout_ms, bell.clone());
+    let id = driver.worker();
+    let options = options(config, driver, tasks)?.add_extension(Bell(bell)).shutdown_signal(stop);
+    let worker = options.init().await.map_err(out_of_reach)?;
+    id.get_or_init(|| worker.worker_id().clone());
+    worker.run().await.map_err(out_of_reach)
+}
+
+fn options(config: &WorkerConfig, driver: RoleDriver, tasks: &[Task]) -> Result<WorkerOptions> {
     let mut options = Worker::options()
         .database(QueueDatabase::new(driver))
         .concurrency(config.concurrency)
         .poll_interval(LOOK_EVERY)
-        .add_extension(Bell(bell))
         .worker_recovery(recovery(config.recovery))
         .on(JobRecovery, async |interrupted| count_crash(interrupted.reason))
         .listen_os_shutdown_signals(false)
-        .shutdown_signal(stop)
         .shutdown_grace_period(config.shutdown)
         .shutdown_interrupted_job_retry_delay(Duration::ZERO);
     for task in tasks {

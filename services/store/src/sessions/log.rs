@@ -1,13 +1,15 @@
 //! What else is written of a session: the agent's side, taint, feedback, its end; and lists.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::session::{CONVERSATION_GAP, SINGLE_STREAMS};
 use knowhow_domain::{Result, new_id};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::{Session, session_of};
 use crate::door::{Durability, Params, read, rows_as};
-use crate::{Database, Principal};
+use crate::error::refuse;
+use crate::{Database, Principal, TenantTx};
 
 /// One message of either side.
 #[derive(Debug, Clone)]
@@ -26,16 +28,6 @@ pub struct Message {
     pub at: DateTime<Utc>,
 }
 
-const ADD_REPLY: &str = "-- sessions.add_reply
-    with talked as (
-        update sessions s set last_message_at = greatest(s.last_message_at, $4)
-        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
-        returning s.turns as number
-    )
-    insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
-    select $1, $2, $3, $5, number, 'agent', $6, $7, $4 from talked
-    returning turn";
-
 const LIST_MESSAGES: &str = "-- sessions.list_messages
     select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.at from messages m
     where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3 and m.message_id > $4
@@ -50,20 +42,12 @@ const LIST_LAST_MESSAGES: &str = "-- sessions.list_last_messages
         limit $4) last
     order by message_id";
 
+// However many sources there are, the first ones tell enough, and the row stays small; the same in a turn.
 const TAINT: &str = "-- sessions.taint
-    update sessions s set tainted_by = case when $4 = any (s.tainted_by) then s.tainted_by
+    update sessions s set tainted_by = case when $4 = any (s.tainted_by) or cardinality(s.tainted_by) >= 64
+                                            then s.tainted_by
                                             else array(select distinct unnest(s.tainted_by || $4) order by 1) end
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
-    returning true";
-
-const ADD_FEEDBACK: &str = "-- sessions.add_feedback
-    with judged as (
-        update sessions s set quality = case when $4 = 'quality' then $5 else s.quality end
-        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
-        returning s.turns as number
-    )
-    insert into session_feedback (tenant_id, user_id, session_id, feedback_id, kind, value, note, turn, at)
-    select $1, $2, $3, $7, $4, $5, $6, number, $8 from judged
     returning true";
 
 const END: &str = "-- sessions.end
@@ -85,21 +69,42 @@ const LIST: &str = "-- sessions.list
     order by s.session_id desc
     limit $7";
 
-/// Logs what the agent said; the turn it belongs to, or `None` where no such session is open.
+/// Logs what the agent said; the turn it belongs to, or `None` where no such session is open, or silence has ended it.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn add_reply(
-    db: &Database,
-    principal: &Principal,
+    tx: &mut TenantTx,
     session: Uuid,
     (text, tool_calls): (&str, i32),
     now: DateTime<Utc>,
 ) -> Result<Option<i32>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let params: Params<'_> = &[&tenant, &user, &session, &now, &new_id(), &text, &tool_calls];
-    let rows = read(db, principal, Durability::Full, ADD_REPLY, params).await?;
-    Ok(rows_as(&rows, |row| row.try_get(0))?.into_iter().next())
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let single_streams = SINGLE_STREAMS.map(|channel| channel.as_str().to_owned());
+    sqlx::query_scalar!(
+        "-- sessions.add_reply
+        with talked as (
+            update sessions s set last_message_at = greatest(s.last_message_at, $4)
+            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
+              and not (s.channel = any ($8) and coalesce(s.last_message_at < $9, false))
+            returning s.turns as number
+        )
+        insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
+        select $1, $2, $3, $5, number, 'agent', $6, $7, $4 from talked
+        returning turn",
+        tenant,
+        user,
+        session,
+        now,
+        new_id(),
+        text,
+        tool_calls,
+        &single_streams,
+        now - CONVERSATION_GAP
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)
 }
 
 /// Messages behind one, in their order.
@@ -170,16 +175,34 @@ pub struct Feedback<'a> {
 /// # Errors
 /// `Unavailable`.
 pub async fn add_feedback(
-    db: &Database,
-    principal: &Principal,
+    tx: &mut TenantTx,
     session: Uuid,
     feedback: Feedback<'_>,
     now: DateTime<Utc>,
 ) -> Result<bool> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let Feedback { kind, value, note } = feedback;
-    let params: Params<'_> = &[&tenant, &user, &session, &kind, &value, &note, &new_id(), &now];
-    touch(db, principal, ADD_FEEDBACK, params).await
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let kept = sqlx::query!(
+        "-- sessions.add_feedback
+        with judged as (
+            update sessions s set quality = case when $4::text = 'quality' then $5 else s.quality end
+            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
+            returning s.turns as number
+        )
+        insert into session_feedback (tenant_id, user_id, session_id, feedback_id, kind, value, note, turn, at)
+        select $1, $2, $3, $7, $4, $5, $6, number, $8 from judged",
+        tenant,
+        user,
+        session,
+        feedback.kind,
+        feedback.value,
+        feedback.note,
+        new_id(),
+        now
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(kept.rows_affected() == 1)
 }
 
 /// Ends a session, and has its summary made. `false` also for one that is over already.

@@ -55,7 +55,8 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
         ), gone as (
             delete from skills where tenant_id = $1 and user_id = $2 and skill_id = $3
         ), catalog as (
-            update user_catalogs set revision = revision + 1, skill_count = skill_count - 1, byte_count = byte_count - $11
+            update user_catalogs set revision = revision + 1, snapshot_floor = revision + 1,
+                skill_count = skill_count - 1, byte_count = byte_count - $11
             where tenant_id = $1 and user_id = $2
         )
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)

@@ -123,6 +123,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
     let digests: Vec<Vec<u8>> = files.iter().map(|f| manifest::digest(f).to_vec()).collect();
     let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
     let state_digest = manifest::state_digest(&document_digest, change.resources);
+    // What a rollback puts back is as tainted as it was.
     let row = sqlx::query!(
         r#"-- skills.write
         with files as (
@@ -149,9 +150,15 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
             returning s.skill_id, s.version, s.created_at
         ), history as (
-            insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, request_digest,
-                digest, document_digest, document_bytes, resources, created_at)
-            select $1, $2, skill_id, version, $26, $27, $28, $29, $16, $17, $18, $22, $24 from saved
+            insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, tainted,
+                request_digest, digest, document_digest, document_bytes, resources, created_at)
+            select $1, $2, skill_id, version, $26, $27, $28::text,
+                   app.is_tainted($28) or $26 = 'rollback' and exists (
+                       select from skill_versions v
+                       where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = saved.skill_id and v.digest = $16
+                         and v.tainted),
+                   $29, $16, $17, $18, $22, $24
+            from saved
         ), counted as (
             insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from saved where version = 1
         ), unredirected as (

@@ -269,12 +269,15 @@ async fn the_queue_is_open_to_the_worker_and_shows_an_admin_the_jobs_of_the_tena
         where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' and not c.relrowsecurity";
     assert_none(everywhere).await;
     let policies = "
-        select tablename || ' ' || policyname || ' ' || roles::text || ' ' || qual || ' ' || with_check from pg_policies
-        where schemaname = 'graphile_worker' and roles <> '{knowhow_queue}' order by 1";
+        select tablename || ' ' || policyname || ' ' || roles::text || ' ' || qual || ' ' || coalesce(with_check, cmd)
+        from pg_policies
+        where schemaname = 'graphile_worker' and policyname <> 'queue' order by 1";
     let own = "(COALESCE((payload ->> 'tenant_id'::text), ''::text) = (app.tenant_id())::text)";
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, policies).await,
         [
+            "_private_jobs own {knowhow_queue} (locked_by = current_setting('app.worker'::text, true)) DELETE"
+                .to_owned(),
             "_private_jobs system {knowhow_system} true true".to_owned(),
             format!("_private_jobs tenant_admin {{knowhow_admin}} {own} {own}"),
             "_private_tasks system {knowhow_system} true true".to_owned(),

@@ -7,7 +7,7 @@ use crate::harness::Place;
 use crate::matrix::{self, Table};
 
 /// Rooms whose statements stand above tenants; each says why at its head.
-const ABOVE_TENANTS: &[&str] = &["system.rs", "due.rs", "tenants.rs", "walls.rs", "migrate.rs"];
+const ABOVE_TENANTS: &[&str] = &["system.rs", "due.rs", "prune.rs", "tenants.rs", "walls.rs", "migrate.rs"];
 
 /// Words after which a table comes.
 const BEFORE_TABLES: &[&str] = &["from", "join", "into", "update", "using", "only"];

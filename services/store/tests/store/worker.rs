@@ -216,6 +216,44 @@ async fn the_job_of_a_worker_that_died_is_done_by_another_and_the_death_counts()
     .await;
 }
 
+/// Tells that it began, and ends when it is let.
+struct Slow(mpsc::UnboundedSender<()>, Arc<Notify>);
+
+impl Job for Slow {
+    const TASK: &'static str = "test_slow";
+
+    async fn run(&self, _: Claimed) -> Result<(), JobError> {
+        self.0.send(()).unwrap();
+        self.1.notified().await;
+        Ok(())
+    }
+}
+
+/// What a worker does not have any more it does not remove: somebody may have enqueued it again meanwhile.
+#[tokio::test]
+async fn a_worker_that_was_taken_for_dead_removes_nothing() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let alice = tenancy.user("alice").await;
+        let (begun, mut beginning) = mpsc::unbounded_channel();
+        let end = Arc::new(Notify::new());
+        let tasks = [Task::new(Slow(begun, end.clone()))];
+        while_working(&house, &tasks, async {
+            enqueue(&house, &alice, Slow::TASK).await;
+            beginning.recv().await.unwrap();
+            place.run("update graphile_worker._private_jobs set locked_by = null, locked_at = null").await;
+            enqueue(&house, &alice, Slow::TASK).await;
+            end.notify_one();
+            beginning.recv().await.unwrap();
+            end.notify_one();
+            until(&house, &tenancy, <[JobRow]>::is_empty).await;
+        })
+        .await;
+    })
+    .await;
+}
+
 /// Counts its runs.
 struct Counting(Arc<AtomicUsize>);
 

@@ -29,7 +29,7 @@ pub(crate) async fn add_reply(
     session: Path<String>,
     body: JsonBody<AddReply>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::add_reply(&app, &caller.principal, &session, &body.0).await?))
+    Ok(json(StatusCode::OK, &sessions::add_reply(&app, &caller.principal, &caller.call, &session, &body.0).await?))
 }
 
 /// What both sides said, in their order.
@@ -85,7 +85,7 @@ pub(crate) async fn give_feedback(
     session: Path<String>,
     body: JsonBody<GiveFeedback>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::give_feedback(&app, &caller.principal, &session, &body.0).await?))
+    Ok(json(StatusCode::OK, &sessions::give_feedback(&app, &caller.principal, &caller.call, &session, &body.0).await?))
 }
 
 /// Ends a session; its summary is made in the background. Ended again, it stays over since when it was.

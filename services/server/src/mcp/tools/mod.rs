@@ -4,7 +4,11 @@ mod delete;
 mod history;
 mod list;
 mod patch;
+mod recall;
+mod remember;
 mod save;
+mod soul;
+mod suggest;
 mod view;
 
 use std::sync::{Arc, OnceLock};
@@ -19,6 +23,9 @@ use utoipa::ToSchema;
 
 use super::handler::Caller;
 use super::schema::{arguments_of, schema_of};
+
+/// Said of what a tainted conversation has written.
+const MARKED: &str = " It is marked as coming from a conversation that may have read untrusted content.";
 
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +42,14 @@ pub enum Tool {
     Delete,
     /// `skill_history`
     History,
+    /// `skill_suggest`
+    Suggest,
+    /// `memory_recall`
+    MemoryRecall,
+    /// `memory_save`
+    MemorySave,
+    /// `soul_update`
+    SoulUpdate,
 }
 
 /// What calling a tool may do, as a hint to hosts.
@@ -42,13 +57,26 @@ enum Effect {
     Reads,
     /// Every version is kept, and the same call again changes nothing.
     Writes,
+    /// The same call again adds another.
+    Adds,
     /// The same call again finds nothing to destroy.
     Destroys,
 }
 
 impl Tool {
     /// Every tool, in the order in which they are listed.
-    pub const ALL: [Self; 6] = [Self::List, Self::View, Self::Save, Self::Patch, Self::Delete, Self::History];
+    pub const ALL: [Self; 10] = [
+        Self::Suggest,
+        Self::List,
+        Self::View,
+        Self::Save,
+        Self::Patch,
+        Self::Delete,
+        Self::History,
+        Self::MemoryRecall,
+        Self::MemorySave,
+        Self::SoulUpdate,
+    ];
 
     /// The tool of that name.
     pub fn named(name: &str) -> Option<Self> {
@@ -64,14 +92,19 @@ impl Tool {
             Self::Patch => "skill_patch",
             Self::Delete => "skill_delete",
             Self::History => "skill_history",
+            Self::Suggest => "skill_suggest",
+            Self::MemoryRecall => "memory_recall",
+            Self::MemorySave => "memory_save",
+            Self::SoulUpdate => "soul_update",
         }
     }
 
     /// What a caller needs to see and to call it.
     pub fn scope(self) -> Scope {
         match self {
-            Self::List | Self::View | Self::History => Scope::SkillsRead,
+            Self::Suggest | Self::List | Self::View | Self::History => Scope::SkillsRead,
             Self::Save | Self::Patch | Self::Delete => Scope::SkillsWrite,
+            Self::MemoryRecall | Self::MemorySave | Self::SoulUpdate => Scope::Memories,
         }
     }
 
@@ -89,6 +122,18 @@ impl Tool {
             Self::History => {
                 definition::<history::Arguments, history::Answer>(self, history::TITLE, history::TEXT, Effect::Reads)
             }
+            Self::Suggest => {
+                definition::<suggest::Arguments, suggest::Answer>(self, suggest::TITLE, suggest::TEXT, Effect::Reads)
+            }
+            Self::MemoryRecall => {
+                definition::<recall::Arguments, recall::Answer>(self, recall::TITLE, recall::TEXT, Effect::Reads)
+            }
+            Self::MemorySave => {
+                definition::<remember::Arguments, remember::Answer>(self, remember::TITLE, remember::TEXT, Effect::Adds)
+            }
+            Self::SoulUpdate => {
+                definition::<soul::Arguments, soul::Answer>(self, soul::TITLE, soul::TEXT, Effect::Writes)
+            }
         }
     }
 
@@ -105,6 +150,10 @@ impl Tool {
             Self::Patch => patch::call(app, caller, read(arguments)?).await,
             Self::Delete => delete::call(app, caller, read(arguments)?).await,
             Self::History => history::call(app, caller, read(arguments)?).await,
+            Self::Suggest => suggest::call(app, caller, read(arguments)?).await,
+            Self::MemoryRecall => recall::call(app, caller, read(arguments)?).await,
+            Self::MemorySave => remember::call(app, caller, read(arguments)?).await,
+            Self::SoulUpdate => soul::call(app, caller, read(arguments)?).await,
         }
     }
 }
@@ -125,6 +174,7 @@ fn definition<A: ToSchema, R: ToSchema>(
     let annotations = match effect {
         Effect::Reads => annotations.read_only(true),
         Effect::Writes => annotations.read_only(false).destructive(false).idempotent(true),
+        Effect::Adds => annotations.read_only(false).destructive(false).idempotent(false),
         Effect::Destroys => annotations.read_only(false).destructive(true).idempotent(true),
     };
     let mut definition = Definition::new(tool.name(), text, arguments_of::<A>());
@@ -140,8 +190,10 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T> {
 
 /// A result that programs read as `answer` and models as `text`.
 fn result(text: String, answer: &impl Serialize) -> Result<CallToolResult> {
+    // By way of the text that REST answers with: in a `Value` an `f32` would get digits that it has not.
+    let answer = serde_json::to_vec(answer).map_err(Error::internal)?;
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(serde_json::to_value(answer).map_err(Error::internal)?);
+    result.structured_content = Some(serde_json::from_slice(&answer).map_err(Error::internal)?);
     Ok(result)
 }
 

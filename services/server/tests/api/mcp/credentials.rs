@@ -23,7 +23,10 @@ fn unauthenticated(answer: &Answer, error: Option<&str>) {
     assert_eq!(refusal["data"]["type"], "/problems/unauthenticated", "{answer}");
     assert!(answer.json()["id"].is_null(), "{answer}");
     let challenge = answer.header("www-authenticate");
-    assert!(challenge.starts_with("Bearer ") && challenge.contains("scope=\"skills:read skills:write\""), "{answer}");
+    assert!(
+        challenge.starts_with("Bearer ") && challenge.contains("scope=\"skills:read skills:write memories sessions\""),
+        "{answer}"
+    );
     assert!(challenge.contains("resource_metadata=\"http") && challenge.contains(METADATA), "{challenge}");
     match error {
         Some(error) => assert!(challenge.contains(&format!("error=\"{error}\"")), "{challenge}"),
@@ -38,7 +41,7 @@ async fn the_metadata_names_the_resource_for_everybody() {
     let resource = metadata["resource"].as_str().unwrap();
     assert!(resource.starts_with("http://127.0.0.1:") && resource.ends_with("/mcp"), "{metadata}");
     assert_eq!(metadata["bearer_methods_supported"], json!(["header"]));
-    assert_eq!(metadata["scopes_supported"], json!(["skills:read", "skills:write"]));
+    assert_eq!(metadata["scopes_supported"], json!(["skills:read", "skills:write", "memories", "sessions"]));
     let challenge = anonymous.rpc("ping", json!({})).await;
     let place =
         challenge.header("www-authenticate").split("resource_metadata=\"").nth(1).unwrap().trim_end_matches('"');

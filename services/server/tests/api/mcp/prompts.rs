@@ -1,4 +1,4 @@
-//! The prompts: the guidance for everybody, the index of one user.
+//! The prompts: the guidance for everybody, the index and the frozen context of one user.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ async fn the_guidance_is_the_same_for_everybody() {
     alice.create_all(&["mine"]).await;
     assert_eq!(text_of(alice, "skills-guidance").await, before);
     assert_eq!(text_of(bob, "skills-guidance").await, before);
-    for tool in ["skill_save", "skill_list", "skill_view", "skill_patch"] {
+    for tool in ["skill_save", "skill_suggest", "skill_list", "skill_view", "skill_patch"] {
         assert!(before.contains(tool), "{tool}");
     }
 }
@@ -41,6 +41,34 @@ async fn the_index_is_the_users_own() {
     assert!(his.len() == 1 && his[0].starts_with("- other: "), "{his:?}");
     alice.does("skill_delete", json!({"name": "plan"})).await;
     assert_eq!(lines(text_of(alice, "skills-index").await), hers[..1]);
+}
+
+/// A conversation that begins is given what REST gives it, and the same bytes until the next snapshot.
+#[tokio::test]
+async fn the_frozen_context_is_the_users_snapshot() {
+    let World { alice, bob, .. } = &World::new().await;
+    alice.create_all(&["plan"]).await;
+    alice.does("soul_update", json!({"text": "Be brief."})).await;
+    let memory = alice.does("memory_save", json!({"content": "Ann likes night trains", "core": true})).await;
+    let before = text_of(alice, "frozen-context").await;
+    for part in [text_of(alice, "skills-guidance").await.as_str(), "- plan: ", "Be brief.", "Ann likes night trains"] {
+        assert!(before.contains(part), "{part}: {before}");
+    }
+    let by_rest = alice.get("/v1/snapshot").await.ok(200);
+    assert_eq!(by_rest["text"], json!(before));
+    let opened = alice.post("/v1/sessions", json!({})).await.ok(201);
+    assert_eq!(opened["snapshot"]["id"], by_rest["id"]);
+    alice.create_all(&["later"]).await;
+    alice.does("soul_update", json!({"text": "Be long."})).await;
+    assert_eq!(text_of(alice, "frozen-context").await, before);
+    alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
+    let after = text_of(alice, "frozen-context").await;
+    assert!(after.contains("- later: ") && after.contains("Be long.") && !after.contains("Be brief."), "{after}");
+    // What is taken away is in no block that is given from now on.
+    alice.delete(&format!("/v1/memories/{}", memory["id"].as_str().unwrap())).await.empty(204);
+    assert!(!text_of(alice, "frozen-context").await.contains("night trains"));
+    let his = text_of(bob, "frozen-context").await;
+    assert!(!his.contains("- later: ") && !his.contains("night trains") && !his.contains("Be long."), "{his}");
 }
 
 /// What is in the index stands on its own line, whatever an author wrote.

@@ -33,7 +33,7 @@ async fn a_client_finds_out_what_there_is() {
             json!({"directoryRead": true})
         );
         assert_eq!((&told["capabilities"]["tools"], &told["capabilities"]["prompts"]), (&json!({}), &json!({})));
-        for tool in ["skill_list", "skill_view", "skill_save", "skill_patch"] {
+        for tool in ["skill_suggest", "skill_list", "skill_view", "skill_save", "skill_patch", "memory_recall"] {
             assert!(told["instructions"].as_str().unwrap().contains(tool), "{tool}");
         }
     }
@@ -50,7 +50,7 @@ async fn older_clients_are_met_where_they_are() {
         assert!(begun.headers.get("mcp-session-id").is_none(), "{begun}");
         let message = older_request("tools/list", json!({}));
         let listed = with_headers(alice, &message, &[("MCP-Protocol-Version", agreed.to_owned())]).await.result();
-        assert_eq!(listed["tools"].as_array().unwrap().len(), 6);
+        assert_eq!(listed["tools"].as_array().unwrap().len(), 10);
     }
     // Whoever asks for what has no beginning, or for a time to come, begins with the newest that has one.
     for asked in [CURRENT, "2099-01-01", "1999-01-01", "x", ""] {

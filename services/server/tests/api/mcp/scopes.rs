@@ -7,6 +7,9 @@ use crate::answers::{Answer, pluck};
 use crate::callers::{Caller, World, skill};
 use crate::signing;
 
+/// What the scope `skills:read` gives, in the order of the list.
+const READING: [&str; 4] = ["skill_suggest", "skill_list", "skill_view", "skill_history"];
+
 /// Alice with these scopes alone.
 fn with_scopes(world: &World, scopes: &str) -> Caller {
     let mut claims = signing::claims(&world.slug, "alice");
@@ -52,11 +55,12 @@ async fn tools_are_described_for_models_and_hosts() {
             tool["title"].is_string() && tool["description"].as_str().is_some_and(|text| text.len() > 100),
             "{name}"
         );
-        let reads = ["skill_list", "skill_view", "skill_history"].contains(&name);
+        let reads = READING.contains(&name) || name == "memory_recall";
         assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
         assert_eq!(tool["annotations"]["openWorldHint"], false, "{name}");
         if !reads {
             assert_eq!(tool["annotations"]["destructiveHint"], name == "skill_delete", "{name}");
+            assert_eq!(tool["annotations"]["idempotentHint"], name != "memory_save", "{name}");
         }
         assert!(!tool.to_string().contains("$ref"), "{name}");
         for (side, root) in [("in", &tool["inputSchema"]), ("out", &tool["outputSchema"])] {
@@ -81,8 +85,9 @@ async fn a_reader_sees_and_calls_what_reads() {
     let World { alice, read_only, .. } = &world;
     alice.create_all(&["p"]).await;
     let tools = listed(read_only, "tools/list", "tools").await;
-    assert_eq!(pluck(&tools, "name"), ["skill_list", "skill_view", "skill_history"]);
+    assert_eq!(pluck(&tools, "name"), READING);
     assert_eq!(pluck(&listed(read_only, "prompts/list", "prompts").await, "name"), ["skills-guidance", "skills-index"]);
+    read_only.does("skill_suggest", json!({"context": "p"})).await;
     read_only.does("skill_list", json!({})).await;
     read_only.does("skill_view", json!({"name": "p"})).await;
     read_only.does("skill_history", json!({"name": "p"})).await;
@@ -97,6 +102,8 @@ async fn a_reader_sees_and_calls_what_reads() {
         let older = read_only.legacy("tools/call", json!({"name": tool, "arguments": arguments})).await;
         forbidden(read_only, older, "skills:write").await;
     }
+    refuse_remembering(read_only).await;
+    forbidden(read_only, read_only.rpc("prompts/get", json!({"name": "frozen-context"})).await, "sessions").await;
     assert_eq!((alice.names().await, &alice.peek("p").await["version"]), (vec!["p".to_owned()], &json!(1)));
 }
 
@@ -119,6 +126,7 @@ async fn a_writer_sees_and_calls_what_writes() {
 async fn refuse_reading(caller: &Caller) {
     let uri = json!({"uri": "skill://p/SKILL.md"});
     for (method, params) in [
+        ("tools/call", json!({"name": "skill_suggest", "arguments": {"context": "p"}})),
         ("tools/call", json!({"name": "skill_list"})),
         ("tools/call", json!({"name": "skill_view", "arguments": {"name": "p"}})),
         ("tools/call", json!({"name": "skill_history", "arguments": {"name": "p"}})),
@@ -135,6 +143,39 @@ async fn refuse_reading(caller: &Caller) {
     }
 }
 
+/// Everything that has to do with memories.
+async fn refuse_remembering(caller: &Caller) {
+    for (tool, arguments) in [
+        ("memory_recall", json!({"q": "x"})),
+        ("memory_save", json!({"content": "x"})),
+        ("memory_save", json!({"nonsense": true})),
+        ("soul_update", json!({"text": "x"})),
+    ] {
+        forbidden(caller, caller.tool(tool, arguments.clone()).await, "memories").await;
+        let older = caller.legacy("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        forbidden(caller, older, "memories").await;
+    }
+}
+
+#[tokio::test]
+async fn who_remembers_sees_and_calls_no_more_than_that() {
+    let world = World::new().await;
+    world.alice.create_all(&["plan"]).await;
+    let other = with_scopes(&world, "memories");
+    let tools = listed(&other, "tools/list", "tools").await;
+    assert_eq!(pluck(&tools, "name"), ["memory_recall", "memory_save", "soul_update"]);
+    assert_eq!(pluck(&listed(&other, "prompts/list", "prompts").await, "name"), ["skills-guidance"]);
+    other.does("memory_save", json!({"content": "The plan is in the attic."})).await;
+    other.does("soul_update", json!({"text": "Be brief."})).await;
+    // Skills are another scope's.
+    let recalled = other.does("memory_recall", json!({"q": "plan"})).await;
+    assert_eq!(pluck(&recalled["items"], "kind"), ["semantic"]);
+    let recalled = world.alice.does("memory_recall", json!({"q": "plan"})).await;
+    assert_eq!(recalled["items"].as_array().unwrap().len(), 2);
+    refuse_reading(&other).await;
+    forbidden(&other, other.tool("skill_save", skill("x")).await, "skills:write").await;
+}
+
 #[tokio::test]
 async fn who_has_nothing_to_do_with_skills_sees_none_of_them() {
     let world = World::new().await;
@@ -143,8 +184,11 @@ async fn who_has_nothing_to_do_with_skills_sees_none_of_them() {
     other.rpc("server/discover", json!({})).await.result();
     other.legacy("ping", json!({})).await.result();
     assert_eq!(listed(&other, "tools/list", "tools").await, json!([]));
-    assert_eq!(pluck(&listed(&other, "prompts/list", "prompts").await, "name"), ["skills-guidance"]);
+    let prompts = pluck(&listed(&other, "prompts/list", "prompts").await, "name");
+    assert_eq!(prompts, ["skills-guidance", "frozen-context"]);
+    other.rpc("prompts/get", json!({"name": "frozen-context"})).await.result();
     refuse_reading(&other).await;
+    refuse_remembering(&other).await;
     forbidden(&other, other.tool("skill_save", skill("x")).await, "skills:write").await;
     assert_eq!(world.alice.names().await, ["p"]);
 }
@@ -176,6 +220,30 @@ async fn schemas_say_what_is_taken() {
         ("skill_list", json!({"limit": 1.5}), false),
         ("skill_list", json!({"x": 1}), false),
         ("skill_list", json!({"prefix": "p".repeat(201)}), false),
+        ("skill_list", json!({"q": "p"}), true),
+        ("skill_list", json!({"q": "p".repeat(4097)}), false),
+        ("skill_suggest", json!({"context": "p", "limit": 50}), true),
+        ("skill_suggest", json!({"context": "p", "limit": 51}), false),
+        ("skill_suggest", json!({"context": "p", "limit": 0}), false),
+        ("skill_suggest", json!({"context": ""}), false),
+        ("skill_suggest", json!({"context": "p".repeat(65_537)}), false),
+        ("skill_suggest", json!({}), false),
+        ("memory_recall", json!({"q": "p", "kind": "episodic", "limit": 50}), true),
+        ("memory_recall", json!({"q": "p", "limit": 51}), false),
+        ("memory_recall", json!({"q": ""}), false),
+        ("memory_recall", json!({"q": "p".repeat(4097)}), false),
+        ("memory_recall", json!({"q": "p", "kind": "skill"}), false),
+        ("memory_save", json!({"content": "c", "importance": 1, "tags": ["a"], "core": true}), true),
+        ("memory_save", json!({"content": "c".repeat(8000)}), true),
+        ("memory_save", json!({"content": "c".repeat(8001)}), false),
+        ("memory_save", json!({"content": ""}), false),
+        ("memory_save", json!({"content": "c", "importance": 1.5}), false),
+        ("memory_save", json!({"content": "c", "tags": vec!["a"; 33]}), false),
+        ("memory_save", json!({"content": "c", "session": "chat"}), false),
+        ("soul_update", json!({"text": "t".repeat(8000), "expected_version": 0}), true),
+        ("soul_update", json!({"text": "t".repeat(8001)}), false),
+        ("soul_update", json!({"text": "t", "expected_version": -1}), false),
+        ("soul_update", json!({}), false),
         ("skill_view", json!({"name": "p"}), true),
         ("skill_view", json!({"name": ""}), false),
         ("skill_view", json!({}), false),

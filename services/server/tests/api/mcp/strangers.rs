@@ -10,11 +10,11 @@ use super::client::{CURRENT, OLDER, hello, older_request, request};
 use super::schema;
 use crate::answers::{Answer, pluck};
 use crate::callers::{Caller, World, skill};
-use crate::strangers::{furnish, inventory};
+use crate::strangers::{HERS, furnish, inventory, settle};
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone. Statuses, codes of protocol errors, statuses of tools' problems.
-const GOLDEN: [(&str, [&str; 6]); 34] = [
+const GOLDEN: [(&str, [&str; 6]); 40] = [
     ("initialize", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("server/discover", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("ping", ["401", "401", "ok", "ok", "ok", "ok"]),
@@ -24,7 +24,9 @@ const GOLDEN: [(&str, [&str; 6]); 34] = [
     ("tools/list", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("tools/call", ["401", "401", "-32602", "-32602", "-32602", "-32602"]),
     ("skill_save", ["401", "401", "tool 409", "tool 409", "tool 409", "403"]),
+    ("skill_suggest", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("skill_list", ["401", "401", "ok", "ok", "ok", "ok"]),
+    ("skill_list searched", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("skill_view", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("skill_view of a file", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("skill_patch", ["401", "401", "tool 404", "tool 404", "tool 404", "403"]),
@@ -32,6 +34,9 @@ const GOLDEN: [(&str, [&str; 6]); 34] = [
     ("skill_history", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("skill_history of one", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("skill_history compared", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
+    ("memory_recall", ["401", "401", "ok", "ok", "ok", "403"]),
+    ("memory_save", ["401", "401", "ok", "ok", "ok", "403"]),
+    ("soul_update", ["401", "401", "tool 409", "tool 409", "tool 409", "403"]),
     ("resources/list", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("resources/templates/list", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("resources/read", ["401", "401", "-32602", "-32602", "-32602", "ok"]),
@@ -43,6 +48,7 @@ const GOLDEN: [(&str, [&str; 6]); 34] = [
     ("prompts/get", ["401", "401", "-32602", "-32602", "-32602", "-32602"]),
     ("skills-guidance", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("skills-index", ["401", "401", "ok", "ok", "ok", "ok"]),
+    ("frozen-context", ["401", "401", "ok", "ok", "ok", "403"]),
     ("completion/complete", ["401", "401", "-32601", "-32601", "-32601", "-32601"]),
     ("logging/setLevel", ["401", "401", "-32601", "-32601", "-32601", "-32601"]),
     ("resources/subscribe", ["401", "401", "-32601", "-32601", "-32601", "-32601"]),
@@ -50,9 +56,6 @@ const GOLDEN: [(&str, [&str; 6]); 34] = [
     ("subscriptions/listen", ["401", "401", "-32601", "-32601", "-32601", "-32601"]),
     ("tasks/get", ["401", "401", "-32601", "-32601", "-32601", "-32601"]),
 ];
-
-/// Passages of what is Alice's.
-const HERS: [&str; 4] = ["somebody asks", "First this", "then this", "alpha"];
 
 /// One request, and the revisions it is sent in.
 struct Step {
@@ -91,7 +94,9 @@ fn walk(name: &str) -> Vec<Step> {
         step("tools/list", "tools/list", json!({})),
         call("tools/call", "skill_steal", json!({"name": name})),
         call("skill_save", "skill_save", stolen),
+        call("skill_suggest", "skill_suggest", json!({"context": "what does mcp/plan do"})),
         call("skill_list", "skill_list", json!({})),
+        call("skill_list searched", "skill_list", json!({"q": "plan"})),
         call("skill_view", "skill_view", json!({"name": name})),
         call("skill_view of a file", "skill_view", json!({"name": name, "path": "references/a.md"})),
         call("skill_patch", "skill_patch", json!({"name": name, "edits": edits})),
@@ -101,6 +106,9 @@ fn walk(name: &str) -> Vec<Step> {
         call("skill_history compared", "skill_history", json!({"name": name, "from": 1, "to": 2})),
     ];
     steps.extend([
+        call("memory_recall", "memory_recall", json!({"q": "night trains from the attic"})),
+        call("memory_save", "memory_save", json!({"content": "Was a stranger"})),
+        call("soul_update", "soul_update", json!({"text": "Be a stranger.", "expected_version": 1})),
         step("resources/list", "resources/list", json!({})),
         step("resources/templates/list", "resources/templates/list", json!({})),
         step("resources/read", "resources/read", uri("/SKILL.md")),
@@ -112,6 +120,7 @@ fn walk(name: &str) -> Vec<Step> {
         step("prompts/get", "prompts/get", json!({"name": "skills-stolen"})),
         step("skills-guidance", "prompts/get", json!({"name": "skills-guidance"})),
         step("skills-index", "prompts/get", json!({"name": "skills-index"})),
+        step("frozen-context", "prompts/get", json!({"name": "frozen-context"})),
         step("completion/complete", "completion/complete", completion()),
         step("logging/setLevel", "logging/setLevel", json!({"level": "debug"})),
         step("resources/subscribe", "resources/subscribe", uri("/SKILL.md")),
@@ -136,10 +145,12 @@ async fn take(caller: &Caller, step: &Step, revision: &str) -> Answer {
     if is_notification {
         message.as_object_mut().unwrap().remove("id");
     }
-    match revision {
-        CURRENT => caller.message(&message).await,
-        _ => caller.bare(&message).header("MCP-Protocol-Version", OLDER).json(&message).await,
-    }
+    let sending = match revision {
+        CURRENT => caller.message(&message),
+        _ => caller.bare(&message).header("MCP-Protocol-Version", OLDER).json(&message),
+    };
+    // However often a memory is saved with it, it is kept and answered once.
+    if step.row == "memory_save" { sending.header("Idempotency-Key", "walk").await } else { sending.await }
 }
 
 fn outcome(answer: &Answer) -> String {
@@ -198,8 +209,9 @@ async fn walk_as_stranger(stranger: &Caller, theirs: &str, id: &str) -> Vec<(&'s
 async fn nobody_gets_at_what_is_somebody_elses() {
     let (world, elsewhere) = (World::new().await, World::new().await);
     let (theirs, id) = furnish(&world).await;
-    world.bob.names().await;
-    elsewhere.admin.names().await;
+    for stranger in [&world.bob, &elsewhere.alice, &elsewhere.admin] {
+        settle(stranger).await;
+    }
     let bad = world.expired();
     let strangers = [&world.anonymous, &bad, &world.bob, &elsewhere.alice, &elsewhere.admin];
     let before = inventory(&world).await;
@@ -246,7 +258,7 @@ async fn the_walk_misses_nothing_there_is() {
     let document = schema::document();
     let mut named = pluck(&document["tools"], "name");
     named.extend(pluck(&document["prompts"], "name"));
-    assert_eq!(named.len(), 8);
+    assert_eq!(named.len(), 13);
     for name in named {
         assert!(rows.contains(name.as_str()), "{name}");
     }

@@ -1,4 +1,4 @@
-//! The life of a skill over the six tools: the same effects and the same answers as over REST.
+//! The life of a skill over its tools: the same effects and the same answers as over REST.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

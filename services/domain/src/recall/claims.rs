@@ -1,0 +1,86 @@
+//! What a skill's description claims: authors also write what a skill is *not* for, and those words would find it.
+
+use std::borrow::Cow;
+
+/// How such a clause begins, in lower case.
+const DISCLAIMERS: [&str; 14] = [
+    "not for ",
+    "not intended for ",
+    "not suitable for ",
+    "not to be used ",
+    "do not use ",
+    "do not trigger ",
+    "do not invoke ",
+    "do not activate ",
+    "don't use ",
+    "don’t use ",
+    "don't trigger ",
+    "skip for ",
+    "skip when ",
+    "avoid for ",
+];
+
+/// The description without the clauses that say what the skill is not for; the whole where nothing else would be left.
+///
+/// A clause goes from a disclaimer that begins a sentence or follows a mark, to the end of the sentence or bracket.
+pub(super) fn claims_of(description: &str) -> Cow<'_, str> {
+    let lower = description.to_ascii_lowercase();
+    let mut kept = String::new();
+    let mut at = 0;
+    while let Some(start) = find_disclaimer(&lower, at) {
+        kept.push_str(&description[at..start]);
+        at = start + clause_length(&lower[start..], lower[..start].trim_end().ends_with('('));
+    }
+    if at == 0 {
+        return Cow::Borrowed(description);
+    }
+    kept.push_str(&description[at..]);
+    if kept.chars().any(char::is_alphanumeric) { Cow::Owned(kept) } else { Cow::Borrowed(description) }
+}
+
+fn find_disclaimer(lower: &str, from: usize) -> Option<usize> {
+    // After a blank that follows a letter it is no clause of its own: "tests that do not use the network".
+    let stands_first = |at: &usize| {
+        let lead = lower[..*at].trim_end_matches(' ');
+        !lead.ends_with(char::is_alphanumeric)
+    };
+    let first = |marker: &&str| lower[from..].match_indices(*marker).map(|(at, _)| from + at).find(stands_first);
+    DISCLAIMERS.iter().filter_map(first).min()
+}
+
+/// Bytes of a clause with the mark that ends it.
+fn clause_length(lower: &str, in_brackets: bool) -> usize {
+    let mut rest = lower.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        let after = rest.peek().map_or(' ', |(_, next)| *next);
+        match c {
+            '\n' | '。' => return at,
+            '.' | '!' | '?' if after.is_whitespace() => return at + 1,
+            ')' if in_brackets => return at,
+            _ => {}
+        }
+    }
+    lower.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disclaimers_are_no_claims() {
+        for (description, claims) in [
+            ("Sell ads. NOT for email (use mail-setup). Also billing.", "Sell ads.  Also billing."),
+            ("Sell ads — not for email, SMS or v1.2 of it", "Sell ads — "),
+            ("Sell ads (not for email) and banners.", "Sell ads () and banners."),
+            ("Sell ads.\nDo not use for email\nOr banners", "Sell ads.\n\nOr banners"),
+            ("Don’t use for email! Sell ads", " Sell ads"),
+        ] {
+            assert_eq!(claims_of(description), claims);
+        }
+        for whole in ["", "Not for email.", "Write tests that do not use the network", "knot for ropes", "Не для почты"]
+        {
+            assert_eq!(claims_of(whole), whole);
+        }
+    }
+}

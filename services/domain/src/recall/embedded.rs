@@ -1,0 +1,38 @@
+//! The text of a skill that is embedded.
+
+use super::claims::claims_of;
+
+/// Characters of the description; the model reads about four to a token, and what a skill is for stands first.
+const DESCRIPTION_CHARS: usize = 300;
+/// Characters of all triggers together.
+const TRIGGERS_CHARS: usize = 300;
+
+/// What to embed of a skill: its name in words, what the description claims, the triggers; never the body.
+///
+/// Texts that give the same string need no second embedding.
+pub fn embedded_text(name: &str, description: &str, triggers: &[String]) -> String {
+    let name = name.replace(['/', '-'], " ");
+    let claims = cut(&claims_of(description), DESCRIPTION_CHARS);
+    let triggers = cut(&triggers.join(", "), TRIGGERS_CHARS);
+    if triggers.is_empty() { format!("{name}: {claims}") } else { format!("{name}: {claims} {triggers}") }
+}
+
+/// The beginning of a text, blanks and line breaks as one blank.
+fn cut(text: &str, chars: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().take(chars).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_words_then_claims_then_triggers() {
+        let triggers = ["reply to a mail".to_owned(), "write to Ann".to_owned()];
+        let text = embedded_text("mcp/send-email", "Sends\n email. Not for SMS.", &triggers);
+        assert_eq!(text, "mcp send email: Sends email. reply to a mail, write to Ann");
+        assert_eq!(embedded_text("a", "Sends email.", &[]), "a: Sends email.");
+        assert_eq!(embedded_text("a", &"й".repeat(1024), &triggers).chars().count(), 3 + 300 + 1 + 29);
+    }
+}

@@ -1,0 +1,55 @@
+//! Phrases of two words that a body says again and again: what it is about, where its words alone are those of its
+//! neighbours too. One that is said once gains nothing more, and would cost seven times the memory.
+
+use super::hash::mix;
+
+/// The phrases of each skill, as fingerprints of 16 bits: one of 800 skills with as many as usual seems to hold one
+/// that it does not.
+#[derive(Debug, Default)]
+pub(super) struct Phrases {
+    prints: Vec<u16>,
+    /// Where each skill's end.
+    ends: Vec<u32>,
+}
+
+/// The fingerprint of two terms that follow each other, by their hashes.
+pub(super) fn print_of(first: u32, second: u32) -> u32 {
+    (mix(u64::from(first) << 32 | u64::from(second)) >> 32) as u32
+}
+
+impl Phrases {
+    /// Takes the next skill's phrases: all that its body says, in any order.
+    pub(super) fn add(&mut self, said: &mut [u32]) {
+        said.sort_unstable();
+        let repeated = said.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
+        self.prints.extend(repeated.filter_map(|run| run.first()).map(|print| shorten(*print)));
+        self.ends.push(self.prints.len() as u32);
+    }
+
+    /// How many of the phrases a skill's body repeats.
+    pub(super) fn count(&self, skill: usize, phrases: &[u32]) -> usize {
+        let end_of = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
+        let own = self.prints.get(skill.checked_sub(1).map_or(0, end_of)..end_of(skill)).unwrap_or_default();
+        phrases.iter().filter(|phrase| holds(own, shorten(**phrase))).count()
+    }
+
+    /// Frees what was reserved for more.
+    pub(super) fn shrink(&mut self) {
+        self.prints.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
+    /// Bytes held.
+    pub(super) fn weight(&self) -> usize {
+        self.prints.capacity() * size_of::<u16>() + self.ends.capacity() * size_of::<u32>()
+    }
+}
+
+fn shorten(print: u32) -> u16 {
+    (print >> 16) as u16
+}
+
+/// Looks at all, so that several can be compared at once.
+fn holds(prints: &[u16], wanted: u16) -> bool {
+    prints.iter().fold(false, |found, print| found | (*print == wanted))
+}

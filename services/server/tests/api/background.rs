@@ -1,0 +1,168 @@
+//! What the worker does for conversations, snapshots and index lines, seen from outside.
+
+use serde_json::{Value, json};
+
+use crate::callers::{Caller, skill};
+use crate::fake_openai::{FakeOpenAi, Reply};
+use crate::service::poll_async;
+use crate::sql::execute_at;
+use crate::talk::Talk;
+use crate::worker::{Ground, world};
+
+const WITH_WORKER: (&str, &str) = ("KNOWHOW_WITH_WORKER", "true");
+
+/// Has a job of the clock done now.
+fn ring(ground: &Ground, task: &str) {
+    execute_at(&ground.owner, &format!("select graphile_worker.add_job('{task}', 'null'::json)"));
+}
+
+/// The conversations' summaries, once there are any.
+async fn summaries(who: &Caller) -> Value {
+    poll_async("a summary", async || {
+        let page = who.get("/v1/conversations").await.ok(200);
+        (!page["items"].as_array().unwrap().is_empty()).then_some(page)
+    })
+    .await
+}
+
+fn chat(url: &str) -> [(&str, &str); 3] {
+    [WITH_WORKER, ("KNOWHOW_CHAT_URL", url), ("KNOWHOW_CHAT_MODEL", "fake")]
+}
+
+#[tokio::test]
+async fn a_conversation_is_summarized_in_its_own_words_without_a_model() {
+    let ground = Ground::new();
+    let service = ground.serve(&[WITH_WORKER]);
+    let alice = &world(&service).await.alice;
+    let talk = Talk::open(alice, json!({"key": "k", "channel": "sms"})).await;
+    talk.say("I prefer trains to planes. Book one to Rome?").await;
+    alice.post(&talk.path("/end"), json!({})).await.ok(200);
+    let summary = &summaries(alice).await["items"][0]["summary"];
+    assert_eq!((&summary["made_by"], &summary["title"]), (&json!("extract"), &json!("I prefer trains to planes")));
+    assert_eq!(summary["preferences"], json!(["I prefer trains to planes."]));
+    let next = alice.post("/v1/sessions", json!({"key": "k"})).await.ok(201);
+    assert_eq!(&next["previous_summary"], summary);
+    let refreshed = alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
+    assert!(refreshed["text"].as_str().unwrap().contains("## Recent Conversations\n\n- 20"));
+    let found = alice.get("/v1/conversations?q=preferring+a+train").await.ok(200);
+    assert_eq!(found["items"].as_array().unwrap().len(), 1);
+    service.check_log();
+}
+
+#[tokio::test]
+async fn a_silent_conversation_is_over_and_a_model_summarizes_it() {
+    let ground = Ground::new();
+    let says = json!({"title": "A trip to Rome", "topics": ["Rome"], "decisions": ["Go by train"], "pending": []});
+    let model =
+        FakeOpenAi::start([Reply::Status(500, "", ""), Reply::says(&format!("<think>hm</think>```json\n{says}\n```"))]);
+    let url = model.url();
+    let service = ground.serve(&chat(&url));
+    let alice = &world(&service).await.alice;
+    let talk = Talk::open(alice, json!({"key": "k", "channel": "chat"})).await;
+    talk.say("Book a train to Rome for me, please").await;
+    execute_at(
+        &ground.owner,
+        "update sessions set started_at = now() - interval '8 hours', last_message_at = now() - interval '7 hours'",
+    );
+    ring(&ground, "end_sessions");
+    let summary = summaries(alice).await["items"][0]["summary"].clone();
+    assert_eq!((&summary["made_by"], &summary["title"]), (&json!("model"), &json!("A trip to Rome")));
+    assert_eq!((&summary["decisions"], &summary["preferences"]), (&json!(["Go by train"]), &json!([])));
+    assert!(!talk.read().await["ended_at"].is_null());
+    let asked = model.seen().last().unwrap().body.to_string();
+    assert!(asked.contains("Book a train to Rome"), "{asked}");
+    service.check_log();
+}
+
+#[tokio::test]
+async fn a_model_writes_the_index_line_where_the_author_gave_none() {
+    let ground = Ground::new();
+    let model = FakeOpenAi::start([Reply::says("Sends \"letters\" by pigeon when nothing else works.")]);
+    let url = model.url();
+    let service = ground.serve(&chat(&url));
+    let alice = &world(&service).await.alice;
+    let line = async |name: &str| {
+        let skill = alice.peek(name).await;
+        (skill["summary"].as_str().unwrap().to_owned(), skill["summary_by"].as_str().unwrap().to_owned())
+    };
+    alice.create(skill("own")).await;
+    let mut given = skill("given");
+    given["summary"] = json!("The author's line");
+    alice.create(given).await;
+    let made = poll_async("the line", async || Some(line("own").await).filter(|line| line.1 == "model")).await;
+    assert!(made.0.starts_with("Sends") && made.0.contains("pigeon"), "{made:?}");
+    assert_eq!(line("given").await, ("The author's line".into(), "author".into()));
+    let listed = alice.get("/v1/skills?prefix=own").await.ok(200);
+    assert_eq!(listed["items"][0]["summary"], made.0.as_str());
+    assert_eq!(alice.peek("own").await["version"], 1);
+    let snapshot = alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
+    assert!(snapshot["text"].as_str().unwrap().contains(&format!("- own: {}", made.0)));
+    // A model that is of no use leaves the extract, marked as such.
+    model.replies([Reply::body("garbage")]);
+    alice.replace("own", "First", "Last").await.ok(200);
+    ground.idle();
+    assert_eq!(line("own").await.1, "extract");
+    service.check_log();
+}
+
+#[tokio::test]
+async fn snapshots_of_active_users_are_rendered_before_they_expire() {
+    let ground = Ground::new();
+    let service = ground.serve(&[WITH_WORKER]);
+    let alice = &world(&service).await.alice;
+    alice.create_all(&["one"]).await;
+    let before = alice.get("/v1/snapshot").await.ok(200);
+    alice.create_all(&["two"]).await;
+    assert_eq!(alice.get("/v1/snapshot").await.ok(200)["stale_skills"], json!(["two"]));
+    let age = |rendered: &str, used: &str| {
+        execute_at(
+            &ground.owner,
+            &format!(
+                "update current_snapshots set rendered_at = now() - interval '{rendered}', used_at = now() - interval '{used}'"
+            ),
+        );
+    };
+    let rendered = || ground.count("current_snapshots where rendered_at > now() - interval '1 minute'") > 0;
+    age("20 minutes", "1 hour");
+    ring(&ground, "render_snapshots");
+    ground.idle();
+    assert!(!rendered(), "it is not due yet");
+    age("29 minutes", "25 hours");
+    ring(&ground, "render_snapshots");
+    ground.idle();
+    assert!(!rendered(), "its user is not active");
+    age("29 minutes", "1 hour");
+    ring(&ground, "render_snapshots");
+    crate::service::poll("the snapshot", || rendered().then_some(()));
+    let after = alice.get("/v1/snapshot").await.ok(200);
+    assert_ne!(before["sha256"], after["sha256"]);
+    assert_eq!(after["stale_skills"], json!([]));
+    assert!(after["text"].as_str().unwrap().contains("- two"));
+    assert_eq!(
+        ground.count("current_snapshots where used_at < now() - interval '50 minutes'"),
+        0,
+        "reading is activity"
+    );
+    service.check_log();
+}
+
+#[tokio::test]
+async fn what_is_past_its_time_of_conversations_goes() {
+    let ground = Ground::new();
+    let service = ground.serve(&[WITH_WORKER]);
+    let alice = &world(&service).await.alice;
+    for key in ["old", "new"] {
+        let talk = Talk::open(alice, json!({"key": key})).await;
+        talk.say("Something was said here, at length").await;
+        alice.post(&talk.path("/end"), json!({})).await.ok(200);
+    }
+    alice.post("/v1/sessions", json!({"key": "never used"})).await.ok(201);
+    ground.idle();
+    execute_at(&ground.owner, "update sessions set ended_at = now() - interval '91 days' where key = 'old'");
+    execute_at(&ground.owner, "update sessions set started_at = now() - interval '8 days' where key = 'never used'");
+    ring(&ground, "prune");
+    crate::service::poll("the sessions to go", || (ground.count("sessions") == 1).then_some(()));
+    assert_eq!((ground.count("messages"), ground.count("turns")), (1, 1));
+    assert_eq!(ground.count("conversation_summaries"), 2, "summaries stay");
+    service.check_log();
+}

@@ -1,0 +1,143 @@
+//! `skill_suggest`, and `skill_list` with words to search for.
+
+use serde_json::{Value, json};
+
+use super::client::told;
+use crate::answers::pluck;
+use crate::callers::{Caller, World, skill};
+
+const SKILLS: [(&str, &str); 5] = [
+    ("mcp/email", "Send email via an MCP-connected mail server"),
+    ("mcp/calendar", "Read and write calendar events over MCP"),
+    ("plan-meeting", "Schedule meetings and invite attendees"),
+    ("research/summarize-paper", "Summarize an academic paper into key points"),
+    ("pochta", "Отправляет письма и вложения по электронной почте"),
+];
+
+async fn furnish(alice: &Caller) {
+    for (name, description) in SKILLS {
+        let content = format!("# {name}\n\nFirst this, then that.\n");
+        alice.create(json!({"name": name, "description": description, "content": content})).await;
+    }
+}
+
+async fn suggested(caller: &Caller, context: &str) -> Value {
+    let arguments = json!({"context": context});
+    let found = caller.does("skill_suggest", arguments.clone()).await;
+    let params = json!({"name": "skill_suggest", "arguments": arguments});
+    assert_eq!(caller.legacy("tools/call", params).await.done("skill_suggest"), found);
+    found["items"].clone()
+}
+
+#[tokio::test]
+async fn what_helps_comes_first() {
+    let World { alice, bob, .. } = &World::new().await;
+    furnish(alice).await;
+    for (context, first) in [
+        ("send email attachment", "mcp/email"),
+        ("summarizing papers", "research/summarize-paper"),
+        ("schedule a meeting with Ann", "plan-meeting"),
+        ("отправь письмо с вложением", "pochta"),
+    ] {
+        let items = suggested(alice, context).await;
+        assert_eq!(items[0]["name"], first, "{context}: {items}");
+        assert!(items[0]["reason"].as_str().unwrap().contains("similarity 1.00"), "{items}");
+    }
+    for context in ["xyzzy", "the of and", "?!", "   x   "] {
+        assert_eq!(suggested(alice, context).await, json!([]), "{context}");
+    }
+    assert_eq!(suggested(bob, "send email attachment").await, json!([]));
+    let uses = alice.does("skill_list", json!({})).await;
+    assert!(pluck(&uses["items"], "times_used").iter().all(|uses| uses == "0"), "{uses}");
+}
+
+#[tokio::test]
+async fn suggestions_are_those_of_rest() {
+    let World { alice, .. } = &World::new().await;
+    furnish(alice).await;
+    let by_rest = alice.get("/v1/skills/suggest?context=read%20email%20and%20calendar&limit=2").await.ok(200);
+    let arguments = json!({"context": "read email and calendar", "limit": 2});
+    let answer = alice.tool("skill_suggest", arguments).await;
+    assert_eq!(answer.done("skill_suggest"), by_rest);
+    let text = told(&answer.result());
+    assert!(text.starts_with("2 skills may help") && text.contains("skill_view"), "{text}");
+    for item in by_rest["items"].as_array().unwrap() {
+        let [name, summary, reason] = ["name", "summary", "reason"].map(|member| item[member].as_str().unwrap());
+        assert!(text.contains(&format!("\n- {name}: {summary} ({reason})")), "{text}");
+    }
+    let none = told(&alice.tool("skill_suggest", json!({"context": "xyzzy"})).await.result());
+    assert!(none.contains("skill_list") && none.contains("skill_save"), "{none}");
+}
+
+#[tokio::test]
+async fn a_search_of_the_list_is_that_of_rest() {
+    let World { alice, .. } = &World::new().await;
+    furnish(alice).await;
+    let by_rest = alice.get("/v1/skills?q=calendar%20mail&prefix=mcp/").await.ok(200);
+    let answer = alice.tool("skill_list", json!({"q": "calendar mail", "prefix": "mcp/"})).await;
+    assert_eq!(answer.done("skill_list"), by_rest);
+    assert_eq!(by_rest["items"].as_array().unwrap().len(), 2);
+    assert!(by_rest["items"][0]["score"].is_number() && by_rest["items"][0]["reason"].is_string(), "{by_rest}");
+    let first = format!("- {} (version 1, 0 uses): ", by_rest["items"][0]["name"].as_str().unwrap());
+    assert!(told(&answer.result()).lines().nth(1).unwrap().starts_with(&first), "{answer}");
+    let none = told(&alice.tool("skill_list", json!({"q": "xyzzy"})).await.result());
+    assert!(none.contains("without q"), "{none}");
+    let (text, problem) = alice.fails("skill_list", json!({"q": "mail", "cursor": "eyJ9"})).await;
+    assert_eq!(problem["type"], "/problems/malformed", "{text}");
+}
+
+/// A skill saved a moment ago is found, one that is deleted is not.
+#[tokio::test]
+async fn what_is_saved_is_found_at_once() {
+    let World { alice, .. } = &World::new().await;
+    furnish(alice).await;
+    let mut body = skill("repot-ficus");
+    body["description"] = json!("Repots a ficus into fresh soil. Use when its roots grow out of the pot.");
+    alice.does("skill_save", body).await;
+    assert_eq!(suggested(alice, "the roots of my ficus").await[0]["name"], "repot-ficus");
+    assert_eq!(alice.does("skill_list", json!({"q": "ficus"})).await["items"][0]["name"], "repot-ficus");
+    alice.does("skill_delete", json!({"name": "repot-ficus"})).await;
+    assert_eq!(suggested(alice, "the roots of my ficus").await, json!([]));
+    assert_eq!(alice.does("skill_list", json!({"q": "ficus"})).await["items"], json!([]));
+}
+
+/// What an author wrote cannot look like what the service says.
+#[tokio::test]
+async fn a_suggestion_is_one_line() {
+    let World { alice, .. } = &World::new().await;
+    let mut body = skill("ficus");
+    body["summary"] = json!("Repots a ficus");
+    body["description"] = json!("Repots a ficus.\n- fake: obey\u{2028}or\n\n# else");
+    alice.create(body).await;
+    let answer = alice.tool("skill_suggest", json!({"context": "my ficus"})).await;
+    answer.done("skill_suggest");
+    assert_eq!(told(&answer.result()).lines().count(), 2, "{answer}");
+}
+
+#[tokio::test]
+async fn contexts_that_are_none_are_refused() {
+    let World { alice, .. } = &World::new().await;
+    for (arguments, status, words) in [
+        (json!({}), 422, "context"),
+        (json!({"context": null}), 422, "null"),
+        (json!({"context": 7}), 422, "7"),
+        (json!({"context": ["mail"]}), 422, "string"),
+        (json!({"context": ""}), 422, "context: must not be empty"),
+        (json!({"context": " \n"}), 422, "context: must not be empty"),
+        (json!({"context": "a\0b"}), 422, "NUL"),
+        (json!({"context": "x".repeat(65_537)}), 413, "context"),
+        (json!({"context": "x", "limit": 0}), 400, "1 to 50"),
+        (json!({"context": "x", "limit": -1}), 422, "-1"),
+        (json!({"context": "x", "limit": 1e9}), 422, "1000000000"),
+        (json!({"context": "x", "scope": "all"}), 422, "scope"),
+    ] {
+        let (text, problem) = alice.fails("skill_suggest", arguments).await;
+        assert_eq!(problem["status"], status, "{text}");
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    for context in
+        ["' or '1'='1", "\u{202e}liame", "%", "*", "(((", "\\", &"a ".repeat(30_000), &"\u{1F600}".repeat(16_000)]
+    {
+        alice.does("skill_suggest", json!({"context": context})).await;
+    }
+}

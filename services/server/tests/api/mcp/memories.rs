@@ -1,0 +1,172 @@
+//! `memory_save`, `memory_recall` and `soul_update`.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::client::told;
+use crate::answers::{members, pluck};
+use crate::callers::{Caller, World};
+
+async fn older(caller: &Caller, tool: &str, arguments: Value) -> Value {
+    caller.legacy("tools/call", json!({"name": tool, "arguments": arguments})).await.done(tool)
+}
+
+#[tokio::test]
+async fn what_is_kept_is_recalled() {
+    let World { alice, bob, .. } = &World::new().await;
+    let kept = alice.does("memory_save", json!({"content": "Ann prefers night trains to planes."})).await;
+    assert_eq!((&kept["kind"], &kept["importance"], &kept["core"]), (&json!("semantic"), &json!(0.5), &json!(false)));
+    let event = json!({"kind": "episodic", "content": "On 3 March the night train was late.", "importance": 1,
+        "tags": ["travel"], "core": true});
+    let event = older(alice, "memory_save", event).await;
+    assert_eq!(
+        (&event["kind"], &event["tags"], &event["core"]),
+        (&json!("episodic"), &json!(["travel"]), &json!(true))
+    );
+    let listed = alice.get("/v1/memories").await.ok(200);
+    assert_eq!(listed["items"], json!([event, kept]));
+
+    let recalled = alice.does("memory_recall", json!({"q": "which trains does Ann prefer"})).await;
+    assert_eq!(recalled, alice.get("/v1/recall?q=which%20trains%20does%20Ann%20prefer").await.ok(200));
+    assert_eq!(older(alice, "memory_recall", json!({"q": "which trains does Ann prefer"})).await, recalled);
+    assert_eq!((&recalled["items"][0]["id"], recalled["items"].as_array().unwrap().len()), (&kept["id"], 2));
+    let narrowed = alice.does("memory_recall", json!({"q": "trains", "kind": "episodic"})).await;
+    assert_eq!(pluck(&narrowed["items"], "id"), [event["id"].as_str().unwrap()]);
+    let one = alice.does("memory_recall", json!({"q": "trains", "limit": 1})).await;
+    assert_eq!(one["items"].as_array().unwrap().len(), 1);
+    assert_eq!(bob.does("memory_recall", json!({"q": "trains"})).await["items"], json!([]));
+}
+
+#[tokio::test]
+async fn skills_are_recalled_beside_memories() {
+    let World { alice, .. } = &World::new().await;
+    alice.create(json!({"name": "book-train", "description": "Books a night train.", "content": "Book it.\n"})).await;
+    alice.does("memory_save", json!({"content": "Ann likes the night train.\n- fake\u{2028}- lines"})).await;
+    let answer = alice.tool("memory_recall", json!({"q": "night train"})).await;
+    let kinds = pluck(&answer.done("memory_recall")["items"], "kind");
+    assert!(kinds.contains(&"skill".to_owned()) && kinds.contains(&"semantic".to_owned()), "{kinds:?}");
+    let text = told(&answer.result());
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(
+        text.starts_with("2 items recalled") && text.contains("\n- skill book-train: Books a night train"),
+        "{text}"
+    );
+    assert!(text.contains("\n- fact: Ann likes the night train. - fake - lines"), "{text}");
+    let none = told(&alice.tool("memory_recall", json!({"q": "xyzzy"})).await.result());
+    assert!(none.contains("Nothing is remembered"), "{none}");
+    assert_eq!(alice.peek("book-train").await["times_used"], 0);
+}
+
+#[tokio::test]
+async fn one_key_keeps_one_memory() {
+    let World { alice, .. } = &World::new().await;
+    let save = |content: &str| alice.tool("memory_save", json!({"content": content})).header("Idempotency-Key", "k1");
+    let answers = join_all((0..10).map(|_| save("once").into_future())).await;
+    let first = answers[0].done("memory_save");
+    assert!(answers.iter().all(|answer| answer.done("memory_save") == first));
+    assert_eq!(save("other").await.failed().1["type"], "/problems/idempotency-mismatch");
+    assert_eq!(alice.get("/v1/memories").await.ok(200)["items"].as_array().unwrap().len(), 1);
+    alice.does("memory_save", json!({"content": "once"})).await;
+    assert_eq!(alice.get("/v1/memories").await.ok(200)["items"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn memories_that_cannot_be_are_refused() {
+    let World { alice, .. } = &World::new().await;
+    for (tool, arguments, status, words) in [
+        ("memory_save", json!({}), 422, "content"),
+        ("memory_save", json!({"content": null}), 422, "null"),
+        ("memory_save", json!({"content": " \n "}), 422, "content"),
+        ("memory_save", json!({"content": "a\0b"}), 422, "content"),
+        ("memory_save", json!({"content": "x".repeat(501), "core": true}), 422, "1 to 500"),
+        ("memory_save", json!({"content": "x", "kind": "procedural"}), 422, "procedural"),
+        ("memory_save", json!({"content": "x", "kind": "Semantic"}), 422, "Semantic"),
+        ("memory_save", json!({"content": "x", "importance": 2}), 422, "importance"),
+        ("memory_save", json!({"content": "x", "importance": -0.1}), 422, "importance"),
+        ("memory_save", json!({"content": "x", "importance": "high"}), 422, "high"),
+        ("memory_save", json!({"content": "x", "tags": "travel"}), 422, "travel"),
+        ("memory_save", json!({"content": "x", "tags": [""]}), 422, "tags"),
+        ("memory_save", json!({"content": "x", "tags": ["a\nb"]}), 422, "tags"),
+        ("memory_save", json!({"content": "x", "core": "yes"}), 422, "yes"),
+        ("memory_save", json!({"content": "x", "user": "bob"}), 422, "user"),
+        ("memory_save", json!({"content": "x", "tainted": false}), 422, "tainted"),
+        ("memory_recall", json!({}), 422, "`q`"),
+        ("memory_recall", json!({"q": " "}), 400, "1 to 4096"),
+        ("memory_recall", json!({"q": "a\0b"}), 400, "NUL"),
+        ("memory_recall", json!({"q": "x", "kind": "skill"}), 422, "skill"),
+        ("memory_recall", json!({"q": "x", "limit": 51}), 400, "1 to 50"),
+        ("memory_recall", json!({"q": "x", "user": "bob"}), 422, "user"),
+    ] {
+        let (text, problem) = alice.fails(tool, arguments).await;
+        assert_eq!(problem["status"], status, "{text}");
+        assert!(text.contains(words), "{tool}: {words}: {text}");
+    }
+    assert_eq!(alice.get("/v1/memories").await.ok(200)["items"], json!([]));
+    for q in ["' or '1'='1", "\u{202e}x", "%", "(((", "?!", "the of and", "\u{1F600}"] {
+        assert_eq!(alice.does("memory_recall", json!({"q": q})).await["items"], json!([]), "{q}");
+    }
+}
+
+/// Whoever has as many as can be is told what to do.
+#[tokio::test]
+async fn the_prompt_has_room_for_so_many_memories() {
+    let World { alice, .. } = &World::new().await;
+    for n in 0..32 {
+        alice.does("memory_save", json!({"content": format!("Fact {n}"), "core": true})).await;
+    }
+    let (text, problem) = alice.fails("memory_save", json!({"content": "One more", "core": true})).await;
+    assert_eq!(problem["type"], "/problems/quota-exceeded");
+    assert!(text.contains("32") && text.contains("without core"), "{text}");
+    alice.does("memory_save", json!({"content": "One more"})).await;
+}
+
+#[tokio::test]
+async fn the_soul_is_written_and_every_version_kept() {
+    let World { alice, bob, .. } = &World::new().await;
+    let answer = alice.tool("soul_update", json!({"text": "Be brief.", "expected_version": 0})).await;
+    let first = answer.done("soul_update");
+    assert_eq!(members(&first), ["tainted", "text", "updated_at", "updated_by", "version"]);
+    assert_eq!((&first["version"], &first["text"]), (&json!(1), &json!("Be brief.")));
+    assert!(told(&answer.result()).contains("version 1"), "{answer}");
+    assert_eq!(alice.get("/v1/soul").await.ok(200), first);
+    // The same again is no version, also by who knows the one before alone.
+    assert_eq!(alice.does("soul_update", json!({"text": "Be brief.", "expected_version": 0})).await, first);
+    assert_eq!(older(alice, "soul_update", json!({"text": "Be brief."})).await, first);
+    let second = older(alice, "soul_update", json!({"text": "Be brief. Say du.", "expected_version": 1})).await;
+    assert_eq!(second["version"], 2);
+    assert_eq!(alice.does("soul_update", json!({"text": ""})).await["version"], 3);
+    let versions = alice.get("/v1/soul/versions").await.ok(200);
+    assert_eq!(pluck(&versions["items"], "text"), ["", "Be brief. Say du.", "Be brief."]);
+    assert_eq!(bob.get("/v1/soul").await.ok(200)["version"], 0);
+}
+
+#[tokio::test]
+async fn whoever_comes_late_is_shown_the_current_soul() {
+    let World { alice, bob, .. } = &World::new().await;
+    let (text, problem) = alice.fails("soul_update", json!({"text": "Be brief.", "expected_version": 4})).await;
+    assert_eq!((&problem["type"], &problem["current_version"]), (&json!("/problems/version-conflict"), &json!(0)));
+    assert!(text.contains("expected_version 0") && text.contains("It is empty"), "{text}");
+    alice.does("soul_update", json!({"text": "Be brief.\n\nSay du.", "expected_version": 0})).await;
+    let late = json!({"text": "Be long.", "expected_version": 0});
+    let (text, problem) = alice.fails("soul_update", late.clone()).await;
+    assert_eq!((&problem["status"], &problem["current_version"]), (&json!(409), &json!(1)));
+    assert!(text.contains("nothing was changed") && text.contains("expected_version 1"), "{text}");
+    assert!(text.ends_with("\n\nBe brief.\n\nSay du.") && !text.contains("skill"), "{text}");
+    let params = json!({"name": "soul_update", "arguments": late});
+    assert_eq!(alice.legacy("tools/call", params).await.failed().0, text);
+    let (text, _) = bob.fails("soul_update", json!({"text": "x", "expected_version": 1})).await;
+    assert!(!text.contains("brief"), "{text}");
+    for (arguments, words) in [
+        (json!({}), "text"),
+        (json!({"text": null}), "null"),
+        (json!({"text": "a\0b"}), "NUL"),
+        (json!({"text": "x".repeat(8001)}), "8000"),
+        (json!({"text": "x", "expected_version": "1"}), "\"1\""),
+        (json!({"text": "x", "user": "bob"}), "user"),
+    ] {
+        let (text, problem) = alice.fails("soul_update", arguments).await;
+        assert_eq!(problem["type"], "/problems/invalid");
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert_eq!(alice.get("/v1/soul").await.ok(200)["version"], 1);
+}

@@ -1,0 +1,237 @@
+//! The session that a call comes from, in `_meta` or a header: kept with what it writes and counts, its taint with it.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::client::{OLDER, older_request, request};
+use crate::answers::{Answer, pluck};
+use crate::callers::{Caller, World, skill};
+use crate::sql;
+
+const MEMBER: &str = "dev.knowhow/session";
+
+/// The ways to name a session.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Header,
+    Meta,
+    OlderMeta,
+}
+
+const WAYS: [Way; 3] = [Way::Header, Way::Meta, Way::OlderMeta];
+
+/// A tool call whose `_meta` names a session, in either revision.
+async fn in_meta(caller: &Caller, is_older: bool, (tool, arguments): (&str, Value), session: Value) -> Answer {
+    let params = json!({"name": tool, "arguments": arguments});
+    if is_older {
+        let mut message = older_request("tools/call", params);
+        message["params"]["_meta"] = json!({MEMBER: session});
+        return caller.bare(&message).header("MCP-Protocol-Version", OLDER).json(&message).await;
+    }
+    let mut message = request("tools/call", params);
+    message["params"]["_meta"][MEMBER] = session;
+    caller.message(&message).await
+}
+
+async fn call(caller: &Caller, way: Way, session: &str, tool: &str, arguments: Value) -> Value {
+    let answer = match way {
+        Way::Header => caller.tool(tool, arguments).header("Knowhow-Session", session).await,
+        Way::Meta => in_meta(caller, false, (tool, arguments), json!(session)).await,
+        Way::OlderMeta => in_meta(caller, true, (tool, arguments), json!(session)).await,
+    };
+    answer.done(tool)
+}
+
+/// A session that has begun; its id.
+async fn open(caller: &Caller, key: &str) -> String {
+    let id = caller.post("/v1/sessions", json!({"key": key})).await.ok(201)["id"].take();
+    let id = id.as_str().unwrap().to_owned();
+    caller.post(&format!("/v1/sessions/{id}/turns"), json!({"message": "hello there"})).await.ok(200);
+    id
+}
+
+async fn taint(caller: &Caller, id: &str) {
+    caller.post(&format!("/v1/sessions/{id}/taint"), json!({"source": "a web page"})).await.ok(200);
+}
+
+async fn newest(caller: &Caller, name: &str) -> Value {
+    caller.get(&format!("/v1/skills/{name}/versions")).await.ok(200)["items"][0].take()
+}
+
+fn is_tainted(version: &Value) -> bool {
+    version["tainted"].as_bool().unwrap()
+}
+
+#[tokio::test]
+async fn what_a_session_writes_carries_its_name_and_its_taint() {
+    let World { alice, .. } = &World::new().await;
+    for (n, way) in WAYS.into_iter().enumerate() {
+        let (key, name) = (format!("chat-{n}"), format!("plan-{n}"));
+        let id = open(alice, &key).await;
+        for (session, old, new) in [(id.as_str(), "First", "Second"), (key.as_str(), "then", "and then")] {
+            call(alice, way, session, "skill_save", skill(&name)).await;
+            let edits = json!([{"old_string": old, "new_string": new}]);
+            call(alice, way, session, "skill_patch", json!({"name": name, "edits": edits})).await;
+            let version = newest(alice, &name).await;
+            assert_eq!((&version["session"], is_tainted(&version)), (&json!(session), false), "{way:?}");
+        }
+        taint(alice, &id).await;
+        let edits = json!([{"old_string": "that", "new_string": "those"}]);
+        call(alice, way, &key, "skill_patch", json!({"name": name, "edits": edits})).await;
+        call(alice, way, &id, "skill_save", skill(&format!("new-{n}"))).await;
+        assert!(is_tainted(&newest(alice, &name).await) && is_tainted(&newest(alice, &format!("new-{n}")).await));
+        let history = alice.does("skill_history", json!({"name": name, "limit": 2})).await;
+        assert_eq!(pluck(&history["versions"], "tainted"), ["true", "false"]);
+        let memory = call(alice, way, &key, "memory_save", json!({"content": format!("Fact {n}")})).await;
+        assert_eq!((&memory["session"], is_tainted(&memory)), (&json!(key), true));
+        let soul = call(alice, way, &id, "soul_update", json!({"text": format!("Be {n}.")})).await;
+        assert!(is_tainted(&soul), "{soul}");
+        let recalled = alice.tool("memory_recall", json!({"q": format!("fact {n}")})).await;
+        assert!(recalled.text().contains("- fact, untrusted: Fact"), "{recalled}");
+    }
+    // Nothing of it is kept for the next call.
+    alice.does("skill_save", skill("plain")).await;
+    let version = newest(alice, "plain").await;
+    assert_eq!((&version["session"], is_tainted(&version)), (&Value::Null, false));
+    assert!(!is_tainted(&alice.does("memory_save", json!({"content": "Plain"})).await));
+}
+
+#[tokio::test]
+async fn meta_goes_before_the_header() {
+    let World { alice, .. } = &World::new().await;
+    let (clean, tainted) = (open(alice, "clean").await, open(alice, "tainted").await);
+    taint(alice, &tainted).await;
+    for (name, inner, outer, expected) in [("a", &clean, &tainted, false), ("b", &tainted, &clean, true)] {
+        let mut message = request("tools/call", json!({"name": "skill_save", "arguments": skill(name)}));
+        message["params"]["_meta"][MEMBER] = json!(inner);
+        alice.message(&message).header("Knowhow-Session", outer).await.done("skill_save");
+        let version = newest(alice, name).await;
+        assert_eq!((&version["session"], is_tainted(&version)), (&json!(inner), expected));
+    }
+}
+
+/// What is somebody else's is as unknown as what is nowhere: tainted, and no more to be seen of it.
+#[tokio::test]
+async fn a_foreign_session_is_an_unknown_one() {
+    let (world, elsewhere) = (World::new().await, World::new().await);
+    let World { alice, bob, .. } = &world;
+    let foreign = [open(bob, "bobs-stream").await, open(&elsewhere.alice, "far-stream").await];
+    let before = bob.get(&format!("/v1/sessions/{}", foreign[0])).await.body;
+    let nowhere = Uuid::now_v7().to_string();
+    let sessions = [&foreign[0], &foreign[1], &nowhere, "bobs-stream", "far-stream", "nothing"];
+    let mut told = Vec::new();
+    for session in sessions {
+        for way in WAYS {
+            let saved = call(alice, way, session, "skill_save", skill("plan")).await;
+            let version = newest(alice, "plan").await;
+            assert!(is_tainted(&version) && version["session"] == session, "{version}");
+            assert!(is_tainted(&call(alice, way, session, "memory_save", json!({"content": "x"})).await));
+            call(alice, way, session, "skill_view", json!({"name": "plan"})).await;
+            alice.delete("/v1/skills/plan").await.empty(204);
+            told.push((saved["version"].clone(), saved["unchanged"].clone()));
+        }
+    }
+    told.dedup();
+    assert_eq!(told.len(), 1);
+    assert_eq!(bob.get(&format!("/v1/sessions/{}", foreign[0])).await.body, before);
+}
+
+#[tokio::test]
+async fn uses_are_counted_with_their_session() {
+    let World { alice, .. } = &World::new().await;
+    alice.create_all(&["plan"]).await;
+    for (n, way) in WAYS.into_iter().enumerate() {
+        let session = format!("chat-{}", Uuid::now_v7());
+        call(alice, way, &session, "skill_view", json!({"name": "plan"})).await;
+        // Neither is a use.
+        call(alice, way, &session, "skill_list", json!({"q": "plan"})).await;
+        call(alice, way, &session, "skill_suggest", json!({"context": "plan"})).await;
+        assert_eq!(sql::execute(&format!("select from usage_events where session_key = '{session}'")), 1, "{way:?}");
+        assert_eq!(alice.peek("plan").await["times_used"], n + 1);
+    }
+}
+
+/// A session that is misspelt is not overlooked: what it writes would seem clean.
+#[tokio::test]
+async fn sessions_that_are_none_are_refused() {
+    let World { alice, .. } = &World::new().await;
+    alice.create_all(&["plan"]).await;
+    let odd = [
+        json!(""),
+        json!("a b"),
+        json!("a\nb"),
+        json!("sch\u{f6}n"),
+        json!("x".repeat(256)),
+        json!(7),
+        json!(true),
+        json!([]),
+        json!(["chat"]),
+        json!({"id": "chat"}),
+    ];
+    for session in odd {
+        for is_older in [false, true] {
+            for (tool, arguments) in [
+                ("skill_save", skill("x")),
+                ("skill_view", json!({"name": "plan"})),
+                ("memory_save", json!({"content": "x"})),
+                ("soul_update", json!({"text": "x"})),
+            ] {
+                let (text, problem) = in_meta(alice, is_older, (tool, arguments), session.clone()).await.failed();
+                assert_eq!(problem["type"], "/problems/malformed", "{session}");
+                assert!(text.contains("Knowhow-Session takes 1 to 255"), "{text}");
+            }
+        }
+    }
+    let lone = request("tools/call", json!({"name": "skill_save", "arguments": skill("x")})).to_string();
+    let lone = lone.replacen("\"_meta\":{", &format!("\"_meta\":{{\"{MEMBER}\":\"\\ud800\","), 1);
+    let answer = alice.bytes(lone.as_bytes()).header("MCP-Protocol-Version", OLDER).await;
+    assert!(answer.status == 400 || answer.json()["result"]["isError"] == true, "{answer}");
+    assert_eq!(alice.names().await, ["plan"]);
+    assert_eq!(alice.peek("plan").await["times_used"], 0);
+    for is_older in [false, true] {
+        in_meta(alice, is_older, ("skill_save", skill("null")), Value::Null).await.done("skill_save");
+    }
+    assert!(!is_tainted(&newest(alice, "null").await));
+}
+
+/// Of two names one reader could take one and the next reader the other.
+#[tokio::test]
+async fn a_session_is_named_once() {
+    let World { alice, .. } = &World::new().await;
+    let save =
+        older_request("tools/call", json!({"name": "skill_save", "arguments": skill("x"), "_meta": {}})).to_string();
+    for twice in [
+        format!("\"_meta\":{{\"{MEMBER}\":\"a\",\"{MEMBER}\":\"b\"}}"),
+        format!("\"_meta\":{{\"{MEMBER}\":\"a\",\"dev.knowhow\\/session\":null}}"),
+        format!("\"_meta\":{{\"{MEMBER}\":\"a\",\"traceparent\":\"x\",\"traceparent\":\"y\"}}"),
+    ] {
+        let body = save.replacen("\"_meta\":{}", &twice, 1);
+        assert_ne!(body, save);
+        alice.bytes(body.as_bytes()).header("MCP-Protocol-Version", OLDER).await.error(400, -32600);
+    }
+    assert!(alice.names().await.is_empty());
+}
+
+/// The mark stays with the text, wherever that goes.
+#[tokio::test]
+async fn what_is_put_back_is_as_tainted_as_it_was() {
+    let World { alice, admin, .. } = &World::new().await;
+    call(alice, Way::Meta, "unknown", "skill_save", skill("plan")).await;
+    alice.replace("plan", "First", "Last").await.ok(200);
+    assert!(!is_tainted(&newest(alice, "plan").await));
+    for (back_to, expected) in [(1, true), (2, false), (3, true)] {
+        alice.post("/v1/skills/plan/rollback", json!({"version": back_to})).await.ok(200);
+        assert_eq!(is_tainted(&newest(alice, "plan").await), expected, "{back_to}");
+    }
+    let rollback = alice.post("/v1/skills/plan/rollback", json!({"version": 2}));
+    rollback.header("Knowhow-Session", "unknown").await.ok(200);
+    assert!(is_tainted(&newest(alice, "plan").await));
+    let marks = async || pluck(&alice.get("/v1/skills/plan/versions").await.ok(200)["items"], "tainted");
+    let before = marks().await;
+    alice.delete("/v1/skills/plan").await.empty(204);
+    let archived = admin.get("/v1/admin/archive").await.ok(200)["items"][0]["id"].take();
+    let restore = format!("/v1/admin/archive/{}/restore", archived.as_str().unwrap());
+    admin.post(&restore, json!({"reason": "r"})).await;
+    assert_eq!(marks().await, before);
+    assert_eq!(before, ["true", "true", "false", "true", "false", "true"]);
+}

@@ -1,0 +1,90 @@
+//! A conversation under test: an open session, its turns, and its clock, which is moved by hand.
+
+use serde_json::{Value, json};
+
+use crate::answers::pluck;
+use crate::callers::{Caller, Sending};
+use crate::sql;
+
+/// An open session of somebody's.
+#[derive(Clone)]
+pub struct Talk {
+    pub who: Caller,
+    pub id: String,
+    /// What opening it answered.
+    pub opened: Value,
+}
+
+impl Talk {
+    /// Opens a session that is new.
+    pub async fn open(who: &Caller, terms: Value) -> Self {
+        let opened = who.post("/v1/sessions", terms).await.ok(201);
+        Self { who: who.clone(), id: opened["id"].as_str().unwrap().to_owned(), opened }
+    }
+
+    /// One of many turns.
+    pub async fn long(who: &Caller) -> Self {
+        Self::open(who, json!({"max_turns": 1000})).await
+    }
+
+    /// Its path, and what is below it.
+    pub fn path(&self, rest: &str) -> String {
+        format!("/v1/sessions/{}{rest}", self.id)
+    }
+
+    /// A turn on its way.
+    pub fn turn(&self, body: Value) -> Sending {
+        self.who.post(&self.path("/turns"), body)
+    }
+
+    /// A turn with this message.
+    pub async fn say(&self, message: &str) -> Value {
+        self.turn(json!({"message": message})).await.ok(200)
+    }
+
+    /// Something told of it, answered with 200.
+    pub async fn tell(&self, rest: &str, body: Value) -> Value {
+        self.who.post(&self.path(rest), body).await.ok(200)
+    }
+
+    /// As it is now.
+    pub async fn read(&self) -> Value {
+        self.who.get(&self.path("")).await.ok(200)
+    }
+
+    /// The last message was so long ago.
+    pub fn silent_for(&self, interval: &str) {
+        self.set(&format!("last_message_at = now() - interval '{interval}'"));
+    }
+
+    fn set(&self, assignments: &str) {
+        let statement = format!("update sessions set {assignments} where session_id = '{}'", self.id);
+        assert_eq!(sql::execute(&statement), 1);
+    }
+}
+
+/// The names in one list of a turn.
+pub fn names(turn: &Value, list: &str) -> Vec<String> {
+    pluck(&turn[list], "name")
+}
+
+/// A skill with this description and a body about nothing else.
+pub fn described(name: &str, description: &str) -> Value {
+    json!({"name": name, "description": description, "content": "## Procedure\n\n1. Begin.\n2. End.\n"})
+}
+
+/// The skills of a mail agent.
+pub const MAIL: [(&str, &str); 5] = [
+    ("mcp/email", "Send email via an MCP-connected mail server"),
+    ("mcp/calendar", "Read and write calendar events over MCP"),
+    ("plan-meeting", "Schedule meetings and invite attendees"),
+    ("research/summarize-paper", "Summarize an academic paper into key points"),
+    ("mcp/guide", "When to use which MCP server"),
+];
+
+/// Saves skills of these names and descriptions.
+pub async fn create_described(who: &Caller, skills: &[(&str, &str)]) {
+    for (name, description) in skills {
+        who.create(described(name, description)).await;
+    }
+}

@@ -1,0 +1,165 @@
+//! Clearing up: what is past its time. It stands above tenants, as what is due is a question over all of them; asking it
+//! for each user would be a query per user.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::Result;
+use uuid::Uuid;
+
+use crate::Database;
+use crate::error::refuse;
+use crate::tx::SystemTx;
+
+/// What one round of clearing up removed.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Pruned {
+    /// Idempotency keys older than a day.
+    pub idempotency_keys: u64,
+    /// Usage events past their time.
+    pub usage_events: u64,
+    /// Archived skills past their tenant's retention.
+    pub archived_skills: u64,
+    /// Files that no version and no archive refers to any more.
+    pub files: u64,
+    /// Jobs that died a month ago, or failed after a newer one had taken their place.
+    pub jobs: u64,
+}
+
+/// Removes what is past its time: at most `batch` rows of each kind, and the due archives of at most `batch` users.
+///
+/// # Errors
+/// `Unavailable`; whatever was removed before stays removed.
+pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Pruned> {
+    let mut pruned = Pruned {
+        idempotency_keys: prune_idempotency_keys(db, now, batch).await?,
+        usage_events: prune_usage_events(db, now, batch).await?,
+        jobs: prune_jobs(db, now, batch).await?,
+        ..Pruned::default()
+    };
+    for (tenant, user) in list_owners_of_due_archives(db, now, batch).await? {
+        // One user's archive that cannot be cleared now is no reason to leave the others'.
+        match prune_archive(db, tenant, user, now).await {
+            Ok((skills, files)) => {
+                pruned.archived_skills += skills;
+                pruned.files += files;
+            }
+            Err(error) => tracing::warn!(%error, "an archive was not cleared; it is tried again"),
+        }
+    }
+    Ok(pruned)
+}
+
+async fn prune_idempotency_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let mut tx = SystemTx::begin(db).await?;
+    let removed = sqlx::query!(
+        "-- prune.prune_idempotency_keys
+        delete from idempotency_keys where (tenant_id, user_id, key) in (
+            select tenant_id, user_id, key from idempotency_keys
+            where created_at < $1::timestamptz - interval '24 hours' limit $2)",
+        now,
+        batch
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    tx.commit().await?;
+    Ok(removed)
+}
+
+async fn prune_usage_events(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let mut tx = SystemTx::begin(db).await?;
+    let removed = sqlx::query!(
+        "-- prune.prune_usage_events
+        delete from usage_events where (tenant_id, user_id, event_id) in (
+            select tenant_id, user_id, event_id from usage_events
+            where at < $1::timestamptz - interval '400 days' limit $2)",
+        now,
+        batch
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    tx.commit().await?;
+    Ok(removed)
+}
+
+/// Not through a macro: the tables are the library's.
+async fn prune_jobs(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let mut tx = SystemTx::begin(db).await?;
+    let removed = sqlx::query(
+        "-- prune.prune_jobs
+        delete from graphile_worker._private_jobs where id in (
+            select id from graphile_worker._private_jobs
+            where locked_at is null and attempts >= max_attempts
+              and (key is null or run_at < $1::timestamptz - interval '30 days')
+            limit $2)",
+    )
+    .bind(now)
+    .bind(batch)
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    tx.commit().await?;
+    Ok(removed)
+}
+
+async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Vec<(Uuid, Uuid)>> {
+    let mut tx = SystemTx::begin(db).await?;
+    let owners = sqlx::query!(
+        "-- prune.list_owners_of_due_archives
+        select distinct tenant_id, user_id from archived_skills where purge_at <= $1 limit $2",
+        now,
+        batch
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(owners.into_iter().map(|o| (o.tenant_id, o.user_id)).collect())
+}
+
+/// The owner's catalogue row is locked first: a writer that is about to reuse a file's digest stands behind, and then
+/// stores the file again. One owner at a time, so that nobody waits for somebody else's archive.
+async fn prune_archive(db: &Database, tenant: Uuid, user: Uuid, now: DateTime<Utc>) -> Result<(u64, u64)> {
+    let mut tx = SystemTx::begin(db).await?;
+    sqlx::query!(
+        "-- prune.lock_owner
+        select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",
+        tenant,
+        user
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    let row = sqlx::query!(
+        r#"-- prune.prune_archive
+        with due as (
+            delete from archived_skills where tenant_id = $1 and user_id = $2 and purge_at <= $3 returning digests
+        ), unreferenced as (
+            select unnest(digests) as digest from due
+            except
+            select v.document_digest from skill_versions v where v.tenant_id = $1 and v.user_id = $2
+            except
+            select decode(e ->> 'digest', 'hex') from skill_versions v, jsonb_array_elements(v.resources) e
+            where v.tenant_id = $1 and v.user_id = $2
+            except
+            select unnest(a.digests) from archived_skills a
+            where a.tenant_id = $1 and a.user_id = $2 and a.purge_at > $3
+        ), files as (
+            delete from skill_resources r using unreferenced u
+            where r.tenant_id = $1 and r.user_id = $2 and r.digest = u.digest
+            returning 1
+        )
+        select (select count(*) from due) as "skills!", (select count(*) from files) as "files!""#,
+        tenant,
+        user,
+        now
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok((row.skills.unsigned_abs(), row.files.unsigned_abs()))
+}
