@@ -35,7 +35,7 @@ const LIST_MESSAGES: &str = "-- sessions.list_messages
     limit $5";
 
 const LIST_LAST_MESSAGES: &str = "-- sessions.list_last_messages
-    select * from (
+    select message_id, turn, speaker, content, tool_calls, at from (
         select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.at from messages m
         where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3
         order by m.message_id desc
