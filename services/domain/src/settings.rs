@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::index::INDEX_BUDGET;
@@ -38,6 +38,7 @@ pub struct TenantSettings {
     #[schema(default = 90, maximum = 3650)]
     pub conversation_days: u16,
     /// What is different on a channel.
+    #[serde(deserialize_with = "by_channel")]
     pub channels: BTreeMap<Channel, ChannelSettings>,
 }
 
@@ -54,6 +55,13 @@ pub struct ChannelSettings {
     /// Characters of skill bodies that one turn may inject.
     #[schema(maximum = 1_000_000)]
     pub body_budget: Option<u32>,
+}
+
+/// Serde would take a list of a struct's members in their order; nobody means that.
+fn by_channel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Channel, ChannelSettings>, D::Error> {
+    let members = BTreeMap::<Channel, serde_json::Map<String, serde_json::Value>>::deserialize(deserializer)?;
+    let read = |members| serde_json::from_value(serde_json::Value::Object(members)).map_err(serde::de::Error::custom);
+    members.into_iter().map(|(channel, members)| Ok((channel, read(members)?))).collect()
 }
 
 impl Default for TenantSettings {

@@ -20,8 +20,8 @@ use crate::sessions::check_said;
 #[into_params(parameter_in = Query)]
 pub struct SuggestSkills {
     /// What is going on: a message, a task, a summary.
-    #[param(min_length = 1, max_length = 65_536, example = "send the report by mail")]
-    #[schema(min_length = 1, max_length = 65_536)]
+    #[param(min_length = 1, max_length = 4096, example = "send the report by mail")]
+    #[schema(min_length = 1, max_length = 4096)]
     pub context: String,
     /// Most items to answer with.
     #[param(minimum = 1, maximum = 50, default = 5)]
@@ -58,6 +58,8 @@ pub struct Suggestions {
 
 /// Skills of similar fit change places by importance and recency, so more are looked at than asked for.
 const LOOKED_AT: usize = 50;
+/// Longest context: it has room in a URL.
+const CONTEXT_CHARS: usize = 4096;
 /// A use counts half as much a week later.
 const HALF_LIFE_DAYS: f32 = 7.0;
 const MOST_BOOST: f32 = 0.5;
@@ -69,6 +71,9 @@ const MOST_BOOST: f32 = 0.5;
 pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSkills) -> Result<Suggestions> {
     principal.require(Scope::SkillsRead)?;
     let context = check_said("context", &query.context)?;
+    if context.chars().count() > CONTEXT_CHARS {
+        return Err(Error::invalid("/context", format!("must have at most {CONTEXT_CHARS} characters")));
+    }
     let limit = match query.limit.unwrap_or(5) {
         n @ 1..=50 => n as usize,
         n => return Err(Error::Malformed(format!("limit must be 1 to 50, is {n}"))),
