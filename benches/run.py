@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 
 from harness import report  # noqa: E402
 from harness.instance import ROOT, Failed, Instance, client_program  # noqa: E402
+from harness.mixed import load_run  # noqa: E402
 from harness.seed import Tenant  # noqa: E402
 from harness.statements import SQL, Drift, render  # noqa: E402
 from harness.suite import Suite  # noqa: E402
@@ -33,16 +34,23 @@ def arguments():
     parser.add_argument("--growth", type=positive, nargs=2, metavar=("FEW", "MANY"),
                         help="users of the growth measurement (1000 20000)")
     parser.add_argument("--no-growth", action="store_true", help="without it")
+    parser.add_argument("--load", action="store_true", help="mixed traffic and snapshots instead of the suite")
+    parser.add_argument("--load-users", type=positive, help="users of the mixed traffic (1000)")
+    parser.add_argument("--load-seconds", type=positive, help="its length (60)")
+    parser.add_argument("--snapshots", type=positive, help="users whose snapshots fall due at once (10000)")
     parser.add_argument("--output", type=Path, help="folder of the results (benches/results)")
     options = parser.parse_args()
-    defaults = {"rounds": 5, "seconds": 4, "users": 200, "growth": [1000, 20_000], "output": ROOT / "benches/results"}
+    defaults = {"rounds": 5, "seconds": 4, "users": 200, "growth": [1000, 20_000], "load_users": 1000, "load_seconds": 60,
+                "snapshots": 10_000, "output": ROOT / "benches/results"}
     if options.quick:
-        defaults = {"rounds": 1, "seconds": 1, "users": 40, "growth": [50, 400], "output": ROOT / "data/bench"}
+        defaults = {"rounds": 1, "seconds": 1, "users": 40, "growth": [50, 400], "load_users": 64, "load_seconds": 3,
+                    "snapshots": 200, "output": ROOT / "data/bench"}
     for name, value in defaults.items():
         if getattr(options, name) is None:
             setattr(options, name, value)
     if options.no_growth:
         options.growth = None
+    options.model = os.environ.get("KNOWHOW_MODEL_DIR") or None
     return options
 
 
@@ -74,12 +82,19 @@ def say(line):
 
 def measure(instance, options):
     """The whole run; returns the table and where it was written."""
+    if options.load:
+        page, document = load_run(instance, options, say)
+        return page, report.write(options.output, document, page, "-load")
     say("  database and service")
     instance.create()
-    facts = {"start_seconds": instance.start(), "binary_mib": options.program.stat().st_size / 2**20}
+    if options.model:
+        instance.start("--with-worker", KNOWHOW_MODEL_DIR=options.model)
+    else:
+        instance.start()
     say(f"  seeding {2 * options.users:,} users x {options.skills} skills")
     tenant = Tenant(instance, options.users, options.skills)
     tenant.seed()
+    facts = {"start_seconds": instance.restart(), "binary_mib": options.program.stat().st_size / 2**20}
     suite = Suite(instance, tenant, options, say)
     suite.check()
     facts["statements"] = suite.count_statements()
@@ -90,12 +105,14 @@ def measure(instance, options):
         suite.growth()
         facts["active_users"] += options.growth[0]
     facts["memory"] = suite.memory()
+    if options.model:
+        suite.with_model(options.model)
     instance.trim_log()
     if instance.errors:
         raise Failed(f"the service logged errors: {instance.errors[0]}")
     table = report.rows(suite, facts)
     document = report.document(suite, table, facts)
-    return table, report.write(options.output, document, table)
+    return report.text_table(table), report.write(options.output, document, report.markdown(table, document))
 
 
 def stopped(number, _frame):
@@ -125,7 +142,7 @@ def main():
             instance.stop()
         if work:
             shutil.rmtree(work, ignore_errors=True)
-    print(report.text_table(table))
+    print(table)
     if options.quick:
         print("\nA quick run shows that everything works; its figures mean nothing.")
     print("\nwrote " + " and ".join(str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path) for path in files))

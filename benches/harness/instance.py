@@ -53,6 +53,7 @@ class Instance:
         self.owner_url = on_database(self.server_url, self.name)
         self.login_url = on_database(os.environ["KNOWHOW_DATABASE_URL"], self.name)
         self.service = None
+        self.embeds = False  # whether the service that runs makes vectors of skills
         self.created = False
         self.errors = []
         self.log = work / "service.log"
@@ -91,18 +92,19 @@ class Instance:
         self.created = True
         self.knowhow("migrate", DATABASE_URL=self.owner_url)
 
-    def start(self):
+    def start(self, *arguments, **settings):
         """Starts the service; returns the seconds from its start to the first ready answer."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
+        self.embeds = "--with-worker" in arguments and "KNOWHOW_MODEL_DIR" in settings
         began = time.monotonic()
         with open(self.log, "a") as log:
             # Its own session: Ctrl-C reaches this program alone, which then ends the service in order.
-            self.service = subprocess.Popen([self.program, "serve"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            start_new_session=True,
-                                            env=self.environment(KNOWHOW_PORT=str(self.port), **extra_settings()))
+            settings = {"KNOWHOW_PORT": str(self.port), **settings, **extra_settings()}
+            self.service = subprocess.Popen([self.program, "serve", *arguments], stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, start_new_session=True, env=self.environment(**settings))
         while time.monotonic() - began < 30:
             if self.service.poll() is not None:
                 break
@@ -128,8 +130,13 @@ class Instance:
         self.errors += re.findall(r'^.*"level":"ERROR".*$', text, re.M)[:5]
         os.truncate(self.log, 0)
 
-    def stop(self):
-        """Ends the service by its pid and drops the database; safe to call at any time."""
+    def restart(self, *arguments, **settings):
+        """Another service on the same database."""
+        self.stop_service()
+        return self.start(*arguments, **settings)
+
+    def stop_service(self):
+        """Ends the service by its pid; safe to call at any time."""
         if self.service and self.service.poll() is None:
             self.service.terminate()
             try:
@@ -138,6 +145,10 @@ class Instance:
                 self.service.kill()
                 self.service.wait()
         self.service = None
+
+    def stop(self):
+        """Ends the service and drops the database; safe to call at any time."""
+        self.stop_service()
         if self.created:
             self.psql(f"drop database if exists {self.name} with (force)", url=self.server_url)
             self.created = False

@@ -15,10 +15,11 @@ WRK = Path(__file__).resolve().parents[1] / "wrk/knowhow.lua"
 
 def run_wrk(instance, data, operation, connections, seconds):
     """One HTTP measurement, with the CPU milliseconds that the service and Postgres took for each request."""
+    threads = min(2, connections)
     nonce = str(time.time_ns())
     before = cpu_times(instance)
-    done = subprocess.run(["wrk", "-t2", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", str(WRK),
-                           instance.url, "--", operation, str(data), nonce],
+    done = subprocess.run(["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", str(WRK),
+                           instance.url, "--", operation, str(data), nonce, str(threads)],
                           text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     after = cpu_times(instance)
     line = re.search(r"^RESULT (.*)$", done.stdout, re.M)
@@ -33,8 +34,8 @@ def run_wrk(instance, data, operation, connections, seconds):
     if abs(refused - expected) > result["requests"] // 1000 or result["socket"]:
         raise Failed(f"{operation}: {refused} of {result['requests']} answers were refusals, {result['socket']} broke off")
     spent = {part: 1000 * (after[part] - before[part]) / result["requests"] for part in before if before[part] is not None}
-    return {"rate": result["requests"] / result["seconds"], "p50_ms": result["p50_ms"], "p99_ms": result["p99_ms"],
-            "cpu_ms": spent}
+    return {"rate": result["requests"] / result["seconds"], "requests": result["requests"],
+            **{name: result[name] for name in ("p50_ms", "p99_ms", "max_ms", "degraded")}, "cpu_ms": spent}
 
 
 def run_pgbench(instance, script, variables, clients, seconds):

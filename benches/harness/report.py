@@ -12,7 +12,9 @@ from pathlib import Path
 from .instance import ROOT
 
 COLUMNS = ("operation", "measured", "reference", "ratio", "goal", "verdict")
-PEERS = {"get": ("load", 0.20), "list": ("index", 0.25), "save": ("save", 0.50)}
+PEERS = {"get": ("load", 0.20), "list": ("index", 0.25), "save": ("save", 0.50), "search": ("search with model", 0.45)}
+# Statements of a warm request, where it is not one.
+STATEMENTS = {"turn": 2}
 # Operation over MCP, the same over REST, and how many times as long it may take.
 OVER_MCP = {"skill_view": ("skill_view", "load"), "skills/list": ("skills_list", "index")}
 AS_LONG = 1.5
@@ -53,15 +55,22 @@ def rows(suite, facts):
     combined("index", "index")
     combined("raw SKILL.md", "raw")
     for name, count in (facts.get("statements") or {}).items():
+        goal = STATEMENTS.get(name, 1)
         table.append(row(f"{name}: statements beside BEGIN, SET LOCAL, COMMIT", f"{count:g} for each request",
-                         "pg_stat_statements", "", "1", count == 1))
-    for label, operation in (("index, 304", "index_304"), ("raw SKILL.md, 304", "raw_304")):
-        rate = median(operation, "rate")
-        table.append(row(label, f"{rate:,.0f} req/s", f"JWT only {jwt:,.0f} req/s", f"{rate / jwt:.2f}"))
+                         "pg_stat_statements", "", str(goal), count == goal))
+    table += turn_rows(suite)
+    for label, operation, goal in (("index, 304", "index_304", None), ("raw SKILL.md, 304", "raw_304", None),
+                                   ("snapshot", "snapshot", None), ("snapshot, 304", "snapshot_304", 0.8)):
+        ratio = median(operation, "rate") / jwt
+        table.append(row(label, f"{median(operation, 'rate'):,.0f} req/s", f"JWT only {jwt:,.0f} req/s", f"{ratio:.2f}",
+                         f">= {goal}" if goal else "", ratio >= goal if goal else None))
+    table.append(row("open a session", f"{median('open', 'rate'):,.0f} req/s, p50 {median('open', 'p50_ms'):.1f} ms"))
     health = median("health", "rate")
     table.append(row("JWT only (`?limit=0`, refused before any query)", f"{jwt:,.0f} req/s",
                      f"/healthz {health:,.0f} req/s", f"{jwt / health:.2f}"))
     for label, (operation, goal) in PEERS.items():
+        if median(operation, "rate") is None:
+            continue
         service, postgres = median(operation, "cpu_ms", "service"), median(operation, "cpu_ms", "postgres")
         if postgres is None:
             table.append(row(f"CPU: {label}", f"service {service:.3f} ms", "Postgres is elsewhere", "", f"<= {goal:.2f} ms"))
@@ -71,7 +80,7 @@ def rows(suite, facts):
                          f"<= {goal:.2f} ms", total <= goal))
     for label, (operation, over_rest) in OVER_MCP.items():
         table += mcp_rows(median, label, operation, over_rest)
-    table += [growth_row(suite)] if suite.options.growth else []
+    table += [growth_row(suite, name) for name in ("index", "turn")] if suite.options.growth else []
     if imported := facts.get("import"):
         speed = imported["skills"] / imported["seconds"]
         table.append(row(f"import by CLI: {imported['outcome']}", f"{imported['seconds']:.2f} s", f"{speed:,.0f} skills/s"))
@@ -107,13 +116,38 @@ def mcp_rows(median, label, operation, over_rest):
     ]
 
 
-def growth_row(suite):
-    """How much dearer the index has become, freed of what the machine did meanwhile."""
+def turn_rows(suite):
+    """Turns beside the index of the same rounds, and by the clock."""
+    median = suite.median
+
+    def beside(label, suffix):
+        turn, index = (median(operation + suffix, "rate") for operation in ("turn", "index"))
+        return row(label, f"{turn:,.0f} req/s", f"index {index:,.0f} req/s", f"{turn / index:.2f}", ">= 0.6",
+                   turn / index >= 0.6)
+
+    table = [beside("turn by words", "")]
+    if median("turn with model", "rate") is None:
+        return [*table, row("turn with a vector", "not measured", verdict="no model")]
+    p50, p99 = median("turn_fresh", "p50_ms"), median("turn_fresh", "p99_ms")
+    p99_hurried, latest = median("turn_deadline", "p99_ms"), max(s["max_ms"] for s in suite.samples["turn_deadline"])
+    without = median("turn_deadline", "degraded") / median("turn_deadline", "requests")
+    return [
+        *table,
+        beside("turn, its message's vector at hand", " with model"),
+        row("turn, a fresh message each, local model, 1 connection", f"p50 {p50:.1f} ms, p99 {p99:.1f} ms", "", "",
+            "p50 <= 25 ms, p99 <= 80 ms", p50 <= 25 and p99 <= 80),
+        row("the same at 16 connections, deadline 50 ms", f"p99 {p99_hurried:.1f} ms, latest {latest:.1f} ms",
+            f"{without:.0%} without the vector", "", "latest <= 60 ms", latest <= 60),
+    ]
+
+
+def growth_row(suite, operation):
+    """How much dearer an operation has become, freed of what the machine did meanwhile."""
     few, many = suite.options.growth
-    rate = {n: suite.median(f"index at {n}", "rate") for n in (few, many)}
+    rate = {n: suite.median(f"{operation} at {n}", "rate") for n in (few, many)}
     drift = suite.median(f"jwt at {few}", "rate") / suite.median(f"jwt at {many}", "rate")
     ratio = rate[few] / rate[many] / drift
-    return row(f"growth: index with {few * 50:,} and {many * 50:,} rows", f"{rate[many]:,.0f} req/s",
+    return row(f"growth: {operation} with {few * 50:,} and {many * 50:,} rows", f"{rate[many]:,.0f} req/s",
                f"{rate[few]:,.0f} req/s, JWT drift {drift:.2f}", f"{ratio:.2f}", "<= 1.15", ratio <= 1.15)
 
 
@@ -139,19 +173,23 @@ def markdown(table, document):
 
 def document(suite, table, facts):
     """Everything, for the JSON file."""
+    return {**surroundings(suite.instance, suite.options), "facts": facts, "table": table, "samples": suite.samples}
+
+
+def surroundings(instance, options):
+    """When, of what, on what, with what."""
     return {"date": datetime.now(timezone.utc).strftime("%Y-%m-%d"), "commit": commit(),
-            "machine": {**machine(), "fdatasync_us": flush_time(suite.instance.work)},
-            "postgres": postgres(suite.instance), "options": chosen(suite.options), "facts": facts, "table": table,
-            "samples": suite.samples}
+            "machine": {**machine(), "fdatasync_us": flush_time(instance.work)},
+            "postgres": postgres(instance), "options": chosen(options)}
 
 
-def write(folder, document, table):
-    """Writes both files; returns their paths."""
+def write(folder, document, page, name=""):
+    """Writes the samples and the page of a run; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = folder / f"{document['date']}-{document['commit'].split('+')[0]}.json"
+    data = folder / f"{document['date']}-{document['commit'].split('+')[0]}{name}.json"
     data.write_text(json.dumps(document, indent=1, default=str) + "\n")
-    latest = folder / "latest.md"
-    latest.write_text(markdown(table, document))
+    latest = folder / f"latest{name}.md"
+    latest.write_text(page)
     return data, latest
 
 
@@ -192,4 +230,4 @@ def postgres(instance):
 
 def chosen(options):
     """What was chosen for the run, without where things lie on this machine."""
-    return {name: value for name, value in vars(options).items() if name not in ("program", "output")}
+    return {name: value for name, value in vars(options).items() if name not in ("program", "output", "model")}

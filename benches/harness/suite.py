@@ -19,9 +19,12 @@ CORPUS = Path(__file__).resolve().parents[3] / "shared/corpus/sample-skills.tar.
 CLIENTS = 16
 # Operation of the wrk script, and the file in benches/sql that it is held against.
 ROUND = [("health", None), ("authenticated", None), ("index", "index"), ("index_304", None), ("raw", "raw"),
-         ("raw_304", None), ("load", "load"), ("save", "save"), ("create", "create")]
+         ("raw_304", None), ("load", "load"), ("save", "save"), ("create", "create"), ("turn", None), ("snapshot", None),
+         ("snapshot_304", None), ("open", None)]
 # The same over MCP.
 OVER_MCP = {"load": "skill_view", "index": "skills_list"}
+# What is measured again beside the index by a service with a local model, once it knows the vectors of the messages.
+EMBEDDED = ("index", "turn", "search")
 
 
 class Suite:
@@ -68,6 +71,7 @@ class Suite:
         status, _, body = ask("GET", "/v1/skills?limit=0", token)
         expect(status == 400 and b"limit must be" in body, f"limit=0 answered {status}; choose another JWT-only request")
         expect(ask("GET", "/v1/skills?limit=0")[0] == 401, "limit=0 was refused before the token was looked at")
+        self.check_turns(token)
         viewed = mcp.ask(self.instance, token, mcp.view(skill["name"]))
         viewed, used = viewed["structuredContent"]["skill"], json.loads(ask("GET", path, token)[2])
         same = viewed["content"] == used["content"] and viewed["times_used"] + 1 == used["times_used"]
@@ -75,6 +79,24 @@ class Suite:
         listed = mcp.ask(self.instance, token, mcp.list_skills())["skills"]
         same = [entry["uri"] for entry in listed] == [f"skill://{item['name']}/SKILL.md" for item in items]
         expect(same, f"skills/list answered with {len(listed)} skills, others than the index")
+
+    def check_turns(self, token):
+        """A turn finds something, says a named skill once, and is the same turn under the same key."""
+        def turn(message, **more):
+            status, _, body = self.instance.ask("POST", f"/v1/sessions/{session}/turns", token, {"message": message, **more})
+            expect(status == 200, f"a turn was answered with {status}: {body.decode()[:300]}")
+            return json.loads(body)
+
+        wishes, calls = self.tenant.messages[:3], self.tenant.messages[3:4]
+        session = self.tenant.sessions([1])[0]
+        first = turn(wishes[0], turn_key="one")
+        expect(first["relevant"] and first["text"], f"nothing was found for {wishes[0]!r}")
+        expect(turn(wishes[0], turn_key="one") == first, "the same turn key was answered with another turn")
+        expect(len(turn(calls[0])["active"]) == 1 and not turn(calls[0])["active"], f"{calls[0]!r} names no skill, or twice")
+        expect(turn(calls[0], context_reset=True)["active"], "a context_reset is not heeded")
+        etag = self.tenant.etags("/v1/snapshot", [1])[0]
+        again = self.instance.ask("GET", "/v1/snapshot", token, headers={"If-None-Match": etag})
+        expect(again[0] == 304, "the snapshot has no 304")
 
     def count_statements(self):
         """Statements that Postgres saw for each of 20 warm requests by one user, from pg_stat_statements; None without."""
@@ -90,9 +112,12 @@ class Suite:
         path = f"/v1/skills/{skill}"
         get = lambda target: lambda: self.instance.ask("GET", target, token)
         over_mcp = lambda message: lambda: mcp.ask(self.instance, token, message)
+        turns = f"/v1/sessions/{self.tenant.sessions([1])[0]}/turns"
+        turn = lambda: self.instance.ask("POST", turns, token, {"message": self.tenant.messages[0]})
         counts = {}
         for name, ask in (("index", get("/v1/skills")), ("load", get(path)), ("raw", get(f"{path}/SKILL.md")),
-                          ("skill_view", over_mcp(mcp.view(skill))), ("skills/list", over_mcp(mcp.list_skills()))):
+                          ("skill_view", over_mcp(mcp.view(skill))), ("skills/list", over_mcp(mcp.list_skills())),
+                          ("turn", turn), ("snapshot", get("/v1/snapshot"))):
             for _ in range(8):
                 ask()
             before = json.loads(self.instance.psql(query))
@@ -119,9 +144,14 @@ class Suite:
         self.keep(f"pgbench {name}", rate)
         self.say(f"    {'pgbench ' + name:<16}{rate:>10,.0f} tps")
 
+    def prepare(self, readers, **columns):
+        """The data of a round, with a new session for each reader."""
+        self.tenant.write_data(self.data, readers, session=self.tenant.sessions(readers), **columns)
+
     def rounds(self):
         """Service and reference side by side, in turns, medians over the rounds."""
-        self.tenant.write_data(self.data, self.readers)
+        snapshots = self.tenant.etags("/v1/snapshot", self.readers)
+        self.prepare(self.readers, snapshot=snapshots)
         for operation in [operation for operation, _ in ROUND] + list(OVER_MCP.values()):
             if operation != "index_304":
                 run_wrk(self.instance, self.data, operation, CLIENTS, 1)
@@ -129,7 +159,7 @@ class Suite:
             self.say(f"  round {number} of {self.options.rounds}")
             for operation, reference in ROUND:
                 if operation == "index_304":
-                    self.tenant.write_data(self.data, self.readers, self.tenant.index_etags(self.readers))
+                    self.prepare(self.readers, snapshot=snapshots, etag=self.tenant.etags("/v1/skills", self.readers))
                 turns = [(self.http, operation)]
                 turns += [(self.http, OVER_MCP[operation])] if operation in OVER_MCP else []
                 turns += [(self.reference, reference)] if reference else []
@@ -146,16 +176,34 @@ class Suite:
         began = time.monotonic()
         self.tenant.grow(1, few)
         users = range(GROWTH_FIRST + 1, GROWTH_FIRST + few + 1)
-        self.tenant.write_data(self.data, users)
-        run_wrk(self.instance, self.data, "index", CLIENTS, max(2, few // 200))  # makes every user known
+        self.prepare(users)
+        for operation in ("index", "turn"):  # makes every user known
+            run_wrk(self.instance, self.data, operation, CLIENTS, max(2, few // 200))
         for key in (few, many):
             if key == many:
                 self.tenant.grow(few + 1, many)
-                run_wrk(self.instance, self.data, "index", CLIENTS, 2)
+                for operation in ("index", "turn"):
+                    run_wrk(self.instance, self.data, operation, CLIENTS, 2)
             for _ in range(self.options.rounds):
-                self.http("authenticated", key=f"jwt at {key}")
-                self.http("index", key=f"index at {key}")
+                for operation, name in (("authenticated", "jwt"), ("index", "index"), ("turn", "turn")):
+                    self.http(operation, key=f"{name} at {key}")
         self.say(f"    took {time.monotonic() - began:.0f} s")
+
+    def with_model(self, folder):
+        """Turns by a service with a local model: beside the index with vectors at hand, with fresh messages, in haste."""
+        self.say("  with the local model")
+        self.instance.restart(KNOWHOW_MODEL_DIR=folder)
+        self.prepare(self.readers)
+        # Each session takes each message once, so that all vectors are made.
+        wanted = len(self.tenant.messages) * len(self.readers)
+        while wanted > 0:
+            wanted -= run_wrk(self.instance, self.data, "turn", CLIENTS, 10)["requests"]
+        for number in range(1, self.options.rounds + 1):
+            for operation in EMBEDDED if number % 2 else reversed(EMBEDDED):
+                self.http(operation, key=f"{operation} with model")
+            self.http("turn_fresh", 1)
+            self.http("turn_deadline")
+            self.prepare(self.readers)
 
     def import_samples(self):
         """Seconds that `knowhow import` takes for the sample skills, and what it says; None without them."""

@@ -1,5 +1,6 @@
--- One script for all operations: wrk ... -s knowhow.lua URL -- OPERATION DATA NONCE
--- DATA is a Lua file that the harness writes (users with tokens, skills, entity tags); NONCE makes names and texts new.
+-- One script for all operations: wrk ... -s knowhow.lua URL -- OPERATION DATA NONCE THREADS
+-- DATA is a Lua file that the harness writes (users with tokens, sessions, entity tags; skills; messages); NONCE makes
+-- names and texts new.
 
 local threads = {}
 
@@ -11,6 +12,7 @@ end
 local operations, choose, data, nonce
 local count = 0
 bad = 0 -- answers over MCP that are refusals, whatever their status
+degraded = 0 -- turns that were answered without the vector of their message
 
 local function new()
   count = count + 1
@@ -37,6 +39,34 @@ end
 
 local function any(list)
   return list[math.random(#list)]
+end
+
+local function words(many)
+  local chosen = {}
+  for place = 1, many do
+    chosen[place] = any(data.words)
+  end
+  return table.concat(chosen, " ")
+end
+
+-- Each thread has sessions of its own and takes them in turn, so that no two turns of one session meet. Every tenth turn
+-- of a session says that the prompt was compressed: conversations are short, and later turns would find nothing new.
+local mine, visits, threads_in_all = {}, 0, 1
+
+local function turn(message, more)
+  if #mine == 0 then
+    for place, user in ipairs(data.readers) do
+      if place % threads_in_all == id % threads_in_all then
+        table.insert(mine, user)
+      end
+    end
+  end
+  local user, round = mine[visits % #mine + 1], math.floor(visits / #mine)
+  visits = visits + 1
+  local reset = round % 10 == 0 and ',"context_reset":true' or ""
+  message = message or data.messages[round % #data.messages + 1]
+  return post(user, "/v1/sessions/" .. user.session .. "/turns",
+    '{"message":"' .. message .. '"' .. reset .. (more or "") .. "}")
 end
 
 operations = {
@@ -73,6 +103,30 @@ operations = {
     return post(any(data.creators), "/v1/skills", '{"name":"new-' .. name .. '","description":"' .. data.description
       .. '","content":"' .. name .. data.body .. '"}')
   end,
+  -- The messages of a session come again, so that a model's vectors of them are at hand.
+  turn = function()
+    return turn()
+  end,
+  turn_fresh = function()
+    return turn("please " .. words(9) .. " " .. new())
+  end,
+  turn_deadline = function()
+    return turn("please " .. words(9) .. " " .. new(), ',"deadline_ms":50')
+  end,
+  search = function()
+    local message = any(data.messages):gsub(" ", "+")
+    return get(any(data.readers), "/v1/skills?q=" .. message)
+  end,
+  snapshot = function()
+    return get(any(data.readers), "/v1/snapshot")
+  end,
+  snapshot_304 = function()
+    local user = any(data.readers)
+    return get(user, "/v1/snapshot", "If-None-Match: " .. user.snapshot .. "\r\n")
+  end,
+  open = function()
+    return post(any(data.readers), "/v1/sessions", '{"channel":"sms"}')
+  end,
   skill_view = function()
     return mcp(any(data.readers), any(data.skills).view)
   end,
@@ -93,10 +147,16 @@ local function look(status, _, body)
   end
 end
 
+local function count_degraded(_, _, body)
+  if body:find('"degraded":[', 1, true) then
+    degraded = degraded + 1
+  end
+end
+
 function init(args)
-  choose, data, nonce = operations[args[1]], dofile(args[2]), args[3]
+  choose, data, nonce, threads_in_all = operations[args[1]], dofile(args[2]), args[3], tonumber(args[4])
   -- Only here, since wrk copies every answer for it.
-  response = over_mcp[args[1]] and look or nil
+  response = over_mcp[args[1]] and look or args[1] == "turn_deadline" and count_degraded or nil
   math.randomseed(tonumber(nonce) % 2147483647 + id * 7919)
 end
 
@@ -106,13 +166,15 @@ end
 
 function done(summary, latency)
   local errors = summary.errors
-  local refused = errors.status
+  local refused, without = errors.status, 0
   for _, thread in ipairs(threads) do
     refused = refused + thread:get("bad")
+    without = without + thread:get("degraded")
   end
   io.write(string.format(
-    'RESULT {"requests": %d, "seconds": %.6f, "status": %d, "socket": %d, "p50_ms": %.3f, "p99_ms": %.3f}\n',
+    'RESULT {"requests": %d, "seconds": %.6f, "status": %d, "socket": %d, "degraded": %d, "p50_ms": %.3f, "p99_ms": %.3f, '
+      .. '"max_ms": %.3f}\n',
     summary.requests, summary.duration / 1e6, refused,
-    errors.connect + errors.read + errors.write + errors.timeout,
-    latency:percentile(50) / 1000, latency:percentile(99) / 1000))
+    errors.connect + errors.read + errors.write + errors.timeout, without,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency.max / 1000))
 end

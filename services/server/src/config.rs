@@ -301,6 +301,15 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_that_could_do_nothing_is_refused() {
+        let worker = |name, value| load("database_url = 'postgres://x'", &[(name, value)]).unwrap().worker();
+        assert_eq!(worker("KNOWHOW_WORKER_CONCURRENCY", "7").unwrap().concurrency, 7);
+        for name in ["KNOWHOW_WORKER_CONCURRENCY", "KNOWHOW_WORKER_RECOVERY_S"] {
+            assert!(worker(name, "0").unwrap_err().to_string().contains(name));
+        }
+    }
+
+    #[test]
     fn secrets_are_masked() {
         let config = load(
             "",

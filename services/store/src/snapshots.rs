@@ -53,13 +53,16 @@ const FIND_CURRENT: &str = "-- snapshots.find_current
     join user_catalogs u on u.tenant_id = $1 and u.user_id = $2
     where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3";
 
-// One statement is one moment: all parts are of the same state.
+// One statement is one moment: all parts are of the same state. What a tainted session wrote is no instruction, so it is
+// not in the prompt.
 const READ_PARTS: &str = "-- snapshots.read_parts
     with core as (
         select m.content, m.created_at from memories m
-        where m.tenant_id = $1 and m.user_id = $2 and m.core order by m.created_at, m.memory_id limit 100
+        where m.tenant_id = $1 and m.user_id = $2 and m.core and not m.tainted
+        order by m.created_at, m.memory_id limit 100
     ), soul as (
-        select s.content from souls s where s.tenant_id = $1 and s.user_id = $2 order by s.version desc limit 1
+        select s.content from souls s
+        where s.tenant_id = $1 and s.user_id = $2 and not s.tainted order by s.version desc limit 1
     ), past as (
         select c.title, c.ended_at from conversation_summaries c
         where c.tenant_id = $1 and c.user_id = $2 order by c.ended_at desc, c.session_id desc limit 3

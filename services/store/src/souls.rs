@@ -47,8 +47,8 @@ pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64)
     })
 }
 
-/// Writes a version on top of `base`, where one is given. None is made where the text is that of the current version, or
-/// another version than `base` is current. The soul as it is then; `None` where there is none.
+/// Writes a version on top of `base`, where one is given. None is made where the text is that of the current version
+/// (unless that is tainted and this is not), or another version than `base` is current. The soul as it is then; `None` where there is none.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -78,7 +78,8 @@ pub async fn put(
             insert into souls (tenant_id, user_id, version, content, actor, session, tainted, created_at)
             select $1, $2, coalesce((select version from last), 0) + 1, $3, $4, $5::text, app.is_tainted($5), $6
             where ($7::integer is null or $7 = coalesce((select version from last), 0))
-              and $3 is distinct from (select content from last)
+              and ($3 is distinct from (select content from last)
+                   or (select tainted from last) and not app.is_tainted($5))
             returning version, content, actor, tainted, created_at
         ), noted as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)

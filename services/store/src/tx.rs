@@ -1,7 +1,7 @@
 //! The only way to a tenant's rows for a write: a transaction that carries its caller's context from its first byte.
 
 use knowhow_domain::{Result, TenantId, UserId};
-use sqlx::{AssertSqlSafe, PgConnection, Postgres, Transaction};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Transaction};
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
@@ -44,6 +44,19 @@ pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId
     )
 }
 
+/// Begins on a connection that lives. The pool does not test those that it has kept, so after a restart of Postgres some
+/// are dead: each is found out, dropped, and costs another try. Nothing was asked of it yet, so nothing is done twice.
+async fn begin_on_live(pool: &PgPool, begin: &str) -> Result<Transaction<'static, Postgres>> {
+    let mut kept = pool.size();
+    loop {
+        #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
+        match pool.begin_with(AssertSqlSafe(begin.to_owned())).await {
+            Err(sqlx::Error::Io(_)) if kept > 0 => kept -= 1,
+            begun => return begun.map_err(refuse),
+        }
+    }
+}
+
 /// An open transaction of one principal. Dropped without [`TenantTx::commit`], it rolls back.
 pub struct TenantTx {
     tx: Transaction<'static, Postgres>,
@@ -75,8 +88,7 @@ impl TenantTx {
     async fn open(db: &Database, principal: &Principal, role: DatabaseRole, user: UserId) -> Result<Self> {
         let turn = turns::take(principal.tenant(), user).await?;
         let begin = begin_statement(role, principal.tenant(), user, db.statement_timeout_ms);
-        #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
-        let tx = db.writes.begin_with(AssertSqlSafe(begin)).await.map_err(refuse)?;
+        let tx = begin_on_live(&db.writes, &begin).await?;
         Ok(Self { tx, tenant: principal.tenant(), user, actor: principal.actor().to_owned(), _turn: turn })
     }
 
@@ -114,9 +126,7 @@ impl SystemTx {
     pub(crate) async fn begin(db: &Database) -> Result<Self> {
         let (role, timeout_ms) = (DatabaseRole::System.name(), db.statement_timeout_ms);
         let begin = format!("BEGIN; SET LOCAL ROLE {role}; SET LOCAL statement_timeout = {timeout_ms}");
-        #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
-        let tx = db.lookups.begin_with(AssertSqlSafe(begin)).await.map_err(refuse)?;
-        Ok(Self { tx })
+        Ok(Self { tx: begin_on_live(&db.lookups, &begin).await? })
     }
 
     pub(crate) fn conn(&mut self) -> &mut PgConnection {

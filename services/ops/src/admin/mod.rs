@@ -5,6 +5,7 @@ mod audit;
 mod issuers;
 mod jobs;
 mod keys;
+mod stats;
 mod tenants;
 mod users;
 
@@ -13,6 +14,7 @@ pub use audit::{AuditEntry, list_audit};
 pub use issuers::{CreateIssuer, Issuer, IssuerAlgorithm, create_issuer, delete_issuer, list_issuers, mint_token};
 pub use jobs::{Job, discard_job, list_jobs, retry_job};
 pub use keys::{ApiKey, CreateKey, CreatedKey, create_key, list_keys, revoke_key};
+pub use stats::{Stats, get_stats};
 pub use tenants::{CreateTenant, Tenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, User, create_user, get_user, list_users};
 

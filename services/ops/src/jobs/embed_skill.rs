@@ -1,12 +1,13 @@
 //! Makes a skill's vector from its name, description and triggers, and those of other skills of the user that lack one.
 
+use knowhow_domain::recall::embedded_text;
 use knowhow_domain::{Result, SkillId, manifest};
 use knowhow_store::embeddings::{self, Embedding, Pending};
 use knowhow_store::{Principal, TenantTx};
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
-use crate::embed::{EmbedError, Embedder, Vectors, embedded_text};
+use crate::embed::{EmbedError, Embedder, Vectors};
 use crate::{App, Priority};
 
 /// Skills whose vectors are made in one go: a batch costs half of what its texts cost one by one, and one new revision of

@@ -12,6 +12,8 @@ use knowhow_store::Principal;
 use knowhow_store::skills::{self, CatalogueRows};
 use moka::future::Cache;
 use moka::ops::compute::{CompResult, Op};
+use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{App, compute};
@@ -87,13 +89,17 @@ impl UserCatalogue {
     }
 }
 
-/// How often a catalogue was there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How often a catalogue was there since the start, and what is kept now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CacheCounts {
     /// Found, and fresh.
     pub hits: u64,
-    /// Read and built anew.
+    /// Read and built anew. Who waits while another request does that is counted in neither.
     pub misses: u64,
+    /// Users whose catalogue is kept, about.
+    pub users: u64,
+    /// What these take, about; `KNOWHOW_CATALOGUE_CACHE_MB` is the most.
+    pub bytes: u64,
 }
 
 /// The catalogues of the users of this process, within a weight.
@@ -116,9 +122,14 @@ impl Catalogues {
         Self { kept, vectors_kept, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
-    /// How often a catalogue was there, since the start.
+    /// How well it does.
     pub fn counts(&self) -> CacheCounts {
-        CacheCounts { hits: self.hits.load(Ordering::Relaxed), misses: self.misses.load(Ordering::Relaxed) }
+        CacheCounts {
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+            users: self.kept.entry_count(),
+            bytes: self.kept.weighted_size(),
+        }
     }
 
     /// The catalogue at `revision` or a later one. However many ask at once, one builds it.

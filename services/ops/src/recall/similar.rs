@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use knowhow_domain::Result;
+use knowhow_domain::recall::embedded_text;
 use knowhow_store::Principal;
 use tokio::time::Instant;
 
 use super::{Query, catalogue_now, embed, recall};
 use crate::App;
-use crate::embed::embedded_text;
 use crate::skills::{Similar, Skill};
 
 /// Most that are named.
@@ -20,8 +20,16 @@ const CLOSE_WORDS: f32 = 0.6;
 /// Longest wait for a vector; a save does not hang on it.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// The existing skills that are semantically close to one just made, closest first.
-pub(crate) async fn find_similar(app: &App, principal: &Principal, skill: &Skill) -> Result<Vec<Similar>> {
+/// The existing skills that are semantically close to one just made, closest first. None where they cannot be looked
+/// for: the skill is saved, and that is what must be told.
+pub(crate) async fn find_similar(app: &App, principal: &Principal, skill: &Skill) -> Vec<Similar> {
+    look_for(app, principal, skill).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a saved skill was not compared with others");
+        Vec::new()
+    })
+}
+
+async fn look_for(app: &App, principal: &Principal, skill: &Skill) -> Result<Vec<Similar>> {
     let text = embedded_text(&skill.name, &skill.description, &skill.triggers);
     let deadline = Some(Instant::now() + WAIT);
     let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embed(app, principal, &text, deadline));

@@ -98,7 +98,7 @@ pub async fn take_turn(
         number(&mut composed, &now, is_late);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
         let turn = ReadTurn { session, turns: now.turns };
-        if write(app, principal, turn, (input, turn_key), (&composed, &answer, &shown), &digest).await? {
+        if write(app, principal, turn, (input, turn_key, &digest), (&composed, &answer, &shown)).await? {
             return Ok(answer);
         }
         state = sessions::read_turn(&app.db, principal, session, turn_key).await?;
@@ -195,9 +195,8 @@ async fn write(
     app: &App,
     principal: &Principal,
     turn: ReadTurn,
-    (input, turn_key): (&TakeTurn, Option<&str>),
+    (input, turn_key, digest): (&TakeTurn, Option<&str>, &[u8]),
     (composed, answer, shown): (&Composed, &str, &Shown),
-    digest: &[u8],
 ) -> Result<bool> {
     let sorted = |set: &std::collections::HashSet<Uuid>| {
         let mut ids: Vec<Uuid> = set.iter().copied().collect();

@@ -30,7 +30,7 @@ pub struct SessionView {
     pub inline_top: bool,
     /// Whether it has read content that is not to be trusted; for good.
     pub tainted: bool,
-    /// What that was.
+    /// What that was: of many sources about the first 64.
     pub tainted_by: Vec<String>,
     /// `good`, `fair` or `poor`, where somebody said so.
     pub quality: Option<String>,

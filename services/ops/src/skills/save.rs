@@ -108,7 +108,7 @@ pub async fn save_skill(
         .await?;
     tx.commit().await?;
     if saved.created {
-        saved.skill.similar = find_similar(app, principal, &saved.skill.skill).await?;
+        saved.skill.similar = find_similar(app, principal, &saved.skill.skill).await;
     }
     Ok(saved)
 }

@@ -1,7 +1,7 @@
 //! Skills as callers see them.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Fields, ResourceEntry, SkillId, headline, manifest};
+use knowhow_domain::{Fields, ResourceEntry, SkillId, headline, inert_line, manifest};
 use knowhow_store::skills::{IndexRow, Loaded, SkillState};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -94,7 +94,7 @@ pub enum SummaryBy {
 impl SummaryBy {
     /// The line to show of these, and whose it is.
     fn choose(author: Option<String>, model: Option<String>, description: &str) -> (String, Self) {
-        match (author, model) {
+        match (author.filter(|summary| !inert_line(summary).is_empty()), model) {
             (Some(summary), _) => (summary, Self::Author),
             (None, Some(summary)) => (summary, Self::Model),
             (None, None) => (headline(description), Self::Extract),
@@ -194,7 +194,8 @@ impl IndexItem {
 impl Skill {
     pub(super) fn of(loaded: Loaded) -> Self {
         let Loaded { skill, times_used, last_used_at } = loaded;
-        let (summary, summary_by) = SummaryBy::choose(skill.summary.clone(), skill.made_summary.clone(), &skill.description);
+        let (summary, summary_by) =
+            SummaryBy::choose(skill.summary.clone(), skill.made_summary.clone(), &skill.description);
         let attribute = |key: &str| skill.attributes.get(key).and_then(Value::as_str).map(str::to_owned);
         Self {
             license: attribute("license"),

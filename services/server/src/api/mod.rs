@@ -72,5 +72,6 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(admin::restore_skill)
         .service(admin::list_jobs)
         .service(admin::retry_job)
-        .service(admin::discard_job);
+        .service(admin::discard_job)
+        .service(admin::get_stats);
 }

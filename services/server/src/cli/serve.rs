@@ -4,9 +4,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use futures_util::future::join;
+use futures_util::FutureExt;
+use futures_util::future::{join, select};
 use knowhow_ops::{App, Models};
 use knowhow_store::{Database, walls};
+use tokio::sync::oneshot;
 
 use super::{shell, worker};
 use crate::config::Config;
@@ -20,17 +22,27 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
     actix_web::rt::System::new().block_on(async {
         let app = App { models: open_models(config)?, ..shell::app(config)? };
         require_walls(&app.db).await?;
+        let worker = config.with_worker.then(|| config.worker()).transpose()?;
         let listening = listen(config, app.gate.state().clone(), app.models.clone(), app.clock.clone())?;
         for address in &listening.addresses {
             tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");
         }
+        let (serving, ended) = oneshot::channel::<()>();
+        let served = async move {
+            let _serving = serving;
+            listening.server.await
+        };
         let working = async {
-            match config.with_worker {
-                true => worker::work(config, &app).await,
-                false => Ok(()),
+            match worker {
+                // A signal ends both at once; a server that fails takes the worker along.
+                Some(worker) => {
+                    let stop = select(Box::pin(worker::told_to_stop()?), ended).map(drop);
+                    worker::work(&worker, &app, stop).await
+                }
+                None => Ok(()),
             }
         };
-        let (served, worked) = join(listening.server, working).await;
+        let (served, worked) = join(served, working).await;
         app.db.close().await;
         tracing::info!("stopped");
         served.context("the server failed")?;

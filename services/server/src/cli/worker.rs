@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use knowhow_ops::{App, jobs};
-use knowhow_store::queue;
+use knowhow_store::queue::{self, WorkerConfig};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{serve, shell};
@@ -14,26 +14,34 @@ use crate::telemetry;
 /// Works until SIGTERM or SIGINT, then finishes what is in hand or gives it back.
 pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     telemetry::init(config)?;
+    let worker = config.worker()?;
     let app = App { models: serve::open_models(config)?, ..shell::app(config)? };
     serve::require_walls(&app.db).await?;
-    work(config, &app).await?;
+    work(&worker, &app, told_to_stop()?).await?;
     app.db.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Works on jobs until the process is told to stop.
-pub(super) async fn work(config: &Config, app: &App) -> Result<()> {
-    let worker = config.worker()?;
-    let mut stopped = [SignalKind::terminate(), SignalKind::interrupt()]
-        .map(signal)
-        .into_iter()
-        .collect::<Result<Vec<_>, _>>()
-        .context("cannot wait for signals")?;
-    let stop = async move {
-        futures_util::future::select_all(stopped.iter_mut().map(|signal| Box::pin(signal.recv()))).await;
-    };
-    tracing::info!(concurrency = worker.concurrency, "working on jobs");
-    queue::work(&app.db, &worker, &jobs::tasks(app), stop).await?;
+/// Works on jobs until `stop`.
+pub(super) async fn work(
+    config: &WorkerConfig,
+    app: &App,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<()> {
+    tracing::info!(concurrency = config.concurrency, "working on jobs");
+    queue::work(&app.db, config, &jobs::tasks(app), stop).await?;
     tracing::info!("the worker stopped");
     Ok(())
+}
+
+/// Ends with SIGTERM or SIGINT, from now on.
+pub(super) fn told_to_stop() -> Result<impl Future<Output = ()> + Send + 'static> {
+    let listen = |kind| signal(kind).context("cannot wait for signals");
+    let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }

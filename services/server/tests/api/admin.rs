@@ -272,3 +272,18 @@ async fn bad_keys_are_refused() {
     alice.post("/v1/admin/keys", json!({"name": "k", "scopes": ["admin"]})).await.refused(403, "forbidden");
     alice.get("/v1/admin/keys").await.refused(403, "forbidden");
 }
+
+#[tokio::test]
+async fn an_operator_sees_how_the_process_does() {
+    let World { operator, admin, alice, .. } = &World::new().await;
+    let before = operator.get("/v1/admin/stats").await.ok(200);
+    alice.create(skill("plan-meeting")).await;
+    for _ in 0..2 {
+        alice.post("/v1/skills/match", json!({"message": "use plan-meeting"})).await.ok(200);
+    }
+    let after = operator.get("/v1/admin/stats").await.ok(200);
+    let grown = |count: &str| after["catalogues"][count].as_u64() > before["catalogues"][count].as_u64();
+    assert!(grown("misses") && grown("hits"), "{before} {after}");
+    assert_eq!(members(&after), ["catalogues", "models"]);
+    admin.get("/v1/admin/stats").await.refused(403, "forbidden");
+}

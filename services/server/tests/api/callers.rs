@@ -2,6 +2,7 @@
 
 use std::future::IntoFuture;
 use std::pin::Pin;
+use std::time::Duration;
 
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -202,7 +203,13 @@ impl World {
 
     /// A tenant that `keeper` makes and `service` serves.
     pub async fn at(service: &Service, keeper: &Service, settings: Value) -> Self {
-        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            // Sooner than the service closes a connection that nobody uses.
+            .pool_idle_timeout(Duration::from_secs(2))
+            .build()
+            .unwrap();
         let operator = Caller::new(&client, service, Some(operator_token().to_owned()));
         let slug = format!("t-{}", uuid::Uuid::now_v7().simple());
         let secret = make_tenant(&operator.at(keeper), &slug, settings).await;

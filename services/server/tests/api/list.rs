@@ -24,6 +24,7 @@ async fn an_index_line_has_what_an_index_needs() {
         "name",
         "pinned",
         "summary",
+        "summary_by",
         "tags",
         "times_used",
         "updated_at",

@@ -31,6 +31,7 @@ const SKILL: [&str; 30] = [
     "similar",
     "source",
     "summary",
+    "summary_by",
     "tags",
     "times_used",
     "triggers",

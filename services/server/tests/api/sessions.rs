@@ -107,6 +107,7 @@ async fn a_session_without_a_message_is_reused() {
     let again = open(alice, &json!({"key": "k", "channel": "sms", "inline_top": true}), 200).await;
     assert_eq!((&again["id"], &again["channel"], &again["max_turns"]), (&first["id"], &json!("sms"), &json!(10)));
     assert_eq!(again["inline_top"], true);
+    assert!(again["started_at"].as_str() >= first["started_at"].as_str());
     assert!(again["snapshot"]["text"].as_str().unwrap().contains("- zither: "));
     // Once it has begun it keeps its terms.
     let talk = Talk { who: alice.clone(), id: again["id"].as_str().unwrap().to_owned(), opened: again.clone() };
@@ -152,7 +153,7 @@ async fn twenty_openings_at_once_are_one_session() {
     let World { alice, .. } = &World::new().await;
     let elsewhere = alice.at(keeper());
     let open = |n: usize| {
-        let who = if n % 3 == 0 { &elsewhere } else { alice };
+        let who = if n.is_multiple_of(3) { &elsewhere } else { alice };
         who.post("/v1/sessions", json!({"key": "k"})).into_future()
     };
     let answers = join_all((0..20).map(open)).await;
@@ -214,187 +215,6 @@ async fn what_is_no_session_is_refused() {
 }
 
 #[tokio::test]
-async fn both_sides_are_logged() {
-    let World { alice, .. } = &World::new().await;
-    let talk = Talk::long(alice).await;
-    talk.say("What is up?").await;
-    assert_eq!(
-        talk.tell("/reply", json!({"message": "Not \u{1F600} much.", "tool_calls": 3})).await,
-        json!({"turn": 1})
-    );
-    talk.turn(json!({"message": "Go on.", "tool_calls": 2})).await.ok(200);
-    assert_eq!(talk.tell("/reply", json!({"message": "Done."})).await, json!({"turn": 2}));
-    let log = alice.get(&talk.path("/messages")).await.ok(200);
-    let brief = |item: &Value| json!([item["turn"], item["speaker"], item["text"], item["tool_calls"]]);
-    let said: Vec<Value> = log["items"].as_array().unwrap().iter().map(brief).collect();
-    assert_eq!(
-        said,
-        [
-            json!([1, "user", "What is up?", 0]),
-            json!([1, "agent", "Not \u{1F600} much.", 3]),
-            json!([2, "user", "Go on.", 2]),
-            json!([2, "agent", "Done.", 0]),
-        ]
-    );
-    assert_eq!(members(&log["items"][0]), ["at", "id", "speaker", "text", "tool_calls", "turn"]);
-    assert_eq!(talk.read().await["last_message_at"], log["items"][3]["at"]);
-    let mut read = Vec::new();
-    let mut path = talk.path("/messages?limit=3");
-    loop {
-        let page = alice.get(&path).await.ok(200);
-        read.extend(page["items"].as_array().unwrap().clone());
-        let Some(cursor) = page["next_cursor"].as_str() else { break };
-        path = talk.path(&format!("/messages?limit=3&cursor={cursor}"));
-    }
-    assert_eq!(json!(read), log["items"]);
-}
-
-#[tokio::test]
-async fn what_is_no_reply_is_refused() {
-    let World { alice, .. } = &World::new().await;
-    let talk = Talk::long(alice).await;
-    let reply = |body: Value| alice.post(&talk.path("/reply"), body);
-    reply(json!({"message": ""})).await.invalid("/message", "empty");
-    reply(json!({"message": "a\0b"})).await.invalid("/message", "NUL");
-    reply(json!({"message": "x".repeat(65_537)})).await.refused(413, "too-large");
-    reply(json!({"message": "x", "tool_calls": 2_147_483_648_u32})).await.invalid("/tool_calls", "");
-    for wrong in
-        [json!({}), json!({"message": 7}), json!({"message": "x", "tool_calls": -1}), json!({"message": "x", "y": 1})]
-    {
-        reply(wrong).await.refused(422, "invalid");
-    }
-    for query in ["limit=0", "limit=201", "limit=x", "cursor=x", "cursor=%00", "more=1"] {
-        alice.get(&talk.path(&format!("/messages?{query}"))).await.refused(400, "malformed");
-    }
-    assert_eq!(alice.get(&talk.path("/messages")).await.ok(200)["items"], json!([]));
-    // The agent may speak first: before any turn.
-    assert_eq!(reply(json!({"message": "x".repeat(65_536)})).await.ok(200), json!({"turn": 0}));
-}
-
-/// A retry with the same key has no second effect, and gets the same answer.
-#[tokio::test]
-async fn what_is_told_twice_is_kept_once() {
-    let World { alice, .. } = &World::new().await;
-    let talk = Talk::long(alice).await;
-    talk.say("hello").await;
-    let replies = (0..10).map(|_| {
-        alice.post(&talk.path("/reply"), json!({"message": "Yes?"})).header("Idempotency-Key", "r1").into_future()
-    });
-    for answer in join_all(replies).await {
-        assert_eq!(answer.ok(200), json!({"turn": 1}));
-    }
-    let other = alice.post(&talk.path("/reply"), json!({"message": "No?"})).header("Idempotency-Key", "r1").await;
-    other.refused(422, "idempotency-mismatch");
-    let log = alice.get(&talk.path("/messages")).await.ok(200);
-    assert_eq!(pluck(&log["items"], "text"), ["hello", "Yes?"]);
-    for _ in 0..3 {
-        let body = json!({"kind": "thumbs_up"});
-        alice.post(&talk.path("/feedback"), body).header("Idempotency-Key", "f1").await.ok(200);
-    }
-    assert_eq!(judgements(&talk), 1);
-    let bad = alice.post(&talk.path("/reply"), json!({"message": "x"})).header("Idempotency-Key", "a b").await;
-    bad.refused(400, "malformed");
-}
-
-fn judgements(talk: &Talk) -> u64 {
-    crate::sql::execute(&format!("update session_feedback set turn = turn where session_id = '{}'", talk.id))
-}
-
-#[tokio::test]
-async fn a_tainted_session_stays_so() {
-    let World { alice, .. } = &World::new().await;
-    let talk = Talk::open(alice, json!({"key": "k", "max_turns": 50})).await;
-    let turn = talk.turn(json!({"message": "hello", "tainted_by": []})).await;
-    turn.ok(200);
-    assert_eq!(talk.read().await["tainted"], false);
-    let tainted = talk.tell("/taint", json!({"source": "https://evil.example"})).await;
-    assert_eq!((&tainted["tainted"], &tainted["tainted_by"]), (&json!(true), &json!(["https://evil.example"])));
-    talk.tell("/taint", json!({"source": "https://evil.example"})).await;
-    talk.turn(json!({"message": "x", "tainted_by": ["mail", "https://evil.example", "mail"]})).await.ok(200);
-    talk.turn(json!({"message": "x", "tainted_by": []})).await.ok(200);
-    assert_eq!(talk.read().await["tainted_by"], json!(["https://evil.example", "mail"]));
-    assert_eq!(open(alice, &json!({"key": "k"}), 200).await["tainted"], true);
-    let tell = |body: Value| alice.post(&talk.path("/taint"), body);
-    for source in ["", "a\0b", &"s".repeat(256)] {
-        tell(json!({"source": source})).await.invalid("/source", "255");
-    }
-    for wrong in [json!({}), json!({"source": null}), json!({"source": "x", "y": 1})] {
-        tell(wrong).await.refused(422, "invalid");
-    }
-    // Over, it still learns of what it read; the next one begins clean.
-    talk.tell("/end", json!({})).await;
-    assert_eq!(talk.tell("/taint", json!({"source": "page"})).await["tainted_by"].as_array().unwrap().len(), 3);
-    assert_eq!(open(alice, &json!({"key": "k"}), 201).await["tainted"], false);
-}
-
-/// What is written in a session carries its taint; a session that nobody knows counts as tainted.
-#[tokio::test]
-async fn what_a_tainted_session_writes_is_marked() {
-    let World { alice, bob, .. } = &World::new().await;
-    let clean = Talk::open(alice, json!({"key": "clean"})).await;
-    let dirty = Talk::open(alice, json!({"key": "dirty"})).await;
-    dirty.tell("/taint", json!({"source": "page"})).await;
-    let foreign = Talk::open(bob, json!({"key": "bobs"})).await;
-    let sessions = [
-        (Some(clean.id.as_str()), false),
-        (Some("clean"), false),
-        (Some(dirty.id.as_str()), true),
-        (Some("dirty"), true),
-        (Some("no-such-session"), true),
-        (Some(foreign.id.as_str()), true),
-        (Some("bobs"), true),
-        (None, false),
-    ];
-    for (number, (session, is_tainted)) in sessions.into_iter().enumerate() {
-        let send = |method: Method, path: &str, body: &Value| {
-            let sending = alice.send(method, path).json(body);
-            if let Some(session) = session { sending.header("Knowhow-Session", session) } else { sending }
-        };
-        let memory = send(Method::POST, "/v1/memories", &json!({"content": "x"})).await.ok(201);
-        assert_eq!((&memory["tainted"], &memory["session"]), (&json!(is_tainted), &json!(session)), "{session:?}");
-        let soul = send(Method::PUT, "/v1/soul", &json!({"text": format!("soul {number}")})).await.ok(200);
-        assert_eq!(soul["tainted"], is_tainted, "{session:?}");
-        let name = format!("s{number}");
-        send(Method::POST, "/v1/skills", &skill(&name)).await.ok(201);
-        let versions = alice.get(&format!("/v1/skills/{name}/versions")).await.ok(200);
-        let version = &versions["items"][0];
-        assert_eq!((&version["tainted"], &version["session"]), (&json!(is_tainted), &json!(session)), "{session:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_session_is_judged() {
-    let World { alice, .. } = &World::new().await;
-    let talk = Talk::long(alice).await;
-    let judge = async |body: Value| talk.tell("/feedback", body).await;
-    for kind in ["correction", "thumbs_up", "thumbs_down"] {
-        assert_eq!(judge(json!({"kind": kind})).await["quality"], Value::Null);
-    }
-    judge(json!({"kind": "correction", "value": "step 3", "note": "Ask\nfirst.\t"})).await;
-    for quality in ["good", "fair", "poor"] {
-        assert_eq!(
-            judge(json!({"kind": "quality", "value": quality, "note": "n".repeat(4000)})).await["quality"],
-            quality
-        );
-    }
-    assert_eq!(judge(json!({"kind": "thumbs_up"})).await["quality"], "poor");
-    talk.tell("/end", json!({})).await;
-    assert_eq!(judge(json!({"kind": "quality", "value": "good"})).await["quality"], "good");
-    assert_eq!(judgements(&talk), 9);
-    let refuse = |body: Value| alice.post(&talk.path("/feedback"), body);
-    for value in [json!("great"), json!("Good"), json!(""), Value::Null] {
-        refuse(json!({"kind": "quality", "value": value})).await.invalid("/value", "good, fair or poor");
-    }
-    refuse(json!({"kind": "thumbs_up", "value": "v".repeat(256)})).await.invalid("/value", "255");
-    refuse(json!({"kind": "thumbs_up", "note": "n".repeat(4001)})).await.invalid("/note", "4000");
-    refuse(json!({"kind": "thumbs_up", "note": "a\0b"})).await.invalid("/note", "control");
-    for wrong in [json!({}), json!({"kind": "applause"}), json!({"kind": "correction", "value": 7})] {
-        refuse(wrong).await.refused(422, "invalid");
-    }
-    assert_eq!((talk.read().await["quality"].clone(), judgements(&talk)), (json!("good"), 9));
-}
-
-#[tokio::test]
 async fn sessions_are_listed_newest_first() {
     let World { alice, .. } = &World::new().await;
     let mut opened = Vec::new();
@@ -412,7 +232,7 @@ async fn sessions_are_listed_newest_first() {
     let listed = alice.get("/v1/sessions").await.ok(200)["items"][0].clone();
     let brief: Vec<&str> = SESSION.into_iter().filter(|m| !["resumed", "snapshot"].contains(m)).collect();
     assert_eq!(members(&listed), brief);
-    assert_eq!(ids("open=true").await, [last.id.clone()]);
+    assert_eq!(ids("open=true").await, [last.id.as_str()]);
     assert_eq!(ids("open=false").await, expected[1..]);
     assert_eq!(ids("key=key-0").await, [&last, &opened[6], &opened[3], &opened[0]].map(|talk| talk.id.clone()));
     assert_eq!(ids("channel=voice&key=key-1").await, [opened[4].id.clone()]);
@@ -463,4 +283,21 @@ async fn starters_are_in_the_first_snapshot() {
     let World { alice, .. } = &World::with(json!({"starter_skills": true})).await;
     let opened = alice.post("/v1/sessions", json!({})).await.ok(201);
     assert!(opened["snapshot"]["text"].as_str().unwrap().contains("\n- iterative-planning: "));
+}
+
+/// A turn beside the end of its session is had, or refused, and nothing between.
+#[tokio::test]
+async fn an_end_and_a_turn_at_once_are_in_some_order() {
+    let World { alice, .. } = &World::new().await;
+    for _ in 0..10 {
+        let talk = Talk::open(alice, json!({"key": "k"})).await;
+        let (turn, ended) = tokio::join!(talk.turn(json!({"message": "hello"})), talk.tell("/end", json!({})));
+        if turn.status != 200 {
+            turn.refused(409, "session-ended");
+        }
+        let turns = usize::from(turn.status == 200);
+        let session = talk.read().await;
+        assert_eq!((&session["turns"], &session["ended_at"]), (&json!(turns), &ended["ended_at"]));
+        assert_eq!(alice.get(&talk.path("/messages")).await.ok(200)["items"].as_array().unwrap().len(), turns);
+    }
 }

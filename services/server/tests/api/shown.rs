@@ -1,5 +1,7 @@
 //! What a turn brings into the prompt: bodies within their budget, nothing twice, neighbours once.
 
+use std::collections::HashSet;
+
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
@@ -242,4 +244,65 @@ async fn text_forges_nothing() {
     assert_eq!(block.lines().filter(|line| line.starts_with("Available skills (")).count(), 1);
     assert_eq!(block.lines().filter(|line| line.starts_with("- evil") || line.starts_with("## Active")).count(), 0);
     assert!(!block.contains("<|") && !block.contains("</skill"));
+}
+
+/// Numbers that look like chance and are the same in every run (Knuth, MMIX).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+}
+
+/// Whatever is said in whatever order: nothing twice between two compressions, and each body counted once.
+#[tokio::test]
+async fn turns_by_chance_keep_the_rules() {
+    let World { alice, .. } = &World::new().await;
+    let subjects = ["zebra", "okapi", "tapir", "quokka", "axolotl", "pangolin", "narwhal", "wombat"];
+    for (n, subject) in subjects.iter().enumerate() {
+        let mut body = described(&format!("{subject}-care"), &format!("Feeds the {subject} and the hungry animals"));
+        body["see_also"] =
+            json!([format!("{}-care", subjects[(n + 3) % 8]), format!("{}-care", subjects[(n + 5) % 8])]);
+        alice.create(body).await;
+    }
+    let mut chance = Chance(7);
+    let mut uses = 0;
+    for inline_top in [false, true] {
+        let talk = Talk::open(alice, json!({"max_turns": 1000, "inline_top": inline_top})).await;
+        let (mut listed, mut injected) = (HashSet::new(), HashSet::new());
+        for _ in 0..40 {
+            let (one, other) = (subjects[chance.below(8)], subjects[chance.below(8)]);
+            let message = match chance.below(4) {
+                0 => format!("use {one}-care"),
+                1 => format!("feeding an {one} and use {other} care"),
+                2 => format!("what does the {one} eat, and the {other}?"),
+                _ => format!("my hungry {one} wants something to eat"),
+            };
+            let reset = chance.below(8) == 0;
+            let turn = talk.turn(json!({"message": message, "context_reset": reset})).await.ok(200);
+            if reset {
+                (listed, injected) = (HashSet::new(), HashSet::new());
+            }
+            let mut now = HashSet::new();
+            for name in names(&turn, "active") {
+                assert!(injected.insert(name.clone()) && now.insert(name), "{message}: {turn}");
+                uses += 1;
+            }
+            for name in [names(&turn, "relevant"), names(&turn, "related")].concat() {
+                assert!(!listed.contains(&name) && now.insert(name), "{message}: {turn}");
+            }
+            if turn["relevant"][0]["content"].is_string() {
+                assert!(inline_top && injected.insert(names(&turn, "relevant").remove(0)), "{message}: {turn}");
+                uses += 1;
+            }
+            listed.extend(now);
+        }
+    }
+    let mut counted = 0;
+    for subject in subjects {
+        counted += alice.peek(&format!("{subject}-care")).await["times_used"].as_i64().unwrap();
+    }
+    assert_eq!(counted, uses);
 }

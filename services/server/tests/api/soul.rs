@@ -64,7 +64,7 @@ async fn no_update_is_lost() {
 async fn sixteen_writers_at_once_make_sixteen_versions() {
     let World { alice, .. } = &World::new().await;
     let elsewhere = alice.at(keeper());
-    let who = |n: usize| if n % 2 == 0 { alice } else { &elsewhere };
+    let who = |n: usize| if n.is_multiple_of(2) { alice } else { &elsewhere };
     let answers = join_all((0..16).map(|n| put(who(n), &format!("text {n}")).into_future())).await;
     let mut versions = Vec::new();
     for (n, answer) in answers.iter().enumerate() {

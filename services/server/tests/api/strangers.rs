@@ -13,7 +13,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 61] = [
+const GOLDEN: [(&str, [u16; 6]); 62] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -75,6 +75,7 @@ const GOLDEN: [(&str, [u16; 6]); 61] = [
     ("list_jobs", [401, 401, 403, 403, 404, 403]),
     ("retry_job", [401, 401, 403, 403, 404, 403]),
     ("discard_job", [401, 401, 403, 403, 404, 403]),
+    ("get_stats", [401, 401, 403, 403, 403, 403]),
 ];
 
 /// Passages of what is Alice's.
@@ -160,6 +161,7 @@ fn walk(names: &Names) -> Vec<Step> {
         ("create_key", post.clone(), admin("keys"), Body::Json(json!({"name": "k", "scopes": ["admin"]}))),
         ("list_keys", get.clone(), admin("keys"), Body::None),
         ("revoke_key", delete.clone(), admin(&format!("keys/{}", names.key)), Body::None),
+        ("get_stats", get.clone(), "/v1/admin/stats".to_owned(), Body::None),
         ("list_audit", get.clone(), admin("audit"), Body::None),
         ("list_archive", get.clone(), admin("archive"), Body::None),
         (
@@ -326,11 +328,12 @@ fn telling(answer: &Answer) -> (u16, Vec<(String, Vec<u8>)>, String) {
         .collect();
     headers.sort();
     let mut text = answer.text().replace(&own, "ID");
-    // A snapshot that is rendered anew lasts longer.
-    if let Some(moment) =
-        serde_json::from_str::<Value>(&text).ok().and_then(|v| Some(v["expires_at"].as_str()?.to_owned()))
-    {
-        text = text.replace(&moment, "LATER");
+    // A snapshot that is rendered anew lasts longer, a session that is given again begins later.
+    if let Ok(json) = serde_json::from_str::<Value>(&text) {
+        let moments = [&json["expires_at"], &json["started_at"], &json["snapshot"]["expires_at"]];
+        for moment in moments.into_iter().filter_map(Value::as_str) {
+            text = text.replace(moment, "LATER");
+        }
     }
     (answer.status, headers, text)
 }

@@ -15,8 +15,6 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::MAX_ATTEMPTS;
-
 /// A kind of job. `run` may be called again for a job that was done already: what it does, it does once.
 pub trait Job: Send + Sync + 'static {
     /// The name in the queue.
@@ -152,7 +150,7 @@ async fn settle(ctx: &WorkerContext, failure: JobError) -> Told {
     let (job, last) = (ctx.job(), matches!(failure, JobError::Permanent(_)));
     let (JobError::Retry(error) | JobError::Permanent(error)) = failure;
     let (id, task, attempt) = (*job.id(), job.task_identifier().as_str(), *job.attempts());
-    let dead = last || attempt >= MAX_ATTEMPTS;
+    let dead = last || attempt >= *job.max_attempts();
     match &error {
         Error::Internal(cause) => tracing::error!(job = id, task, attempt, dead, error = %cause, "a job failed"),
         _ => tracing::warn!(job = id, task, attempt, dead, %error, "a job failed"),

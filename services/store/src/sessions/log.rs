@@ -42,8 +42,10 @@ const LIST_LAST_MESSAGES: &str = "-- sessions.list_last_messages
         limit $4) last
     order by message_id";
 
+// However many sources there are, the first ones tell enough, and the row stays small; the same in a turn.
 const TAINT: &str = "-- sessions.taint
-    update sessions s set tainted_by = case when $4 = any (s.tainted_by) then s.tainted_by
+    update sessions s set tainted_by = case when $4 = any (s.tainted_by) or cardinality(s.tainted_by) >= 64
+                                            then s.tainted_by
                                             else array(select distinct unnest(s.tainted_by || $4) order by 1) end
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
     returning true";

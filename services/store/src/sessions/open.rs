@@ -42,14 +42,15 @@ const FIND: &str = "-- sessions.find
     where s.tenant_id = $1 and s.user_id = $2 and (s.session_id = $3 or (s.key = $4 and s.ended_at is null))";
 
 // The count makes closing happen before the insert looks for an open session of the key. One that has no message yet
-// has not begun: it takes the new terms.
+// has not begun: it takes the new terms, and starts now.
 const OPEN: &str = "-- sessions.open
     with closed as (
         update sessions o set ended_at = $5
         where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null and o.last_message_at < $11
         returning o.session_id
     ), reused as (
-        update sessions s set channel = $6, max_turns = $7, index_budget = $8, inline_top = $9, snapshot_id = $10
+        update sessions s set channel = $6, max_turns = $7, index_budget = $8, inline_top = $9, snapshot_id = $10,
+            started_at = $5
         where s.tenant_id = $1 and s.user_id = $2 and s.key = $4 and s.ended_at is null and s.last_message_at is null
         returning s.session_id
     ), previous as (

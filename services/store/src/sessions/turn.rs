@@ -49,7 +49,7 @@ const WRITE_TURN: &str = "-- sessions.write_turn
     with turned as (
         update sessions s
         set turns = s.turns + 1, last_message_at = $5, listed = $6, injected = $7,
-            tainted_by = case when $8::text[] <@ s.tainted_by then s.tainted_by
+            tainted_by = case when $8::text[] <@ s.tainted_by or cardinality(s.tainted_by) >= 64 then s.tainted_by
                               else array(select distinct unnest(s.tainted_by || $8) order by 1) end
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.turns = $4 and s.ended_at is null
         returning s.turns as number

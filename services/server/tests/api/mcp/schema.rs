@@ -167,7 +167,7 @@ fn the_checker_sees_what_breaks_a_schema() {
     let schema = output_of("skill_list");
     let item = |name: Value| serde_json::json!({"items": [name], "next_cursor": null});
     let line = serde_json::json!({
-        "name": "a", "description": "d", "tags": ["t"], "version": 1, "times_used": 0, "pinned": false,
+        "name": "a", "description": "d", "summary": "s", "summary_by": "author", "tags": ["t"], "version": 1, "times_used": 0, "pinned": false,
         "updated_at": "2026-01-01T00:00:00Z",
     });
     assert_eq!(violations(&schema, &item(line.clone())), Vec::<String>::new());

@@ -1,0 +1,110 @@
+"""The load run: mixed traffic of many users, and snapshots made anew while others read."""
+
+import json
+import re
+import subprocess
+import time
+
+from . import report
+from .instance import Failed
+from .load import cpu_times, resident_mib
+from .regenerate import regenerate
+from .seed import Tenant
+from .statements import ROOT
+
+SCRIPT = ROOT / "benches/wrk/mixed.lua"
+CONNECTIONS = 32
+MEMORY = {"by words": 150, "with the local model": 350}
+
+
+def load_run(instance, options, say):
+    """Everything; returns the page and the document."""
+    say("  database and service")
+    instance.create()
+    instance.start(*["--with-worker"] * bool(options.model), **model_of(options))
+    say(f"  seeding {options.load_users:,} users x {options.skills} skills")
+    tenant = Tenant(instance, options.load_users, options.skills)
+    tenant.seed(options.load_users)
+    runs = {}
+    for name, settings in (("by words", {}), ("with the local model", model_of(options))):
+        if settings or name == "by words":
+            instance.restart(**settings)
+            runs[name] = mix(instance, tenant, options.load_seconds)
+            instance.trim_log()
+            say(f"    {name}: {sum(kind['rate'] for kind in runs[name]['kinds']):,.0f} req/s, {runs[name]['rss_mib']:.0f} MiB")
+    regenerated = regenerate(instance, tenant, options, say)
+    instance.trim_log()
+    if instance.errors:
+        raise Failed(f"the service logged errors: {instance.errors[0]}")
+    document = {**report.surroundings(instance, options), "mixed": runs, "regeneration": regenerated}
+    return page(document, options), document
+
+
+def model_of(options):
+    """The setting of the local model, where there is one."""
+    return {"KNOWHOW_MODEL_DIR": options.model} if options.model else {}
+
+
+def mix(instance, tenant, seconds):
+    """One run of mixed traffic from a service that has just started."""
+    readers = range(1, tenant.users + 1)
+    data = instance.work / "mixed.lua"
+    tenant.write_data(data, readers, session=tenant.sessions(readers), snapshot=tenant.etags("/v1/snapshot", readers))
+    before, began = cpu_times(instance), time.monotonic()
+    done = subprocess.run(["wrk", f"-t{CONNECTIONS}", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "30s", "-s",
+                           str(SCRIPT), instance.url, "--", str(data), str(time.time_ns()), str(CONNECTIONS)],
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    took, after = time.monotonic() - began, cpu_times(instance)
+    kinds = [json.loads(line) for line in re.findall(r"^KIND (.*)$", done.stdout, re.M)]
+    broken = re.search(r"^BROKEN (\d+)$", done.stdout, re.M)
+    if done.returncode or not kinds or not broken:
+        raise Failed(f"wrk failed on the mixed traffic: {done.stdout.strip()[-500:]}")
+    refused = sum(kind["refused"] for kind in kinds)
+    if refused > sum(kind["requests"] for kind in kinds) // 1000 or int(broken[1]):
+        example = re.search(r"^REFUSED (.*)$", done.stdout, re.M)
+        raise Failed(f"{refused} requests of the mixed traffic were refused, {broken[1]} broke off: {example and example[1]}")
+    now, peak = resident_mib(instance.service.pid)
+    busy = {part: (after[part] - before[part]) / took for part in before if before[part] is not None}
+    return {"kinds": kinds, "rss_mib": now, "peak_mib": peak, "cores": busy, "catalogues": stats(instance)["catalogues"]}
+
+
+def stats(instance):
+    """The counters of the service's process."""
+    operator = instance.knowhow("token", "--operator", "--user", "bench")
+    status, _, body = instance.ask("GET", "/v1/admin/stats", operator)
+    if status != 200:
+        raise Failed(f"/v1/admin/stats was answered with {status}")
+    return json.loads(body)
+
+
+def page(document, options):
+    """The tables."""
+    machine, lines = document["machine"], []
+    lines += [f"{document['date']}, commit {document['commit']}, {machine['cores']} cores ({machine['cpu']}) shared by Postgres "
+              f"{document['postgres']['version']}, the service and the load generator, a closed loop.", "",
+              f"{options.load_users:,} users x {options.skills} skills, {CONNECTIONS} connections, {options.load_seconds} s; "
+              "every message is a new one.", ""]
+    for name, run in document["mixed"].items():
+        lines += [f"**{name}**", "", "| kind | req/s | p50 | p99 | |", "|---|---|---|---|---|"]
+        for kind in run["kinds"]:
+            note = {"turn": "without the vector", "snapshot, 304": "not 304"}.get(kind["kind"])
+            other = f"{kind['other'] / max(1, kind['requests']):.1%} {note}" if note else ""
+            lines.append(f"| {kind['kind']} | {kind['rate']:,.0f} | {kind['p50_ms']:.1f} ms | {kind['p99_ms']:.1f} ms | {other} |")
+        cache, goal = run["catalogues"], MEMORY[name]
+        asked = max(1, cache["hits"] + cache["misses"])
+        verdict = "" if options.load_users < 1000 else ": met" if run["rss_mib"] <= goal else ": missed"
+        cores = ", ".join(f"{part} {busy:.2f}" for part, busy in run["cores"].items())
+        lines += ["", f"All together {sum(kind['rate'] for kind in run['kinds']):,.0f} req/s. Memory of the service "
+                  f"{run['rss_mib']:.0f} MiB, peak {run['peak_mib']:.0f} (goal {goal}{verdict}). Catalogues: "
+                  f"{cache['hits'] / asked:.1%} of {asked:,} were there, {cache['users']:,} users in "
+                  f"{cache['bytes'] / 2**20:.0f} MiB. Cores busy: {cores}.", ""]
+    again = document["regeneration"]
+    lines += [f"**{again['users']:,} snapshots made anew** while {again['per_second']} reads per second go on "
+              f"({again['skills']} skills each): {again['seconds']:.0f} s, {again['jobs_per_second']:,.0f} a second, beginning "
+              f"{again['until_first']:.0f} s after the worker's start.", "",
+              "| reads | p50 | p99 | latest | |", "|---|---|---|---|---|"]
+    for name in ("before", "meanwhile"):
+        reads = again[name]
+        lines.append(f"| {name} | {reads['p50_ms']:.1f} ms | {reads['p99_ms']:.1f} ms | {reads['max_ms']:.0f} ms | "
+                     f"{reads['failed']} of {reads['requests']:,} failed |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,27 @@
+//! What one process has counted since its start. It says nothing of the other processes, nor of any tenant.
+
+use knowhow_domain::Result;
+use knowhow_store::Principal;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::recall::CacheCounts;
+use crate::{App, ModelsStatus};
+
+/// How the process that answers is doing.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub struct Stats {
+    /// What recall keeps of users between their requests.
+    pub catalogues: CacheCounts,
+    /// The models.
+    pub models: ModelsStatus,
+}
+
+/// Reads the counters of this process.
+///
+/// # Errors
+/// `Forbidden` for anyone but an operator: they are of all tenants together.
+pub fn get_stats(app: &App, principal: &Principal) -> Result<Stats> {
+    principal.require_operator()?;
+    Ok(Stats { catalogues: app.catalogues.counts(), models: app.models.status() })
+}

@@ -1,0 +1,24 @@
+//! Counters of the process.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpResponse, get};
+use knowhow_ops::App;
+use knowhow_ops::admin::{self, Stats};
+
+use crate::http::{AdminCaller, ApiError, ReadProblems, json};
+
+/// For operators. Of the process that answers, since its start; another process has its own.
+#[utoipa::path(
+    operation_id = "get_stats",
+    tag = "admin",
+    summary = "Read the counters of this process",
+    responses(
+        (status = 200, description = "The counters", body = Stats),
+        ReadProblems
+    )
+)]
+#[get("/v1/admin/stats")]
+pub(crate) async fn get_stats(app: Data<App>, caller: AdminCaller) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &admin::get_stats(&app, &caller.0)?))
+}
