@@ -21,7 +21,7 @@ pub struct Stats {
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator: they are of all tenants together.
-pub fn get_stats(app: &App, principal: &Principal) -> Result<Stats> {
+pub async fn get_stats(app: &App, principal: &Principal) -> Result<Stats> {
     principal.require_operator()?;
-    Ok(Stats { catalogues: app.catalogues.counts(), models: app.models.status() })
+    Ok(Stats { catalogues: app.catalogues.counts().await, models: app.models.status() })
 }

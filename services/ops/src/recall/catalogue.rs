@@ -96,7 +96,7 @@ pub struct CacheCounts {
     pub hits: u64,
     /// Read and built anew. Who waits while another request does that is counted in neither.
     pub misses: u64,
-    /// Users whose catalogue is kept, about.
+    /// Users whose catalogue is kept.
     pub users: u64,
     /// What these take, about; `KNOWHOW_CATALOGUE_CACHE_MB` is the most.
     pub bytes: u64,
@@ -123,7 +123,9 @@ impl Catalogues {
     }
 
     /// How well it does.
-    pub fn counts(&self) -> CacheCounts {
+    pub async fn counts(&self) -> CacheCounts {
+        // What was put in or let go a moment ago is not in its sums before.
+        self.kept.run_pending_tasks().await;
         CacheCounts {
             hits: self.hits.load(Ordering::Relaxed),
             misses: self.misses.load(Ordering::Relaxed),

@@ -284,6 +284,7 @@ async fn an_operator_sees_how_the_process_does() {
     let after = operator.get("/v1/admin/stats").await.ok(200);
     let grown = |count: &str| after["catalogues"][count].as_u64() > before["catalogues"][count].as_u64();
     assert!(grown("misses") && grown("hits"), "{before} {after}");
+    assert!(after["catalogues"]["users"].as_u64() >= Some(1) && after["catalogues"]["bytes"].as_u64() > Some(0));
     assert_eq!(members(&after), ["catalogues", "models"]);
     admin.get("/v1/admin/stats").await.refused(403, "forbidden");
 }

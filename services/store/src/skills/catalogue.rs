@@ -71,6 +71,51 @@ const LIST_COSINES: &str = "-- skills.list_cosines
     from (select $4::real[]::vector::halfvec as embedding) q, skill_embeddings e
     where e.tenant_id = $1 and e.user_id = $2 and e.model = $3";
 
+const LIST_CLAIMS: &str = "-- skills.list_claims
+    select s.name, s.description, s.triggers, (1 - (e.embedding <=> $5::real[]::vector::halfvec))::real
+    from skills s
+    left join skill_embeddings e
+        on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $4
+        and vector_dims(e.embedding::vector) = cardinality($5::real[])
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id <> $3
+    order by s.name";
+
+/// What a skill says it is for.
+#[derive(Debug, Clone)]
+pub struct Claims {
+    /// Full name.
+    pub name: String,
+    /// What it does and when.
+    pub description: String,
+    /// Phrases that call for it.
+    pub triggers: Vec<String>,
+    /// How near its vector is to the one asked with, where both are.
+    pub cosine: Option<f32>,
+}
+
+/// What all skills but one say they are for, and how near each is to a vector by `model`.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_claims(
+    db: &Database,
+    principal: &Principal,
+    but: Uuid,
+    embedding: Option<(&str, &[f32])>,
+) -> Result<Vec<Claims>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let (model, embedding) = embedding.unzip();
+    let rows = read(db, principal, Durability::Full, LIST_CLAIMS, &[&tenant, &user, &but, &model, &embedding]).await?;
+    rows_as(&rows, |row| {
+        Ok(Claims {
+            name: row.try_get(0)?,
+            description: row.try_get(1)?,
+            triggers: row.try_get(2)?,
+            cosine: row.try_get(3)?,
+        })
+    })
+}
+
 /// The user's revision now; what is kept from that very revision is fresh.
 ///
 /// # Errors

@@ -20,5 +20,5 @@ use crate::http::{AdminCaller, ApiError, ReadProblems, json};
 )]
 #[get("/v1/admin/stats")]
 pub(crate) async fn get_stats(app: Data<App>, caller: AdminCaller) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &admin::get_stats(&app, &caller.0)?))
+    Ok(json(StatusCode::OK, &admin::get_stats(&app, &caller.0).await?))
 }
