@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import time
+import uuid
 from urllib.parse import quote, urlsplit
 
 
@@ -28,9 +29,11 @@ class Knowhow:
         self.connection = None
         self.lose_next_answer = False  # for trying out: it is asked, and its answer never comes
 
-    def ask(self, user, method, path, body=None, timeout=None):
-        """One request; its answer as JSON."""
+    def ask(self, user, method, path, body=None, timeout=None, once=None):
+        """One request; its answer as JSON. `once`: the same name again is the same request, done once."""
         headers = {"Authorization": f"Bearer {self.key}", "Knowhow-User": user, "Content-Type": "application/json"}
+        if once:
+            headers["Idempotency-Key"] = once
         try:
             if self.connection is None:
                 kind = http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
@@ -53,29 +56,27 @@ class Knowhow:
             raise Problem(response.status, answer)
         return answer
 
-    def surely(self, *request):
-        """For what may be sent again: reads, opening by key, a turn with its key, ending."""
+    def surely(self, *request, **more):
+        """For what may be sent again: reads, opening by key, a turn with its key, ending, whatever is named `once`."""
         for pause in (0.2, 1.0, 3.0):
             try:
-                return self.ask(*request)
+                return self.ask(*request, **more)
             except NoAnswer:
                 time.sleep(pause)
             except Problem as problem:
                 if problem.status not in (429, 503):
                     raise
                 time.sleep(pause)
-        return self.ask(*request)
+        return self.ask(*request, **more)
 
     def open(self, user, **terms):
         """The session of the user's stream: goes on with it, or begins the next one."""
         return self.surely(user, "POST", "/v1/sessions", {"key": user, **terms})
 
     def reply(self, user, session, message, tool_calls):
-        """Logs the agent's side. It is sent once: in a log, a lost line is better than a doubled one."""
-        try:
-            self.ask(user, "POST", f"/v1/sessions/{session}/reply", {"message": message, "tool_calls": tool_calls})
-        except NoAnswer as error:
-            print(f"# a reply may be missing from the log: {error}")
+        """Logs the agent's side, once."""
+        body = {"message": message, "tool_calls": tool_calls}
+        self.surely(user, "POST", f"/v1/sessions/{session}/reply", body, once=str(uuid.uuid4()))
 
     def skill(self, user, name):
         """The tool `skill_view` of the agent: a skill's body, counted as a use."""

@@ -166,3 +166,30 @@ async fn what_is_past_its_time_of_conversations_goes() {
     assert_eq!(ground.count("conversation_summaries"), 2, "summaries stay");
     service.check_log();
 }
+
+/// Vectors kept in memory and cosines from the database rank alike.
+#[tokio::test]
+async fn both_places_of_arithmetic_give_the_same_ranking() {
+    let ground = Ground::new();
+    let in_memory = ground.serve(&[WITH_WORKER]);
+    let in_database = ground.serve(&[("KNOWHOW_CATALOGUE_VECTORS", "0")]);
+    let alice = &world(&in_memory).await.alice;
+    for n in 0..12 {
+        let mut body = skill(&format!("skill-{n}"));
+        body["description"] = json!(format!("Paints walls {}", "with care ".repeat(n)));
+        alice.create(body).await;
+    }
+    ground.idle();
+    assert_eq!(ground.count("skill_embeddings"), 12);
+    for q in ["paint the walls of my house", "with care", "something else altogether, of some length", "walls"] {
+        let path = format!("/v1/skills?q={}", q.replace(' ', "+"));
+        let ranked = async |who: Caller| {
+            let items = who.get(&path).await.ok(200)["items"].clone();
+            let scores = items.as_array().unwrap().iter().map(|i| i["score"].as_f64().unwrap()).collect::<Vec<_>>();
+            (crate::answers::pluck(&items, "name"), scores)
+        };
+        let (here, there) = (ranked(alice.clone()).await, ranked(alice.at(&in_database)).await);
+        assert_eq!(here.0, there.0, "{q}");
+        assert!(here.1.iter().zip(&there.1).all(|(a, b)| (a - b).abs() < 1e-3), "{q}: {here:?} {there:?}");
+    }
+}
