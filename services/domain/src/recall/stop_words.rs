@@ -2,10 +2,9 @@
 
 /// Whether a folded word is too common to search for, in English or Russian.
 pub(super) fn is_stop_word(word: &str) -> bool {
-    word.len() <= LONGEST && (ENGLISH.binary_search(&word).is_ok() || RUSSIAN.binary_search(&word).is_ok())
+    let (words, longest) = if word.is_ascii() { (ENGLISH, 10) } else { (RUSSIAN, 12) };
+    word.len() <= longest && words.binary_search(&word).is_ok()
 }
-
-const LONGEST: usize = 16;
 
 #[rustfmt::skip]
 const ENGLISH: &[&str] = &[
@@ -31,3 +30,14 @@ const RUSSIAN: &[&str] = &[
     "по", "под", "при", "с", "со", "так", "также", "такой", "там", "те", "тем", "то", "того", "тоже", "той", "только",
     "том", "ты", "у", "уже", "хотя", "чего", "чей", "чем", "что", "чтобы", "чье", "чья", "эта", "эти", "это", "я",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_the_lists_is_found() {
+        assert!(ENGLISH.iter().chain(RUSSIAN).all(|word| is_stop_word(word)));
+        assert!(!is_stop_word("yourselvesx") && !is_stop_word("почта"));
+    }
+}
