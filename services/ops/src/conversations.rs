@@ -1,6 +1,7 @@
 //! Conversations that are over: their summaries, made in the background, searched, and given to the next one.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::recall::list_distinct_terms;
 use knowhow_domain::{Channel, Error, Result, Scope};
 use knowhow_store::Principal;
 use knowhow_store::conversations::{self, Conversation, NewConversation};
@@ -11,7 +12,7 @@ use uuid::Uuid;
 
 use crate::App;
 use crate::memories::Question;
-use crate::page::{Page, PageQuery, rows_for};
+use crate::page::{self, Page, rows_for};
 pub use crate::summarize::ConversationSummary;
 use crate::summarize::{Speaker, summarize_conversation};
 
@@ -59,8 +60,7 @@ pub async fn list_conversations(
     query: &ListConversations,
 ) -> Result<Page<ConversationView>> {
     principal.require(Scope::Sessions)?;
-    let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
-    let limit = page.limit()?;
+    let limit = page::limit(query.limit)?;
     if let Some(q) = &query.q {
         let question = Question::of(q)?;
         let found =
@@ -68,7 +68,7 @@ pub async fn list_conversations(
         let items = found.into_iter().map(ConversationView::of).collect::<Result<_>>()?;
         return Ok(Page { items, next_cursor: None });
     }
-    let (ended_at, session) = page.after()?.unwrap_or((DateTime::<Utc>::MAX_UTC, Uuid::max()));
+    let (ended_at, session) = page::after(query.cursor.as_deref())?.unwrap_or((DateTime::<Utc>::MAX_UTC, Uuid::max()));
     // A cursor made by hand may name a time that the database does not know.
     let before = (ended_at.max(DateTime::UNIX_EPOCH), session);
     let rows = conversations::list(&app.db, principal, before, rows_for(limit)).await?;
@@ -117,12 +117,10 @@ pub async fn summarize_session(app: &App, principal: &Principal, session: Uuid) 
     let lists = [&summary.topics, &summary.decisions, &summary.preferences, &summary.pending];
     let text: Vec<&str> =
         std::iter::once(&summary.title).chain(lists.into_iter().flatten()).map(String::as_str).collect();
-    let mut terms = knowhow_domain::recall::list_terms(&text.join("\n"));
-    terms.sort_unstable();
-    terms.dedup();
+    let terms = list_distinct_terms(&text.join("\n"));
     let value = serde_json::to_value(&summary).map_err(Error::internal)?;
-    let made_by = value.get("made_by").and_then(|by| by.as_str()).unwrap_or("extract").to_owned();
-    let new = NewConversation { session, title: &summary.title, summary: &value, made_by: &made_by, terms: &terms };
+    let made_by = summary.made_by.as_str();
+    let new = NewConversation { session, title: &summary.title, summary: &value, made_by, terms: &terms };
     conversations::put(&app.db, principal, &new).await
 }
 

@@ -33,7 +33,7 @@ impl PageQuery {
     /// # Errors
     /// `Malformed` for a cursor that is not one of ours.
     pub fn after<T: DeserializeOwned>(&self) -> Result<Option<T>> {
-        self.cursor.as_deref().map(read_cursor).transpose()
+        after(self.cursor.as_deref())
     }
 }
 
@@ -42,10 +42,31 @@ impl PageQuery {
 /// # Errors
 /// `Malformed` outside of it.
 pub fn limit(limit: Option<u32>) -> Result<usize> {
-    match limit.unwrap_or(50) {
-        n @ 1..=200 => Ok(n as usize),
-        n => Err(Error::Malformed(format!("limit must be 1 to 200, is {n}"))),
+    limit_of(limit.unwrap_or(50), 200)
+}
+
+/// A limit of an answer that is searched for, not paged: 1 to 50.
+///
+/// # Errors
+/// `Malformed` outside of it.
+pub(crate) fn best_limit(limit: u32) -> Result<usize> {
+    limit_of(limit, 50)
+}
+
+fn limit_of(limit: u32, most: u32) -> Result<usize> {
+    if (1..=most).contains(&limit) {
+        Ok(limit as usize)
+    } else {
+        Err(Error::Malformed(format!("limit must be 1 to {most}, is {limit}")))
     }
+}
+
+/// What a cursor holds.
+///
+/// # Errors
+/// `Malformed` for a cursor that is not one of ours.
+pub(crate) fn after<T: DeserializeOwned>(cursor: Option<&str>) -> Result<Option<T>> {
+    cursor.map(read_cursor).transpose()
 }
 
 /// Some of a list, and the way to the rest.
@@ -94,6 +115,20 @@ fn read_cursor<T: DeserializeOwned>(cursor: &str) -> Result<T> {
 /// One more than fits, so that the page knows whether there is another.
 pub(crate) fn rows_for(limit: usize) -> i64 {
     limit as i64 + 1
+}
+
+/// Longest question, characters; percent-encoded it has room in a URL.
+const QUESTION_CHARS: usize = 4096;
+
+/// Checks what is searched for.
+///
+/// # Errors
+/// `Malformed` for nothing, more than 4,096 characters, or NUL.
+pub(crate) fn check_question(name: &str, text: &str) -> Result<()> {
+    if text.trim().is_empty() || text.chars().count() > QUESTION_CHARS || text.contains('\0') {
+        return Err(Error::Malformed(format!("{name} takes 1 to {QUESTION_CHARS} characters and no NUL")));
+    }
+    Ok(())
 }
 
 /// Checks what a list is filtered by.

@@ -15,7 +15,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::{App, compute};
+use crate::{App, Call, compute};
 
 /// A frozen prompt block.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -118,8 +118,9 @@ pub async fn get_snapshot(app: &App, principal: &Principal) -> Result<CurrentVie
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn refresh_snapshot(app: &App, principal: &Principal) -> Result<CurrentView> {
+pub async fn refresh_snapshot(app: &App, principal: &Principal, call: &Call) -> Result<CurrentView> {
     principal.require(Scope::Sessions)?;
+    call.check()?;
     let current = render(app, principal, budget_of(principal, None, None), true).await?;
     view(app, principal, current)
 }

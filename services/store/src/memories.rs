@@ -95,6 +95,7 @@ const SEARCH: &str = "-- memories.search
 pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let (model, embedding) = new.embedding.unzip();
+    // A core memory is part of snapshots: the revision keeps one that was rendered before it from replacing a later one.
     let row = sqlx::query!(
         r#"-- memories.add
         with counts as (
@@ -110,6 +111,9 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
         ), embedded as (
             insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding)
             select $1, $2, memory_id, $12, $13::real[]::vector::halfvec from made where $12::text is not null
+        ), catalog as (
+            update user_catalogs c set revision = c.revision + 1
+            from made where $9 and c.tenant_id = $1 and c.user_id = $2
         )
         select memory_id, tainted from made"#,
         tenant,

@@ -3,6 +3,9 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
+use sqlx::Postgres;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
 use uuid::Uuid;
 
 use crate::Database;
@@ -22,6 +25,12 @@ pub struct Pruned {
     pub files: u64,
     /// Jobs that died a month ago, or failed after a newer one had taken their place.
     pub jobs: u64,
+    /// Sessions whose tenant keeps them no longer, with their messages and turns; and such as never had a message.
+    pub sessions: u64,
+    /// Current snapshots of users that were not active for a day.
+    pub idle_snapshots: u64,
+    /// Snapshots that nothing refers to any more.
+    pub snapshots: u64,
 }
 
 /// Removes what is past its time: at most `batch` rows of each kind, and the due archives of at most `batch` users.
@@ -33,6 +42,9 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         idempotency_keys: prune_idempotency_keys(db, now, batch).await?,
         usage_events: prune_usage_events(db, now, batch).await?,
         jobs: prune_jobs(db, now, batch).await?,
+        sessions: prune_sessions(db, now, batch).await?,
+        idle_snapshots: prune_idle_snapshots(db, now, batch).await?,
+        snapshots: prune_snapshots(db, now, batch).await?,
         ..Pruned::default()
     };
     for (tenant, user) in list_owners_of_due_archives(db, now, batch).await? {
@@ -48,61 +60,98 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
     Ok(pruned)
 }
 
-async fn prune_idempotency_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+/// Each statement has a transaction of its own: what it removed stays removed if the next one fails.
+async fn remove(db: &Database, statement: Query<'_, Postgres, PgArguments>) -> Result<u64> {
     let mut tx = SystemTx::begin(db).await?;
-    let removed = sqlx::query!(
+    let removed = statement.execute(tx.conn()).await.map_err(refuse)?.rows_affected();
+    tx.commit().await?;
+    Ok(removed)
+}
+
+async fn prune_idempotency_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
         "-- prune.prune_idempotency_keys
         delete from idempotency_keys where (tenant_id, user_id, key) in (
             select tenant_id, user_id, key from idempotency_keys
             where created_at < $1::timestamptz - interval '24 hours' limit $2)",
         now,
         batch
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?
-    .rows_affected();
-    tx.commit().await?;
-    Ok(removed)
+    );
+    remove(db, statement).await
 }
 
 async fn prune_usage_events(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
-    let mut tx = SystemTx::begin(db).await?;
-    let removed = sqlx::query!(
+    let statement = sqlx::query!(
         "-- prune.prune_usage_events
         delete from usage_events where (tenant_id, user_id, event_id) in (
             select tenant_id, user_id, event_id from usage_events
             where at < $1::timestamptz - interval '400 days' limit $2)",
         now,
         batch
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?
-    .rows_affected();
-    tx.commit().await?;
-    Ok(removed)
+    );
+    remove(db, statement).await
 }
 
 /// Not through a macro: the tables are the library's.
 async fn prune_jobs(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
-    let mut tx = SystemTx::begin(db).await?;
-    let removed = sqlx::query(
+    let statement = sqlx::query(
         "-- prune.prune_jobs
         delete from graphile_worker._private_jobs where id in (
             select id from graphile_worker._private_jobs
             where locked_at is null and attempts >= max_attempts
               and (key is null or run_at < $1::timestamptz - interval '30 days')
             limit $2)",
-    )
-    .bind(now)
-    .bind(batch)
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?
-    .rows_affected();
-    tx.commit().await?;
-    Ok(removed)
+    );
+    remove(db, statement.bind(now).bind(batch)).await
+}
+
+async fn prune_sessions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
+        "-- prune.prune_sessions
+        delete from sessions where (tenant_id, user_id, session_id) in (
+            (select s.tenant_id, s.user_id, s.session_id
+             from sessions s join tenants t on t.tenant_id = s.tenant_id
+             where s.ended_at < $1::timestamptz
+                   - make_interval(days => coalesce((t.settings ->> 'conversation_days')::integer, 90))
+             limit $2)
+            union all
+            (select s.tenant_id, s.user_id, s.session_id from sessions s
+             where s.ended_at is null and s.last_message_at is null and s.started_at < $1::timestamptz - interval '7 days'
+             limit $2))",
+        now,
+        batch
+    );
+    remove(db, statement).await
+}
+
+async fn prune_idle_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
+        "-- prune.prune_idle_snapshots
+        delete from current_snapshots where (tenant_id, user_id, index_budget) in (
+            select c.tenant_id, c.user_id, c.index_budget from current_snapshots c
+            where c.rendered_at < $1::timestamptz - interval '1 day' and c.used_at < $1::timestamptz - interval '1 day'
+            limit $2)",
+        now,
+        batch
+    );
+    remove(db, statement).await
+}
+
+async fn prune_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
+        "-- prune.prune_snapshots
+        delete from snapshots where (tenant_id, user_id, snapshot_id) in (
+            select n.tenant_id, n.user_id, n.snapshot_id from snapshots n
+            where n.created_at < $1::timestamptz - interval '1 day'
+              and not exists (select from sessions s where s.tenant_id = n.tenant_id and s.user_id = n.user_id
+                              and s.snapshot_id = n.snapshot_id)
+              and not exists (select from current_snapshots c where c.tenant_id = n.tenant_id
+                              and c.user_id = n.user_id and c.snapshot_id = n.snapshot_id)
+            limit $2)",
+        now,
+        batch
+    );
+    remove(db, statement).await
 }
 
 async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Vec<(Uuid, Uuid)>> {

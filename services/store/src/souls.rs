@@ -69,6 +69,8 @@ pub async fn put(
     .fetch_optional(tx.conn())
     .await
     .map_err(refuse)?;
+    // The revision keeps a snapshot that was rendered before from replacing a later one; who empties the soul wants it
+    // out of the sessions to come, as with whatever is deleted.
     let row = sqlx::query!(
         r#"-- souls.put
         with last as (
@@ -81,6 +83,11 @@ pub async fn put(
               and ($3 is distinct from (select content from last)
                    or (select tainted from last) and not app.is_tainted($5))
             returning version, content, actor, tainted, created_at
+        ), catalog as (
+            update user_catalogs c
+            set revision = c.revision + 1,
+                snapshot_floor = case when $3 = '' then c.revision + 1 else c.snapshot_floor end
+            from made where c.tenant_id = $1 and c.user_id = $2
         ), noted as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
             select $1, $2, $8, $6, $4, 'soul.update', 'soul', jsonb_build_object('version', version) from made

@@ -26,7 +26,7 @@ pub use names::{Mention, SHORT_MESSAGE_CHARS, is_short};
 pub use ordinary::find_rarity;
 pub use score::Signals;
 pub use search::{Hit, Ranking, search, search_with};
-pub use tokens::list_terms;
+pub use tokens::{list_distinct_terms, list_terms};
 
 #[cfg(test)]
 mod tests;

@@ -19,6 +19,14 @@ pub fn list_terms(text: &str) -> Vec<String> {
     found
 }
 
+/// The stemmed terms of a text, each once, sorted.
+pub fn list_distinct_terms(text: &str) -> Vec<String> {
+    let mut terms = list_terms(text);
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
 /// Calls `visit` with each term of a text, in order.
 pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str, Shape)) {
     let stems = Stems::default();

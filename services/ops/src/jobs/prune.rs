@@ -1,7 +1,5 @@
 //! Removes what is past its time.
 
-use knowhow_store::due;
-
 use super::{JobResult, SystemJob};
 use crate::App;
 
@@ -16,8 +14,7 @@ impl SystemJob for Prune {
 
     async fn run(app: &App) -> JobResult {
         let pruned = knowhow_store::prune(&app.db, app.now(), BATCH).await?;
-        let sessions = due::prune_sessions(&app.db, app.now(), BATCH).await?;
-        tracing::info!(?pruned, ?sessions, "cleared up");
+        tracing::info!(?pruned, "cleared up");
         Ok(())
     }
 }

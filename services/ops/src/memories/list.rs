@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::view::{MemoryKind, MemoryView};
 use crate::App;
-use crate::page::{Page, PageQuery, check_filter, rows_for};
+use crate::page::{self, Page, check_filter, rows_for};
 
 /// Which memories.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -37,8 +37,8 @@ pub struct ListMemories {
 /// `Malformed` for a limit or cursor that cannot be.
 pub async fn list_memories(app: &App, principal: &Principal, query: &ListMemories) -> Result<Page<MemoryView>> {
     principal.require(Scope::Memories)?;
-    let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
-    let (limit, before) = (page.limit()?, page.after::<Uuid>()?.unwrap_or(Uuid::max()));
+    let (limit, before) =
+        (page::limit(query.limit)?, page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::max()));
     check_filter("tag", query.tag.as_deref(), 100)?;
     let filter = MemoryFilter { kind: query.kind.map(MemoryKind::as_str), tag: query.tag.as_deref(), core: query.core };
     let rows = memories::list(&app.db, principal, &filter, before, rows_for(limit)).await?;

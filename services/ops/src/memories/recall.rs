@@ -1,6 +1,6 @@
 //! Recall: memories and skills for a question, together.
 
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Result, Scope};
 use knowhow_store::Principal;
 use knowhow_store::memories::{self, FoundMemory, MemorySearch};
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::question::Question;
 use super::view::MemoryKind;
 use crate::App;
+use crate::page::best_limit;
 use crate::recall::{SearchedSkill, embed, search_skills};
 
 /// What to recall.
@@ -81,10 +82,7 @@ const NEAR: f32 = 0.3;
 pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<RecalledItems> {
     principal.require(Scope::Memories)?;
     let question = Question::of(&query.q)?;
-    let limit = match query.limit.unwrap_or(10) {
-        n @ 1..=50 => n as usize,
-        n => return Err(Error::Malformed(format!("limit must be 1 to 50, is {n}"))),
-    };
+    let limit = best_limit(query.limit.unwrap_or(10))?;
     let (embedding, _) = embed(app, principal, &query.q, None).await?;
     let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
     let wanted = MemorySearch {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Result, Scope};
 use knowhow_store::Principal;
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::{SearchedSkill, search_skills};
 use crate::App;
-use crate::sessions::check_said;
+use crate::page::{best_limit, check_question};
 
 /// Which skills to suggest.
 #[derive(Debug, Clone, Deserialize, IntoParams, ToSchema)]
@@ -58,8 +58,6 @@ pub struct Suggestions {
 
 /// Skills of similar fit change places by importance and recency, so more are looked at than asked for.
 const LOOKED_AT: usize = 50;
-/// Longest context: it has room in a URL.
-const CONTEXT_CHARS: usize = 4096;
 /// A use counts half as much a week later.
 const HALF_LIFE_DAYS: f32 = 7.0;
 const MOST_BOOST: f32 = 0.5;
@@ -67,18 +65,12 @@ const MOST_BOOST: f32 = 0.5;
 /// Suggests skills.
 ///
 /// # Errors
-/// `Malformed` for the limit, `Invalid` for an empty context, `TooLarge`.
+/// `Malformed` for a context or limit that cannot be.
 pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSkills) -> Result<Suggestions> {
     principal.require(Scope::SkillsRead)?;
-    let context = check_said("context", &query.context)?;
-    if context.chars().count() > CONTEXT_CHARS {
-        return Err(Error::invalid("/context", format!("must have at most {CONTEXT_CHARS} characters")));
-    }
-    let limit = match query.limit.unwrap_or(5) {
-        n @ 1..=50 => n as usize,
-        n => return Err(Error::Malformed(format!("limit must be 1 to 50, is {n}"))),
-    };
-    let found = search_skills(app, principal, context, LOOKED_AT).await?;
+    check_question("context", &query.context)?;
+    let limit = best_limit(query.limit.unwrap_or(5))?;
+    let found = search_skills(app, principal, &query.context, LOOKED_AT).await?;
     let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
     let used: HashMap<Uuid, DateTime<Utc>> = if ids.is_empty() {
         HashMap::new()

@@ -11,7 +11,7 @@ use super::open::{OpenedSession, view};
 use super::view::{MessageView, SessionView};
 use super::{missing, session_id};
 use crate::App;
-use crate::page::{Page, PageQuery, check_filter, rows_for};
+use crate::page::{self, Page, check_filter, rows_for};
 
 /// Which sessions.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -52,9 +52,8 @@ pub struct ListMessages {
 /// `Malformed` for a limit or cursor that cannot be.
 pub async fn list_sessions(app: &App, principal: &Principal, query: &ListSessions) -> Result<Page<SessionView>> {
     principal.require(Scope::Sessions)?;
-    let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
-    let limit = page.limit()?;
-    let before = page.after::<Uuid>()?.unwrap_or(Uuid::max());
+    let limit = page::limit(query.limit)?;
+    let before = page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::max());
     check_filter("key", query.key.as_deref(), 255)?;
     let filter =
         SessionFilter { key: query.key.as_deref(), channel: query.channel.map(Channel::as_str), is_open: query.open };
@@ -85,8 +84,8 @@ pub async fn list_messages(
 ) -> Result<Page<MessageView>> {
     principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
-    let page = PageQuery { limit: query.limit, cursor: query.cursor.clone() };
-    let (limit, after) = (page.limit()?, page.after::<Uuid>()?.unwrap_or(Uuid::nil()));
+    let (limit, after) =
+        (page::limit(query.limit)?, page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::nil()));
     let rows = sessions::list_messages(&app.db, principal, session, after, rows_for(limit)).await?;
     if rows.is_empty() {
         sessions::find(&app.db, principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;

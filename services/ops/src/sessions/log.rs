@@ -123,10 +123,12 @@ pub async fn add_reply(
 pub async fn taint_session(
     app: &App,
     principal: &Principal,
+    call: &Call,
     session: &str,
     input: &TaintSession,
 ) -> Result<SessionView> {
     principal.require(Scope::Sessions)?;
+    call.check()?;
     let session = session_id(session)?;
     check_text("/source", &input.source, 255)?;
     sessions::taint(&app.db, principal, session, &input.source).await?;
@@ -171,8 +173,9 @@ pub async fn give_feedback(
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn end_session(app: &App, principal: &Principal, session: &str) -> Result<SessionView> {
+pub async fn end_session(app: &App, principal: &Principal, call: &Call, session: &str) -> Result<SessionView> {
     principal.require(Scope::Sessions)?;
+    call.check()?;
     let session = session_id(session)?;
     sessions::end(&app.db, principal, session, app.now()).await?;
     view(app, principal, session).await

@@ -26,22 +26,14 @@ const MESSAGE_BYTES: usize = 64 * 1024;
 /// # Errors
 /// `Invalid` for an empty one, `TooLarge` for one of more than 64 KiB.
 pub(crate) fn check_message(message: &str) -> Result<&str> {
-    check_said("message", message)
-}
-
-/// The same for a member of another name.
-///
-/// # Errors
-/// As [`check_message`].
-pub(crate) fn check_said<'a>(member: &str, text: &'a str) -> Result<&'a str> {
-    if text.len() > MESSAGE_BYTES {
-        return Err(Error::TooLarge { what: format!("the {member}"), limit: MESSAGE_BYTES as u64 });
+    if message.len() > MESSAGE_BYTES {
+        return Err(Error::TooLarge { what: "the message".into(), limit: MESSAGE_BYTES as u64 });
     }
-    let refused = |detail: &str| Err(Error::invalid(format!("/{member}"), detail));
-    if text.contains('\0') {
+    let refused = |detail: &str| Err(Error::invalid("/message", detail));
+    if message.contains('\0') {
         return refused("must not contain NUL");
     }
-    if text.trim().is_empty() { refused("must not be empty") } else { Ok(text) }
+    if message.trim().is_empty() { refused("must not be empty") } else { Ok(message) }
 }
 
 /// Sessions are called by id alone; whatever is no id is no session.

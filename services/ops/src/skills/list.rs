@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::view::IndexItem;
 use crate::App;
-use crate::page::{self, Page, PageQuery, check_filter, rows_for};
+use crate::page::{self, Page, check_filter, check_question, rows_for};
 use crate::recall::search_skills;
 
 /// Which skills.
@@ -64,7 +64,7 @@ pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -
     principal.require(Scope::SkillsRead)?;
     let ranked = query.ranked.unwrap_or_default();
     let limit = page::limit(query.limit)?;
-    let cursor = PageQuery { limit: None, cursor: query.cursor.clone() }.after::<Cursor>()?;
+    let cursor = page::after::<Cursor>(query.cursor.as_deref())?;
     if cursor.as_ref().is_some_and(|c| c.ranked != ranked) {
         return Err(Error::Malformed("the cursor is of a list in another order; begin again without it".into()));
     }
@@ -105,7 +105,7 @@ async fn find_skills(
     q: &str,
     limit: usize,
 ) -> Result<Page<IndexItem>> {
-    check_filter("q", Some(q), 4096)?;
+    check_question("q", q)?;
     if query.cursor.is_some() {
         return Err(Error::Malformed("a search has one page; send it without a cursor".into()));
     }

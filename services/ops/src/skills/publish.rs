@@ -9,7 +9,7 @@ use knowhow_store::Principal;
 use knowhow_store::skills::{self, PublishedRow};
 use serde_json::{Map, Value};
 
-use crate::page::{Page, PageQuery, rows_for, write_cursor};
+use crate::page::{self, Page, rows_for, write_cursor};
 use crate::{App, compute};
 
 /// Entries of one page, children of one page.
@@ -111,7 +111,7 @@ async fn page_of_entries(
     nested: bool,
 ) -> Result<Page<SkillEntry>> {
     principal.require(Scope::SkillsRead)?;
-    let after = PageQuery { limit: None, cursor }.after::<String>()?.unwrap_or_default();
+    let after = page::after::<String>(cursor.as_deref())?.unwrap_or_default();
     let rows = skills::list_published(&app.db, principal, &after, rows_for(PAGE), nested).await?;
     // By the rows, as one of them may not come out as an entry.
     let mut asked = rows.iter().filter(|row| row.asked).map(|row| &row.name);
@@ -171,7 +171,7 @@ pub async fn read_file(app: &App, principal: &Principal, uri: &str) -> Result<Pu
 /// `NotFound` for whatever is no folder; `Malformed` for a cursor that is none of ours.
 pub async fn read_folder(app: &App, principal: &Principal, uri: &str, cursor: Option<String>) -> Result<Page<Child>> {
     principal.require(Scope::SkillsRead)?;
-    let after = PageQuery { limit: None, cursor }.after::<String>()?;
+    let after = page::after::<String>(cursor.as_deref())?;
     let missing = || Error::not_found("directory");
     let path = uri::path_of(uri).ok_or_else(missing)?;
     let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };

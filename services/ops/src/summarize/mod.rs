@@ -21,3 +21,13 @@ pub enum MadeBy {
     /// Nobody: these are words of the text itself.
     Extract,
 }
+
+impl MadeBy {
+    /// The name in JSON and in the database.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Extract => "extract",
+        }
+    }
+}

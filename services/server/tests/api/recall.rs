@@ -221,8 +221,9 @@ async fn suggestions_weigh_importance_and_recent_use() {
     assert_eq!(suggest("context=zebra").await.ok(200)["items"], json!([]));
     assert_eq!(bob.get("/v1/skills/suggest?context=wall").await.ok(200)["items"], json!([]));
     for (query, status, kind) in [
-        ("context=", 422, "invalid"),
-        ("context=%00", 422, "invalid"),
+        ("context=", 400, "malformed"),
+        ("context=%00", 400, "malformed"),
+        (&format!("context={}", "x".repeat(4097)), 400, "malformed"),
         ("context=x&limit=0", 400, "malformed"),
         ("context=x&limit=51", 400, "malformed"),
         ("limit=1", 400, "malformed"),
@@ -230,6 +231,7 @@ async fn suggestions_weigh_importance_and_recent_use() {
     ] {
         suggest(query).await.refused(status, kind);
     }
+    suggest(&format!("context={}", "%F0%9F%98%80".repeat(4096))).await.ok(200);
 }
 
 async fn set_importance(who: &Caller, name: &str, importance: f32) {

@@ -224,6 +224,12 @@ async fn what_is_deleted_is_shown_to_no_session_that_begins() {
     for terms in &budgets {
         assert!(!shown(alice, terms.clone()).await.contains("Rumpelstiltskin"));
     }
+    alice.put("/v1/soul", json!({"text": "Call me Rapunzel."})).await.ok(200);
+    assert!(text(&refreshed(alice).await).contains("Rapunzel"));
+    alice.put("/v1/soul", json!({"text": ""})).await.ok(200);
+    for terms in &budgets {
+        assert!(!shown(alice, terms.clone()).await.contains("Rapunzel"));
+    }
     let before = current(alice).await;
     alice.delete(&plain).await.empty(204);
     alice.delete("/v1/skills/kazoo").await.empty(204);

@@ -15,6 +15,7 @@ mod poisoning;
 mod queue;
 mod retention;
 mod rows;
+mod snapshots;
 mod statements;
 mod walls;
 mod worker;

@@ -66,7 +66,7 @@ pub(crate) async fn taint_session(
     session: Path<String>,
     body: JsonBody<TaintSession>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::taint_session(&app, &caller.principal, &session, &body.0).await?))
+    Ok(json(StatusCode::OK, &sessions::taint_session(&app, &caller.principal, &caller.call, &session, &body.0).await?))
 }
 
 /// Keeps a correction, a thumb, or the quality of the session, open or over.
@@ -102,5 +102,5 @@ pub(crate) async fn end_session(
     caller: UserCaller,
     session: Path<String>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::end_session(&app, &caller.principal, &session).await?))
+    Ok(json(StatusCode::OK, &sessions::end_session(&app, &caller.principal, &caller.call, &session).await?))
 }

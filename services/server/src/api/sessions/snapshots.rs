@@ -49,6 +49,5 @@ pub(crate) async fn get_snapshot(
 )]
 #[post("/v1/snapshot/refresh")]
 pub(crate) async fn refresh_snapshot(app: Data<App>, caller: UserCaller) -> Result<HttpResponse, ApiError> {
-    caller.call.check()?;
-    Ok(json(StatusCode::OK, &snapshots::refresh_snapshot(&app, &caller.principal).await?))
+    Ok(json(StatusCode::OK, &snapshots::refresh_snapshot(&app, &caller.principal, &caller.call).await?))
 }

@@ -122,10 +122,10 @@ async fn contexts_that_are_none_are_refused() {
         (json!({"context": null}), 422, "null"),
         (json!({"context": 7}), 422, "7"),
         (json!({"context": ["mail"]}), 422, "string"),
-        (json!({"context": ""}), 422, "context: must not be empty"),
-        (json!({"context": " \n"}), 422, "context: must not be empty"),
-        (json!({"context": "a\0b"}), 422, "NUL"),
-        (json!({"context": "x".repeat(65_537)}), 413, "context"),
+        (json!({"context": ""}), 400, "takes 1 to 4096 characters"),
+        (json!({"context": " \n"}), 400, "takes 1 to 4096 characters"),
+        (json!({"context": "a\0b"}), 400, "NUL"),
+        (json!({"context": "x".repeat(4097)}), 400, "takes 1 to 4096 characters"),
         (json!({"context": "x", "limit": 0}), 400, "1 to 50"),
         (json!({"context": "x", "limit": -1}), 422, "-1"),
         (json!({"context": "x", "limit": 1e9}), 422, "1000000000"),
@@ -136,7 +136,7 @@ async fn contexts_that_are_none_are_refused() {
         assert!(text.contains(words), "{words}: {text}");
     }
     for context in
-        ["' or '1'='1", "\u{202e}liame", "%", "*", "(((", "\\", &"a ".repeat(30_000), &"\u{1F600}".repeat(16_000)]
+        ["' or '1'='1", "\u{202e}liame", "%", "*", "(((", "\\", &"a ".repeat(2048), &"\u{1F600}".repeat(4096)]
     {
         alice.does("skill_suggest", json!({"context": context})).await;
     }

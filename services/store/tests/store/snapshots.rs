@@ -1,0 +1,65 @@
+//! Which of two renderings is the current one.
+
+use knowhow_store::memories::{self, NewMemory};
+use knowhow_store::snapshots::{self, NewSnapshot};
+use knowhow_store::{Principal, TenantTx, souls};
+use serde_json::json;
+
+use crate::harness::{House, now};
+use crate::writer::{Draft, save};
+
+const BUDGET: i32 = 1000;
+
+/// Whatever of a user's a snapshot shows, a rendering that was begun before it was written and is kept last must not take
+/// the place of one that knows it.
+#[tokio::test]
+async fn what_was_read_earlier_replaces_nothing_of_later() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    for part in ["skill", "soul", "memory"] {
+        let early = snapshots::read_parts(&house.db, &alice).await.unwrap();
+        write(&house, &alice, part).await;
+        let late = snapshots::read_parts(&house.db, &alice).await.unwrap();
+        assert!(early.revision < late.revision, "{part}");
+        put(&house, &alice, &format!("with the {part}"), late.revision).await;
+        put(&house, &alice, &format!("without the {part}"), early.revision).await;
+        let current = snapshots::find_current(&house.db, &alice, BUDGET, now()).await.unwrap().unwrap();
+        assert_eq!(current.snapshot.text, format!("with the {part}"));
+    }
+}
+
+async fn write(house: &House, alice: &Principal, part: &str) {
+    let mut tx = TenantTx::begin(&house.db, alice).await.unwrap();
+    match part {
+        "soul" => drop(souls::put(&mut tx, ("Be brief.", None), None, now()).await.unwrap().unwrap()),
+        "memory" => drop(memories::add(&mut tx, &core_memory()).await.unwrap().unwrap()),
+        _ => drop(save(&house.db, alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap()),
+    }
+    tx.commit().await.unwrap();
+}
+
+fn core_memory() -> NewMemory<'static> {
+    NewMemory {
+        kind: "semantic",
+        content: "Lives in Rome",
+        terms: &[],
+        tags: &[],
+        importance: 0.5,
+        core: true,
+        session: None,
+        embedding: None,
+        now: now(),
+    }
+}
+
+async fn put(house: &House, alice: &Principal, text: &str, revision: i64) {
+    let new = NewSnapshot {
+        sha256: knowhow_domain::manifest::digest(text.as_bytes()),
+        text,
+        omitted: &json!({}),
+        revision,
+        now: now(),
+        is_asked: true,
+    };
+    snapshots::put(&house.db, alice, BUDGET, &new).await.unwrap();
+}
