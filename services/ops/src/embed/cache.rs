@@ -1,6 +1,7 @@
 //! Vectors of messages, for a while: a retried turn and a repeated search are embedded once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use knowhow_domain::UserId;
 use sha2::{Digest, Sha256};
@@ -37,12 +38,22 @@ impl Cache {
         deadline: Option<Instant>,
     ) -> Result<Arc<[f32]>, EmbedError> {
         let digest = Sha256::new().chain_update(embedder.model()).chain_update([0]).chain_update(text).finalize();
-        let work = async {
-            let vectors = embedder.embed(vec![text.to_owned()], Priority::Turn, None).await?;
-            vectors.into_iter().next().map(Arc::from).ok_or(EmbedError::Stopped)
+        let key = (user, digest.into());
+        let asked = AtomicBool::new(false);
+        let entry = async {
+            loop {
+                let work = async {
+                    asked.store(true, Ordering::Relaxed);
+                    let vectors = embedder.embed(vec![text.to_owned()], Priority::Turn, deadline).await?;
+                    vectors.into_iter().next().map(Arc::from).ok_or(EmbedError::Stopped)
+                };
+                match self.0.try_get_with(key, work).await.map_err(|error| EmbedError::clone(&error)) {
+                    // Too late for whoever asked; the others have time of their own.
+                    Err(EmbedError::Late) if !asked.load(Ordering::Relaxed) => {}
+                    outcome => return outcome,
+                }
+            }
         };
-        let entry = self.0.try_get_with((user, digest.into()), work);
-        let entry = async { entry.await.map_err(|error: Arc<EmbedError>| EmbedError::clone(&error)) };
         within(deadline, EmbedError::Late, entry).await
     }
 }

@@ -75,10 +75,10 @@ impl Embedder for LocalEmbedder {
             text.truncate(text.floor_char_boundary(self.encoder.max_bytes()));
             text.shrink_to_fit();
         }
-        let waiting = self.queue.push(texts, priority);
+        let waiting = self.queue.push(texts, priority, deadline);
         Box::pin(async move {
             let waiting = waiting?;
-            within(deadline, EmbedError::Late, async { waiting.await.map_err(|_| EmbedError::Stopped) }).await
+            within(deadline, EmbedError::Late, async { waiting.await.unwrap_or(Err(EmbedError::Stopped)) }).await
         })
     }
 }
@@ -91,15 +91,23 @@ impl Drop for LocalEmbedder {
 
 fn work(encoder: &Encoder, queue: &Queue) {
     while let Some((priority, tasks)) = queue.next() {
+        if priority == Priority::Turn {
+            run_urgent(encoder, queue, tasks);
+            continue;
+        }
         run(encoder, tasks, &mut || {
             // A job's long text takes a tenth of a second; a turn does not wait for more than a layer of it.
-            while priority == Priority::Background
-                && let Some(urgent) = queue.next_urgent()
-            {
-                run(encoder, urgent, &mut || ());
+            while let Some(urgent) = queue.next_urgent() {
+                run_urgent(encoder, queue, urgent);
             }
         });
     }
+}
+
+fn run_urgent(encoder: &Encoder, queue: &Queue, tasks: Vec<Task>) {
+    let (began, bytes) = (Instant::now(), tasks.iter().map(|task| task.text.len()).sum());
+    run(encoder, tasks, &mut || ());
+    queue.note(bytes, began.elapsed());
 }
 
 /// A defect in the model's arithmetic costs this batch, not the thread.

@@ -1,15 +1,26 @@
-//! Texts that wait for the model: those of a turn before those of jobs, bounded, and dropped with whoever asked.
+//! Texts that wait for the model: those of a turn before those of jobs, bounded, and dropped with whoever asked. Where
+//! more come than can be done, those that would be late are told at once: a vector that comes too late helps nobody and
+//! makes the next one late as well.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::{EmbedError, Vectors};
 use crate::Priority;
 
 /// A batch ends once it has that many bytes of text. Larger ones are no faster, and everybody in them waits longer.
 const BATCH_BYTES: usize = 256;
+/// What a batch costs beside its texts, as bytes of text.
+const OVERHEAD_BYTES: usize = 16;
+/// Share of what is measured last in what is expected next.
+const NEWS: u32 = 8;
+
+/// The vectors of an order, or why there are none. Dropped, the embedder gave up.
+pub(super) type Reply = oneshot::Receiver<Result<Vectors, EmbedError>>;
 
 /// One text and where its vector goes.
 pub(super) struct Task {
@@ -22,7 +33,17 @@ pub(super) struct Task {
 struct Order {
     vectors: Vectors,
     left: usize,
-    reply: Option<oneshot::Sender<Vectors>>,
+    deadline: Option<Instant>,
+    reply: Option<oneshot::Sender<Result<Vectors, EmbedError>>>,
+}
+
+impl Order {
+    fn answer(&mut self, answer: Result<Vectors, EmbedError>) {
+        if let Some(reply) = self.reply.take() {
+            // Nobody may wait any more.
+            let _ = reply.send(answer);
+        }
+    }
 }
 
 impl Task {
@@ -36,12 +57,20 @@ impl Task {
         let mut order = lock(&self.order);
         order.vectors[self.place] = vector;
         order.left -= 1;
-        if order.left == 0
-            && let Some(reply) = order.reply.take()
-        {
-            // Nobody may wait any more.
-            let _ = reply.send(std::mem::take(&mut order.vectors));
+        if order.left == 0 {
+            let vectors = std::mem::take(&mut order.vectors);
+            order.answer(Ok(vectors));
         }
+    }
+
+    /// Whether its vector would come after its deadline; then who waits is told.
+    fn is_late(&self, ready: Instant) -> bool {
+        let mut order = lock(&self.order);
+        let is_late = order.deadline.is_some_and(|deadline| deadline < ready);
+        if is_late {
+            order.answer(Err(EmbedError::Late));
+        }
+        is_late
     }
 
     /// Gives up on the whole order.
@@ -62,6 +91,8 @@ struct Lanes {
     turn: VecDeque<Task>,
     background: VecDeque<Task>,
     closed: bool,
+    /// How long a byte of text takes, as of late.
+    pace: Duration,
 }
 
 impl Queue {
@@ -75,7 +106,8 @@ impl Queue {
         &self,
         texts: Vec<String>,
         priority: Priority,
-    ) -> Result<oneshot::Receiver<Vectors>, EmbedError> {
+        deadline: Option<Instant>,
+    ) -> Result<Reply, EmbedError> {
         let count = texts.len();
         if count > self.limit {
             return Err(EmbedError::TooMany(self.limit));
@@ -92,7 +124,7 @@ impl Queue {
         if lane.len() + count > self.limit {
             return Err(EmbedError::Busy(lane.len()));
         }
-        let order = Order { vectors: vec![Vec::new(); count], left: count, reply: Some(reply) };
+        let order = Order { vectors: vec![Vec::new(); count], left: count, deadline, reply: Some(reply) };
         let order = Arc::new(Mutex::new(order));
         lane.extend(texts.into_iter().enumerate().map(|(place, text)| Task { text, place, order: order.clone() }));
         drop(lanes);
@@ -105,7 +137,7 @@ impl Queue {
         let mut lanes = lock(&self.lanes);
         while !lanes.closed {
             for priority in [Priority::Turn, Priority::Background] {
-                let batch = take_batch(lanes.lane(priority));
+                let batch = lanes.take_batch(priority);
                 if !batch.is_empty() {
                     return Some((priority, batch));
                 }
@@ -117,8 +149,14 @@ impl Queue {
 
     /// The next batch of turns, where there is one.
     pub(super) fn next_urgent(&self) -> Option<Vec<Task>> {
-        let batch = take_batch(&mut lock(&self.lanes).turn);
+        let batch = lock(&self.lanes).take_batch(Priority::Turn);
         (!batch.is_empty()).then_some(batch)
+    }
+
+    /// Notes how long a batch of so many bytes took.
+    pub(super) fn note(&self, bytes: usize, took: Duration) {
+        let mut lanes = lock(&self.lanes);
+        lanes.pace = (lanes.pace * (NEWS - 1) + took / (bytes + OVERHEAD_BYTES) as u32) / NEWS;
     }
 
     /// Lets nothing in or out any more; whoever waits is told.
@@ -135,21 +173,29 @@ impl Lanes {
             Priority::Background => &mut self.background,
         }
     }
-}
 
-/// Texts from the front until they make a batch, without those that nobody waits for.
-fn take_batch(lane: &mut VecDeque<Task>) -> Vec<Task> {
-    let (mut batch, mut bytes) = (Vec::new(), 0);
-    while let Some(next) = lane.front() {
-        if !batch.is_empty() && bytes + next.text.len() > BATCH_BYTES {
-            break;
+    /// Texts from the front until they make a batch, without those that nobody waits for and those that it is too late
+    /// for. Each of the latter has the model taken for a little faster, so that a slow moment does not refuse all to come.
+    fn take_batch(&mut self, priority: Priority) -> Vec<Task> {
+        let (mut batch, mut bytes) = (Vec::new(), OVERHEAD_BYTES);
+        let (now, mut pace) = (Instant::now(), self.pace);
+        let lane = self.lane(priority);
+        while let Some(next) = lane.front() {
+            let more = bytes + next.text.len();
+            if !batch.is_empty() && more > BATCH_BYTES + OVERHEAD_BYTES {
+                break;
+            }
+            let Some(task) = lane.pop_front().filter(Task::is_wanted) else { continue };
+            if task.is_late(now + pace * more as u32) {
+                pace -= pace / NEWS;
+            } else {
+                bytes = more;
+                batch.push(task);
+            }
         }
-        if let Some(task) = lane.pop_front().filter(Task::is_wanted) {
-            bytes += task.text.len();
-            batch.push(task);
-        }
+        self.pace = pace;
+        batch
     }
-    batch
 }
 
 /// A panic elsewhere leaves nothing half done here.

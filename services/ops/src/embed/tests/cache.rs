@@ -54,6 +54,16 @@ async fn who_joins_a_request_does_not_leave_with_the_first() {
 }
 
 #[tokio::test]
+async fn too_late_for_one_is_not_too_late_for_all() {
+    let fake = FakeOpenAi::start([Reply::Hang, Reply::Hang, Reply::Vectors(4)]);
+    let (models, user) = (models(&fake), UserId(new_id()));
+    let within = |ms| Some(Instant::now() + Duration::from_millis(ms));
+    let (first, second, third) = (within(50), within(100), within(30_000));
+    let all = join_all([first, second, third].map(|deadline| models.embed_message(user, "hello", deadline))).await;
+    assert!(matches!(all[..], [Err(EmbedError::Late), Err(EmbedError::Late), Ok(_)]));
+}
+
+#[tokio::test]
 async fn without_a_model_there_is_no_vector() {
     let none = Models::default().embed_message(UserId(new_id()), "hello", None).await;
     assert!(matches!(none, Err(EmbedError::NoModel)));
