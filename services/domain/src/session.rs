@@ -56,9 +56,10 @@ impl Channel {
         }
     }
 
-    /// Whether all messages of a user come in one stream, so that silence alone tells conversations apart.
-    pub fn is_single_stream(self) -> bool {
-        SINGLE_STREAMS.contains(&self)
+    /// A longer silence ends a session on this channel. Where all messages of a user come in one stream, nothing but
+    /// silence tells conversations apart; elsewhere a caller that comes back within a day finds its session as it was.
+    pub fn longest_silence(self) -> TimeDelta {
+        if SINGLE_STREAMS.contains(&self) { CONVERSATION_GAP } else { SESSION_GAP }
     }
 }
 
@@ -71,15 +72,19 @@ pub const MAX_TURNS: u32 = 1_000;
 /// A longer silence ends a conversation; exactly this long does not.
 pub const CONVERSATION_GAP: TimeDelta = TimeDelta::hours(6);
 
+/// The same for a session that is called by its id, on channels of more than one stream.
+pub const SESSION_GAP: TimeDelta = TimeDelta::hours(24);
+
 /// Turns between two reminders to save what was learned.
 pub const NUDGE_EVERY: i32 = 10;
 
 /// The reminder.
 pub const NUDGE: &str = "Did you solve something complex? Save it with skill_save.";
 
-/// Whether a conversation with its last message then is over now. One without a message has not begun.
-pub fn is_over(last_message_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
-    last_message_at.is_some_and(|last| now - last > CONVERSATION_GAP)
+/// Whether a conversation with its last message then has been silent for longer than `gap` now. One without a message has
+/// not begun.
+pub fn is_over(last_message_at: Option<DateTime<Utc>>, gap: TimeDelta, now: DateTime<Utc>) -> bool {
+    last_message_at.is_some_and(|last| now - last > gap)
 }
 
 #[cfg(test)]
@@ -88,10 +93,11 @@ mod tests {
 
     #[test]
     fn six_hours_and_a_second_end_a_conversation() {
-        let last = DateTime::UNIX_EPOCH;
-        assert!(!is_over(Some(last), last + TimeDelta::hours(6)));
-        assert!(is_over(Some(last), last + TimeDelta::hours(6) + TimeDelta::seconds(1)));
-        assert!(!is_over(None, last + TimeDelta::days(300)));
+        let (last, gap) = (DateTime::UNIX_EPOCH, Channel::Voice.longest_silence());
+        assert!(!is_over(Some(last), gap, last + TimeDelta::hours(6)));
+        assert!(is_over(Some(last), gap, last + TimeDelta::hours(6) + TimeDelta::seconds(1)));
+        assert!(!is_over(None, gap, last + TimeDelta::days(300)));
+        assert!(!is_over(Some(last), Channel::Chat.longest_silence(), last + TimeDelta::hours(24)));
     }
 
     #[test]

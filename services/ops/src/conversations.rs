@@ -10,14 +10,17 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use crate::App;
 use crate::memories::Question;
 use crate::page::{self, Page, rows_for};
 pub use crate::summarize::ConversationSummary;
 use crate::summarize::{Speaker, summarize_conversation};
+use crate::{App, compute};
 
 /// Messages of a conversation that its summary is made from: the last ones.
 const SUMMARIZED: i64 = 400;
+
+/// Characters of each of them: what it is about is said first.
+const CHARACTERS: i32 = 2000;
 
 /// Which conversations.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -46,8 +49,20 @@ pub struct ConversationView {
     pub started_at: DateTime<Utc>,
     /// Over since.
     pub ended_at: DateTime<Utc>,
+    /// Whether it had read what is not to be trusted; then its title is in no snapshot.
+    pub tainted: bool,
     /// What it came to.
     pub summary: ConversationSummary,
+}
+
+/// What the conversation before came to.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PreviousSummary {
+    /// What it came to.
+    #[serde(flatten)]
+    pub summary: ConversationSummary,
+    /// Whether it had read what is not to be trusted: what is said here may be somebody else's words.
+    pub tainted: bool,
 }
 
 /// Lists conversations, the last first; with `q` the best first.
@@ -83,6 +98,7 @@ impl ConversationView {
             channel: Channel::from_wire(&conversation.channel).unwrap_or_default(),
             started_at: conversation.started_at,
             ended_at: conversation.ended_at,
+            tainted: conversation.tainted,
             summary: serde_json::from_value(conversation.summary).map_err(Error::internal)?,
         })
     }
@@ -92,14 +108,16 @@ impl ConversationView {
 pub(crate) async fn previous_summary(
     app: &App,
     principal: &Principal,
-    opened: &Opened,
-) -> Result<Option<ConversationSummary>> {
-    if let Some(summary) = &opened.previous_summary {
-        return serde_json::from_value(summary.clone()).map(Some).map_err(Error::internal);
-    }
+    opened: &mut Opened,
+) -> Result<Option<PreviousSummary>> {
     let Some(previous) = opened.session.previous else { return Ok(None) };
-    let said = Said::read(app, principal, previous).await?;
-    Ok(said.map(|said| ConversationSummary::extract(&said.messages())))
+    let tainted = opened.previous_tainted;
+    if let Some(summary) = opened.previous_summary.take() {
+        let summary = serde_json::from_value(summary).map_err(Error::internal)?;
+        return Ok(Some(PreviousSummary { summary, tainted }));
+    }
+    let Some(said) = Said::read(app, principal, previous).await? else { return Ok(None) };
+    Ok(Some(PreviousSummary { summary: said.extract().await?, tainted }))
 }
 
 /// Makes and keeps the summary of a session that is over. No transaction is open while a model answers; made twice, it
@@ -113,12 +131,22 @@ pub async fn summarize_session(app: &App, principal: &Principal, session: Uuid) 
         return Ok(());
     }
     let Some(said) = Said::read(app, principal, session).await? else { return Ok(()) };
-    let summary = summarize_conversation(&app.models, &said.messages()).await?;
+    match summarize_conversation(&app.models, &said.messages()).await {
+        Ok(summary) => keep(app, principal, session, &summary).await,
+        Err(error) => {
+            // Better than none, should the model stay away.
+            keep(app, principal, session, &said.extract().await?).await?;
+            Err(error.into())
+        }
+    }
+}
+
+async fn keep(app: &App, principal: &Principal, session: Uuid, summary: &ConversationSummary) -> Result<()> {
     let lists = [&summary.topics, &summary.decisions, &summary.preferences, &summary.pending];
     let text: Vec<&str> =
         std::iter::once(&summary.title).chain(lists.into_iter().flatten()).map(String::as_str).collect();
     let terms = list_distinct_terms(&text.join("\n"));
-    let value = serde_json::to_value(&summary).map_err(Error::internal)?;
+    let value = serde_json::to_value(summary).map_err(Error::internal)?;
     let made_by = summary.made_by.as_str();
     let new = NewConversation { session, title: &summary.title, summary: &value, made_by, terms: &terms };
     conversations::put(&app.db, principal, &new).await
@@ -130,8 +158,13 @@ struct Said(Vec<sessions::Message>);
 impl Said {
     /// `None` where nothing was said.
     async fn read(app: &App, principal: &Principal, session: Uuid) -> Result<Option<Self>> {
-        let messages = sessions::list_last_messages(&app.db, principal, session, SUMMARIZED).await?;
+        let messages = sessions::list_last_messages(&app.db, principal, session, (SUMMARIZED, CHARACTERS)).await?;
         Ok((!messages.is_empty()).then_some(Self(messages)))
+    }
+
+    /// Stemming all of it takes some milliseconds.
+    async fn extract(self) -> Result<ConversationSummary> {
+        compute(move || Ok(ConversationSummary::extract(&self.messages()))).await
     }
 
     fn messages(&self) -> Vec<(Speaker, &str)> {

@@ -8,6 +8,7 @@ use knowhow_domain::index::IndexLine;
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 use knowhow_domain::{Channel, Error, Result, SKILLS_GUIDANCE, Scope, TenantId, UserId, manifest};
 use knowhow_store::Principal;
+use knowhow_store::sessions::{self, SessionKey};
 use knowhow_store::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot};
 use moka::sync::Cache;
 use serde::{Deserialize, Serialize};
@@ -22,11 +23,11 @@ use crate::{App, Call, compute};
 pub struct SnapshotView {
     /// Its id.
     pub id: Uuid,
-    /// SHA-256 of `text`, hex. The same text keeps it, and its id.
+    /// SHA-256 of `text`, hex. Rendered anew with the same text, it keeps its id.
     pub sha256: String,
     /// When these bytes were first rendered.
     pub created_at: DateTime<Utc>,
-    /// From when on sessions are given a newer one.
+    /// From then on at the latest, sessions that begin are given one that was rendered later.
     pub expires_at: DateTime<Utc>,
     /// About how many tokens `text` is to a model.
     pub tokens: usize,
@@ -114,6 +115,22 @@ pub async fn get_snapshot(app: &App, principal: &Principal) -> Result<CurrentVie
     view(app, principal, current)
 }
 
+/// The text of the snapshot that a session, by id or key, began with; that of the current one where there is no such
+/// session.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn get_frozen_text(app: &App, principal: &Principal, session: Option<&str>) -> Result<String> {
+    principal.require(Scope::Sessions)?;
+    if let Some(name) = session {
+        let key = Uuid::try_parse(name).map_or(SessionKey::Open(name), SessionKey::Id);
+        if let Some(opened) = sessions::find(&app.db, principal, key).await? {
+            return Ok(opened.snapshot.text);
+        }
+    }
+    Ok(get_snapshot(app, principal).await?.snapshot.text)
+}
+
 /// Renders the snapshot anew, now.
 ///
 /// # Errors
@@ -121,7 +138,7 @@ pub async fn get_snapshot(app: &App, principal: &Principal) -> Result<CurrentVie
 pub async fn refresh_snapshot(app: &App, principal: &Principal, call: &Call) -> Result<CurrentView> {
     principal.require(Scope::Sessions)?;
     call.check()?;
-    let current = render(app, principal, budget_of(principal, None, None), true).await?;
+    let current = render(app, principal, budget_of(principal, None, None), Cause::Refresh).await?;
     view(app, principal, current)
 }
 
@@ -137,16 +154,27 @@ pub(crate) async fn current(app: &App, principal: &Principal, index_budget: i32)
     let now = app.now();
     match snapshots::find_current(&app.db, principal, index_budget, now).await? {
         Some(current) if current.is_whole && now < current.rendered_at + app.snapshot_lifetime => Ok(current),
-        _ => render(app, principal, index_budget, true).await,
+        _ => render(app, principal, index_budget, Cause::Session).await,
     }
 }
 
-/// Renders from one consistent read, and keeps it. `is_asked` says that somebody waits, so that the user is active.
+/// Why a snapshot is rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// A session begins, or somebody reads it.
+    Session,
+    /// Somebody wants what is true now, whatever the budget of the sessions to come.
+    Refresh,
+    /// It is about to expire.
+    Age,
+}
+
+/// Renders from one consistent read, and keeps it.
 pub(crate) async fn render(
     app: &App,
     principal: &Principal,
     index_budget: i32,
-    is_asked: bool,
+    cause: Cause,
 ) -> Result<CurrentSnapshot> {
     let now = app.now();
     let parts = snapshots::read_parts(&app.db, principal).await?;
@@ -155,7 +183,8 @@ pub(crate) async fn render(
     let index = &rendered.index;
     let omitted = json!({"omitted": index.omitted, "shortened": index.shortened + index.bare});
     let sha256 = manifest::digest(rendered.text.as_bytes());
-    let new = NewSnapshot { sha256, text: &rendered.text, omitted: &omitted, revision, now, is_asked };
+    let (is_asked, is_alone) = (cause != Cause::Age, cause == Cause::Refresh);
+    let new = NewSnapshot { sha256, text: &rendered.text, omitted: &omitted, revision, now, is_asked, is_alone };
     let snapshot = snapshots::put(&app.db, principal, index_budget, &new).await?;
     let snapshot = snapshot.ok_or_else(|| Error::internal("a snapshot was rendered and not kept"))?;
     Ok(CurrentSnapshot { snapshot, rendered_at: now, is_whole: true, stale: Vec::new() })

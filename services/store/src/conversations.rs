@@ -22,6 +22,8 @@ pub struct Conversation {
     pub made_by: String,
     /// See sessions.
     pub channel: String,
+    /// Whether it had read what is not to be trusted.
+    pub tainted: bool,
     /// Opened.
     pub started_at: DateTime<Utc>,
     /// Over since.
@@ -31,16 +33,17 @@ pub struct Conversation {
 // Only of a session that is over; made again, it replaces what an extract said, never what a model said.
 const PUT: &str = "-- conversations.put
     insert into conversation_summaries as c
-        (tenant_id, user_id, session_id, title, summary, made_by, terms, channel, started_at, ended_at)
-    select $1, $2, $3, $4, $5, $6, $7, s.channel, s.started_at, s.ended_at
+        (tenant_id, user_id, session_id, title, summary, made_by, terms, channel, tainted, started_at, ended_at)
+    select $1, $2, $3, $4, $5, $6, $7, s.channel, s.tainted_by <> '{}', s.started_at, s.ended_at
     from sessions s
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is not null
     on conflict (tenant_id, user_id, session_id) do update
-    set title = excluded.title, summary = excluded.summary, made_by = excluded.made_by, terms = excluded.terms
+    set title = excluded.title, summary = excluded.summary, made_by = excluded.made_by, terms = excluded.terms,
+        tainted = c.tainted or excluded.tainted
     where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'";
 
 const LIST: &str = "-- conversations.list
-    select c.session_id, c.title, c.summary, c.made_by, c.channel, c.started_at, c.ended_at
+    select c.session_id, c.title, c.summary, c.made_by, c.channel, c.tainted, c.started_at, c.ended_at
     from conversation_summaries c
     where c.tenant_id = $1 and c.user_id = $2 and (c.ended_at, c.session_id) < ($3, $4)
     order by c.ended_at desc, c.session_id desc
@@ -53,7 +56,7 @@ const SEARCH: &str = "-- conversations.search
         from conversation_summaries c
         where c.tenant_id = $1 and c.user_id = $2 and c.terms && $3
     )
-    select session_id, title, summary, made_by, channel, started_at, ended_at
+    select session_id, title, summary, made_by, channel, tainted, started_at, ended_at
     from scored
     order by words desc, ended_at desc, session_id desc
     limit $5";
@@ -120,7 +123,8 @@ fn conversation_of(row: &Row) -> Result<Conversation, tokio_postgres::Error> {
         summary: row.try_get(2)?,
         made_by: row.try_get(3)?,
         channel: row.try_get(4)?,
-        started_at: row.try_get(5)?,
-        ended_at: row.try_get(6)?,
+        tainted: row.try_get(5)?,
+        started_at: row.try_get(6)?,
+        ended_at: row.try_get(7)?,
     })
 }

@@ -20,8 +20,8 @@ pub struct Pending {
     pub description: String,
     /// Phrases that call for it.
     pub triggers: Vec<String>,
-    /// Model and digest of the text that its vector was made of, where it has one.
-    pub embedded: Option<(String, Vec<u8>)>,
+    /// Digest of the text that its vector by the model asked for was made of, where it has one.
+    pub text_digest: Option<Vec<u8>>,
 }
 
 /// A vector for a skill.
@@ -35,21 +35,23 @@ pub struct Embedding {
     pub vector: Vec<f32>,
 }
 
-/// What is to be embedded of a skill; `None` where it is gone.
+/// What is to be embedded of a skill by a model; `None` where the skill is gone.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_pending(tx: &mut TenantTx, skill: SkillId) -> Result<Option<Pending>> {
+pub async fn find_pending(tx: &mut TenantTx, model: &str, skill: SkillId) -> Result<Option<Pending>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query_as!(
         Row,
         r#"-- embeddings.find_pending
-        select s.skill_id, s.name, s.description, s.triggers, e.model as "model?", e.text_digest as "text_digest?"
+        select s.skill_id, s.name, s.description, s.triggers, e.text_digest as "text_digest?"
         from skills s
-        left join skill_embeddings e on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id
-        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3"#,
+        left join skill_embeddings e
+            on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $4"#,
         tenant,
         user,
+        model,
         skill.0
     )
     .fetch_optional(tx.conn())
@@ -67,10 +69,11 @@ pub async fn list_stale(tx: &mut TenantTx, model: &str, limit: i64) -> Result<Ve
     let rows = sqlx::query_as!(
         Row,
         r#"-- embeddings.list_stale
-        select s.skill_id, s.name, s.description, s.triggers, e.model as "model?", e.text_digest as "text_digest?"
+        select s.skill_id, s.name, s.description, s.triggers, null::bytea as text_digest
         from skills s
-        left join skill_embeddings e on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id
-        where s.tenant_id = $1 and s.user_id = $2 and e.model is distinct from $3
+        where s.tenant_id = $1 and s.user_id = $2 and not exists (
+            select from skill_embeddings e
+            where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3)
         order by s.skill_id
         limit $4"#,
         tenant,
@@ -99,15 +102,7 @@ pub async fn put_embeddings(
     now: DateTime<Utc>,
 ) -> Result<u64> {
     let (tenant, user) = (tx.tenant(), tx.user());
-    sqlx::query!(
-        "-- embeddings.lock
-        select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",
-        tenant,
-        user
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
+    tx.lock_catalog().await?;
     let skills: Vec<Uuid> = embeddings.iter().map(|e| e.of.skill.0).collect();
     let names: Vec<&str> = embeddings.iter().map(|e| e.of.name.as_str()).collect();
     let descriptions: Vec<&str> = embeddings.iter().map(|e| e.of.description.as_str()).collect();
@@ -123,7 +118,7 @@ pub async fn put_embeddings(
                 as made (skill_id, name, description, triggers, text_digest, embedding)
             join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = made.skill_id and s.name = made.name
                 and s.description = made.description and to_jsonb(s.triggers) = made.triggers
-            on conflict (tenant_id, user_id, skill_id) do update set model = excluded.model,
+            on conflict (tenant_id, user_id, skill_id, model) do update set
                 text_digest = excluded.text_digest, embedding = excluded.embedding, updated_at = excluded.updated_at
             returning e.skill_id
         ), catalog as (
@@ -153,7 +148,6 @@ struct Row {
     name: String,
     description: String,
     triggers: Vec<String>,
-    model: Option<String>,
     text_digest: Option<Vec<u8>>,
 }
 
@@ -164,7 +158,7 @@ impl Row {
             name: self.name,
             description: self.description,
             triggers: self.triggers,
-            embedded: self.model.zip(self.text_digest),
+            text_digest: self.text_digest,
         }
     }
 }

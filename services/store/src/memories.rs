@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, new_id};
+use pgvector::HalfVector;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -70,21 +71,36 @@ const LIST: &str = "-- memories.list
     order by m.memory_id desc
     limit $7";
 
+const LIST_STALE: &str = "-- memories.list_stale
+    select m.memory_id, m.content from memories m
+    where m.tenant_id = $1 and m.user_id = $2 and m.memory_id > $4 and not exists (
+        select from memory_embeddings e
+        where e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $3)
+    order by m.memory_id
+    limit $5";
+
 const SEARCH: &str = "-- memories.search
-    with scored as (
-        select m.*,
-               (select coalesce(sum(t.weight), 0) from unnest($3::text[], $4::real[]) as t (term, weight)
-                where t.term = any (m.terms)) as words,
+    with said as (
+        select m.memory_id, sum(q.weight) as words
+        from memories m
+        cross join unnest(m.terms) as t (term)
+        join unnest($3::text[], $4::real[]) as q (term, weight) using (term)
+        where m.tenant_id = $1 and m.user_id = $2 and ($7::text is null or m.kind = $7)
+        group by m.memory_id
+    ), scored as (
+        select m.*, coalesce(s.words, 0)::real as words,
                (1 - (e.embedding <=> $5::real[]::vector::halfvec))::real as cosine
         from memories m
+        left join said s on s.memory_id = m.memory_id
         left join memory_embeddings e
             on e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $6
+            and vector_dims(e.embedding::vector) = cardinality($5::real[])
         where m.tenant_id = $1 and m.user_id = $2 and ($7::text is null or m.kind = $7)
     )
-    select memory_id, kind, content, tags, importance, core, session, tainted, created_at, words::real, cosine
+    select memory_id, kind, content, tags, importance, core, session, tainted, created_at, words, cosine
     from scored
     where words > 0 or cosine > $9
-    order by words + coalesce(cosine, 0) desc, memory_id desc
+    order by case when cosine is null then words else (words + greatest(cosine, 0)) / 2 end desc, memory_id desc
     limit $8";
 
 /// Keeps a memory; `None` where the user has as many as can be. Requests at the same moment may pass the limits by their
@@ -109,8 +125,8 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
             where memories < $14 and (not $9 or core < $15)
             returning memory_id, tainted
         ), embedded as (
-            insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding)
-            select $1, $2, memory_id, $12, $13::real[]::vector::halfvec from made where $12::text is not null
+            insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding, updated_at)
+            select $1, $2, memory_id, $12, $13::real[]::vector::halfvec, $11 from made where $12::text is not null
         ), catalog as (
             update user_catalogs c set revision = c.revision + 1
             from made where $9 and c.tenant_id = $1 and c.user_id = $2
@@ -199,6 +215,55 @@ pub async fn delete(tx: &mut TenantTx, memory: Uuid) -> Result<bool> {
     .await
     .map_err(refuse)?;
     Ok(gone.is_some())
+}
+
+/// Memories behind one that have no vector of this model, in the order of their ids: id and content.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_stale(
+    db: &Database,
+    principal: &Principal,
+    model: &str,
+    after: Uuid,
+    limit: i64,
+) -> Result<Vec<(Uuid, String)>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST_STALE, &[&tenant, &user, &model, &after, &limit]).await?;
+    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+}
+
+/// Puts vectors of one model; a memory that is gone by now has none.
+///
+/// # Errors
+/// `Unavailable`; `Internal` for a vector that Postgres does not take.
+pub async fn put_embeddings(
+    tx: &mut TenantTx,
+    model: &str,
+    vectors: &[(Uuid, Vec<f32>)],
+    now: DateTime<Utc>,
+) -> Result<()> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let ids: Vec<Uuid> = vectors.iter().map(|(id, _)| *id).collect();
+    let vectors: Vec<HalfVector> = vectors.iter().map(|(_, vector)| HalfVector::from_f32_slice(vector)).collect();
+    sqlx::query!(
+        "-- memories.put_embeddings
+        insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding, updated_at)
+        select $1, $2, m.memory_id, $3, made.embedding, $4
+        from unnest($5::uuid[], $6::halfvec[]) as made (memory_id, embedding)
+        join memories m on m.tenant_id = $1 and m.user_id = $2 and m.memory_id = made.memory_id
+        on conflict (tenant_id, user_id, memory_id, model) do nothing",
+        tenant,
+        user,
+        model,
+        now,
+        &ids,
+        &vectors as &[HalfVector]
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(())
 }
 
 /// What memories are looked for by.

@@ -33,36 +33,56 @@ pub struct Pruned {
     pub snapshots: u64,
 }
 
-/// Removes what is past its time: at most `batch` rows of each kind, and the due archives of at most `batch` users.
+impl Pruned {
+    /// Whether a round of `batch` may have left something.
+    pub fn has_more(&self, batch: i64) -> bool {
+        let counts = [self.idempotency_keys, self.usage_events, self.jobs, self.sessions, self.idle_snapshots];
+        counts.into_iter().any(|count| count >= batch.unsigned_abs())
+    }
+}
+
+/// Removes what is past its time: at most `batch` rows of each kind, and the due archives of at most `batch` users. A kind
+/// that fails keeps none of the others.
 ///
 /// # Errors
-/// `Unavailable`; whatever was removed before stays removed.
+/// The first failure, after everything else; whatever was removed stays removed.
 pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Pruned> {
+    let mut failed = None;
+    let mut count = |removed: Result<u64>| {
+        removed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "not all that is past its time was cleared; it is tried again");
+            failed.get_or_insert(error);
+            0
+        })
+    };
     let mut pruned = Pruned {
-        idempotency_keys: prune_idempotency_keys(db, now, batch).await?,
-        usage_events: prune_usage_events(db, now, batch).await?,
-        jobs: prune_jobs(db, now, batch).await?,
-        sessions: prune_sessions(db, now, batch).await?,
-        idle_snapshots: prune_idle_snapshots(db, now, batch).await?,
-        snapshots: prune_snapshots(db, now, batch).await?,
+        idempotency_keys: count(prune_idempotency_keys(db, now, batch).await),
+        usage_events: count(prune_usage_events(db, now, batch).await),
+        jobs: count(prune_jobs(db, now, batch).await),
+        sessions: count(prune_sessions(db, now, batch).await),
+        idle_snapshots: count(prune_idle_snapshots(db, now, batch).await),
+        snapshots: count(prune_snapshots(db, now, batch).await),
         ..Pruned::default()
     };
-    for (tenant, user) in list_owners_of_due_archives(db, now, batch).await? {
-        // One user's archive that cannot be cleared now is no reason to leave the others'.
+    let owners = list_owners_of_due_archives(db, now, batch).await;
+    for (tenant, user) in owners.unwrap_or_else(|error| {
+        count(Err(error));
+        Vec::new()
+    }) {
         match prune_archive(db, tenant, user, now).await {
             Ok((skills, files)) => {
                 pruned.archived_skills += skills;
                 pruned.files += files;
             }
-            Err(error) => tracing::warn!(%error, "an archive was not cleared; it is tried again"),
+            Err(error) => _ = count(Err(error)),
         }
     }
-    Ok(pruned)
+    failed.map_or(Ok(pruned), Err)
 }
 
 /// Each statement has a transaction of its own: what it removed stays removed if the next one fails.
 async fn remove(db: &Database, statement: Query<'_, Postgres, PgArguments>) -> Result<u64> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db).await?;
     let removed = statement.execute(tx.conn()).await.map_err(refuse)?.rows_affected();
     tx.commit().await?;
     Ok(removed)
@@ -110,9 +130,11 @@ async fn prune_sessions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
         "-- prune.prune_sessions
         delete from sessions where (tenant_id, user_id, session_id) in (
             (select s.tenant_id, s.user_id, s.session_id
-             from sessions s join tenants t on t.tenant_id = s.tenant_id
-             where s.ended_at < $1::timestamptz
-                   - make_interval(days => coalesce((t.settings ->> 'conversation_days')::integer, 90))
+             from tenants t cross join lateral (
+                 select s.tenant_id, s.user_id, s.session_id from sessions s
+                 where s.tenant_id = t.tenant_id and s.ended_at < $1::timestamptz - greatest(
+                     make_interval(days => coalesce((t.settings ->> 'conversation_days')::integer, 90)), interval '1 day')
+                 limit $2) s
              limit $2)
             union all
             (select s.tenant_id, s.user_id, s.session_id from sessions s
@@ -137,25 +159,50 @@ async fn prune_idle_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> 
     remove(db, statement).await
 }
 
-async fn prune_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
-    let statement = sqlx::query!(
-        "-- prune.prune_snapshots
-        delete from snapshots where (tenant_id, user_id, snapshot_id) in (
-            select n.tenant_id, n.user_id, n.snapshot_id from snapshots n
-            where n.created_at < $1::timestamptz - interval '1 day'
-              and not exists (select from sessions s where s.tenant_id = n.tenant_id and s.user_id = n.user_id
-                              and s.snapshot_id = n.snapshot_id)
-              and not exists (select from current_snapshots c where c.tenant_id = n.tenant_id
-                              and c.user_id = n.user_id and c.snapshot_id = n.snapshot_id)
-            limit $2)",
-        now,
-        batch
-    );
-    remove(db, statement).await
+/// Looks through all of them by their keys, a page at a time: nearly all are referred to, which no index tells.
+async fn prune_snapshots(db: &Database, now: DateTime<Utc>, page: i64) -> Result<u64> {
+    let (mut after, mut removed) = ([Uuid::nil(); 3], 0);
+    loop {
+        let mut tx = SystemTx::begin_at_leisure(db).await?;
+        let row = sqlx::query!(
+            r#"-- prune.prune_snapshots
+            with page as materialized (
+                select n.tenant_id, n.user_id, n.snapshot_id, n.created_at from snapshots n
+                where (n.tenant_id, n.user_id, n.snapshot_id) > ($2, $3, $4)
+                order by n.tenant_id, n.user_id, n.snapshot_id
+                limit $5
+            ), removed as (
+                delete from snapshots n using page p
+                where n.tenant_id = p.tenant_id and n.user_id = p.user_id and n.snapshot_id = p.snapshot_id
+                  and p.created_at < $1::timestamptz - interval '1 day'
+                  and not exists (select from sessions s where s.tenant_id = p.tenant_id and s.user_id = p.user_id
+                                  and s.snapshot_id = p.snapshot_id)
+                  and not exists (select from current_snapshots c where c.tenant_id = p.tenant_id
+                                  and c.user_id = p.user_id and c.snapshot_id = p.snapshot_id)
+                returning 1
+            )
+            select (select count(*) from removed) as "removed!", p.tenant_id, p.user_id, p.snapshot_id
+            from page p
+            order by p.tenant_id desc, p.user_id desc, p.snapshot_id desc
+            limit 1"#,
+            now,
+            after[0],
+            after[1],
+            after[2],
+            page
+        )
+        .fetch_optional(tx.conn())
+        .await
+        .map_err(refuse)?;
+        tx.commit().await?;
+        let Some(row) = row else { return Ok(removed) };
+        removed += row.removed.unsigned_abs();
+        after = [row.tenant_id, row.user_id, row.snapshot_id];
+    }
 }
 
 async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Vec<(Uuid, Uuid)>> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db).await?;
     let owners = sqlx::query!(
         "-- prune.list_owners_of_due_archives
         select distinct tenant_id, user_id from archived_skills where purge_at <= $1 limit $2",
@@ -172,7 +219,7 @@ async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i
 /// The owner's catalogue row is locked first: a writer that is about to reuse a file's digest stands behind, and then
 /// stores the file again. One owner at a time, so that nobody waits for somebody else's archive.
 async fn prune_archive(db: &Database, tenant: Uuid, user: Uuid, now: DateTime<Utc>) -> Result<(u64, u64)> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db).await?;
     sqlx::query!(
         "-- prune.lock_owner
         select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",

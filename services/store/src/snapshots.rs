@@ -65,7 +65,7 @@ const READ_PARTS: &str = "-- snapshots.read_parts
         where s.tenant_id = $1 and s.user_id = $2 and not s.tainted order by s.version desc limit 1
     ), past as (
         select c.title, c.ended_at from conversation_summaries c
-        where c.tenant_id = $1 and c.user_id = $2 order by c.ended_at desc, c.session_id desc limit 3
+        where c.tenant_id = $1 and c.user_id = $2 and not c.tainted order by c.ended_at desc, c.session_id desc limit 3
     )
     select 0 as part, '' as a, null::text as b, null::text as c, null::real as n, null::timestamptz as at, u.revision
     from user_catalogs u where u.tenant_id = $1 and u.user_id = $2
@@ -95,6 +95,11 @@ const PUT: &str = "-- snapshots.put
         set snapshot_id = excluded.snapshot_id, revision = excluded.revision, rendered_at = excluded.rendered_at,
             used_at = case when $10 then excluded.used_at else c.used_at end
         where c.tenant_id = $1 and c.user_id = $2 and c.revision <= excluded.revision
+    ), evicted as (
+        delete from current_snapshots where tenant_id = $1 and user_id = $2 and index_budget in (
+            select c.index_budget from current_snapshots c
+            where c.tenant_id = $1 and c.user_id = $2 and c.index_budget <> $3
+            order by c.used_at desc offset $11)
     )
     select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at from wanted n";
 
@@ -178,7 +183,12 @@ pub struct NewSnapshot<'a> {
     pub now: DateTime<Utc>,
     /// Whether somebody asked for it, so that the user counts as active.
     pub is_asked: bool,
+    /// Whether snapshots of other budgets are not current any more.
+    pub is_alone: bool,
 }
+
+/// Budgets of a user, beside the one that is rendered, whose snapshots are kept current: each is rendered anew all day.
+const OTHER_BUDGETS: i64 = 3;
 
 /// Makes it the current one. The same bytes as before keep their row; one of later parts is never replaced by one of
 /// earlier ones.
@@ -192,13 +202,14 @@ pub async fn put(
     new: &NewSnapshot<'_>,
 ) -> Result<Option<Snapshot>> {
     let (tenant, user, sha256) = (principal.tenant().0, principal.user()?.0, new.sha256.as_slice());
-    let NewSnapshot { text, omitted, revision, now, is_asked, .. } = new;
+    let NewSnapshot { text, omitted, revision, now, is_asked, is_alone, .. } = new;
+    let kept: i64 = if *is_alone { 0 } else { OTHER_BUDGETS };
     let rows = read(
         db,
         principal,
         Durability::Full,
         PUT,
-        &[&tenant, &user, &index_budget, &sha256, &new_id(), text, omitted, now, revision, is_asked],
+        &[&tenant, &user, &index_budget, &sha256, &new_id(), text, omitted, now, revision, is_asked, &kept],
     )
     .await?;
     Ok(rows_as(&rows, |row| snapshot_at(row, 0))?.into_iter().next())

@@ -60,15 +60,7 @@ pub async fn put(
 ) -> Result<Option<Soul>> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     // Writers stand in line here, so that the statement below sees the version of the one before.
-    sqlx::query!(
-        "-- souls.lock
-        select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",
-        tenant,
-        user
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
+    tx.lock_catalog().await?;
     // The revision keeps a snapshot that was rendered before from replacing a later one; who empties the soul wants it
     // out of the sessions to come, as with whatever is deleted.
     let row = sqlx::query!(

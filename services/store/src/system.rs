@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, Scope, TenantId, UserId, new_id};
-use sqlx::Row;
 use uuid::Uuid;
 
 use crate::credential::{Algorithm, Issuer, IssuerKeys, Sealer};
@@ -190,55 +189,4 @@ pub(crate) async fn find_owner(db: &Database, tenant: TenantId, user: UserId) ->
         })
     })
     .transpose()
-}
-
-/// Enqueues `task` about each skill that has no vector of this model, unless such a job is there, dead or alive. Skills
-/// are looked through in the order of their keys, `page` at a time.
-///
-/// Why: which skills an earlier model embedded, or none, is a question over all tenants.
-///
-/// # Errors
-/// `Unavailable`; what was enqueued before stays enqueued.
-pub async fn enqueue_stale_embeddings(db: &Database, task: &str, model: &str, page: i64) -> Result<i64> {
-    let (mut after, mut enqueued) = ([Uuid::nil(); 3], 0);
-    loop {
-        let mut tx = SystemTx::begin(db).await?;
-        let row = sqlx::query(
-            "-- system.enqueue_stale_embeddings
-            with page as materialized (
-                select s.tenant_id, s.user_id, s.skill_id from skills s
-                where (s.tenant_id, s.user_id, s.skill_id) > ($3, $4, $5)
-                order by s.tenant_id, s.user_id, s.skill_id
-                limit $6
-            ), stale as (
-                select app.enqueue_for(p.tenant_id, p.user_id, $1, jsonb_build_object('skill_id', p.skill_id),
-                                       p.skill_id::text)
-                from page p
-                left join skill_embeddings e
-                    on e.tenant_id = p.tenant_id and e.user_id = p.user_id and e.skill_id = p.skill_id
-                where e.model is distinct from $2
-                  and not exists (select from graphile_worker._private_jobs j
-                                  where j.key = concat_ws(':', p.tenant_id, p.user_id, $1, p.skill_id))
-            )
-            select (select count(*) from stale), p.tenant_id, p.user_id, p.skill_id
-            from page p
-            order by p.tenant_id desc, p.user_id desc, p.skill_id desc
-            limit 1",
-        )
-        .bind(task)
-        .bind(model)
-        .bind(after[0])
-        .bind(after[1])
-        .bind(after[2])
-        .bind(page)
-        .fetch_optional(tx.conn())
-        .await
-        .map_err(refuse)?;
-        tx.commit().await?;
-        let Some(row) = row else { return Ok(enqueued) };
-        enqueued += row.try_get::<i64, _>(0).map_err(refuse)?;
-        for (at, key) in after.iter_mut().enumerate() {
-            *key = row.try_get(at + 1).map_err(refuse)?;
-        }
-    }
 }

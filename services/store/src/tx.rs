@@ -46,14 +46,24 @@ pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId
 
 /// Begins on a connection that lives. The pool does not test those that it has kept, so after a restart of Postgres some
 /// are dead: each is found out, dropped, and costs another try. Nothing was asked of it yet, so nothing is done twice.
-async fn begin_on_live(pool: &PgPool, begin: &str) -> Result<Transaction<'static, Postgres>> {
+pub(crate) async fn begin_on_live(pool: &PgPool, begin: &str) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     let mut kept = pool.size();
     loop {
         #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
         match pool.begin_with(AssertSqlSafe(begin.to_owned())).await {
-            Err(sqlx::Error::Io(_)) if kept > 0 => kept -= 1,
-            begun => return begun.map_err(refuse),
+            Err(error) if kept > 0 && is_lost(&error) => kept -= 1,
+            begun => return begun,
         }
+    }
+}
+
+/// A server that goes down says so on the connections it closes (PostgreSQL, appendix A: 57P01 to 57P05), which is read at
+/// the next statement; after a crash there is nothing to read.
+fn is_lost(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) => true,
+        sqlx::Error::Database(said) => said.code().is_some_and(|code| code.starts_with("57P")),
+        _ => false,
     }
 }
 
@@ -88,7 +98,7 @@ impl TenantTx {
     async fn open(db: &Database, principal: &Principal, role: DatabaseRole, user: UserId) -> Result<Self> {
         let turn = turns::take(principal.tenant(), user).await?;
         let begin = begin_statement(role, principal.tenant(), user, db.statement_timeout_ms);
-        let tx = begin_on_live(&db.writes, &begin).await?;
+        let tx = begin_on_live(&db.writes, &begin).await.map_err(refuse)?;
         Ok(Self { tx, tenant: principal.tenant(), user, actor: principal.actor().to_owned(), _turn: turn })
     }
 
@@ -98,6 +108,22 @@ impl TenantTx {
     /// `Unavailable` where the answer did not come; the caller then repeats with the same idempotency key.
     pub async fn commit(self) -> Result<()> {
         self.tx.commit().await.map_err(refuse)
+    }
+
+    /// Takes the user's catalogue row, which all writes to what recall and snapshots show take first: what is read behind
+    /// it is current, and nobody waits in a circle.
+    pub(crate) async fn lock_catalog(&mut self) -> Result<()> {
+        let (tenant, user) = (self.tenant(), self.user());
+        sqlx::query!(
+            "-- tx.lock_catalog
+            select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",
+            tenant,
+            user
+        )
+        .fetch_optional(self.conn())
+        .await
+        .map_err(refuse)?;
+        Ok(())
     }
 
     pub(crate) fn conn(&mut self) -> &mut PgConnection {
@@ -123,10 +149,20 @@ pub(crate) struct SystemTx {
 }
 
 impl SystemTx {
+    /// For what a request waits for.
     pub(crate) async fn begin(db: &Database) -> Result<Self> {
+        Self::open(db, &db.lookups).await
+    }
+
+    /// For what the clock does: a long statement leaves the connections alone by which callers are recognised.
+    pub(crate) async fn begin_at_leisure(db: &Database) -> Result<Self> {
+        Self::open(db, &db.writes).await
+    }
+
+    async fn open(db: &Database, pool: &PgPool) -> Result<Self> {
         let (role, timeout_ms) = (DatabaseRole::System.name(), db.statement_timeout_ms);
         let begin = format!("BEGIN; SET LOCAL ROLE {role}; SET LOCAL statement_timeout = {timeout_ms}");
-        Ok(Self { tx: begin_on_live(&db.lookups, &begin).await? })
+        Ok(Self { tx: begin_on_live(pool, &begin).await.map_err(refuse)? })
     }
 
     pub(crate) fn conn(&mut self) -> &mut PgConnection {

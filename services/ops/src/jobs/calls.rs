@@ -1,35 +1,41 @@
-//! Which jobs a change calls for. They are enqueued by the change's own statement.
+//! Which jobs a change calls for, and what it makes untrue. Both is written by the change's own statement.
 
 use knowhow_domain::SkillDocument;
-use knowhow_store::skills::SkillState;
+use knowhow_store::skills::{FollowUp, SkillState};
 
 use super::UserJob;
 use super::embed_skill::EmbedSkill;
 use super::summarize_skill::SummarizeSkill;
 use crate::App;
 
-/// The jobs about a skill that is about to change, or to be made.
-pub(crate) fn tasks_after_change(
-    app: &App,
-    before: Option<&SkillState>,
-    document: &SkillDocument,
-) -> Vec<&'static str> {
+/// What follows when a skill is about to change, or to be made.
+pub(crate) fn follow_up<'a>(app: &'a App, before: Option<&SkillState>, document: &SkillDocument) -> FollowUp<'a> {
     let fields = document.fields();
-    let is_new = before.is_none();
-    let says_else = before.is_some_and(|b| b.description != fields.description);
-    let calls_else = before.is_some_and(|b| b.triggers != fields.triggers);
-    let does_else = before.is_some_and(|b| b.content() != document.content());
-    let mut tasks = Vec::new();
-    if app.models.embedder.is_some() && (is_new || says_else || calls_else) {
-        tasks.push(EmbedSkill::TASK);
+    let differs = |other: fn(&SkillState, &SkillDocument) -> bool| before.is_none_or(|before| other(before, document));
+    let says_else = differs(|before, now| before.description != now.fields().description);
+    let calls_else = differs(|before, now| before.triggers != now.fields().triggers);
+    let does_else = differs(|before, now| before.content() != now.content());
+    let lacks_summary = fields.summary.is_none() && before.is_none_or(|before| before.made_summary.is_none());
+    let (embeds, summarizes) = (says_else || calls_else, says_else || does_else);
+    FollowUp {
+        tasks: tasks(app, embeds, fields.summary.is_none() && (summarizes || lacks_summary)),
+        outdates_vectors: embeds,
+        replaced_by: app.models.embedder.as_deref().map(|embedder| embedder.model()),
+        outdates_summary: summarizes,
     }
-    if app.models.chat.is_some() && fields.summary.is_none() && (is_new || says_else || does_else) {
-        tasks.push(SummarizeSkill::TASK);
-    }
-    tasks
 }
 
-/// The jobs about a skill that is put back: its vector went with it.
+/// The jobs about a skill that is put back: its vectors went with it.
 pub(crate) fn tasks_after_restore(app: &App) -> &'static [&'static str] {
-    if app.models.embedder.is_some() { &[EmbedSkill::TASK] } else { &[] }
+    tasks(app, true, true)
+}
+
+/// Those of them that a model of this process is for.
+fn tasks(app: &App, embeds: bool, summarizes: bool) -> &'static [&'static str] {
+    match (embeds && app.models.embedder.is_some(), summarizes && app.models.chat.is_some()) {
+        (true, true) => &[EmbedSkill::TASK, SummarizeSkill::TASK],
+        (true, false) => &[EmbedSkill::TASK],
+        (false, true) => &[SummarizeSkill::TASK],
+        (false, false) => &[],
+    }
 }

@@ -49,16 +49,16 @@ impl EmbedSkill {
     /// The skill, and behind it others that have no vector; nothing where it is gone or its own is good.
     async fn collect(&self, app: &App, principal: &Principal, model: &str) -> Result<Vec<Pending>> {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
-        let asked = embeddings::find_pending(&mut tx, self.skill_id).await?;
-        let Some(asked) = asked.filter(|pending| !is_good(pending, model)) else { return Ok(Vec::new()) };
+        let asked = embeddings::find_pending(&mut tx, model, self.skill_id).await?;
+        let Some(asked) = asked.filter(|pending| !is_good(pending)) else { return Ok(Vec::new()) };
         let others = embeddings::list_stale(&mut tx, model, BATCH).await?;
         tx.commit().await?;
         Ok(std::iter::once(asked).chain(others.into_iter().filter(|other| other.skill != self.skill_id)).collect())
     }
 }
 
-fn is_good(pending: &Pending, model: &str) -> bool {
-    pending.embedded.as_ref().is_some_and(|(by, of)| by == model && *of == digest(pending))
+fn is_good(pending: &Pending) -> bool {
+    pending.text_digest.as_ref().is_some_and(|of| *of == digest(pending))
 }
 
 fn digest(pending: &Pending) -> [u8; 32] {

@@ -1,12 +1,14 @@
-//! Finds the skills that have no vector of the present model: after a change of models, and where a job was lost.
+//! Finds the skills and memories that have no vector of the present model: after a change of models, and where a vector
+//! was not made.
 
-use knowhow_store::enqueue_stale_embeddings;
+use knowhow_store::{enqueue_stale_embeddings, enqueue_stale_memories};
 
+use super::embed_memories::EmbedMemories;
 use super::embed_skill::EmbedSkill;
 use super::{JobResult, SystemJob, UserJob};
 use crate::App;
 
-/// Skills looked at in one statement.
+/// Rows looked at in one statement.
 const PAGE: i64 = 1000;
 
 pub(super) struct EmbedStale;
@@ -17,9 +19,11 @@ impl SystemJob for EmbedStale {
 
     async fn run(app: &App) -> JobResult {
         let Some(embedder) = &app.models.embedder else { return Ok(()) };
-        let enqueued = enqueue_stale_embeddings(&app.db, EmbedSkill::TASK, embedder.model(), PAGE).await?;
-        if enqueued > 0 {
-            tracing::info!(enqueued, model = embedder.model(), "skills are to be embedded");
+        let (model, now) = (embedder.model(), app.now());
+        let skills = enqueue_stale_embeddings(&app.db, (EmbedSkill::TASK, model), PAGE, now).await?;
+        let users = enqueue_stale_memories(&app.db, (EmbedMemories::TASK, model), PAGE, now).await?;
+        if skills + users > 0 {
+            tracing::info!(skills, users, model, "skills, and memories of users, are to be embedded");
         }
         Ok(())
     }

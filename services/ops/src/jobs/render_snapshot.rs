@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{JobResult, UserJob};
 use crate::App;
-use crate::snapshots::render;
+use crate::snapshots::{Cause, render};
 
 #[derive(Deserialize)]
 pub(super) struct RenderSnapshot {
@@ -16,7 +16,7 @@ impl UserJob for RenderSnapshot {
     const TASK: &'static str = "render_snapshot";
 
     async fn run(self, app: &App, principal: &Principal) -> JobResult {
-        render(app, principal, self.index_budget, false).await?;
+        render(app, principal, self.index_budget, Cause::Age).await?;
         Ok(())
     }
 }

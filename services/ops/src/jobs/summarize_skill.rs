@@ -22,7 +22,7 @@ impl UserJob for SummarizeSkill {
             return Ok(());
         };
         let skill = loaded.skill;
-        if skill.summary.is_some() {
+        if skill.summary.is_some() || skill.made_summary.is_some() {
             return Ok(());
         }
         let summary = summarize_skill(&app.models, &skill.name, &skill.description, skill.content());
@@ -33,7 +33,10 @@ impl UserJob for SummarizeSkill {
         }
         let digest = manifest::digest(skill.document.as_bytes());
         let mut tx = TenantTx::begin(&app.db, principal).await?;
-        skills::put_made_summary(&mut tx, self.skill_id, &digest, &summary.text).await?;
+        if !skills::put_made_summary(&mut tx, self.skill_id, &digest, &summary.text).await? {
+            // Its line may be as true of the new text; whether it is, the next try finds out.
+            return Err(Error::Unavailable("the skill has changed meanwhile".into()).into());
+        }
         Ok(tx.commit().await?)
     }
 }

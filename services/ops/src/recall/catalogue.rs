@@ -34,7 +34,8 @@ pub(crate) struct KnownSkill {
     pub(crate) importance: f32,
 }
 
-/// All skills of a user at one revision.
+/// All skills of a user at one revision; by default none.
+#[derive(Default)]
 pub(crate) struct UserCatalogue {
     /// The revision.
     pub(crate) revision: i64,
@@ -141,6 +142,20 @@ impl Catalogues {
             self.hits.fetch_add(1, Ordering::Relaxed);
             return Ok(kept);
         }
+        // A task of its own, so that whoever cannot wait leaves it to the next one.
+        let (app, principal) = (app.clone(), principal.clone());
+        tokio::spawn(async move { app.catalogues.build(&app, &principal, key, revision).await })
+            .await
+            .map_err(Error::internal)?
+    }
+
+    async fn build(
+        &self,
+        app: &App,
+        principal: &Principal,
+        key: (TenantId, UserId),
+        revision: i64,
+    ) -> Result<Arc<UserCatalogue>> {
         let built = self.kept.entry(key).and_try_compute_with(async |kept| match kept {
             Some(kept) if kept.value().revision >= revision => Ok(Op::Nop),
             _ => {

@@ -19,12 +19,15 @@ use crate::recall::{KnownSkill, Recalled, UserCatalogue, reason};
 pub(super) const RELEVANT: usize = 5;
 const RELATED: usize = 5;
 
+/// Most named skills of a turn: whose bodies are read before their budget is known to hold them.
+const NAMED: usize = 16;
+
 /// What the session has been shown since its prompt was last compressed.
 #[derive(Default)]
 pub(super) struct Shown {
     /// By name.
     pub(super) listed: HashSet<Uuid>,
-    /// Whole.
+    /// Whole, as instructions.
     pub(super) injected: HashSet<Uuid>,
 }
 
@@ -59,12 +62,16 @@ pub(super) async fn compose(
     let mut answer = TurnAnswer::default();
     for (skill, mention) in &choice.named {
         match bodies.take(skill.id) {
-            Some(Ok((version, content))) => answer.active.push(ActiveView {
-                name: skill.name.to_string(),
-                version,
-                content,
-                reason: if mention.explicit { "called in the message" } else { "named in the message" }.into(),
-            }),
+            Some(Ok((version, content))) => {
+                // What came along as a reference comes again once it is named: it was not an instruction.
+                shown.injected.insert(skill.id);
+                answer.active.push(ActiveView {
+                    name: skill.name.to_string(),
+                    version,
+                    content,
+                    reason: if mention.explicit { "called in the message" } else { "named in the message" }.into(),
+                });
+            }
             Some(Err(characters)) => answer.too_long.push(TooLongView { name: skill.name.to_string(), characters }),
             // Deleted since the catalogue was read.
             None => {}
@@ -90,7 +97,6 @@ pub(super) async fn compose(
     answer.nudge = terms.nudge.then(|| NUDGE.to_owned());
     answer.text = print(&answer);
     shown.listed.extend(choice.ids());
-    shown.injected.extend(bodies.used.iter().map(|(id, _)| *id));
     Ok(Composed { answer, used: bodies.used })
 }
 
@@ -124,7 +130,7 @@ impl<'a> Choice<'a> {
                 .filter_map(move |other| Some((skill(*other as usize)?, &*source.name)))
         });
         let related = neighbours.filter(|(skill, _)| is_new(skill) && taken.insert(skill.id)).take(RELATED).collect();
-        let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).collect();
+        let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(NAMED).collect();
         Self { named, relevant, related, inlines }
     }
 

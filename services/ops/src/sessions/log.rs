@@ -131,7 +131,7 @@ pub async fn taint_session(
     call.check()?;
     let session = session_id(session)?;
     check_text("/source", &input.source, 255)?;
-    sessions::taint(&app.db, principal, session, &input.source).await?;
+    sessions::taint(&app.db, principal, session, std::slice::from_ref(&input.source)).await?;
     view(app, principal, session).await
 }
 

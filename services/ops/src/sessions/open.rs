@@ -1,6 +1,6 @@
 //! Open: the conversation of a key goes on, or a new one begins with the current snapshot.
 
-use knowhow_domain::session::{MAX_TURNS, is_over};
+use knowhow_domain::session::{CONVERSATION_GAP, MAX_TURNS, is_over};
 use knowhow_domain::settings::INDEX_BUDGETS;
 use knowhow_domain::{Channel, Error, FieldError, Result, Scope};
 use knowhow_store::Principal;
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::missing;
 use super::view::SessionView;
-use crate::conversations::{ConversationSummary, previous_summary};
+use crate::conversations::{PreviousSummary, previous_summary};
 use crate::snapshots::{self, SnapshotView};
 use crate::{App, Call};
 
@@ -45,7 +45,7 @@ pub struct OpenedSession {
     pub snapshot: SnapshotView,
     /// What the conversation before under this key came to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub previous_summary: Option<ConversationSummary>,
+    pub previous_summary: Option<PreviousSummary>,
     /// Whether the session had been opened before.
     pub resumed: bool,
 }
@@ -70,7 +70,7 @@ pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: 
         if let Some(key) = key
             && let Some(open) = sessions::find(&app.db, principal, SessionKey::Open(key)).await?
             && open.session.last_message_at.is_some()
-            && !is_over(open.session.last_message_at, app.now())
+            && !is_over(open.session.last_message_at, CONVERSATION_GAP, app.now())
         {
             return view(app, principal, open, true).await;
         }
@@ -92,8 +92,8 @@ pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: 
     Err(Error::Unavailable("other requests open sessions of this key; try again".into()))
 }
 
-pub(super) async fn view(app: &App, principal: &Principal, opened: Opened, resumed: bool) -> Result<OpenedSession> {
-    let previous_summary = previous_summary(app, principal, &opened).await?;
+pub(super) async fn view(app: &App, principal: &Principal, mut opened: Opened, resumed: bool) -> Result<OpenedSession> {
+    let previous_summary = previous_summary(app, principal, &mut opened).await?;
     let Opened { session, snapshot, .. } = opened;
     let expires_at = session.started_at + app.snapshot_lifetime;
     Ok(OpenedSession {

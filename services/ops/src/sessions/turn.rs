@@ -1,5 +1,6 @@
 //! Turn: one message of the user, and the skills that help with it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
@@ -8,13 +9,13 @@ use knowhow_domain::{Channel, Error, FieldError, Result, Scope, manifest};
 use knowhow_store::Principal;
 use knowhow_store::sessions::{self, ReadTurn, TurnState, WrittenTurn};
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::compose::{Composed, Shown, Terms, compose};
 use super::{check_message, check_text, missing, session_id};
-use crate::recall::{self, Query};
+use crate::recall::{self, Query, UserCatalogue};
 use crate::{App, Call};
 
 /// A message of the user.
@@ -70,22 +71,30 @@ pub async fn take_turn(
     check(input)?;
     let turn_key = input.turn_key.as_deref().or(call.idempotency_key.as_deref());
     let digest = manifest::digest(input.message.as_bytes());
+    let deadline = began + patience(input);
     let embedding = async {
         match is_short(&input.message) {
             true => Ok((None, false)),
-            false => recall::embed(app, principal, &input.message, Some(began + patience(input))).await,
+            false => recall::embed(app, principal, &input.message, Some(deadline)).await,
         }
     };
-    let (state, embedding) = tokio::join!(sessions::read_turn(&app.db, principal, session, turn_key), embedding);
-    let (mut state, (embedding, is_late)) = (state?, embedding?);
+    let (start, embedding) = tokio::join!(read(app, principal, (session, turn_key), deadline), embedding);
+    let (mut start, (embedding, is_late)) = (start?, embedding?);
     for _ in 0..ROUNDS {
-        let now = state.ok_or_else(missing)?;
-        if let Some((known, answer)) = now.repeated {
+        let Start { state, catalogue } = start;
+        let open = check_open(app, &state);
+        if state.repeated.is_some() || open.is_err() {
+            note_taint(app, principal, session, input).await?;
+        }
+        if let Some((known, answer)) = state.repeated {
             return if known == digest { Ok(answer) } else { Err(other_message(input)) };
         }
-        check_open(app, &now)?;
-        let mut shown = shown(&now, input);
-        let catalogue = app.catalogues.get(app, principal, now.revision).await?;
+        open?;
+        let mut shown = shown(&state, input);
+        let mut degraded = Vec::new();
+        degraded.extend(is_late.then(|| "embedding".to_owned()));
+        degraded.extend(catalogue.is_none().then(|| "catalogue".to_owned()));
+        let catalogue = catalogue.unwrap_or_default();
         let query = Query {
             message: &input.message,
             embedding: embedding.clone(),
@@ -93,17 +102,46 @@ pub async fn take_turn(
             limit: LOOKED_AT,
         };
         let found = recall::recall(app, principal, &catalogue, query).await?;
-        let terms = terms(principal, &now);
+        let terms = terms(principal, &state);
         let mut composed = compose(app, principal, (&catalogue, &found), &terms, &mut shown).await?;
-        number(&mut composed, &now, is_late);
+        number(&mut composed, &state, degraded);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
-        let turn = ReadTurn { session, turns: now.turns };
+        let turn = ReadTurn { session, turns: state.turns };
         if write(app, principal, turn, (input, turn_key, &digest), (&composed, &answer, &shown)).await? {
             return Ok(answer);
         }
-        state = sessions::read_turn(&app.db, principal, session, turn_key).await?;
+        start = read(app, principal, (session, turn_key), deadline).await?;
     }
     Err(Error::Unavailable("many turns of this session come at once; send them one after the other".into()))
+}
+
+/// What a turn starts from.
+struct Start {
+    state: TurnState,
+    /// `None` where it was not there by the deadline; it is there for a later turn.
+    catalogue: Option<Arc<UserCatalogue>>,
+}
+
+async fn read(
+    app: &App,
+    principal: &Principal,
+    (session, turn_key): (Uuid, Option<&str>),
+    deadline: Instant,
+) -> Result<Start> {
+    let state = sessions::read_turn(&app.db, principal, session, turn_key).await?.ok_or_else(missing)?;
+    let catalogue = match state.repeated {
+        Some(_) => None,
+        None => timeout_at(deadline, app.catalogues.get(app, principal, state.revision)).await.ok().transpose()?,
+    };
+    Ok(Start { state, catalogue })
+}
+
+/// What the agent has read is told with each try of a turn, and holds even if the turn was had before, or is refused.
+async fn note_taint(app: &App, principal: &Principal, session: Uuid, input: &TakeTurn) -> Result<()> {
+    if let Some(sources) = input.tainted_by.as_deref().filter(|sources| !sources.is_empty()) {
+        sessions::taint(&app.db, principal, session, sources).await?;
+    }
+    Ok(())
 }
 
 /// The answer of a turn again, byte for byte.
@@ -153,13 +191,13 @@ fn other_message(input: &TakeTurn) -> Error {
 
 fn check_open(app: &App, state: &TurnState) -> Result<()> {
     let channel = Channel::from_wire(&state.channel).unwrap_or_default();
-    if state.ended_at.is_some() || (channel.is_single_stream() && is_over(state.last_message_at, app.now())) {
+    if state.ended_at.is_some() || is_over(state.last_message_at, channel.longest_silence(), app.now()) {
         let detail = "the conversation is over; open a session with its key, which begins the next one".into();
         return Err(Error::Conflict { code: "session-ended", detail });
     }
     if state.turns >= state.max_turns {
         let detail = format!(
-            "all {} turns of this session are taken; end it and open another one, or open it with more max_turns",
+            "all {} turns of this session are taken; end it; the next one may be opened with more max_turns",
             state.max_turns
         );
         return Err(Error::Conflict { code: "turn-limit", detail });
@@ -183,12 +221,10 @@ fn terms(principal: &Principal, state: &TurnState) -> Terms {
     }
 }
 
-fn number(composed: &mut Composed, state: &TurnState, is_late: bool) {
+fn number(composed: &mut Composed, state: &TurnState, degraded: Vec<String>) {
     composed.answer.turn = state.turns + 1;
     composed.answer.turns_left = state.max_turns - state.turns - 1;
-    if is_late {
-        composed.answer.degraded.push("embedding".into());
-    }
+    composed.answer.degraded = degraded;
 }
 
 async fn write(

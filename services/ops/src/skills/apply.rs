@@ -86,7 +86,7 @@ async fn write(
         source: origin.source,
         kind: origin.kind,
         session: origin.call.session.as_deref(),
-        tasks: &jobs::tasks_after_change(app, before, &proposal.document),
+        follow_up: jobs::follow_up(app, before, &proposal.document),
         request_digest: proposal.request_digest,
         now: app.now(),
     };

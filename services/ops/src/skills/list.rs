@@ -94,9 +94,6 @@ pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -
     )
 }
 
-/// Most skills that a search looks at; filters leave some of them.
-const SEARCHED: usize = 200;
-
 /// The best skills for a question that pass the filters.
 async fn find_skills(
     app: &App,
@@ -109,7 +106,8 @@ async fn find_skills(
     if query.cursor.is_some() {
         return Err(Error::Malformed("a search has one page; send it without a cursor".into()));
     }
-    let found = search_skills(app, principal, q, SEARCHED).await?;
+    let is_filtered = query.prefix.is_some() || query.category.is_some() || query.tag.is_some();
+    let found = search_skills(app, principal, q, if is_filtered { usize::MAX } else { limit }).await?;
     let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
     let rows = if ids.is_empty() { Vec::new() } else { skills::list_rows(&app.db, principal, &ids).await? };
     let mut rows: HashMap<Uuid, IndexRow> = rows.into_iter().filter(|(_, row)| passes(query, row)).collect();

@@ -11,13 +11,13 @@ use super::handler::Caller;
 const GUIDANCE: &str = "skills-guidance";
 /// The user's index block.
 const INDEX: &str = "skills-index";
-/// The user's current snapshot, which has both in it.
+/// The snapshot, which has both in it: the session's own where one is named, else the current one.
 const FROZEN: &str = "frozen-context";
 
 const GUIDANCE_TEXT: &str = "Tells an agent when to look for, save and patch skills: a constant for the system prompt.";
 const INDEX_TEXT: &str = "The user's skills, one line each, as a block for the system prompt.";
-const FROZEN_TEXT: &str = "The frozen block for the system prompt of a conversation that begins: guidance, soul, index \
-    of skills, core memories, last conversations. The same data give the same bytes.";
+const FROZEN_TEXT: &str = "The frozen block for the system prompt: guidance, soul, index of skills, core memories, last \
+    conversations. The same data give the same bytes, and a session that is named keeps the block it began with.";
 
 /// Every prompt.
 pub(super) fn all() -> [Prompt; 3] {
@@ -52,7 +52,10 @@ pub(super) async fn get(app: &App, caller: &Caller, name: &str) -> Result<GetPro
     let (text, about) = match name {
         GUIDANCE => (SKILLS_GUIDANCE.to_owned(), GUIDANCE_TEXT),
         INDEX => (skills::index_block(app, &caller.principal).await?, INDEX_TEXT),
-        FROZEN => (snapshots::get_snapshot(app, &caller.principal).await?.snapshot.text, FROZEN_TEXT),
+        FROZEN => {
+            let session = caller.call.session.as_deref();
+            (snapshots::get_frozen_text(app, &caller.principal, session).await?, FROZEN_TEXT)
+        }
         _ => return Err(Error::not_found("prompt")),
     };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(about))

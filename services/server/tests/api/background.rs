@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::callers::{Caller, skill};
 use crate::fake_openai::{FakeOpenAi, Reply};
-use crate::service::poll_async;
+use crate::service::{PATIENCE, poll_async};
 use crate::sql::execute_at;
 use crate::talk::Talk;
 use crate::worker::{Ground, world};
@@ -16,11 +16,12 @@ fn ring(ground: &Ground, task: &str) {
     execute_at(&ground.owner, &format!("select graphile_worker.add_job('{task}', 'null'::json)"));
 }
 
-/// The conversations' summaries, once there are any.
-async fn summaries(who: &Caller) -> Value {
+/// The summary of the last conversation, once there is one made by that.
+async fn summary(who: &Caller, made_by: &str) -> Value {
     poll_async("a summary", async || {
         let page = who.get("/v1/conversations").await.ok(200);
-        (!page["items"].as_array().unwrap().is_empty()).then_some(page)
+        let summary = page["items"].as_array()?.first()?["summary"].clone();
+        (summary["made_by"] == made_by).then_some(summary)
     })
     .await
 }
@@ -37,11 +38,13 @@ async fn a_conversation_is_summarized_in_its_own_words_without_a_model() {
     let talk = Talk::open(alice, json!({"key": "k", "channel": "sms"})).await;
     talk.say("I prefer trains to planes. Book one to Rome?").await;
     alice.post(&talk.path("/end"), json!({})).await.ok(200);
-    let summary = &summaries(alice).await["items"][0]["summary"];
-    assert_eq!((&summary["made_by"], &summary["title"]), (&json!("extract"), &json!("I prefer trains to planes")));
+    let summary = &summary(alice, "extract").await;
+    assert_eq!(summary["title"], "I prefer trains to planes");
     assert_eq!(summary["preferences"], json!(["I prefer trains to planes."]));
     let next = alice.post("/v1/sessions", json!({"key": "k"})).await.ok(201);
-    assert_eq!(&next["previous_summary"], summary);
+    let mut previous = next["previous_summary"].clone();
+    assert_eq!(previous.as_object_mut().unwrap().remove("tainted"), Some(json!(false)));
+    assert_eq!(&previous, summary);
     let refreshed = alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
     assert!(refreshed["text"].as_str().unwrap().contains("## Recent Conversations\n\n- 20"));
     let found = alice.get("/v1/conversations?q=preferring+a+train").await.ok(200);
@@ -53,20 +56,27 @@ async fn a_conversation_is_summarized_in_its_own_words_without_a_model() {
 async fn a_silent_conversation_is_over_and_a_model_summarizes_it() {
     let ground = Ground::new();
     let says = json!({"title": "A trip to Rome", "topics": ["Rome"], "decisions": ["Go by train"], "pending": []});
-    let model =
-        FakeOpenAi::start([Reply::Status(500, "", ""), Reply::says(&format!("<think>hm</think>```json\n{says}\n```"))]);
+    let model = FakeOpenAi::start([Reply::Status(500, "", "")]);
     let url = model.url();
     let service = ground.serve(&chat(&url));
     let alice = &world(&service).await.alice;
     let talk = Talk::open(alice, json!({"key": "k", "channel": "chat"})).await;
     talk.say("Book a train to Rome for me, please").await;
-    execute_at(
-        &ground.owner,
-        "update sessions set started_at = now() - interval '8 hours', last_message_at = now() - interval '7 hours'",
-    );
-    ring(&ground, "end_sessions");
-    let summary = summaries(alice).await["items"][0]["summary"].clone();
-    assert_eq!((&summary["made_by"], &summary["title"]), (&json!("model"), &json!("A trip to Rome")));
+    let silent = |hours: u32| {
+        let since = format!("now() - interval '{hours} hours'");
+        execute_at(&ground.owner, &format!("update sessions set started_at = {since}, last_message_at = {since}"));
+        ring(&ground, "end_sessions");
+    };
+    silent(23);
+    ground.idle();
+    assert!(talk.read().await["ended_at"].is_null(), "there may be other streams");
+    silent(25);
+    // While the model is away there is what can be said without it.
+    assert_eq!(summary(alice, "extract").await["title"], "Book a train to Rome for me, please");
+    model.replies([Reply::says(&format!("<think>hm</think>```json\n{says}\n```"))]);
+    ground.idle();
+    let summary = summary(alice, "model").await;
+    assert_eq!(summary["title"], "A trip to Rome");
     assert_eq!((&summary["decisions"], &summary["preferences"]), (&json!(["Go by train"]), &json!([])));
     assert!(!talk.read().await["ended_at"].is_null());
     let asked = model.seen().last().unwrap().body.to_string();
@@ -97,12 +107,55 @@ async fn a_model_writes_the_index_line_where_the_author_gave_none() {
     assert_eq!(alice.peek("own").await["version"], 1);
     let snapshot = alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
     assert!(snapshot["text"].as_str().unwrap().contains(&format!("- own: {}", made.0)));
+    // It says what the skill does, so it stays while that is the same.
+    alice.put("/v1/skills/own/fields", json!({"tags": ["bird"], "triggers": ["coo"]})).await.ok(200);
+    ground.idle();
+    assert_eq!(line("own").await, made);
     // A model that is of no use leaves the extract, marked as such.
     model.replies([Reply::body("garbage")]);
     alice.replace("own", "First", "Last").await.ok(200);
     ground.idle();
     assert_eq!(line("own").await.1, "extract");
     service.check_log();
+}
+
+/// Another model makes its own vectors of what is there, beside those of the model before.
+#[tokio::test]
+async fn a_new_model_embeds_skills_and_memories() {
+    let ground = Ground::new();
+    let model = FakeOpenAi::start([Reply::Vectors(3)]);
+    let url = model.url();
+    let with = |name: &'static str| {
+        [
+            WITH_WORKER,
+            ("KNOWHOW_EMBEDDINGS_URL", url.as_str()),
+            ("KNOWHOW_EMBEDDINGS_MODEL", name),
+            ("KNOWHOW_EMBEDDINGS_DIMENSIONS", "3"),
+        ]
+    };
+    let mut before = ground.serve(&with("one"));
+    let alice = &world(&before).await.alice;
+    alice.create(skill("walls")).await;
+    alice.post("/v1/memories", json!({"content": "Owns a zebra"})).await.ok(201);
+    ground.idle();
+    let vectors = |table: &str, model: &str| ground.count(&format!("{table} where model like '{model}%'"));
+    assert_eq!((vectors("skill_embeddings", "one"), vectors("memory_embeddings", "one")), (1, 1));
+    let after = ground.serve(&with("two"));
+    assert_eq!(alice.at(&after).get("/v1/recall?q=striped+pet").await.ok(200)["items"], json!([]));
+    before.terminate();
+    before.wait(PATIENCE);
+    ring(&ground, "embed_stale");
+    crate::service::poll("the vectors", || {
+        ((vectors("skill_embeddings", "two"), vectors("memory_embeddings", "two")) == (1, 1)).then_some(())
+    });
+    assert_eq!((vectors("skill_embeddings", "one"), vectors("memory_embeddings", "one")), (1, 1), "of use elsewhere");
+    let found = alice.at(&after).get("/v1/recall?q=striped+pet").await.ok(200);
+    assert!(crate::answers::pluck(&found["items"], "content").contains(&"Owns a zebra".to_owned()), "{found}");
+    // What the other model made says something else by now.
+    alice.at(&after).put("/v1/skills/walls/fields", json!({"triggers": ["paint"]})).await.ok(200);
+    ground.idle();
+    assert_eq!((vectors("skill_embeddings", "one"), vectors("skill_embeddings", "two")), (0, 1));
+    after.check_log();
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ async fn over(who: &Caller, minutes_ago: u32, title: &str, terms: &[&str]) -> St
     let statement = format!(
         "insert into conversation_summaries
          select tenant_id, user_id, session_id, '{title}', '{summary}', 'extract', '{{{}}}', channel, started_at,
-             ended_at - interval '{minutes_ago} minutes'
+             ended_at - interval '{minutes_ago} minutes', tainted_by <> '{{}}'
          from sessions where session_id = '{}'",
         terms.join(","),
         talk.id
@@ -40,7 +40,7 @@ async fn past_conversations_are_listed_last_first() {
     }
     let page = alice.get("/v1/conversations").await.ok(200);
     assert_eq!(titles(&page), ["Trip 1", "Trip 2", "Trip 3", "Trip 4", "Trip 5"]);
-    assert_eq!(members(&page["items"][0]), ["channel", "ended_at", "session", "started_at", "summary"]);
+    assert_eq!(members(&page["items"][0]), ["channel", "ended_at", "session", "started_at", "summary", "tainted"]);
     assert_eq!(
         members(&page["items"][0]["summary"]),
         ["decisions", "made_by", "pending", "preferences", "title", "topics"]

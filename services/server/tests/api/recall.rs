@@ -95,6 +95,7 @@ async fn a_search_says_why_and_keeps_to_its_filters() {
         ("tag=b", vec!["brush", "paint/fence"]),
         ("tag=b&category=garden", vec!["paint/fence"]),
         ("tag=c", vec![]),
+        ("category=garden&limit=1", vec!["paint/fence"]),
     ] {
         let mut found = pluck(&alice.get(&format!("/v1/skills?q=paints&{filter}")).await.ok(200)["items"], "name");
         found.sort_unstable();

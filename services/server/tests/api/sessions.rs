@@ -78,7 +78,7 @@ async fn six_hours_of_silence_end_a_conversation() {
         assert_ne!(next["id"], talk.opened["id"]);
         assert_eq!((&next["previous_session"], &next["turns"]), (&talk.opened["id"], &json!(0)));
         let summary = &next["previous_summary"];
-        assert_eq!(members(summary), ["decisions", "made_by", "pending", "preferences", "title", "topics"]);
+        assert_eq!(members(summary), ["decisions", "made_by", "pending", "preferences", "tainted", "title", "topics"]);
         assert_eq!(
             (&summary["made_by"], &summary["title"]),
             (&json!("extract"), &json!("I always take the night train to Venice"))

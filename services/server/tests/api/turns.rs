@@ -176,14 +176,13 @@ async fn a_conversation_that_is_over_takes_no_turn() {
         talk.silent_for("5 hours 59 minutes");
         talk.say("still here").await;
         talk.silent_for("6 hours 1 second");
-        // Of the channels with one stream alone silence tells conversations apart.
-        let silent = talk.turn(json!({"message": "and now?"})).await;
-        if ["sms", "voice"].contains(&channel) {
-            silent.refused(409, "session-ended");
-            alice.post(&talk.path("/reply"), json!({"message": "late"})).await.refused(409, "session-ended");
-        } else {
-            assert_eq!(silent.ok(200)["turn"], 3);
+        // Where there is more than one stream, who comes back within a day finds the session as it was.
+        if !["sms", "voice"].contains(&channel) {
+            assert_eq!(talk.say("and now?").await["turn"], 3);
+            talk.silent_for("24 hours 1 second");
         }
+        talk.turn(json!({"message": "and now?"})).await.refused(409, "session-ended");
+        alice.post(&talk.path("/reply"), json!({"message": "late"})).await.refused(409, "session-ended");
         talk.tell("/end", json!({})).await;
         talk.turn(json!({"message": "and now?"})).await.refused(409, "session-ended");
         alice.post(&talk.path("/reply"), json!({"message": "late"})).await.refused(409, "session-ended");
@@ -240,6 +239,8 @@ async fn a_late_embedding_is_done_without() {
     let World { alice, .. } = &World::new().await;
     create_described(alice, &[("zebra-care", "Feeds and brushes striped horses")]).await;
     let talk = Talk { who: alice.at(&service), ..Talk::long(alice).await };
+    // The first turn of a user reads the skills, which may take longer than a short deadline.
+    assert_eq!(talk.say("zebra").await["degraded"], Value::Null);
     for body in [
         json!({"message": "how do I brush my striped horses?", "deadline_ms": 60, "turn_key": "k"}),
         json!({"message": "do horses have stripes at all, then?", "deadline_ms": 1}),
@@ -247,11 +248,9 @@ async fn a_late_embedding_is_done_without() {
     ] {
         let turn = talk.turn(body.clone()).await.ok(200);
         assert_eq!(turn["degraded"], json!(["embedding"]), "{body}");
-        let expected: &[&str] = if turn["turn"] == 2 { &[] } else { &["zebra-care"] };
+        let expected: &[&str] = if turn["turn"] == 3 { &[] } else { &["zebra-care"] };
         assert_eq!(names(&turn, "relevant"), expected, "{body}");
     }
-    let short = talk.say("zebra").await;
-    assert_eq!(short["degraded"], Value::Null);
     // The same turn again is the same answer, where there is no model at all too.
     let again =
         alice.post(&talk.path("/turns"), json!({"message": "how do I brush my striped horses?", "turn_key": "k"}));
@@ -265,7 +264,8 @@ async fn what_a_turn_says_of_a_skill_is_one_state_of_it() {
     alice.create(body(1)).await;
     let talk = Talk::long(alice).await;
     let turns = (0..30).map(|_| async {
-        let turn = talk.turn(json!({"message": "use zither", "context_reset": true})).await.ok(200);
+        let turn =
+            talk.turn(json!({"message": "use zither", "context_reset": true, "deadline_ms": 60_000})).await.ok(200);
         let active = &turn["active"][0];
         assert_eq!(active["content"], format!("state {}\n", active["version"]));
     });

@@ -49,25 +49,27 @@ pub async fn list(
     let mut desk = Desk::open(db, admin).await?;
     let jobs = sqlx::query_as(
         "-- desk.list (of users, those whose jobs they are)
-        with job as (
-            select j.id, t.identifier as task, j.payload, j.attempts, j.max_attempts, j.last_error, j.run_at,
-                   j.created_at, j.key,
-                   case when j.locked_at is not null then 'running' when j.attempts >= j.max_attempts then 'dead'
-                        when j.attempts > 0 then 'failed' else 'waiting' end as state
-            from graphile_worker._private_jobs j
-            join graphile_worker._private_tasks t on t.id = j.task_id
-            where coalesce(j.payload ->> 'tenant_id', '') = $1 and ($2::bigint is null or j.id < $2)
-              and (j.key is not null or j.locked_at is not null)
+        with job as materialized (
+            select s.*
+            from (select j.id, t.identifier as task, (j.payload ->> 'user_id')::uuid as user_id, j.attempts,
+                         j.max_attempts, j.last_error, j.run_at, j.created_at, j.key,
+                         case when j.locked_at is not null then 'running' when j.attempts >= j.max_attempts then 'dead'
+                              when j.attempts > 0 then 'failed' else 'waiting' end as state
+                  from graphile_worker._private_jobs j
+                  join graphile_worker._private_tasks t on t.id = j.task_id
+                  where coalesce(j.payload ->> 'tenant_id', '') = $1 and ($2::bigint is null or j.id < $2)
+                    and (j.key is not null or j.locked_at is not null)) s
+            where $3::text is null or s.state = $3
+            order by s.id desc
+            limit $4
         )
         select j.id, j.task, j.attempts, j.max_attempts, j.last_error, j.run_at, j.created_at, j.state,
-               case $1 when '' then j.key else replace(j.key, concat_ws(':', $1, j.payload ->> 'user_id', ''), '') end
+               case $1 when '' then j.key else replace(j.key, concat_ws(':', $1, j.user_id, ''), '') end
                    as key,
-               coalesce(u.external_id, j.payload ->> 'user_id') as owner
+               coalesce(u.external_id, j.user_id::text) as owner
         from job j
-        left join users u on u.tenant_id = nullif($1, '')::uuid and u.user_id = (j.payload ->> 'user_id')::uuid
-        where $3::text is null or j.state = $3
-        order by j.id desc
-        limit $4",
+        left join users u on u.tenant_id = nullif($1, '')::uuid and u.user_id = j.user_id
+        order by j.id desc",
     )
     .bind(desk.tenant.clone())
     .bind(before)

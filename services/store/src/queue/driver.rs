@@ -9,10 +9,10 @@ use graphile_worker::{
     BoxFuture, DatabaseDriver, DbError, DbExecutor, DbExecutorArg, DbParams, DbRow, DbTransaction, Notification,
     NotificationStream, TransactionDriver,
 };
-use sqlx::{AssertSqlSafe, PgPool, Postgres, Transaction};
+use sqlx::{PgPool, Postgres, Transaction};
 use tokio::sync::{Mutex, Notify};
 
-use crate::tx::DatabaseRole;
+use crate::tx::{DatabaseRole, begin_on_live};
 
 /// Connections on which every transaction takes one role.
 #[derive(Debug, Clone)]
@@ -41,8 +41,7 @@ impl RoleDriver {
             Some(worker) => format!("{}; SET LOCAL app.worker = '{worker}'", self.begin),
             None => self.begin.clone(),
         };
-        #[expect(clippy::disallowed_methods, reason = "the begin statement takes a role, as in tx.rs")]
-        Ok(self.pool.begin_with(AssertSqlSafe(begin)).await?)
+        Ok(begin_on_live(&self.pool, &begin).await?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What else is written of a session: the agent's side, taint, feedback, its end; and lists.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::session::{CONVERSATION_GAP, SINGLE_STREAMS};
+use knowhow_domain::session::{CONVERSATION_GAP, SESSION_GAP, SINGLE_STREAMS};
 use knowhow_domain::{Result, new_id};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -36,7 +36,7 @@ const LIST_MESSAGES: &str = "-- sessions.list_messages
 
 const LIST_LAST_MESSAGES: &str = "-- sessions.list_last_messages
     select message_id, turn, speaker, content, tool_calls, at from (
-        select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.at from messages m
+        select m.message_id, m.turn, m.speaker, left(m.content, $5) as content, m.tool_calls, m.at from messages m
         where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3
         order by m.message_id desc
         limit $4) last
@@ -44,7 +44,7 @@ const LIST_LAST_MESSAGES: &str = "-- sessions.list_last_messages
 
 // However many sources there are, the first ones tell enough, and the row stays small; the same in a turn.
 const TAINT: &str = "-- sessions.taint
-    update sessions s set tainted_by = case when $4 = any (s.tainted_by) or cardinality(s.tainted_by) >= 64
+    update sessions s set tainted_by = case when $4::text[] <@ s.tainted_by or cardinality(s.tainted_by) >= 64
                                             then s.tainted_by
                                             else array(select distinct unnest(s.tainted_by || $4) order by 1) end
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
@@ -86,7 +86,7 @@ pub async fn add_reply(
         with talked as (
             update sessions s set last_message_at = greatest(s.last_message_at, $4)
             where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
-              and not (s.channel = any ($8) and coalesce(s.last_message_at < $9, false))
+              and not coalesce(s.last_message_at < case when s.channel = any ($8) then $9::timestamptz else $10 end, false)
             returning s.turns as number
         )
         insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
@@ -100,7 +100,8 @@ pub async fn add_reply(
         text,
         tool_calls,
         &single_streams,
-        now - CONVERSATION_GAP
+        now - CONVERSATION_GAP,
+        now - SESSION_GAP
     )
     .fetch_optional(tx.conn())
     .await
@@ -124,7 +125,7 @@ pub async fn list_messages(
     rows_as(&rows, message_of)
 }
 
-/// The last messages, in their order.
+/// The last messages, in their order, of each the first `characters`.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -132,10 +133,12 @@ pub async fn list_last_messages(
     db: &Database,
     principal: &Principal,
     session: Uuid,
-    limit: i64,
+    (limit, characters): (i64, i32),
 ) -> Result<Vec<Message>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_LAST_MESSAGES, &[&tenant, &user, &session, &limit]).await?;
+    let rows =
+        read(db, principal, Durability::Full, LIST_LAST_MESSAGES, &[&tenant, &user, &session, &limit, &characters])
+            .await?;
     rows_as(&rows, message_of)
 }
 
@@ -154,9 +157,9 @@ fn message_of(row: &Row) -> Result<Message, tokio_postgres::Error> {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn taint(db: &Database, principal: &Principal, session: Uuid, source: &str) -> Result<bool> {
+pub async fn taint(db: &Database, principal: &Principal, session: Uuid, sources: &[String]) -> Result<bool> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    touch(db, principal, TAINT, &[&tenant, &user, &session, &source]).await
+    touch(db, principal, TAINT, &[&tenant, &user, &session, &sources]).await
 }
 
 /// A judgement of a session.

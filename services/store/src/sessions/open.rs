@@ -20,6 +20,8 @@ pub struct Opened {
     pub snapshot: Snapshot,
     /// The summary of the conversation before, once it is made.
     pub previous_summary: Option<Value>,
+    /// Whether that had read what is not to be trusted.
+    pub previous_tainted: bool,
 }
 
 /// How a session is looked up.
@@ -34,12 +36,16 @@ pub enum SessionKey<'a> {
 const FIND: &str = "-- sessions.find
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
            s.previous_session_id, s.started_at, s.last_message_at, s.ended_at,
-           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary
+           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary, coalesce(p.tainted, (
+               select o.tainted_by <> '{}' from sessions o
+               where o.tenant_id = $1 and o.user_id = $2 and o.session_id = s.previous_session_id), false)
     from sessions s
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     left join conversation_summaries p
         on p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.previous_session_id
-    where s.tenant_id = $1 and s.user_id = $2 and (s.session_id = $3 or (s.key = $4 and s.ended_at is null))";
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = coalesce($3, (
+        select o.session_id from sessions o
+        where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null))";
 
 // The count makes closing happen before the insert looks for an open session of the key. One that has no message yet
 // has not begun: it takes the new terms, and starts now.
@@ -91,6 +97,7 @@ pub async fn find(db: &Database, principal: &Principal, key: SessionKey<'_>) -> 
             session: session_of(row)?,
             snapshot: snapshot_at(row, SESSION_COLUMNS)?,
             previous_summary: row.try_get(SESSION_COLUMNS + 5)?,
+            previous_tainted: row.try_get(SESSION_COLUMNS + 6)?,
         })
     })?;
     Ok(found.into_iter().next())

@@ -63,10 +63,12 @@ const WRITE_TURN: &str = "-- sessions.write_turn
         update skill_usage u set times_used = u.times_used + 1, last_used_at = greatest(u.last_used_at, $5)
         from turned
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($15)
+        returning u.skill_id
     ), events as (
         insert into usage_events (tenant_id, user_id, event_id, skill_id, version, kind, session_key, day, at)
-        select $1, $2, e.event_id, e.skill_id, e.version, 'view', $3::text, ($5::timestamptz at time zone 'UTC')::date, $5
-        from turned, unnest($16::uuid[], $15::uuid[], $17::integer[]) as e (event_id, skill_id, version)
+        select $1, $2, e.event_id, skill_id, e.version, 'view', $3::text, ($5::timestamptz at time zone 'UTC')::date, $5
+        from counted join unnest($16::uuid[], $15::uuid[], $17::integer[]) as e (event_id, skill_id, version)
+            using (skill_id)
     )
     select number from turned";
 

@@ -69,7 +69,8 @@ const LIST_LAST_USES: &str = "-- skills.list_last_uses
 const LIST_COSINES: &str = "-- skills.list_cosines
     select e.skill_id, (1 - (e.embedding <=> q.embedding))::real
     from (select $4::real[]::vector::halfvec as embedding) q, skill_embeddings e
-    where e.tenant_id = $1 and e.user_id = $2 and e.model = $3";
+    where e.tenant_id = $1 and e.user_id = $2 and e.model = $3
+      and vector_dims(e.embedding::vector) = cardinality($4::real[])";
 
 const LIST_CLAIMS: &str = "-- skills.list_claims
     select s.name, s.description, s.triggers, (1 - (e.embedding <=> $5::real[]::vector::halfvec))::real

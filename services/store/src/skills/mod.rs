@@ -17,7 +17,7 @@ pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, 
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
 pub use lock::{Exported, Locked, find, list_for_export, lock, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
-pub use write::{Change, ChangeKind, Source, Written, attributes, put_made_summary, set_flags, write};
+pub use write::{Change, ChangeKind, FollowUp, Source, Written, attributes, put_made_summary, set_flags, write};
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, ResourceEntry, Result, SkillId};

@@ -82,12 +82,26 @@ pub struct Change<'a> {
     pub kind: ChangeKind,
     /// The session it comes from.
     pub session: Option<&'a str>,
-    /// Tasks of jobs about the skill, which are enqueued with the change.
-    pub tasks: &'a [&'a str],
+    /// What follows from it.
+    pub follow_up: FollowUp<'a>,
     /// Recognises a repeated patch.
     pub request_digest: Option<[u8; 32]>,
     /// When.
     pub now: DateTime<Utc>,
+}
+
+/// What a change calls for, and what it makes untrue.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FollowUp<'a> {
+    /// Tasks of jobs about the skill, which are enqueued with the change.
+    pub tasks: &'a [&'a str],
+    /// Whether what is embedded reads otherwise: vectors of the text before are removed, so that whoever has the model
+    /// makes new ones.
+    pub outdates_vectors: bool,
+    /// The model whose vector stays nevertheless, as one of the jobs replaces it.
+    pub replaced_by: Option<&'a str>,
+    /// Whether the index line that a model wrote says something untrue.
+    pub outdates_summary: bool,
 }
 
 /// What [`write`] did.
@@ -145,7 +159,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
                 frontmatter_at_byte = excluded.frontmatter_at_byte,
                 frontmatter_end_at_byte = excluded.frontmatter_end_at_byte, content_at_byte = excluded.content_at_byte,
                 resources = excluded.resources, resource_bytes = excluded.resource_bytes,
-                made_summary = case when s.document_digest = excluded.document_digest then s.made_summary end,
+                made_summary = case when not $34 then s.made_summary end,
                 updated_at = excluded.updated_at, frontmatter = excluded.frontmatter
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
             returning s.skill_id, s.version, s.created_at
@@ -174,6 +188,10 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         ), audited as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
             select $1, $2, $31, $24, $27, 'skill.' || $26, $6, jsonb_build_object('version', version) from saved
+        ), outdated as (
+            delete from skill_embeddings e using saved
+            where $35 and e.tenant_id = $1 and e.user_id = $2 and e.skill_id = saved.skill_id
+              and e.model is distinct from $36
         ), enqueued as (
             select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text))
             from saved cross join unnest($33::text[]) task
@@ -212,7 +230,10 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         size(document.len())? as i64 + i64::try_from(resource_bytes).map_err(Error::internal)? - change.base_bytes,
         new_id(),
         change.frontmatter,
-        change.tasks as &[&str]
+        change.follow_up.tasks as &[&str],
+        change.follow_up.outdates_summary,
+        change.follow_up.outdates_vectors,
+        change.follow_up.replaced_by
     )
     .fetch_optional(tx.conn())
     .await
@@ -226,18 +247,24 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
     }))
 }
 
-/// Keeps the index line that a model wrote of the text with this digest; of a skill that has another text by now, nothing.
+/// Keeps the index line that a model wrote of the text with this digest. `false` where the skill has another text by now,
+/// or is gone; nothing is kept then.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn put_made_summary(tx: &mut TenantTx, skill: SkillId, document_digest: &[u8], summary: &str) -> Result<()> {
+pub async fn put_made_summary(
+    tx: &mut TenantTx,
+    skill: SkillId,
+    document_digest: &[u8],
+    summary: &str,
+) -> Result<bool> {
     let (tenant, user) = (tx.tenant(), tx.user());
-    sqlx::query!(
+    tx.lock_catalog().await?;
+    let kept = sqlx::query!(
         "-- skills.put_made_summary
         with made as (
             update skills s set made_summary = $5
             where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.document_digest = $4
-              and s.made_summary is distinct from $5
             returning s.skill_id
         )
         update user_catalogs c set revision = c.revision + 1 from made
@@ -251,7 +278,7 @@ pub async fn put_made_summary(tx: &mut TenantTx, skill: SkillId, document_digest
     .execute(tx.conn())
     .await
     .map_err(refuse)?;
-    Ok(())
+    Ok(kept.rows_affected() == 1)
 }
 
 /// Sets the flags that are not part of the text and so make no version.

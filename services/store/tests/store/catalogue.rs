@@ -41,8 +41,10 @@ const GRANTS: &str = "
     knowhow_system current_snapshots: delete, select
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
-    knowhow_system sessions: delete, select (tenant_id, user_id, session_id, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
-    knowhow_system skill_embeddings: select (tenant_id, user_id, skill_id, model)
+    knowhow_system memories: select (tenant_id, user_id, memory_id)
+    knowhow_system memory_embeddings: delete, select (tenant_id, user_id, memory_id, model, updated_at)
+    knowhow_system sessions: delete, select (tenant_id, user_id, session_id, channel, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
+    knowhow_system skill_embeddings: delete, select (tenant_id, user_id, skill_id, model, updated_at)
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest)
     knowhow_system skill_versions: select (tenant_id, user_id, document_digest, resources)
     knowhow_system skills: select (tenant_id, user_id, skill_id)

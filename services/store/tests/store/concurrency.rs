@@ -320,3 +320,25 @@ pub async fn assert_catalog(house: &House, principal: &Principal) {
         assert_eq!(house.place.count(&sql.replace("ROWS", &rows)).await, 0, "{what}");
     }
 }
+
+/// The server says goodbye on each connection it closes, as at a restart; that is read at the next statement.
+#[tokio::test]
+async fn connections_that_were_closed_meanwhile_cost_nobody_a_write() {
+    let place = Place::shared().await;
+    crate::harness::with_role(&place, "", async |role, url| {
+        let db = crate::harness::open(url, 2, 1);
+        let house = House::open().await;
+        let alice = house.tenant().await.user("alice").await;
+        let open = async || try_join_all((0..2).map(|_| TenantTx::begin(&db, &alice))).await.unwrap();
+        for tx in open().await {
+            tx.commit().await.unwrap();
+        }
+        let closed = format!(
+            "select count(*) from (select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = '{role}') t"
+        );
+        assert_eq!(place.count(&closed).await, 2);
+        open().await;
+        db.close().await;
+    })
+    .await;
+}

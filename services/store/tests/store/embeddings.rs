@@ -4,7 +4,7 @@ use knowhow_domain::SkillId;
 use knowhow_store::embeddings::{self, Embedding, Pending};
 use knowhow_store::{Principal, TenantTx, enqueue_stale_embeddings, queue};
 
-use crate::harness::{House, now, with_database};
+use crate::harness::{House, Place, now, with_database};
 use crate::writer::{Draft, Keep, delete, save};
 
 const MODEL: &str = "test/one";
@@ -16,7 +16,7 @@ async fn revision(house: &House, principal: &Principal) -> i64 {
 
 async fn find(house: &House, principal: &Principal, skill: SkillId) -> Option<Pending> {
     let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
-    embeddings::find_pending(&mut tx, skill).await.unwrap()
+    embeddings::find_pending(&mut tx, MODEL, skill).await.unwrap()
 }
 
 async fn stale(house: &House, principal: &Principal, model: &str) -> Vec<String> {
@@ -56,7 +56,7 @@ async fn vectors_are_put_where_the_skill_still_says_the_same() {
     assert_eq!(revision(&house, &alice).await, before + 1);
     assert_eq!(stale(&house, &alice, MODEL).await, ["text"]);
     let stored = find(&house, &alice, pending[0].skill).await.unwrap();
-    assert_eq!(stored.embedded, Some((MODEL.to_owned(), vec![7; 32])));
+    assert_eq!(stored.text_digest, Some(vec![7; 32]));
     let exact = format!(
         "select count(*) from skill_embeddings where user_id = '{user}' and embedding = '[0.5,-0.25,0.125]'::halfvec"
     );
@@ -67,6 +67,14 @@ async fn vectors_are_put_where_the_skill_still_says_the_same() {
     assert_eq!(stale(&house, &alice, "test/two").await.len(), 3);
     assert_eq!(put(&house, &alice, "test/two", pending).await, 2);
     assert_eq!(stale(&house, &alice, "test/two").await, ["text"]);
+    assert_eq!(stale(&house, &alice, MODEL).await, ["text"], "each model has its own");
+}
+
+async fn skill_id(place: &Place, principal: &Principal, name: &str) -> SkillId {
+    let sql =
+        format!("select skill_id from skills where name = '{name}' and user_id = '{}'", principal.user().unwrap().0);
+    let mut conn = place.owner().await;
+    SkillId(sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut conn).await.unwrap())
 }
 
 #[tokio::test]
@@ -81,13 +89,26 @@ async fn a_change_of_models_enqueues_every_skill_once() {
                 assert_eq!(put(&house, &user, if name == "a" { MODEL } else { "test/two" }, vec![pending]).await, 1);
             }
         }
-        let enqueue = || async { enqueue_stale_embeddings(&house.db, "test_embed", MODEL, 2).await.unwrap() };
+        let enqueue = || async { enqueue_stale_embeddings(&house.db, ("test_embed", MODEL), 2, now()).await.unwrap() };
         assert_eq!((enqueue().await, enqueue().await), (3, 0));
         let jobs = queue::list(&house.db, &one.admin().await, None, None, 10).await.unwrap();
         assert_eq!(jobs.iter().map(|job| job.user.as_deref().unwrap()).collect::<Vec<_>>(), ["bob", "alice"]);
         assert!(jobs.iter().all(|job| job.task == "test_embed"));
         place.run("update graphile_worker._private_jobs set attempts = max_attempts").await;
         assert_eq!(enqueue().await, 0);
+        // A vector of another model stays for a day after the present one has made its own.
+        let alice = one.user("alice").await;
+        let vectors = "select count(*) from skill_embeddings";
+        let both = stale(&house, &alice, MODEL).await;
+        assert_eq!(both, ["b"]);
+        let id = skill_id(place, &alice, "b").await;
+        assert_eq!(put(&house, &alice, MODEL, vec![find(&house, &alice, id).await.unwrap()]).await, 1);
+        enqueue().await;
+        assert_eq!(place.count(vectors).await, 7);
+        place.run("update skill_embeddings set updated_at = updated_at - interval '25 hours'").await;
+        enqueue().await;
+        assert_eq!(place.count(vectors).await, 6);
+        assert_eq!(stale(&house, &alice, MODEL).await, [""; 0]);
     })
     .await;
 }

@@ -26,6 +26,8 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("current_snapshots", "whose snapshots are due is a question over all tenants"),
     ("skills", "which skills have no vector of the present model is a question over all tenants"),
     ("skill_embeddings", "which skills have no vector of the present model is a question over all tenants"),
+    ("memories", "which memories have no vector of the present model is a question over all tenants"),
+    ("memory_embeddings", "which memories have no vector of the present model is a question over all tenants"),
 ];
 
 /// A table with a tenant's rows.

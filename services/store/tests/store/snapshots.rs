@@ -3,7 +3,7 @@
 use knowhow_store::memories::{self, NewMemory};
 use knowhow_store::snapshots::{self, NewSnapshot};
 use knowhow_store::{Principal, TenantTx, souls};
-use serde_json::json;
+use serde_json::Value;
 
 use crate::harness::{House, now};
 use crate::writer::{Draft, save};
@@ -26,6 +26,28 @@ async fn what_was_read_earlier_replaces_nothing_of_later() {
         let current = snapshots::find_current(&house.db, &alice, BUDGET, now()).await.unwrap().unwrap();
         assert_eq!(current.snapshot.text, format!("with the {part}"));
     }
+}
+
+/// Each budget is rendered anew all day, so a user has few of them.
+#[tokio::test]
+async fn few_budgets_of_a_user_are_kept_current() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    let current = async || {
+        let user = alice.user().unwrap().0;
+        house.place.count(&format!("select count(*) from current_snapshots where user_id = '{user}'")).await
+    };
+    let render = async |budget: i32, is_alone: bool| {
+        let new = NewSnapshot { is_alone, ..snapshot("text", 0) };
+        snapshots::put(&house.db, &alice, budget, &new).await.unwrap();
+    };
+    for budget in 1000..1010 {
+        render(budget, false).await;
+    }
+    assert_eq!(current().await, 4);
+    assert!(snapshots::find_current(&house.db, &alice, 1009, now()).await.unwrap().is_some());
+    render(1009, true).await;
+    assert_eq!(current().await, 1);
 }
 
 async fn write(house: &House, alice: &Principal, part: &str) {
@@ -53,13 +75,18 @@ fn core_memory() -> NewMemory<'static> {
 }
 
 async fn put(house: &House, alice: &Principal, text: &str, revision: i64) {
-    let new = NewSnapshot {
+    snapshots::put(&house.db, alice, BUDGET, &snapshot(text, revision)).await.unwrap();
+}
+
+fn snapshot(text: &str, revision: i64) -> NewSnapshot<'_> {
+    const NOTHING: &Value = &Value::Null;
+    NewSnapshot {
         sha256: knowhow_domain::manifest::digest(text.as_bytes()),
         text,
-        omitted: &json!({}),
+        omitted: NOTHING,
         revision,
         now: now(),
         is_asked: true,
-    };
-    snapshots::put(&house.db, alice, BUDGET, &new).await.unwrap();
+        is_alone: false,
+    }
 }

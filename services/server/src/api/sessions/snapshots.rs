@@ -11,7 +11,7 @@ use crate::http::{
 };
 
 /// The snapshot that a session would begin with now. Frozen: it changes every 30 minutes at most, and only where the
-/// user's data did.
+/// user's data did; sooner where it is refreshed, or something that it shows was deleted.
 #[utoipa::path(
     operation_id = "get_snapshot",
     tag = "sessions",

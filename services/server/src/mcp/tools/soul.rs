@@ -38,9 +38,17 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
     result(text, &soul)
 }
 
-/// The text comes last: whatever is in it, nothing of ours follows.
+/// The text comes last: whatever is in it, nothing of ours follows. One that was written in a tainted session is not shown:
+/// a clean one would write it down as its own.
 fn conflict(current: &SoulView) -> String {
     let version = current.version;
+    if current.tainted {
+        return format!(
+            "The soul is at version {version}, and nothing was changed. That version was written in a conversation that \
+             had read untrusted content, so it is in no snapshot and not shown here. Ask the user what the soul should \
+             be, and call soul_update again with the whole text and expected_version {version}."
+        );
+    }
     let there = if current.text.is_empty() { "It is empty.".to_owned() } else { format!("It is:\n\n{}", current.text) };
     format!(
         "The soul is at version {version}, and nothing was changed. Make your change to the current text and call \
