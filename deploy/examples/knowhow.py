@@ -7,17 +7,25 @@ import time
 import uuid
 from urllib.parse import quote, urlsplit
 
+PAUSES = (0.2, 1.0, 3.0)  # seconds before what may be sent again is sent again
+LONGEST_PAUSE = 10.0  # however long the service, or a proxy before it, asks to be left alone
+
 
 class Problem(Exception):
     """A refusal: `kind` is stable (`turn-limit`, `session-ended`, ...), `detail` tells people what to do."""
 
-    def __init__(self, status, answer):
+    def __init__(self, status, answer, wait):
         self.status, self.kind, self.detail = status, answer.get("type", "").rpartition("/")[2], answer.get("detail", "")
+        self.wait, self.passes = wait, status in (429, 502, 503, 504)
         super().__init__(f"{status} {self.kind}: {self.detail}")
 
 
 class NoAnswer(Exception):
-    """None came in time. What was asked may have happened or not."""
+    """None came in time, or none of the service. What was asked may have happened or not."""
+
+    def __init__(self, reason, wait=0.0):
+        self.wait, self.passes = wait, True
+        super().__init__(reason)
 
 
 class Knowhow:
@@ -43,7 +51,7 @@ class Knowhow:
                 self.connection.sock.settimeout(self.connection.timeout)
             self.connection.request(method, path, json.dumps(body) if body is not None else None, headers)
             response = self.connection.getresponse()
-            answer = json.loads(response.read() or b"{}")
+            text = response.read()
             if self.lose_next_answer:
                 self.lose_next_answer = False
                 raise TimeoutError("the answer was lost")
@@ -52,21 +60,17 @@ class Knowhow:
                 self.connection.close()  # a late answer must not pass for that of the next request
             self.connection = None
             raise NoAnswer(str(error)) from error
-        if response.status >= 400:
-            raise Problem(response.status, answer)
-        return answer
+        return read(response, text)
 
     def surely(self, *request, **more):
         """For what may be sent again: reads, opening by key, a turn with its key, ending, whatever is named `once`."""
-        for pause in (0.2, 1.0, 3.0):
+        for pause in PAUSES:
             try:
                 return self.ask(*request, **more)
-            except NoAnswer:
-                time.sleep(pause)
-            except Problem as problem:
-                if problem.status not in (429, 503):
+            except (Problem, NoAnswer) as failure:
+                if not failure.passes:
                     raise
-                time.sleep(pause)
+                time.sleep(max(pause, min(failure.wait, LONGEST_PAUSE)))
         return self.ask(*request, **more)
 
     def open(self, user, **terms):
@@ -81,3 +85,18 @@ class Knowhow:
     def skill(self, user, name):
         """The tool `skill_view` of the agent: a skill's body, counted as a use."""
         return self.surely(user, "GET", f"/v1/skills/{quote(name, safe='')}")["content"]
+
+
+def read(response, text):
+    """An answer's JSON. What is none comes from a proxy that does not reach the service, whatever its status."""
+    seconds = response.headers.get("Retry-After", "")
+    wait = float(seconds) if seconds.isdecimal() else 0.0
+    try:
+        answer = json.loads(text or b"{}")
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise NoAnswer(f"{response.status} without an answer in JSON", wait)
+    if response.status >= 400:
+        raise Problem(response.status, answer, wait)
+    return answer

@@ -80,7 +80,9 @@ class VoiceWorker:
         began = time.monotonic()
         try:
             turn = self.knowhow.ask(number, "POST", f"/v1/sessions/{call.session}/turns", body, LIMIT)
-        except NoAnswer:
+        except (Problem, NoAnswer) as failure:
+            if not failure.passes:
+                raise
             self.late += 1
             return None
         print(f"# turn {turn['turn']}: {1000 * (time.monotonic() - began):.0f} ms, without {turn.get('degraded', 'nothing')}")

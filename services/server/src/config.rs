@@ -247,15 +247,25 @@ impl Config {
             }
         }
         for address in [&mut shown.database_url, &mut shown.embeddings_url, &mut shown.chat_url] {
-            if let Ok(mut url) = url::Url::parse(address)
-                && url.password().is_some()
-                && url.set_password(Some("***")).is_ok()
-            {
+            let Ok(mut url) = url::Url::parse(address) else { continue };
+            let hides_password = url.password().is_some() && url.set_password(Some("***")).is_ok();
+            let query = url.query().map(masked_values);
+            url.set_query(query.as_deref());
+            if hides_password || query.is_some() {
                 *address = url.into();
             }
         }
         Ok(toml::to_string(&shown)?)
     }
+}
+
+/// A URL's query with the names alone, as some servers take their key there.
+fn masked_values(query: &str) -> String {
+    let masked = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((name, _)) => format!("{name}=***"),
+        None => "***".to_owned(),
+    });
+    masked.collect::<Vec<_>>().join("&")
 }
 
 fn typed(name: &str, kind: &toml::Value, value: String) -> Result<toml::Value> {
@@ -318,14 +328,24 @@ mod tests {
                 ("KNOWHOW_OPERATOR_SECRET", "5ec4e7"),
                 ("KNOWHOW_EMBEDDINGS_KEY", "5ec4e7"),
                 ("KNOWHOW_CHAT_KEY", "5ec4e7"),
-                ("KNOWHOW_CHAT_URL", "https://me:5ec4e7@host/v1"),
-                ("KNOWHOW_DATABASE_URL", "postgres://me:5ec4e7@host/db"),
+                ("KNOWHOW_CHAT_URL", "https://me:5ec4e7@host/v1?5ec4e7"),
+                ("KNOWHOW_EMBEDDINGS_URL", "https://host/v1?api-key=5ec4e7&version=5ec4e7=="),
+                ("KNOWHOW_DATABASE_URL", "postgres://me:5ec4e7@host/db?password=5ec4e7"),
             ],
         )
         .unwrap();
         let shown = config.masked().unwrap();
         assert!(!shown.contains("5ec4e7"), "{shown}");
-        assert!(shown.contains("postgres://me:***@host/db"));
+        for url in [
+            "postgres://me:***@host/db?password=***",
+            "https://host/v1?api-key=***&version=***",
+            "https://me:***@host/v1?***",
+        ] {
+            assert!(shown.contains(url), "{shown}");
+        }
+        let plain = [("KNOWHOW_CHAT_URL", "http://host"), ("KNOWHOW_DATABASE_URL", "postgres:///db")];
+        let shown = load("", &plain).unwrap().masked().unwrap();
+        assert!(plain.iter().all(|(_, url)| shown.contains(&format!("\"{url}\""))), "as it was given: {shown}");
     }
 
     #[test]

@@ -75,6 +75,19 @@ async fn what_is_no_answer_is_named() {
     assert!(matches!(&public, Error::Unavailable(text) if !text.contains("401")), "{public}");
 }
 
+/// Such texts are one user's; the model is everybody's.
+#[tokio::test]
+async fn texts_that_make_a_model_ramble_do_not_have_it_paused() {
+    let rambles = r#"{"choices":[{"message":{"content":"and so"},"finish_reason":"length"}]}"#;
+    let fake = FakeOpenAi::start([Reply::body(rambles)]);
+    let model = model(&fake);
+    for _ in 0..9 {
+        let error = model.complete("be brief", "hello", LIMITS).await.unwrap_err();
+        assert!(!error.is_transient() && error.to_string().contains("cut off"), "{error}");
+    }
+    assert_eq!((fake.seen().len(), model.is_paused()), (9, false), "asked each time, and never again for the same");
+}
+
 #[tokio::test]
 async fn the_limit_of_time_holds_for_all_attempts_together() {
     for reply in [Reply::Hang, Reply::Status(500, "Retry-After: 5\r\n", "")] {

@@ -58,11 +58,11 @@ impl<'a> Question<'a> {
 
 /// The text of an answer, which must be whole.
 pub(super) fn read_answer(body: &[u8]) -> Result<String, RemoteError> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::unfit(&error))?;
+    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::unread(&error))?;
     let choice = answer.choices.into_iter().next();
-    let choice = choice.ok_or_else(|| RemoteError::BadAnswer("it has no choices".to_owned()))?;
+    let choice = choice.ok_or_else(|| RemoteError::Unfit("it has no choices".to_owned()))?;
     if choice.finish_reason.as_deref() == Some("length") {
-        return Err(RemoteError::BadAnswer("it was cut off at the limit of tokens".to_owned()));
+        return Err(RemoteError::Unfit("it was cut off at the limit of tokens".to_owned()));
     }
     Ok(choice.message.content.unwrap_or_default())
 }

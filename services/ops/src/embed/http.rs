@@ -18,10 +18,14 @@ const BYTES_PER_NUMBER: usize = 25;
 const BATCH: usize = 32;
 /// Bytes a text is cut at: about 500 tokens of English, as many as small models read. Their servers refuse more.
 const TEXT_BYTES: usize = 2000;
+/// Bytes that are within 500 tokens in any writing: of dense ones, and of digits, a token is as short as a byte.
+const SURE_BYTES: usize = 500;
 
 /// A client of an embeddings server.
 pub struct HttpEmbedder {
     remote: Remote,
+    /// With the numbers of a vector, as the server's model may have vectors of several sizes.
+    name: String,
     dims: usize,
     batch: usize,
     /// Whether the server must be asked for that number, as its model has another one by itself.
@@ -38,19 +42,31 @@ impl HttpEmbedder {
         if dims == 0 || dims > most {
             return Err(EmbedError::Setting(format!("the dimensions of a vector must be 1 to {most}")));
         }
+        let name = format!("{}@{dims}", settings.model);
         let remote = Remote::new(settings, "embeddings", MAX_ANSWER)?;
-        Ok(Self { remote, dims, batch: BATCH.min(most / dims), asks_dims: AtomicBool::new(false) })
+        Ok(Self { remote, name, dims, batch: BATCH.min(most / dims), asks_dims: AtomicBool::new(false) })
     }
 
     async fn run(&self, mut texts: Vec<String>, priority: Priority) -> Result<Vectors, EmbedError> {
-        for text in &mut texts {
-            text.truncate(text.floor_char_boundary(TEXT_BYTES));
-        }
+        cut(&mut texts, TEXT_BYTES);
         let mut vectors = Vectors::with_capacity(texts.len());
-        for part in texts.chunks(self.batch) {
-            vectors.extend(self.ask(part, priority).await?);
+        for part in texts.chunks_mut(self.batch) {
+            vectors.extend(self.ask_for_less(part, priority).await?);
         }
         Ok(vectors)
+    }
+
+    /// One batch. Where it is refused, perhaps as texts of more tokens than the model reads, it is asked for with half
+    /// of the longest, at most twice.
+    async fn ask_for_less(&self, texts: &mut [String], priority: Priority) -> Result<Vectors, RemoteError> {
+        loop {
+            let outcome = self.ask(texts, priority).await;
+            let longest = texts.iter().map(String::len).max().unwrap_or_default();
+            if longest <= SURE_BYTES || !matches!(outcome, Err(RemoteError::Refused { status: 400 | 413, .. })) {
+                return outcome;
+            }
+            cut(texts, (longest / 2).max(SURE_BYTES));
+        }
     }
 
     /// One batch. A model that has longer vectors is asked, from then on, to shorten them.
@@ -64,7 +80,7 @@ impl HttpEmbedder {
                 Some(length) if length > self.dims && !asks => self.asks_dims.store(true, Ordering::Relaxed),
                 Some(length) => {
                     let detail = format!("a vector of {length} numbers instead of {}", self.dims);
-                    return Err(RemoteError::BadAnswer(detail));
+                    return Err(RemoteError::Unfit(detail));
                 }
             }
         }
@@ -73,7 +89,7 @@ impl HttpEmbedder {
 
 impl Embedder for HttpEmbedder {
     fn model(&self) -> &str {
-        self.remote.model()
+        &self.name
     }
 
     fn dims(&self) -> usize {
@@ -91,5 +107,11 @@ impl Embedder for HttpEmbedder {
         deadline: Option<Instant>,
     ) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
         Box::pin(within(deadline, EmbedError::Late, self.run(texts, priority)))
+    }
+}
+
+fn cut(texts: &mut [String], bytes: usize) {
+    for text in texts {
+        text.truncate(text.floor_char_boundary(bytes));
     }
 }

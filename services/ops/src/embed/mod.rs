@@ -24,7 +24,8 @@ pub type Vectors = Vec<Vec<f32>>;
 
 /// What makes vectors.
 pub trait Embedder: Send + Sync {
-    /// The model's name. Vectors of different models cannot be compared.
+    /// What its vectors are known by: the model's name, with the numbers of a vector where the model leaves that open.
+    /// Vectors of different names cannot be compared.
     fn model(&self) -> &str;
 
     /// Numbers of a vector.

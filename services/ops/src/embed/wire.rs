@@ -36,16 +36,15 @@ impl<'a> Question<'a> {
 
 /// Reads an answer: `count` vectors of finite numbers, put in order and brought to length 1.
 pub(super) fn read_answer(body: &[u8], count: usize) -> Result<Vectors, RemoteError> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::unfit(&error))?;
+    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::unread(&error))?;
     if answer.data.len() != count {
-        return Err(RemoteError::BadAnswer(format!("{} vectors for {count} texts", answer.data.len())));
+        return Err(RemoteError::Unfit(format!("{} vectors for {count} texts", answer.data.len())));
     }
     let mut vectors = vec![Vec::new(); count];
     for (position, item) in answer.data.into_iter().enumerate() {
         let index = item.index.unwrap_or(position);
         let place = vectors.get_mut(index).filter(|place| place.is_empty());
-        let place =
-            place.ok_or_else(|| RemoteError::BadAnswer(format!("the index {index} is wrong or there twice")))?;
+        let place = place.ok_or_else(|| RemoteError::Unfit(format!("the index {index} is wrong or there twice")))?;
         *place = unit(item.embedding)?;
     }
     Ok(vectors)
@@ -54,7 +53,7 @@ pub(super) fn read_answer(body: &[u8], count: usize) -> Result<Vectors, RemoteEr
 fn unit(mut vector: Vec<f32>) -> Result<Vec<f32>, RemoteError> {
     let length = vector.iter().map(|&number| f64::from(number).powi(2)).sum::<f64>().sqrt();
     if !length.is_normal() {
-        return Err(RemoteError::BadAnswer("a vector without direction".to_owned()));
+        return Err(RemoteError::Unfit("a vector without direction".to_owned()));
     }
     for number in &mut vector {
         *number = (f64::from(*number) / length) as f32;

@@ -11,7 +11,7 @@ use super::question::Question;
 use super::view::MemoryKind;
 use crate::App;
 use crate::page::best_limit;
-use crate::recall::{SearchedSkill, embed, search_skills};
+use crate::recall::{Query, SearchedSkill, catalogue_now, embed_searched, search_catalogue};
 
 /// What to recall.
 #[derive(Debug, Clone, Deserialize, IntoParams, ToSchema)]
@@ -83,7 +83,7 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
     principal.require(Scope::Memories)?;
     let question = Question::of(&query.q)?;
     let limit = best_limit(query.limit.unwrap_or(10))?;
-    let (embedding, _) = embed(app, principal, &query.q, None).await?;
+    let embedding = embed_searched(app, principal, &query.q).await?;
     let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
     let wanted = MemorySearch {
         terms: &question.terms,
@@ -94,8 +94,11 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
         limit: limit as i64,
     };
     let skills = async {
-        let wanted = query.kind.is_none() && principal.require(Scope::SkillsRead).is_ok();
-        if wanted { search_skills(app, principal, &query.q, limit).await } else { Ok(Vec::new()) }
+        if query.kind.is_some() || principal.require(Scope::SkillsRead).is_err() {
+            return Ok(Vec::new());
+        }
+        let asked = Query { message: &query.q, embedding: embedding.clone(), searched: true, limit };
+        search_catalogue(app, principal, &catalogue_now(app, principal).await?, asked).await
     };
     let (found, skills) = tokio::join!(memories::search(&app.db, principal, &wanted), skills);
     let skills = skills?;

@@ -6,7 +6,7 @@ use knowhow_store::Principal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Query, catalogue_now, embed, recall};
+use super::{Query, catalogue_now, embed_searched, recall};
 use crate::App;
 use crate::sessions::check_message;
 
@@ -53,9 +53,11 @@ pub struct Matches {
 pub async fn match_skills(app: &App, principal: &Principal, input: &MatchSkills) -> Result<Matches> {
     principal.require(Scope::SkillsRead)?;
     let message = check_message(&input.message)?;
-    let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embed(app, principal, message, None));
-    let (catalogue, (embedding, _)) = (catalogue?, embedding?);
-    let query = Query { message, embedding, searched: !is_short(message), limit: 10 };
+    let searched = !is_short(message);
+    let embedding = async { if searched { embed_searched(app, principal, message).await } else { Ok(None) } };
+    let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embedding);
+    let (catalogue, embedding) = (catalogue?, embedding?);
+    let query = Query { message, embedding, searched, limit: 10 };
     let found = recall(app, principal, &catalogue, query).await?;
     let meant = found.named.iter().map(|mention| (mention, true));
     let mut items = Vec::new();

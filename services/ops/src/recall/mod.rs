@@ -13,5 +13,5 @@ pub use suggest::{SuggestSkills, Suggested, Suggestions, suggest_skills};
 
 pub(crate) use catalogue::{KnownSkill, UserCatalogue, catalogue_now};
 pub(crate) use find::{Query, Recalled, embed, recall};
-pub(crate) use search::{SearchedSkill, reason, search_skills};
+pub(crate) use search::{SearchedSkill, embed_searched, reason, search_catalogue, search_skills};
 pub(crate) use similar::find_similar;

@@ -1,12 +1,20 @@
 //! Search: the best skills for a question, with why.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use knowhow_domain::Result;
 use knowhow_domain::recall::Hit;
 use knowhow_store::Principal;
+use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::{Query, catalogue_now, embed, recall};
+use super::{Query, UserCatalogue, catalogue_now, embed, recall};
 use crate::App;
+
+/// Longest wait of a search for the vector of what is searched; then it goes by words. As long as a turn waits that
+/// names no deadline.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A skill that a search found.
 pub(crate) struct SearchedSkill {
@@ -26,18 +34,34 @@ pub(crate) struct SearchedSkill {
     pub(crate) reason: String,
 }
 
-/// The best skills for a text, best first. Whoever searches wants to see: where the text as a whole fits nothing, those
-/// that share a word with it are found nevertheless.
+/// The vector of what is searched, where there is one in time.
+pub(crate) async fn embed_searched(app: &App, principal: &Principal, text: &str) -> Result<Option<Arc<[f32]>>> {
+    let (embedding, _) = embed(app, principal, text, Some(Instant::now() + PATIENCE)).await?;
+    Ok(embedding)
+}
+
+/// The best skills for a text, best first.
 pub(crate) async fn search_skills(
     app: &App,
     principal: &Principal,
     text: &str,
     limit: usize,
 ) -> Result<Vec<SearchedSkill>> {
-    let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embed(app, principal, text, None));
-    let (catalogue, (embedding, _)) = (catalogue?, embedding?);
-    let query = Query { message: text, embedding, searched: true, limit };
-    let ranking = recall(app, principal, &catalogue, query).await?.ranking;
+    let embedding = embed_searched(app, principal, text);
+    let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embedding);
+    let query = Query { message: text, embedding: embedding?, searched: true, limit };
+    search_catalogue(app, principal, &catalogue?, query).await
+}
+
+/// The best skills of a catalogue, best first. Whoever searches wants to see: where the text as a whole fits nothing,
+/// those that share a word with it are found nevertheless.
+pub(crate) async fn search_catalogue(
+    app: &App,
+    principal: &Principal,
+    catalogue: &Arc<UserCatalogue>,
+    query: Query<'_>,
+) -> Result<Vec<SearchedSkill>> {
+    let ranking = recall(app, principal, catalogue, query).await?.ranking;
     let fits = !ranking.above_floor().is_empty();
     let hits = ranking.hits.iter().filter(|hit| fits || hit.signals.text > 0.0 || hit.signals.body > 0.0);
     Ok(hits

@@ -30,6 +30,9 @@ pub enum RemoteError {
     /// The server answered 200 with something that is no answer.
     #[error("the server's answer cannot be used: {0}")]
     BadAnswer(String),
+    /// The server answered whole and in JSON, but not what was asked for.
+    #[error("the server's answer cannot be used: {0}")]
+    Unfit(String),
 }
 
 impl RemoteError {
@@ -38,13 +41,27 @@ impl RemoteError {
         match self {
             Self::Late | Self::Paused(_) | Self::Unreachable(_) => true,
             Self::Refused { status, .. } => *status == 408 || *status == 429 || *status >= 500,
-            Self::Setting(_) | Self::BadAnswer(_) => false,
+            // The same question would mostly get the same answer, at the same cost.
+            Self::Setting(_) | Self::BadAnswer(_) | Self::Unfit(_) => false,
         }
     }
 
-    /// An answer in which JSON is not as it should be.
-    pub(crate) fn unfit(error: &serde_json::Error) -> Self {
-        Self::BadAnswer(complaint(error))
+    /// Whether the server is at fault, and others would fare no better. One that refuses a request or answers it
+    /// uselessly works: a text that makes a model ramble must not have it paused for everybody.
+    pub(super) fn is_outage(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::BadAnswer(_) => true,
+            Self::Refused { .. } => self.is_transient(),
+            Self::Setting(_) | Self::Late | Self::Paused(_) | Self::Unfit(_) => false,
+        }
+    }
+
+    /// An answer that is no JSON, or JSON of another form.
+    pub(crate) fn unread(error: &serde_json::Error) -> Self {
+        match error.classify() {
+            Category::Data => Self::Unfit(complaint(error)),
+            Category::Eof | Category::Syntax | Category::Io => Self::BadAnswer(complaint(error)),
+        }
     }
 }
 

@@ -28,8 +28,6 @@ pub(crate) use error::complaint;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(3);
-/// An attempt that was given up after that long counts as failed, however soon the caller wanted the answer.
-const GIVEN_UP: Duration = Duration::from_secs(1);
 /// Requests in flight at once, for turns and for jobs.
 const PLACES: (usize, usize) = (32, 4);
 
@@ -111,24 +109,27 @@ impl Remote {
         let places = if priority == Priority::Turn { &self.turns } else { &self.jobs };
         // The semaphores are never closed.
         let _place = places.acquire().await;
-        let mut attempt = 0;
+        let mut retry = 0;
         loop {
-            self.breaker.admit().map_err(RemoteError::Paused)?;
-            let underway = Underway { breaker: &self.breaker, since: Instant::now(), is_over: false };
+            let attempt = self.breaker.admit().map_err(RemoteError::Paused)?;
             let outcome = match self.attempt(question).await {
                 Ok(answer) => read(&answer).map_err(Failure::from),
                 Err(failure) => Err(failure),
             };
-            let Failure { error, wait } = match underway.ended(outcome) {
+            match &outcome {
+                Err(failure) if failure.error.is_outage() => attempt.failed(),
+                _ => attempt.succeeded(),
+            }
+            let Failure { error, wait } = match outcome {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            let wait = wait.unwrap_or_else(|| pause(attempt));
-            if !error.is_transient() || attempt == self.settings.retries || wait > PAUSES.1 {
+            let wait = wait.unwrap_or_else(|| pause(retry));
+            if !error.is_transient() || retry == self.settings.retries || wait > PAUSES.1 {
                 return Err(error);
             }
             tokio::time::sleep(wait).await;
-            attempt += 1;
+            retry += 1;
         }
     }
 
@@ -159,36 +160,6 @@ impl From<RemoteError> for Failure {
     }
 }
 
-/// An attempt that the breaker has not heard of yet.
-struct Underway<'a> {
-    breaker: &'a Breaker,
-    since: Instant,
-    is_over: bool,
-}
-
-impl Underway<'_> {
-    fn ended<T>(mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
-        self.is_over = true;
-        match &outcome {
-            Ok(_) => self.breaker.succeeded(),
-            // A server that refuses a request works; one that answers nonsense does not.
-            Err(Failure { error: error @ RemoteError::Refused { .. }, .. }) if !error.is_transient() => {
-                self.breaker.succeeded();
-            }
-            Err(_) => self.breaker.failed(),
-        }
-        outcome
-    }
-}
-
-impl Drop for Underway<'_> {
-    fn drop(&mut self) {
-        if !self.is_over && self.since.elapsed() >= GIVEN_UP {
-            self.breaker.failed();
-        }
-    }
-}
-
 /// Waits for a result, no longer than until the deadline, where there is one.
 pub(crate) async fn within<T, E>(
     deadline: Option<Instant>,
@@ -201,9 +172,9 @@ pub(crate) async fn within<T, E>(
     }
 }
 
-/// Twice as long for each attempt, and by chance half of that to all of it, so that clients do not return together.
-fn pause(attempt: u32) -> Duration {
-    let full = PAUSES.0.saturating_mul(2_u32.saturating_pow(attempt)).min(PAUSES.1);
-    let chance = RandomState::new().hash_one(attempt) % 1000;
+/// Twice as long for each retry, and by chance half of that to all of it, so that clients do not return together.
+fn pause(retry: u32) -> Duration {
+    let full = PAUSES.0.saturating_mul(2_u32.saturating_pow(retry)).min(PAUSES.1);
+    let chance = RandomState::new().hash_one(retry) % 1000;
     full.mul_f64(0.5 + chance as f64 / 2000.0)
 }

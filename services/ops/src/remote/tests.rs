@@ -24,6 +24,7 @@ fn remote(settings: RemoteSettings) -> Remote {
 async fn ask(remote: &Remote) -> Result<String, RemoteError> {
     let read = |body: &[u8]| match body {
         b"nonsense" => Err(RemoteError::BadAnswer("nonsense".to_owned())),
+        b"{}" => Err(RemoteError::Unfit("nothing in it".to_owned())),
         body => Ok(String::from_utf8_lossy(body).into_owned()),
     };
     remote.ask(Priority::Turn, &serde_json::json!({}), read).await
@@ -64,6 +65,7 @@ async fn refusals_nonsense_and_long_waits_are_not_retried() {
         Reply::Status(302, "Location: /elsewhere\r\n", ""),
         Reply::Status(429, "Retry-After: 3600\r\n", ""),
         Reply::body("nonsense"),
+        Reply::body("{}"),
         Reply::Huge,
     ] {
         let fake = FakeOpenAi::start([reply, Reply::body("hello")]);
@@ -109,31 +111,46 @@ async fn a_server_that_keeps_failing_is_left_alone_until_it_is_back() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_works() {
-    let fake = FakeOpenAi::start([Reply::Status(400, "", "")]);
-    let remote = remote(settings(&fake));
-    for _ in 0..9 {
-        assert!(matches!(ask(&remote).await, Err(RemoteError::Refused { .. })));
+async fn a_server_that_answers_uselessly_works_and_one_that_talks_nonsense_does_not() {
+    for (reply, is_paused) in
+        [(Reply::Status(400, "", ""), false), (Reply::body("{}"), false), (Reply::body("nonsense"), true)]
+    {
+        let fake = FakeOpenAi::start([reply]);
+        let remote = remote(settings(&fake));
+        for _ in 0..5 {
+            assert!(!ask(&remote).await.unwrap_err().is_transient());
+        }
+        assert_eq!(remote.is_paused(), is_paused);
     }
 }
 
+/// Asks, and gives up after that long.
+async fn give_up(remote: &Remote, fake: &FakeOpenAi, after: Duration) {
+    let (seen, mut asked) = (fake.seen().len(), Box::pin(ask(remote)));
+    tokio::select! {
+        biased;
+        _ = &mut asked => panic!("it hangs"),
+        () = until(|| fake.seen().len() > seen) => {}
+    }
+    tokio::time::pause();
+    tokio::time::advance(after).await;
+    drop(asked);
+    tokio::time::resume();
+}
+
+/// As turns do, which wait for half a second.
 #[tokio::test]
 async fn a_server_that_lets_callers_wait_for_too_long_is_left_alone() {
     let fake = FakeOpenAi::start([Reply::Hang]);
     let remote = remote(RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) });
-    for (seconds, is_paused) in [(0, false), (1, false), (1, false), (1, false), (1, false), (1, true)] {
-        let (seen, mut asked) = (fake.seen().len(), Box::pin(ask(&remote)));
-        tokio::select! {
-            biased;
-            _ = &mut asked => panic!("it hangs"),
-            () = until(|| fake.seen().len() > seen) => {}
-        }
-        tokio::time::pause();
-        tokio::time::advance(Duration::from_secs(seconds)).await;
-        drop(asked);
-        tokio::time::resume();
-        assert_eq!(remote.is_paused(), is_paused);
+    for _ in 0..9 {
+        give_up(&remote, &fake, Duration::from_millis(50)).await;
     }
+    for _ in 0..5 {
+        assert!(!remote.is_paused());
+        give_up(&remote, &fake, Duration::from_millis(490)).await;
+    }
+    assert!(remote.is_paused());
 }
 
 #[tokio::test]

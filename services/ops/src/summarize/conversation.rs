@@ -100,13 +100,17 @@ pub async fn summarize_conversation(
 impl ConversationSummary {
     /// What can be told without a model: the words that stand out, and sentences of the user that begin like a wish or
     /// a decision, in English.
+    ///
+    /// Work for the processor, some tens of milliseconds for the last 64 KiB that the user said, which is all that is
+    /// looked at besides the first sentence: where a log may be long, it belongs into `compute`.
     pub fn extract(messages: &[(Speaker, &str)]) -> Self {
+        let recent = extract::recent(messages);
         Self {
             title: cut(&extract::title(messages), TITLE_CHARS),
-            topics: tidy(extract::topics(messages)),
-            decisions: tidy(extract::decisions(messages)),
-            preferences: tidy(extract::preferences(messages)),
-            pending: tidy(extract::pending(messages)),
+            topics: tidy(extract::topics(&recent)),
+            decisions: tidy(extract::decisions(&recent)),
+            preferences: tidy(extract::preferences(&recent)),
+            pending: tidy(extract::pending(&recent)),
             made_by: MadeBy::Extract,
         }
     }
@@ -146,9 +150,12 @@ fn transcript(messages: &[(Speaker, &str)]) -> String {
 fn tidy(items: Vec<String>) -> Vec<String> {
     let mut tidied: Vec<String> = Vec::new();
     for item in items {
+        if tidied.len() == LIST_ITEMS {
+            break;
+        }
         let line = cut(&inert_line(&item), ITEM_CHARS);
         let is_new = tidied.iter().all(|known| known.to_lowercase() != line.to_lowercase());
-        if tidied.len() < LIST_ITEMS && !line.is_empty() && is_new {
+        if !line.is_empty() && is_new {
             tidied.push(line);
         }
     }

@@ -8,6 +8,8 @@ use knowhow_domain::recall::{find_rarity, list_terms};
 
 use super::conversation::{LIST_ITEMS, Speaker};
 
+/// The most of what the user said that is looked at, in bytes.
+const LOOKED_AT: usize = 64 * 1024;
 /// Words that are commoner are no topics: about the 350 commonest of English.
 const COMMON: f32 = 2.5;
 /// Longer runs are no words but data.
@@ -29,12 +31,31 @@ pub(super) fn title(messages: &Messages<'_>) -> String {
     first.map(headline).unwrap_or_default()
 }
 
+/// The end of a conversation: with as much of what the user said as is looked at, the oldest message cut to fit.
+pub(super) fn recent<'a>(messages: &Messages<'a>) -> Vec<(Speaker, &'a str)> {
+    let mut room = LOOKED_AT;
+    let looked_at = |&(speaker, text): &(Speaker, &'a str)| match speaker {
+        _ if room == 0 => None,
+        Speaker::Agent => Some((speaker, text)),
+        Speaker::User => {
+            let end = text.floor_char_boundary(room);
+            room = room.saturating_sub(text.len());
+            Some((speaker, &text[..end]))
+        }
+    };
+    let mut recent: Vec<_> = messages.iter().rev().map_while(looked_at).collect();
+    recent.reverse();
+    recent
+}
+
 /// The user's words that are frequent here and rare elsewhere, as first written.
 pub(super) fn topics(messages: &Messages<'_>) -> Vec<String> {
     let mut found: Vec<(&str, f32, f32)> = Vec::new();
-    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
+    let (mut places, mut places_of_terms) = (HashMap::new(), HashMap::new());
     for word in users(messages).flat_map(words) {
-        let place = *places.entry(list_terms(word)).or_insert(found.len());
+        // A word is stemmed once, however often it is said.
+        let place =
+            *places.entry(word).or_insert_with(|| *places_of_terms.entry(list_terms(word)).or_insert(found.len()));
         match found.get_mut(place) {
             Some((_, _, count)) => *count += 1.0,
             None => found.push((word, find_rarity(word).unwrap_or(0.0), 1.0)),

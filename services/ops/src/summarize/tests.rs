@@ -146,6 +146,22 @@ fn extracts_of_little_and_of_other_languages() {
     assert_eq!((chinese.title.as_str(), chinese.topics[0].as_str()), ("部署博客", "部署博客"));
 }
 
+/// A log may have 400 messages of 64 KiB each.
+#[test]
+fn extracts_look_at_the_end_of_a_long_conversation() {
+    let (old, filler) = ("I prefer zebras to horses any day. ".repeat(900), "and the ".repeat(4100));
+    let short = [(User, "Hello there"), (User, &old), (User, &filler), (Agent, "Sure"), (User, "I like otters!")];
+    let summary = ConversationSummary::extract(&short);
+    assert_eq!((summary.title.as_str(), summary.topics[0].as_str()), ("Hello there", "zebras"));
+    assert_eq!(summary.preferences, ["I prefer zebras to horses any day.", "I like otters!"]);
+    let long = [&short[..3], &[(User, filler.as_str())], &short[3..]].concat();
+    let summary = ConversationSummary::extract(&long);
+    assert_eq!((summary.title.as_str(), summary.topics), ("Hello there", vec!["otters".to_owned()]));
+    assert_eq!(summary.preferences, ["I like otters!"]);
+    let one = "é".repeat(1 << 15) + " otters";
+    assert!(ConversationSummary::extract(&[(User, &one)]).topics.is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 

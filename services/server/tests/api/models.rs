@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 
+use crate::callers::World;
 use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::raw;
+use crate::recall::with_embeddings;
 use crate::service::{Service, knowhow, migrated};
+use crate::talk::Talk;
 
 fn ready(service: &Service) -> Value {
     let answer = raw::try_get(&service.address, "/readyz").unwrap();
@@ -66,10 +69,31 @@ fn servers_are_taken_at_their_word_until_they_are_asked() {
     assert_eq!(ready(&service), json!({ "embeddings": "ready", "chat": "ready" }));
     assert!(warnings(&service).is_empty() && !service.log().contains("sk-secret"));
     let (said, is_well) = diagnosis(&settings(&good));
-    assert!(is_well && said.contains("embeddings: embed-it, 384 numbers\nchat model: chat-it\n"), "{said}");
+    assert!(is_well && said.contains("embeddings: embed-it@384, 384 numbers\nchat model: chat-it\n"), "{said}");
     let (said, is_well) = diagnosis(&settings(&bad));
     assert!(!is_well && !said.contains("sk-secret"), "{said}");
     assert!(said.contains("a vector of 3 numbers instead of 384") && said.contains("401: Unauthorized"), "{said}");
+}
+
+/// Turns that wait no longer than by default are enough to find it out; those in a hurry do not count.
+#[tokio::test]
+async fn a_server_that_hangs_is_left_alone() {
+    let fake = FakeOpenAi::start([Reply::Hang]);
+    let service = with_embeddings(&fake);
+    let World { alice, .. } = &World::new().await;
+    let talk = Talk { who: alice.at(&service), ..Talk::long(alice).await };
+    for turn in 0..12 {
+        assert_eq!(ready(&service)["embeddings"], "ready");
+        let mut body = json!({ "message": format!("striped horses, as many as {turn} of them") });
+        if turn < 7 {
+            body["deadline_ms"] = json!(60);
+        }
+        assert_eq!(talk.turn(body).await.ok(200)["degraded"], json!(["embedding"]));
+    }
+    assert_eq!(ready(&service)["embeddings"], "paused");
+    let asked = fake.seen().len();
+    assert_eq!(talk.say("are there any more striped horses?").await["degraded"], json!(["embedding"]));
+    assert_eq!(fake.seen().len(), asked);
 }
 
 #[test]

@@ -187,6 +187,28 @@ async fn short_messages_are_not_searched() {
     assert_eq!(fake.seen().len(), asked + 1);
 }
 
+/// A model that never answers is asked once for each search, and not waited for: words find what they find.
+#[tokio::test]
+async fn searches_do_without_a_model_that_hangs() {
+    let fake = FakeOpenAi::start([Reply::Hang]);
+    let service = with_embeddings(&fake);
+    let World { alice, .. } = &World::new().await;
+    create_described(alice, &[("zebra-care", "Feeds and brushes striped horses")]).await;
+    let near = alice.at(&service);
+    for path in ["skills?q=", "skills/suggest?context=", "recall?q="] {
+        let asked = fake.seen().len();
+        let found = near.get(&format!("/v1/{path}{}", escape(&format!("striped horses for {path}")))).await.ok(200);
+        assert_eq!(found["items"][0]["name"], "zebra-care", "{path}");
+        assert_eq!(fake.seen().len(), asked + 1, "{path}");
+    }
+    let asked = fake.seen().len();
+    for (message, questions) in [("use zebra-care", 0), ("please use zebra-care for my horses", 1)] {
+        let matched = near.post("/v1/skills/match", json!({ "message": message })).await.ok(200);
+        assert_eq!(pluck(&matched["items"], "name"), ["zebra-care"]);
+        assert_eq!(fake.seen().len(), asked + questions, "{message}");
+    }
+}
+
 /// A process that has its vectors from this server.
 pub fn with_embeddings(fake: &FakeOpenAi) -> Service {
     Service::start(&[

@@ -187,7 +187,7 @@ async fn every_job_of_a_worker_that_is_killed_has_one_effect() {
     let soon = [("KNOWHOW_WORKER_RECOVERY_S", "2")];
     let _workers = [ground.work(&soon), ground.work(&soon)];
     ground.idle();
-    assert_eq!(ground.count("skill_embeddings where model = 'fake'"), KILLS as u64);
+    assert_eq!(ground.count("skill_embeddings where model = 'fake@3'"), KILLS as u64);
     // One for the save, one for the vector.
     assert_eq!(ground.count("user_catalogs where skill_count = 1 and revision = 2"), KILLS as u64);
 }

@@ -25,7 +25,7 @@ async fn embed(embedder: &HttpEmbedder, texts: &[&str]) -> Result<Vectors, Embed
 async fn texts_go_in_batches_and_vectors_come_back_in_order() {
     let fake = FakeOpenAi::start([Reply::Vectors(DIMS)]);
     let embedder = embedder(&fake);
-    assert_eq!((embedder.model(), embedder.dims(), embedder.is_paused()), ("tiny", DIMS, false));
+    assert_eq!((embedder.model(), embedder.dims(), embedder.is_paused()), ("tiny@4", DIMS, false));
     let long = "é".repeat(1500);
     let texts: Vec<String> = (0..40).map(|length| "x".repeat(length)).chain([long]).collect();
     let vectors = embedder.embed(texts, Background, None).await.unwrap();
@@ -54,6 +54,44 @@ async fn a_model_with_longer_vectors_is_asked_to_shorten_them() {
     }
     let asked: Vec<_> = fake.seen().iter().map(|seen| seen.body["dimensions"].as_u64()).collect();
     assert_eq!(asked, [None, Some(4), Some(4)], "found out once");
+}
+
+/// Vectors of two sizes are never taken for those of one model, whose name stays what the server knows.
+#[tokio::test]
+async fn the_size_of_a_vector_is_part_of_what_it_is_known_by() {
+    let fake = FakeOpenAi::start([Reply::Vectors(8)]);
+    for (dims, name) in [(8, "tiny@8"), (4, "tiny@4")] {
+        let embedder = HttpEmbedder::new(settings(&fake), dims).unwrap();
+        assert_eq!((embed(&embedder, &["a"]).await.unwrap()[0].len(), embedder.model()), (dims, name));
+    }
+    assert!(fake.seen().iter().all(|seen| seen.body["model"] == "tiny"));
+}
+
+/// 2,000 bytes of a dense writing are more tokens than a small model reads.
+#[tokio::test]
+async fn texts_that_are_refused_are_halved_at_most_twice() {
+    let refused = |status| Reply::Status(status, "", r#"{"error":{"message":"more than 512 tokens"}}"#);
+    let (long, shorter) = ("証".repeat(1000), "1".repeat(700));
+    let fake = FakeOpenAi::start([refused(400), refused(413), Reply::Vectors(DIMS)]);
+    embed(&embedder(&fake), &[&long, &shorter, "short"]).await.unwrap();
+    let lengths = |fake: &FakeOpenAi| -> Vec<Vec<usize>> {
+        let texts = |seen: crate::fake_openai::Seen| seen.body["input"].as_array().unwrap().clone();
+        fake.seen().into_iter().map(|seen| texts(seen).iter().map(|t| t.as_str().unwrap().len()).collect()).collect()
+    };
+    assert_eq!(lengths(&fake), [[1998, 700, 5], [999, 700, 5], [498, 500, 5]]);
+    for (status, text, expected) in [
+        (400, long.as_str(), &[1998, 999, 498][..]),
+        (413, &shorter, &[700, 500]),
+        (400, "short", &[5]),
+        (401, &long, &[1998]),
+        (422, &long, &[1998]),
+    ] {
+        let fake = FakeOpenAi::start([refused(status)]);
+        let embedder = embedder(&fake);
+        let error = embed(&embedder, &[text]).await.unwrap_err();
+        assert!(error.to_string().contains(&status.to_string()) && !embedder.is_paused(), "{error}");
+        assert_eq!(lengths(&fake).concat(), expected, "{status}");
+    }
 }
 
 #[tokio::test]
