@@ -3,17 +3,21 @@
 use crate::inert::inert_line;
 use crate::limits::SUMMARY_WORDS;
 
-/// Longest headline, for languages that put no blanks between words.
-const HEADLINE_CHARS: usize = 160;
+/// Longest line, for languages that put no blanks between words.
+const LINE_CHARS: usize = 160;
 
 /// A summary taken from a description: its first sentence, at most 15 words, as a single line.
 pub fn headline(description: &str) -> String {
     let paragraph: Vec<&str> = description.trim().lines().take_while(|line| !line.trim().is_empty()).collect();
     let text = inert_line(&paragraph.join("\n"));
-    let sentence = text[..sentence_end(&text)].trim_end_matches(['.', '。']);
-    match sentence.match_indices(' ').nth(SUMMARY_WORDS - 1) {
-        Some((end, _)) => cut(&ellipsis(&sentence[..end]), HEADLINE_CHARS),
-        None => cut(sentence, HEADLINE_CHARS),
+    brief(text[..sentence_end(&text)].trim_end_matches(['.', '。']))
+}
+
+/// A single line in at most 15 words and 160 characters.
+pub(crate) fn brief(line: &str) -> String {
+    match line.match_indices(' ').nth(SUMMARY_WORDS - 1) {
+        Some((end, _)) => cut(&ellipsis(&line[..end]), LINE_CHARS),
+        None => cut(line, LINE_CHARS),
     }
 }
 
@@ -130,7 +134,7 @@ mod tests {
         fn any_headline_is_one_short_line(text in any::<String>(), words in "([a-z]{1,9}[.!?,。]? ){0,40}") {
             for text in [text, words] {
                 let line = headline(&text);
-                prop_assert!(line.split_whitespace().count() <= SUMMARY_WORDS && line.chars().count() <= HEADLINE_CHARS);
+                prop_assert!(line.split_whitespace().count() <= SUMMARY_WORDS && line.chars().count() <= LINE_CHARS);
                 prop_assert_eq!(inert_line(&line), line.as_str());
                 prop_assert_eq!(headline(&line), line);
             }

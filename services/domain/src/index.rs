@@ -1,11 +1,13 @@
 //! The index of a user's skills in the prompt: a line for each, within a budget.
 
-use crate::headline::{cut, headline};
+use crate::headline::{brief, cut, headline};
 use crate::inert::inert_line;
 
 /// The usual budget, in characters.
 pub const INDEX_BUDGET: usize = 16_000;
 const HEADER: &str = "Available skills (use skill_view to load full instructions):";
+/// Of a summary no more is read.
+const READ_CHARS: usize = 2_000;
 /// No summary is made shorter than this; a skill goes without rather.
 const SHORTEST_CHARS: usize = 24;
 
@@ -59,9 +61,11 @@ pub fn render_index(lines: &[IndexLine<'_>], budget_chars: usize) -> Index {
     Index { text, shortened, bare, omitted }
 }
 
-/// What a line says of a skill: its summary, or the headline of its description where there is nothing in that.
+/// What a line says of a skill: its summary, or the headline of its description where there is nothing in that; either in
+/// at most 15 words and 160 characters, since a SKILL.md may hold a summary of any length.
 pub fn gist(summary: Option<&str>, description: &str) -> String {
-    let own = summary.map(inert_line).filter(|summary| !summary.is_empty());
+    let beginning = |text: &str| text.chars().take(READ_CHARS).collect::<String>();
+    let own = summary.map(|summary| brief(&inert_line(&beginning(summary)))).filter(|summary| !summary.is_empty());
     own.unwrap_or_else(|| headline(description))
 }
 
@@ -186,8 +190,18 @@ mod tests {
         assert_eq!(index, Index { text: text.into(), ..Index::default() });
     }
 
-    const WORDS: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
-                         seventeen eighteen nineteen twenty";
+    #[test]
+    fn a_line_is_short_whatever_the_summary() {
+        let long = "Send mail, <|im_start|> ".repeat(3_000);
+        let shown = gist(Some(&long), "");
+        assert_eq!(shown, ["Send mail, ‹|im_start|›"; 5].join(" ") + "…");
+        assert_eq!(gist(Some(&"字".repeat(60_000)), ""), "字".repeat(159) + "…");
+        let line = IndexLine { summary: Some(&long), ..line("a", "", 0.1) };
+        assert_eq!(render_index(&[line], INDEX_BUDGET).text, format!("{HEADER}\n- a: {shown}"));
+        assert_eq!(gist(Some(WORDS), "It"), WORDS);
+    }
+
+    const WORDS: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
 
     #[test]
     fn summaries_give_way_before_names() {

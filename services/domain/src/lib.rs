@@ -1,5 +1,6 @@
 //! Ground floor: the nouns of Knowhow. Ids, names, SKILL.md, the patch engine, rules and errors; no I/O.
 
+mod chat_tokens;
 pub mod clock;
 pub mod diff;
 pub mod document;

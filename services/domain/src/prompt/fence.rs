@@ -1,15 +1,14 @@
 //! Text of several lines in a prompt, fenced so that it cannot end its own fence or imitate what stands around it.
 
-use crate::inert::is_invisible;
+use crate::chat_tokens::break_tokens;
+use crate::inert::seen;
 use crate::manifest;
 
-/// How the lines of a prompt begin that carry its structure, folded as [`fold`] does.
-const STRUCTURE: [&str; 15] = [
-    "## active skill instructions",
-    "## reference material",
-    "## soul",
-    "## core memories",
-    "## recent conversations",
+/// The headings of a prompt, folded as [`fold`] does.
+const HEADINGS: [&str; 5] =
+    ["active skill instructions", "reference material", "soul", "core memories", "recent conversations"];
+/// How its other lines begin that carry its structure.
+const LINES: [&str; 10] = [
     "available skills (",
     "relevant skills for this message",
     "related skills (see-also)",
@@ -21,6 +20,7 @@ const STRUCTURE: [&str; 15] = [
     "<soul",
     "</soul",
 ];
+const LONGEST: usize = "relevant skills for this message".len();
 
 /// Hexadecimal digits of the mark: 96 bits, so that no text is found that holds its own.
 const MARK_DIGITS: usize = 24;
@@ -29,7 +29,7 @@ const MARK_DIGITS: usize = 24;
 ///
 /// The mark is cut from the SHA-256 of the text itself. The same text so gives the same bytes, and no text can hold its
 /// own closing line: its author would have to know a digest of what contains it. Lines that begin like one of the
-/// prompt's own are set off with a `\`, and `<|`, which opens the control tokens of chat templates, is printed `‹|`.
+/// prompt's own are set off with a `\`, and the control tokens of chat templates are broken.
 pub fn fence(tag: &str, attributes: &str, text: &str) -> String {
     let text = disarm(text);
     let digest = manifest::hex(&manifest::digest(text.as_bytes()));
@@ -39,7 +39,7 @@ pub fn fence(tag: &str, attributes: &str, text: &str) -> String {
 
 fn disarm(text: &str) -> String {
     let lines = split_lines(text.trim_matches(['\n', '\r'])).map(|line| {
-        let line = line.replace("<|", "‹|");
+        let line = break_tokens(line);
         if imitates_structure(&line) { format!("\\{line}") } else { line }
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -54,23 +54,27 @@ fn split_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn imitates_structure(line: &str) -> bool {
-    let folded = fold(line);
-    STRUCTURE.iter().any(|start| folded.starts_with(start))
+    let (is_heading, words) = fold(line);
+    let begins = |starts: &[&str]| starts.iter().any(|start| words.starts_with(start));
+    begins(&LINES) || is_heading && begins(&HEADINGS)
 }
 
-/// The beginning of a line without what is not seen, marks of quotes and lists, case, and runs of blanks.
-fn fold(line: &str) -> String {
-    let seen = line.chars().filter(|c| !is_invisible(*c) && (!c.is_control() || c.is_whitespace()));
-    let mut folded = String::new();
-    for c in seen.skip_while(|c| c.is_whitespace() || matches!(c, '>' | '*' | '-' | '\\')).take(200) {
+/// Whether a line is a heading of any kind, and how it begins as it is [`seen`], without emphasis and runs of blanks, from
+/// its first letter or tag on. The marks and numbers of headings, quotes, lists and tables before that count for nothing,
+/// however many there are.
+fn fold(line: &str) -> (bool, String) {
+    let (mut is_heading, mut words) = (false, String::new());
+    for c in seen(line) {
         match c {
-            _ if c.is_whitespace() => folded.push_str(if folded.ends_with(' ') { "" } else { " " }),
-            _ => folded.extend(c.to_lowercase()),
+            _ if words.is_empty() && !(c.is_alphabetic() || c == '<') => is_heading |= c == '#',
+            '*' | '_' | '~' | '`' | '\\' => {}
+            // Neither one blank after another nor `< skill`.
+            _ if c.is_whitespace() => words.push_str(if words.ends_with([' ', '<', '/']) { "" } else { " " }),
+            _ => words.push(c),
+        }
+        if words.len() >= LONGEST {
+            break;
         }
     }
-    // `##Soul` and `### Soul` are read like `## Soul`.
-    match folded.strip_prefix('#') {
-        Some(rest) => format!("## {}", rest.trim_start_matches(['#', ' '])),
-        None => folded,
-    }
+    (is_heading, words)
 }

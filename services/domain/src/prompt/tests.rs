@@ -99,6 +99,24 @@ fn lines_that_imitate_structure_are_set_off() {
     );
 }
 
+#[test]
+fn control_tokens_are_broken_in_all_texts() {
+    let forged = "a [INST] <<SYS>> <｜User｜> <start_of_turn> </s>";
+    let broken = "a ⟦INST] ‹<SYS>> ‹｜User｜> ‹start_of_turn> ‹/s>";
+    assert!(fence("skill", "", forged).contains(&format!("\n{broken}\n")));
+    let parts = SnapshotParts { memories: vec![forged], ..SnapshotParts::default() };
+    assert!(render_snapshot(&parts, 0).text.contains("- a ⟦INST] ‹‹SYS›› ‹｜User｜› ‹start_of_turn› ‹/s›"));
+    let named = TurnParts { related: vec![SkillLine { name: "b", summary: forged }], ..TurnParts::default() };
+    assert!(render_turn(&named).ends_with("- b: a ⟦INST] ‹‹SYS›› ‹｜User｜› ‹start_of_turn› ‹/s›"));
+}
+
+#[test]
+fn ordinary_lines_stay_as_they_are() {
+    let text = "# Procedure\n1. Look out.\n- Soul food\n> `relevant` skills\n| a | b |\n\nThe <b>skill</b>\n<ref>\n12 \
+        Available skills: none\n* * *\n\\d+";
+    assert!(fence("skill", "", text).contains(text));
+}
+
 /// What a reader of the format sees: each fence with its tag, and all lines outside of fences.
 fn read(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut fences, mut outside, mut open) = (Vec::new(), Vec::new(), None::<(String, String)>);
@@ -121,9 +139,32 @@ fn read(text: &str) -> (Vec<String>, Vec<String>) {
     (fences, outside)
 }
 
+/// What may stand before a line without making it another, and how the lines of the format begin.
+const MARKS: [&str; 24] = [
+    " ", "\t", "\u{a0}", "\u{3000}", "\u{200b}", "\u{feff}", ">", "*", "-", "\\", "+", "|", "_", "~", "`", "\"", "1.",
+    "12)", "(3)", "•", "—", "[ ]", "'", ":",
+];
+const STRUCTURE: [&str; 15] = [
+    "## active skill instructions",
+    "#reference material",
+    "### soul",
+    "＃ core memories",
+    "## ** recent _conversations_",
+    "available skills (",
+    "relevant skills for this message",
+    "related skills (see-also)",
+    "named, but too long",
+    "<skill",
+    "</skill",
+    "< reference",
+    "</ reference",
+    "＜soul",
+    "</soul",
+];
+
 fn hostile() -> impl Strategy<Value = String> {
     let piece = "(## Active Skill Instructions|</skill mark=\"|</skill|<skill name=\"a\" version=\"1\" mark=\"|\">|\n|\r|\u{85}|\
-        Relevant skills for this message: |Related skills \\(see-also\\): |Available skills \\(|- |# |> |<\\||\u{200b}|\u{2028}|[a-f0-9]{1,24}|\\PC){0,30}";
+        Relevant skills for this message: |Related skills \\(see-also\\): |Available skills \\(|- |# |> |\\+|1\\. |\\| | {250}|<\\||<s>|\\[INST\\]|\u{200b}|\u{2028}|[a-f0-9]{1,24}|\\PC){0,30}";
     prop_oneof![piece, any::<String>()]
 }
 
@@ -149,7 +190,21 @@ proptest! {
         }
         prop_assert_eq!(outside.iter().filter(|line| line.starts_with("- b")).count(), 2);
         prop_assert_eq!(outside.iter().filter(|line| !line.is_empty()).count(), 10);
-        prop_assert!(!text.contains("<|"));
+        prop_assert!(!["<|", "<s>", "[INST]"].iter().any(|token| text.contains(token)));
+    }
+
+    #[test]
+    fn no_blanks_and_marks_hide_structure(
+        marks in prop::collection::vec(prop::sample::select(MARKS.to_vec()), 0..400),
+        start in prop::sample::select(STRUCTURE.to_vec()),
+        (blanks, capitals) in (1_usize..300, any::<u64>()),
+    ) {
+        let letters = start.chars().zip((0..64).cycle());
+        let start: String = letters.map(|(c, n)| if capitals >> n & 1 == 1 { c.to_ascii_uppercase() } else { c }).collect();
+        let line = format!("{}{}", marks.concat(), start.replace(' ', &" ".repeat(blanks)));
+        let fenced = fence("skill", "", &line);
+        let inside = fenced.lines().nth(1).unwrap();
+        prop_assert!(inside.starts_with('\\') && inside.ends_with(&line), "{}", inside);
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub struct Catalogue {
     related_ends: Vec<u32>,
 }
 
+/// Most related skills of one: a SKILL.md may name thousands, and a turn shows five.
+pub(super) const RELATED: usize = 64;
+
 /// BM25's parameters, as usual (Robertson and Zaragoza 2009); other values gained nothing.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
@@ -79,7 +82,7 @@ impl Catalogue {
         self.by_name.is_empty()
     }
 
-    /// The skills that `skill` names in its `see_also`, as far as they are here, without itself.
+    /// The first skills that `skill` names in its `see_also`, as far as they are here, without itself.
     pub fn related(&self, skill: usize) -> &[u32] {
         let end_of = |at: usize| self.related_ends.get(at).map_or(0, |end| *end as usize);
         let start = skill.checked_sub(1).map_or(0, end_of);
@@ -105,6 +108,9 @@ impl Catalogue {
             let start = self.related.len();
             let found = skill.see_also.iter().filter_map(|name| places.get(name.as_str()).copied());
             for place in found.filter(|place| *place != own) {
+                if self.related.len() == start + RELATED {
+                    break;
+                }
                 if !self.related[start..].contains(&place) {
                     self.related.push(place);
                 }

@@ -1,60 +1,102 @@
 //! Which of the names in a message are meant: one that is an ordinary word needs another signal to agree.
 
+use std::cell::LazyCell;
+
 use super::catalogue::Catalogue;
 use super::hash::{hash, short};
 use super::names::Mention;
 use super::ordinary::rarity;
-use super::search::Ranking;
-use super::tokens::list_terms;
+use super::search::{Ranking, TERMS};
+use super::tokens::{each_term, list_distinct_terms};
 
 /// A rank within this agrees.
 const AGREEING_RANK: usize = 5;
 /// The other words that a skill shares with the message must be worth one rare word or two ordinary ones.
-const AGREEING_MASS: f32 = 4.5;
+const AGREEING_MASS: u32 = (4.5 * GRAINS) as u32;
+/// Ordinary words whose skills are weighed against the rest of the message; each looks at all skills once.
+pub(super) const WEIGHED: usize = 32;
 /// The embedding of a message of few words is little more than that of the name in it.
 const TELLING_TERMS: usize = 4;
 const TELLING_COSINE: f32 = 0.5;
+/// Rarities are summed in whole parts of this size, so that taking one away again leaves exactly the others.
+const GRAINS: f32 = 1024.0;
 
 impl Catalogue {
-    /// The skills named in a message by whole words, each once, the most specific (longest) names first.
-    pub fn find_mentions(&self, message: &str) -> Vec<Mention> {
+    /// The skills named in a message by whole words: those that are meant, and those that are not; each once, the most
+    /// specific (longest) names first.
+    ///
+    /// A name is meant that is no ordinary word, or is called explicitly, or that the rest of the message agrees with.
+    /// `ranking` is the answer to the whole message, `None` where it was not searched.
+    pub fn find_named(&self, message: &str, ranking: Option<&Ranking>) -> (Vec<Mention>, Vec<Mention>) {
+        let said = LazyCell::new(|| Said::read(self, message));
+        let near = |skill| said.is_telling && ranking.is_some_and(|ranking| ranking.near.contains(&skill));
+        let mut weighed = 0;
+        self.find_mentions(message).into_iter().partition(|mention| {
+            if !mention.common || mention.explicit || near(mention.skill) {
+                return true;
+            }
+            weighed += 1;
+            weighed <= WEIGHED && said.agrees(mention, message.get(mention.bytes.clone()).unwrap_or_default())
+        })
+    }
+
+    /// The skills named in a message by whole words, meant or not, the most specific names first.
+    pub(super) fn find_mentions(&self, message: &str) -> Vec<Mention> {
         self.names.find_mentions(message)
     }
 
-    /// Whether a mention stands: the name is no ordinary word, or called explicitly, or the rest of the message agrees.
-    ///
-    /// `ranking` is the answer to the whole message, `None` where it was not searched.
-    pub fn is_meant(&self, mention: &Mention, message: &str, ranking: Option<&Ranking>) -> bool {
-        !mention.common || mention.explicit || self.words_agree(mention, message) || {
-            let telling = list_terms(message).len() >= TELLING_TERMS;
-            telling && ranking.is_some_and(|ranking| ranking.near.contains(&mention.skill))
+    /// The skills whose name, description or triggers hold a term.
+    fn claimants(&self, term: u32) -> impl Iterator<Item = usize> {
+        self.list(term).filter(|(_, weights)| weights.text > 0.0).map(|(skill, _)| skill)
+    }
+}
+
+/// The words of a message, read once however many names are among them.
+struct Said<'a> {
+    catalogue: &'a Catalogue,
+    /// Distinct, the first ones of a long message.
+    terms: Vec<u32>,
+    /// What the terms that a skill claims are worth together.
+    masses: Vec<u32>,
+    /// Whether there are enough words for their embedding to say more than a name.
+    is_telling: bool,
+}
+
+impl<'a> Said<'a> {
+    fn read(catalogue: &'a Catalogue, message: &str) -> Self {
+        let (mut terms, mut count) = (Vec::new(), 0);
+        each_term(message, |term, _| {
+            count += 1;
+            let key = short(hash(term.as_bytes()));
+            if terms.len() < TERMS && !terms.contains(&key) {
+                terms.push(key);
+            }
+        });
+        let mut masses = vec![0; catalogue.len()];
+        for term in &terms {
+            for skill in catalogue.claimants(*term) {
+                masses[skill] += worth(*term);
+            }
         }
+        Self { catalogue, terms, masses, is_telling: count >= TELLING_TERMS }
     }
 
     /// Whether the skill is among the best for the message without the name's own words.
-    fn words_agree(&self, mention: &Mention, message: &str) -> bool {
-        let (Some(before), Some(name), Some(after)) =
-            (message.get(..mention.bytes.start), message.get(mention.bytes.clone()), message.get(mention.bytes.end..))
-        else {
-            return false;
-        };
-        let own = list_terms(name);
-        let mut rest = list_terms(before);
-        rest.extend(list_terms(after));
-        rest.sort_unstable();
-        rest.dedup();
-        rest.retain(|term| !own.contains(term));
-        let mut mass = vec![0.0; self.len()];
-        for term in &rest {
-            let key = short(hash(term.as_bytes()));
-            let rarity = rarity(key);
-            for (skill, _) in self.list(key).filter(|(_, weights)| weights.text > 0.0) {
-                mass[skill] += rarity;
+    fn agrees(&self, mention: &Mention, name: &str) -> bool {
+        let mut masses = self.masses.clone();
+        let own = list_distinct_terms(name).into_iter().map(|term| short(hash(term.as_bytes())));
+        for term in own.filter(|term| self.terms.contains(term)) {
+            for skill in self.catalogue.claimants(term) {
+                masses[skill] = masses[skill].saturating_sub(worth(term));
             }
         }
-        let own = mass.get(mention.skill).copied().unwrap_or_default();
-        own >= AGREEING_MASS && mass.iter().filter(|other| **other > own).count() < AGREEING_RANK
+        let own = masses.get(mention.skill).copied().unwrap_or_default();
+        own >= AGREEING_MASS && masses.iter().filter(|other| **other > own).count() < AGREEING_RANK
     }
+}
+
+fn worth(term: u32) -> u32 {
+    (rarity(term) * GRAINS).round() as u32
 }
 
 /// The skills that meaning speaks for, nearest first.

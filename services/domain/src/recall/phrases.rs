@@ -7,6 +7,7 @@ use super::hash::mix;
 /// that it does not.
 #[derive(Debug, Default)]
 pub(super) struct Phrases {
+    /// Each skill's in ascending order.
     prints: Vec<u16>,
     /// Where each skill's end.
     ends: Vec<u32>,
@@ -22,7 +23,9 @@ impl Phrases {
     pub(super) fn add(&mut self, said: &mut [u32]) {
         said.sort_unstable();
         let repeated = said.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
-        self.prints.extend(repeated.filter_map(|run| run.first()).map(|print| shorten(*print)));
+        let mut prints: Vec<u16> = repeated.map(|run| shorten(run[0])).collect();
+        prints.dedup();
+        self.prints.append(&mut prints);
         self.ends.push(self.prints.len() as u32);
     }
 
@@ -30,7 +33,7 @@ impl Phrases {
     pub(super) fn count(&self, skill: usize, phrases: &[u32]) -> usize {
         let end_of = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
         let own = self.prints.get(skill.checked_sub(1).map_or(0, end_of)..end_of(skill)).unwrap_or_default();
-        phrases.iter().filter(|phrase| holds(own, shorten(**phrase))).count()
+        phrases.iter().filter(|phrase| own.binary_search(&shorten(**phrase)).is_ok()).count()
     }
 
     /// Frees what was reserved for more.
@@ -45,11 +48,7 @@ impl Phrases {
     }
 }
 
+/// Keeps the order.
 fn shorten(print: u32) -> u16 {
     (print >> 16) as u16
-}
-
-/// Looks at all, so that several can be compared at once.
-fn holds(prints: &[u16], wanted: u16) -> bool {
-    prints.iter().fold(false, |found, print| found | (*print == wanted))
 }

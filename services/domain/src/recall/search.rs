@@ -88,8 +88,8 @@ fn keep_best(scored: &mut Vec<(f32, usize)>, count: usize) {
     scored.sort_unstable_by(order);
 }
 
-/// Distinct terms of a message that are searched for: the first ones of a long text say what it is about.
-const TERMS: usize = 512;
+/// Distinct terms, and phrases, of a message that are searched for: the first ones of a long text say what it is about.
+pub(super) const TERMS: usize = 512;
 /// Misspelt words that are looked at; each costs some hundred look-ups.
 const CORRECTIONS: usize = 8;
 
@@ -111,10 +111,11 @@ fn read_message(catalogue: &Catalogue, message: &str) -> (Vec<Asked>, Vec<u32>) 
             asked.push(Asked { term: key, count: 1.0 });
         }
         let word = (shape == Shape::Word).then_some(key);
-        phrases.extend(last.zip(word).filter(|(a, b)| a != b).map(|(a, b)| print_of(a, b)));
+        let phrase = last.zip(word).filter(|(a, b)| a != b).map(|(a, b)| print_of(a, b));
+        if let Some(phrase) = phrase.filter(|phrase| phrases.len() < TERMS && !phrases.contains(phrase)) {
+            phrases.push(phrase);
+        }
         last = word;
     });
-    phrases.sort_unstable();
-    phrases.dedup();
     (asked, phrases)
 }

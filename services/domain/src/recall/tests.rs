@@ -161,6 +161,27 @@ fn related_skills_are_those_that_exist() {
 }
 
 #[test]
+fn a_skill_leads_to_so_many_others_at_most() {
+    let names: Vec<String> = (0..3 * catalogue::RELATED).map(|n| format!("skill-{n}")).collect();
+    let texts: Vec<SkillText<'_>> =
+        names.iter().map(|name| SkillText { name, see_also: &names, ..SkillText::default() }).collect();
+    let catalogue = Catalogue::build(&texts);
+    let last = names.len() as u32 - 1;
+    assert_eq!(catalogue.related(0), (1..=catalogue::RELATED as u32).collect::<Vec<_>>());
+    assert_eq!(catalogue.related(last as usize), (0..catalogue::RELATED as u32).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_first_phrases_of_a_long_message_count() {
+    let words: Vec<String> = (0..2 * search::TERMS).map(|n| format!("word{n}")).collect();
+    let body = [words.join(" "), words.join(" ")].join(". ");
+    let catalogue = Catalogue::build(&[SkillText { name: "x", body: &body, ..SkillText::default() }]);
+    let phrases = |count: usize| search(&catalogue, &words[..count].join(" "), None, 1).hits[0].signals.phrases;
+    assert_eq!((phrases(9), phrases(search::TERMS)), (8.0, search::TERMS as f32 - 1.0));
+    assert_eq!(phrases(words.len()), search::TERMS as f32);
+}
+
+#[test]
 fn terms_of_identifiers() {
     assert_eq!(list_terms("pull-request mcp/email snake_case"), ["pull", "request", "mcp", "email", "snake", "case"]);
     assert_eq!(list_terms("parseInvoiceLines"), ["parseinvoicelin", "pars", "invoic", "line"]);
@@ -172,9 +193,8 @@ fn terms_of_identifiers() {
 fn mentions(names: &[&str], message: &str) -> Vec<String> {
     let skills: Vec<(&str, &str)> = names.iter().map(|name| (*name, "")).collect();
     let catalogue = catalogue_of(&skills);
-    let found = catalogue.find_mentions(message);
-    let meant = found.iter().filter(|mention| catalogue.is_meant(mention, message, None));
-    meant.map(|mention| names[mention.skill].to_owned()).collect()
+    let (meant, _) = catalogue.find_named(message, None);
+    meant.into_iter().map(|mention| names[mention.skill].to_owned()).collect()
 }
 
 #[test]
@@ -223,13 +243,24 @@ fn ordinary_words_need_an_explicit_form_or_agreement() {
     }
     let skills = [("weather", "Forecast temperature and wind for a city"), ("pdf", "Fill forms in PDF files")];
     let catalogue = catalogue_of(&skills);
-    let meant = |message: &str| -> Vec<usize> {
-        let found = catalogue.find_mentions(message);
-        found.iter().filter(|m| catalogue.is_meant(m, message, None)).map(|m| m.skill).collect()
-    };
+    let meant = |message| catalogue.find_named(message, None).0.iter().map(|m| m.skill).collect::<Vec<_>>();
     assert_eq!(meant("what weather and wind does the forecast expect"), [0]);
     assert_eq!(meant("nice weather today"), Vec::<usize>::new());
     assert_eq!(meant("fill these forms in the pdf"), [1]);
+}
+
+#[test]
+fn so_many_ordinary_words_are_weighed_at_most() {
+    let all = include_str!("ordinary_words.txt").lines();
+    let words: Vec<&str> = all.filter(|word| word.len() == 6).take(3 * mentions::WEIGHED).collect();
+    let said = words.join(" ");
+    // Each holds all words: whatever its name, the others agree.
+    let skills: Vec<(&str, &str)> = words.iter().map(|word| (*word, said.as_str())).collect();
+    let catalogue = catalogue_of(&skills);
+    let message = format!("{said} /{}", words[words.len() - 1]);
+    let (meant, unmeant) = catalogue.find_named(&message, None);
+    assert_eq!((meant.len(), meant.len() + unmeant.len()), (mentions::WEIGHED + 1, words.len()));
+    assert!(meant.iter().filter(|mention| !mention.explicit).map(|mention| mention.skill).eq(0..mentions::WEIGHED));
 }
 
 #[test]
@@ -313,6 +344,52 @@ proptest! {
         skills.sort_unstable();
         skills.dedup();
         prop_assert_eq!(skills.len(), found.len());
+    }
+
+    #[test]
+    fn the_rest_of_a_message_agrees_as_if_it_were_read_alone(
+        descriptions in prop::collection::vec("((plan|trip|mail|weather|pdf|zebrafish|quetzal) ){0,4}", 8),
+        message in "((plan|trip|Mail|mails|weather|pdf|zebrafish|quetzal|the|用)[ ,]){0,12}",
+    ) {
+        let names = ["plan", "trip", "mail", "weather", "pdf", "a/quetzal", "zebrafish", "x"];
+        let skills: Vec<(&str, &str)> = names.into_iter().zip(descriptions.iter().map(String::as_str)).collect();
+        let catalogue = catalogue_of(&skills);
+        let (meant, unmeant) = catalogue.find_named(&message, None);
+        for (mention, is_meant) in meant.iter().map(|m| (m, true)).chain(unmeant.iter().map(|m| (m, false))) {
+            let own = list_terms(&message[mention.bytes.clone()]);
+            let mut rest = list_distinct_terms(&[&message[..mention.bytes.start], &message[mention.bytes.end..]].join(" "));
+            rest.retain(|term| !own.contains(term));
+            let mass_of = |(name, description): &(&str, &str)| -> i32 {
+                let held = list_terms(&format!("{name} {description}"));
+                let held = rest.iter().filter(|term| held.contains(term));
+                held.map(|term| (find_rarity(term).unwrap_or_default() * 1024.0).round() as i32).sum()
+            };
+            let masses: Vec<i32> = skills.iter().map(mass_of).collect();
+            let own = masses[mention.skill];
+            let agrees = own >= 4608 && masses.iter().filter(|mass| **mass > own).count() < 5;
+            prop_assert_eq!(is_meant, !mention.common || agrees, "{:?} {:?}", mention, masses);
+        }
+    }
+
+    #[test]
+    fn a_repeated_phrase_is_counted_however_many_there_are(
+        bodies in prop::collection::vec(prop::collection::vec(any::<u32>(), 0..80), 1..4),
+        twice in prop::collection::vec(any::<bool>(), 80),
+        asked in prop::collection::vec(any::<u32>(), 0..9),
+    ) {
+        let mut phrases = phrases::Phrases::default();
+        let repeated: Vec<Vec<u32>> = bodies.iter()
+            .map(|said| said.iter().zip(&twice).filter_map(|(print, twice)| twice.then_some(*print)).collect()).collect();
+        for (said, repeated) in bodies.iter().zip(&repeated) {
+            phrases.add(&mut [said.as_slice(), repeated].concat());
+        }
+        for (skill, repeated) in repeated.iter().enumerate() {
+            let asked = [asked.as_slice(), repeated].concat();
+            let known = |print: &&u32| repeated.iter().any(|other| other >> 16 == **print >> 16);
+            let distinct: std::collections::HashSet<u32> = repeated.iter().copied().collect();
+            prop_assume!(distinct.len() == repeated.len());
+            prop_assert_eq!(phrases.count(skill, &asked), asked.iter().filter(known).count());
+        }
     }
 
     #[test]

@@ -5,12 +5,14 @@ use knowhow_domain::recall::{find_rarity, list_distinct_terms};
 
 use crate::page::check_question;
 
+/// Most words that are looked for, the rarest: each is compared with all words of a user's memories.
+const TERMS: usize = 64;
 /// What a stem is worth that is also a word which says nothing, as `other` is of `others`.
 const LEAST_RARITY: f32 = 0.5;
 
 /// Words to look for.
 pub(crate) struct Question {
-    /// Stemmed, each once.
+    /// Stemmed, each once, the rarest of a long question.
     pub(crate) terms: Vec<String>,
     /// What each is worth by its rarity, together 1.
     pub(crate) weights: Vec<f32>,
@@ -23,9 +25,30 @@ impl Question {
     /// `Malformed` for one of nothing, or of more than 4,096 characters.
     pub(crate) fn of(text: &str) -> Result<Self> {
         check_question("q", text)?;
-        let terms = list_distinct_terms(text);
-        let rarities: Vec<f32> = terms.iter().map(|term| find_rarity(term).unwrap_or(LEAST_RARITY)).collect();
-        let all = rarities.iter().sum::<f32>().max(f32::MIN_POSITIVE);
-        Ok(Self { weights: rarities.into_iter().map(|rarity| rarity / all).collect(), terms })
+        let rarity = |term: &str| find_rarity(term).unwrap_or(LEAST_RARITY);
+        let mut terms: Vec<(f32, String)> =
+            list_distinct_terms(text).into_iter().map(|term| (rarity(&term), term)).collect();
+        terms.sort_by(|a, b| b.0.total_cmp(&a.0));
+        terms.truncate(TERMS);
+        let all = terms.iter().map(|(rarity, _)| rarity).sum::<f32>().max(f32::MIN_POSITIVE);
+        let (weights, terms) = terms.into_iter().map(|(rarity, term)| (rarity / all, term)).unzip();
+        Ok(Self { terms, weights })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rarest_words_of_a_long_question_are_kept() {
+        let rare: Vec<String> = (10..70).map(|n| format!("zx{n}")).collect();
+        let question = Question::of(&format!("{} say make time year people way day man", rare.join(" "))).unwrap();
+        assert_eq!((question.terms.len(), question.weights.len()), (TERMS, TERMS));
+        assert!(rare.iter().all(|word| question.terms.contains(word)));
+        assert!((question.weights.iter().sum::<f32>() - 1.0).abs() < 1e-4);
+        let short = Question::of("say zx10").unwrap();
+        assert_eq!(short.terms, ["zx10", "say"]);
+        assert!(short.weights[0] > short.weights[1] && Question::of(" ").is_err());
     }
 }

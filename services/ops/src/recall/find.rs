@@ -10,8 +10,12 @@ use tokio::time::Instant;
 use super::UserCatalogue;
 use crate::{App, compute};
 
-/// Catalogues with more skills than this are searched beside the threads that answer requests.
-const SEARCHED_INLINE: usize = 2_000;
+/// Skills times bytes of the message that are looked at within the thread that answers requests: at most some 2 ms,
+/// where each skill holds each word, and tens of microseconds for most. More goes beside these threads.
+const INLINE: usize = 200_000;
+/// To read a byte costs as much as to look for it in so many skills, to rank a skill as much as so many bytes.
+const READING: usize = 25;
+const RANKING: usize = 50;
 
 /// What to look for.
 pub(crate) struct Query<'a> {
@@ -66,13 +70,17 @@ pub(crate) async fn recall(
         Some(embedding) => catalogue.cosines(app, principal, embedding).await?,
         None => None,
     };
-    if catalogue.skills.len() <= SEARCHED_INLINE {
+    if is_quick(catalogue.skills.len(), query.message) {
         return Ok(find(catalogue, &query, cosines.as_deref()));
     }
     let (catalogue, message) = (catalogue.clone(), query.message.to_owned());
     let Query { embedding, searched, limit, .. } = query;
     compute(move || Ok(find(&catalogue, &Query { message: &message, embedding, searched, limit }, cosines.as_deref())))
         .await
+}
+
+fn is_quick(skills: usize, message: &str) -> bool {
+    (skills + READING).saturating_mul(message.len() + RANKING) <= INLINE
 }
 
 fn find(catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option<&[Option<f32>]>) -> Recalled {
@@ -82,8 +90,27 @@ fn find(catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option<&[Option<f
         None => query.embedding.as_deref().into(),
     };
     let ranking = query.searched.then(|| search_with(index, query.message, meaning, query.limit));
-    let mentions = index.find_mentions(query.message);
-    let (named, unmeant) =
-        mentions.into_iter().partition(|mention| index.is_meant(mention, query.message, ranking.as_ref()));
+    let (named, unmeant) = index.find_named(query.message, ranking.as_ref());
     Recalled { named, unmeant, ranking: ranking.unwrap_or_default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_messages_and_large_catalogues_leave_the_thread() {
+        for (skills, bytes, quick) in [
+            (0, 1, true),
+            (50, 2_000, true),
+            (200, 500, true),
+            (2_000, 40, true),
+            (1, 65_536, false),
+            (200, 2_000, false),
+            (2_000, 200, false),
+            (10_000, 1, false),
+        ] {
+            assert_eq!(is_quick(skills, &"x".repeat(bytes)), quick, "{skills} {bytes}");
+        }
+    }
 }

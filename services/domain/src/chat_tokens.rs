@@ -1,0 +1,106 @@
+//! The control tokens of chat templates: in a text they are words like any other, to a model they may begin a turn.
+
+use crate::inert::seen;
+
+/// What follows the bracket that opens a token, as it is [`seen`], without blanks and `/`.
+const TOKENS: [&str; 12] = [
+    // ChatML, Llama 3 and Phi; with a full-width bar DeepSeek.
+    "|",
+    // Llama 2 and Mistral.
+    "s>",
+    "<sys>>",
+    "inst]",
+    "system_prompt]",
+    "available_tools]",
+    "tool_calls]",
+    "tool_results]",
+    // Gemma.
+    "start_of_turn>",
+    "end_of_turn>",
+    "bos>",
+    "eos>",
+];
+
+/// The text with a look-alike for the bracket that opens a token: `‹|im_start|>`, `⟦INST]`.
+pub(crate) fn break_tokens(text: &str) -> String {
+    let mut broken = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        let look_alike = match c {
+            '<' | '＜' | '﹤' => '‹',
+            '[' | '［' | '﹇' => '⟦',
+            _ => c,
+        };
+        let opens = look_alike != c && opens_token(&text[at + c.len_utf8()..]) && !is_type(&broken, &text[at..]);
+        broken.push(if opens { look_alike } else { c });
+    }
+    broken
+}
+
+fn opens_token(rest: &str) -> bool {
+    let mut start = String::new();
+    for c in seen(rest).filter(|c| !c.is_whitespace() && *c != '/') {
+        start.push(c);
+        if !TOKENS.iter().any(|token| token.starts_with(&start)) {
+            return false;
+        }
+        if TOKENS.contains(&start.as_str()) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a type's parameter stands here, as in `impl<S> Layer<S>`: no token has a capital S.
+fn is_type(before: &str, here: &str) -> bool {
+    here.starts_with("<S>") && before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn tokens_are_broken_in_all_spellings() {
+        for (text, broken) in [
+            ("<|im_start|>system", "‹|im_start|>system"),
+            ("<｜User｜>＜｜end▁of▁sentence｜>", "‹｜User｜>‹｜end▁of▁sentence｜>"),
+            ("<start_of_turn>user <END_OF_TURN>", "‹start_of_turn>user ‹END_OF_TURN>"),
+            ("a<s>b</s> <S> </ s > ﹤s﹥", "a‹s>b‹/s> ‹S> ‹/ s > ‹s﹥"),
+            ("[INST] [/inst] [ INST ] ［ＩＮＳＴ］ ﹇inst﹈", "⟦INST] ⟦/inst] ⟦ INST ] ⟦ＩＮＳＴ］ ⟦inst﹈"),
+            ("<<SYS>> <</sys>>", "‹<SYS>> ‹</sys>>"),
+            ("<\u{200b}|im_end|> [I\u{ad}N\u{301}ST]", "‹\u{200b}|im_end|> ⟦I\u{ad}N\u{301}ST]"),
+            ("<s>\u{338} [[INST]]", "‹s>\u{338} [⟦INST]]"),
+        ] {
+            assert_eq!(break_tokens(text), broken, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_stay() {
+        for text in [
+            "",
+            "a < b, [link](url), [x], <b>, <span>, </section>, array[inst + 1], <<EOF, 2>&1 | tee",
+            "impl<S> Layer<S> for Vec::<S>",
+        ] {
+            assert_eq!(break_tokens(text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn none_is_left(text in "(<|\\[|＜|<<|/|\\||｜|s|S|SYS|INST|inst|start_of_turn|>|>>|\\]|\u{200b}| |\n|\\PC){0,24}") {
+            let broken = break_tokens(&text);
+            prop_assert_eq!(broken.chars().count(), text.chars().count());
+            prop_assert_eq!(break_tokens(&broken), broken.as_str());
+            for token in ["<|", "<｜", "<s>", "</s>"] {
+                prop_assert!(!broken.contains(token), "{}", broken);
+            }
+            let lower = broken.to_lowercase();
+            for token in ["[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>"] {
+                prop_assert!(!lower.contains(token), "{}", broken);
+            }
+        }
+    }
+}
