@@ -65,7 +65,8 @@ class SmsWorker:
         """Opens the session of a number, or goes on with it after a restart; its snapshot is the system prompt."""
         opened = self.knowhow.open(number, channel="sms")
         system = f"{BASE}\n\n{opened['snapshot']['text']}"  # frozen: the model's prompt cache keeps hitting
-        if before := opened.get("previous_summary"):
+        before = opened.get("previous_summary")
+        if before and not before["tainted"]:
             system += f"\n\n## Conversation before\n\n{before['title']}"
             system += "".join(f"\n- open: {item}" for item in before["pending"])
         # Whoever goes on with a session after a restart has lost what the turns before brought, so it may come again.

@@ -94,7 +94,8 @@ class VoiceWorker:
         """Opens the session of a call. `inline_top`: the best skill comes with its body, which spares a tool call."""
         opened = self.knowhow.open(number, channel="voice", inline_top=True)
         system = f"{BASE}\n\n{opened['snapshot']['text']}"
-        if before := opened.get("previous_summary"):
+        before = opened.get("previous_summary")
+        if before and not before["tainted"]:
             system += f"\n\n## Conversation before\n\n{before['title']}"
         self.calls[number] = Call(opened["id"], system, opened["turns_left"])
         return self.calls[number]

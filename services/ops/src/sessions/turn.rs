@@ -37,7 +37,7 @@ pub struct TakeTurn {
     pub tainted_by: Option<Vec<String>>,
     /// The agent's prompt was compressed: what it was shown may be shown again.
     pub context_reset: Option<bool>,
-    /// Milliseconds that the answer may take; it then does without what is late. 500 by default.
+    /// Milliseconds that looking for skills may take; the answer then does without what is late. 500 by default.
     #[schema(minimum = 1, maximum = 60_000)]
     pub deadline_ms: Option<u32>,
 }

@@ -113,7 +113,8 @@ pub struct TurnAnswer {
     pub nudge: Option<String>,
     /// The block to put into the prompt as is; empty where nothing was found.
     pub text: String,
-    /// What this answer had to do without: `embedding` where the message's vector was not there in time.
+    /// What was not there in time: `embedding`, the message's vector, without which words alone decided; `catalogue`,
+    /// the user's skills, without which nothing was looked for.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     #[schema(required = false)]
     pub degraded: Vec<String>,

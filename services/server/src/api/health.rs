@@ -35,11 +35,12 @@ pub(super) struct Readiness {
 
 const OK: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION") };
 
+/// Is the process alive?
+///
 /// The process answers
 #[utoipa::path(
     operation_id = "check_health",
     tag = "health",
-    summary = "Is the process alive?",
     responses((status = 200, description = "It is", body = Health)),
     security(())
 )]
@@ -48,11 +49,12 @@ pub(super) async fn check_health() -> HttpResponse {
     json(StatusCode::OK, &OK)
 }
 
+/// Can it serve? Looks at the database, its migrations and the models
+///
 /// The database answers, with the schema this binary needs
 #[utoipa::path(
     operation_id = "check_readiness",
     tag = "health",
-    summary = "Can it serve? Looks at the database, its migrations and the models",
     responses(
         (status = 200, description = "It can; without models it does with words and extracts", body = Readiness),
         (status = 503, description = "It cannot", body = Problem, content_type = "application/problem+json")

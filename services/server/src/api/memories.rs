@@ -13,11 +13,12 @@ use crate::http::{
     versioned,
 };
 
+/// Save a memory
+///
 /// Keeps a fact, an event or a reflection. A core memory is in every snapshot.
 #[utoipa::path(
     operation_id = "save_memory",
     tag = "memories",
-    summary = "Save a memory",
     params(WriteHeaders),
     request_body = SaveMemory,
     responses((status = 201, description = "Kept", body = MemoryView), WriteProblems)
@@ -32,11 +33,12 @@ pub(crate) async fn save_memory(
     Ok(json(StatusCode::CREATED, &kept))
 }
 
+/// List memories
+///
 /// The user's memories, the newest first.
 #[utoipa::path(
     operation_id = "list_memories",
     tag = "memories",
-    summary = "List memories",
     params(ListMemories, CallerHeaders),
     responses((status = 200, description = "A page", body = Page<MemoryView>), CallerProblems)
 )]
@@ -49,11 +51,12 @@ pub(crate) async fn list_memories(
     Ok(json(StatusCode::OK, &memories::list_memories(&app, &caller.principal, &query).await?))
 }
 
+/// Delete a memory
+///
 /// Forgets a memory, at once; sessions that begin from now on are given a snapshot without it.
 #[utoipa::path(
     operation_id = "delete_memory",
     tag = "memories",
-    summary = "Delete a memory",
     params(("memory" = String, Path, description = "Id"), WriteHeaders),
     responses((status = 204, description = "Deleted"), WriteProblems)
 )]
@@ -67,11 +70,12 @@ pub(crate) async fn delete_memory(
     Ok(HttpResponse::NoContent().finish())
 }
 
+/// Recall memories and skills
+///
 /// Memories and skills for a question, by words in any of their forms and by meaning.
 #[utoipa::path(
     operation_id = "recall",
     tag = "memories",
-    summary = "Recall memories and skills",
     params(Recall, CallerHeaders),
     responses((status = 200, description = "Best first", body = RecalledItems), CallerProblems)
 )]
@@ -80,11 +84,12 @@ pub(crate) async fn recall(app: Data<App>, caller: UserCaller, query: Query<Reca
     Ok(json(StatusCode::OK, &memories::recall(&app, &caller.principal, &query).await?))
 }
 
+/// Read the soul
+///
 /// How the user wants the agent to be. Empty, at version 0, where the user has said nothing.
 #[utoipa::path(
     operation_id = "get_soul",
     tag = "memories",
-    summary = "Read the soul",
     params(CallerHeaders),
     responses((status = 200, description = "The soul; `ETag` is its version", body = SoulView), CallerProblems)
 )]
@@ -94,11 +99,12 @@ pub(crate) async fn get_soul(app: Data<App>, caller: UserCaller) -> Result<HttpR
     Ok(versioned(StatusCode::OK, soul.version, &soul))
 }
 
+/// Read the soul's versions
+///
 /// Every version of the soul, the newest first.
 #[utoipa::path(
     operation_id = "list_souls",
     tag = "memories",
-    summary = "Read the soul's versions",
     params(PageQuery, CallerHeaders),
     responses((status = 200, description = "A page", body = Page<SoulView>), CallerProblems)
 )]
@@ -111,11 +117,12 @@ pub(crate) async fn list_souls(
     Ok(json(StatusCode::OK, &soul::list_souls(&app, &caller.principal, &query).await?))
 }
 
+/// Write the soul
+///
 /// Writes the soul, whole; every version is kept. Sessions have it that begin with the next snapshot.
 #[utoipa::path(
     operation_id = "put_soul",
     tag = "memories",
-    summary = "Write the soul",
     params(
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
         WriteHeaders

@@ -6,11 +6,12 @@ use actix_web::{HttpResponse, get, http::StatusCode};
 use crate::http::json;
 use crate::mcp::{ResourceMetadata, Site};
 
+/// Which authorization servers and scopes the MCP endpoint /mcp takes
+///
 /// OAuth 2.0 protected resource metadata of the MCP endpoint (RFC 9728)
 #[utoipa::path(
     operation_id = "get_resource_metadata",
     tag = "mcp",
-    summary = "Which authorization servers and scopes the MCP endpoint /mcp takes",
     responses((status = 200, description = "RFC 9728 metadata", body = ResourceMetadata)),
     security(())
 )]

@@ -37,7 +37,7 @@ pub struct WriteHeaders {
     /// With an API key: the user to act for, by the tenant's own id. The user is made on first sight.
     #[param(rename = "Knowhow-User", required = false, max_length = 255)]
     user: Option<String>,
-    /// The conversation this comes from, for provenance.
+    /// The session this comes from, by id or key: kept as provenance; what a tainted or unknown one writes is marked.
     #[param(rename = "Knowhow-Session", required = false, max_length = 255, pattern = "^[!-~]+$")]
     session: Option<String>,
     /// The same key and request have one effect and one answer, for 24 hours.

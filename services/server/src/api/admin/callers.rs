@@ -11,11 +11,12 @@ use uuid::Uuid;
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
 
+/// Register an issuer of tokens
+///
 /// One algorithm, with a shared secret or the address of its public keys.
 #[utoipa::path(
     operation_id = "create_issuer",
     tag = "admin",
-    summary = "Register an issuer of tokens",
     params(
         TenantQuery
     ),
@@ -35,11 +36,12 @@ pub(crate) async fn create_issuer(
     Ok(json(StatusCode::CREATED, &issuer))
 }
 
+/// List issuers
+///
 /// Without their secrets.
 #[utoipa::path(
     operation_id = "list_issuers",
     tag = "admin",
-    summary = "List issuers",
     params(
         PageQuery,
         TenantQuery
@@ -59,11 +61,12 @@ pub(crate) async fn list_issuers(
     Ok(json(StatusCode::OK, &page))
 }
 
+/// Remove an issuer
+///
 /// Its tokens stop working within a second.
 #[utoipa::path(
     operation_id = "delete_issuer",
     tag = "admin",
-    summary = "Remove an issuer",
     params(
         ("id" = Uuid, Path, description = "The issuer's id"),
         TenantQuery
@@ -83,11 +86,12 @@ pub(crate) async fn delete_issuer(
     Ok(HttpResponse::NoContent().finish())
 }
 
+/// Make an API key
+///
 /// The answer shows the key's text, this once.
 #[utoipa::path(
     operation_id = "create_key",
     tag = "admin",
-    summary = "Make an API key",
     params(
         TenantQuery
     ),
@@ -107,11 +111,12 @@ pub(crate) async fn create_key(
     Ok(json(StatusCode::CREATED, &key))
 }
 
+/// List API keys
+///
 /// Newest first, without their secrets.
 #[utoipa::path(
     operation_id = "list_keys",
     tag = "admin",
-    summary = "List API keys",
     params(
         PageQuery,
         TenantQuery
@@ -131,11 +136,12 @@ pub(crate) async fn list_keys(
     Ok(json(StatusCode::OK, &page))
 }
 
+/// Revoke an API key
+///
 /// It stops working within a second, for good.
 #[utoipa::path(
     operation_id = "revoke_key",
     tag = "admin",
-    summary = "Revoke an API key",
     params(
         ("id" = Uuid, Path, description = "The key's id"),
         TenantQuery

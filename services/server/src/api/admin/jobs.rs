@@ -21,11 +21,12 @@ pub(crate) struct JobsQuery {
     state: Option<JobState>,
 }
 
+/// List jobs
+///
 /// Those that are not done, newest first: of the tenant, and for an operator who names none those of the system.
 #[utoipa::path(
     operation_id = "list_jobs",
     tag = "admin",
-    summary = "List jobs",
     params(
         JobsQuery,
         PageQuery,
@@ -47,11 +48,12 @@ pub(crate) async fn list_jobs(
     Ok(json(StatusCode::OK, &page))
 }
 
+/// Try a job again
+///
 /// At once and from the first attempt, whether it is dead or waits for its next try.
 #[utoipa::path(
     operation_id = "retry_job",
     tag = "admin",
-    summary = "Try a job again",
     params(
         ("id" = i64, Path, description = "The job's id"),
         TenantQuery
@@ -67,11 +69,12 @@ pub(crate) async fn retry_job(app: Data<App>, caller: AdminCaller, id: Path<i64>
     Ok(HttpResponse::NoContent().finish())
 }
 
+/// Discard a job
+///
 /// What it was to do is not done.
 #[utoipa::path(
     operation_id = "discard_job",
     tag = "admin",
-    summary = "Discard a job",
     params(
         ("id" = i64, Path, description = "The job's id"),
         TenantQuery

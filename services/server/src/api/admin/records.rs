@@ -21,11 +21,12 @@ pub(crate) struct Restored {
     name: String,
 }
 
+/// Read the audit log
+///
 /// Every change with who made it, newest first. Append-only; never holds content.
 #[utoipa::path(
     operation_id = "list_audit",
     tag = "admin",
-    summary = "Read the audit log",
     params(
         UserQuery,
         PageQuery,
@@ -47,11 +48,12 @@ pub(crate) async fn list_audit(
     Ok(json(StatusCode::OK, &page))
 }
 
+/// List deleted skills
+///
 /// While the tenant's archive keeps them, newest first.
 #[utoipa::path(
     operation_id = "list_archive",
     tag = "admin",
-    summary = "List deleted skills",
     params(
         UserQuery,
         PageQuery,
@@ -73,11 +75,12 @@ pub(crate) async fn list_archive(
     Ok(json(StatusCode::OK, &page))
 }
 
+/// Restore a deleted skill
+///
 /// With its id and its whole history. The reason goes into the audit log.
 #[utoipa::path(
     operation_id = "restore_skill",
     tag = "admin",
-    summary = "Restore a deleted skill",
     params(
         ("id" = Uuid, Path, description = "The archive entry's id"),
         TenantQuery

@@ -8,11 +8,12 @@ use knowhow_ops::admin::{self, Stats};
 
 use crate::http::{AdminCaller, ApiError, ReadProblems, json};
 
+/// Read the counters of this process
+///
 /// For operators. Of the process that answers, since its start; another process has its own.
 #[utoipa::path(
     operation_id = "get_stats",
     tag = "admin",
-    summary = "Read the counters of this process",
     responses(
         (status = 200, description = "The counters", body = Stats),
         ReadProblems

@@ -10,11 +10,12 @@ use knowhow_ops::page::{Page, PageQuery};
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
 
+/// Make a tenant
+///
 /// For operators.
 #[utoipa::path(
     operation_id = "create_tenant",
     tag = "admin",
-    summary = "Make a tenant",
     request_body = CreateTenant,
     responses(
         (status = 201, description = "Made", body = Tenant),
@@ -31,11 +32,12 @@ pub(crate) async fn create_tenant(
     Ok(json(StatusCode::CREATED, &tenant))
 }
 
+/// List tenants
+///
 /// For operators.
 #[utoipa::path(
     operation_id = "list_tenants",
     tag = "admin",
-    summary = "List tenants",
     params(
         PageQuery
     ),
@@ -54,11 +56,12 @@ pub(crate) async fn list_tenants(
     Ok(json(StatusCode::OK, &page))
 }
 
+/// Read a tenant
+///
 /// For operators.
 #[utoipa::path(
     operation_id = "get_tenant",
     tag = "admin",
-    summary = "Read a tenant",
     params(
         ("slug" = String, Path, description = "The tenant's slug", max_length = 64, example = "demo")
     ),
@@ -77,11 +80,12 @@ pub(crate) async fn get_tenant(
     Ok(json(StatusCode::OK, &tenant))
 }
 
+/// Change a tenant's name, settings and quotas
+///
 /// For operators. Takes effect within a second.
 #[utoipa::path(
     operation_id = "update_tenant",
     tag = "admin",
-    summary = "Change a tenant's name, settings and quotas",
     params(
         ("slug" = String, Path, description = "The tenant's slug", max_length = 64, example = "demo")
     ),
@@ -102,11 +106,12 @@ pub(crate) async fn update_tenant(
     Ok(json(StatusCode::OK, &tenant))
 }
 
+/// Make a user before first sight
+///
 /// Finds the user where there is one already.
 #[utoipa::path(
     operation_id = "create_user",
     tag = "admin",
-    summary = "Make a user before first sight",
     params(
         TenantQuery
     ),
@@ -126,11 +131,12 @@ pub(crate) async fn create_user(
     Ok(json(StatusCode::OK, &user))
 }
 
+/// List users
+///
 /// With how many skills and bytes each keeps.
 #[utoipa::path(
     operation_id = "list_users",
     tag = "admin",
-    summary = "List users",
     params(
         PageQuery,
         TenantQuery
@@ -150,11 +156,12 @@ pub(crate) async fn list_users(
     Ok(json(StatusCode::OK, &page))
 }
 
+/// Read a user
+///
 /// With how many skills and bytes they keep.
 #[utoipa::path(
     operation_id = "get_user",
     tag = "admin",
-    summary = "Read a user",
     params(
         ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
         TenantQuery

@@ -9,11 +9,12 @@ use knowhow_ops::page::Page;
 
 use crate::http::{ApiError, CallerHeaders, CallerProblems, Query, UserCaller, json};
 
+/// List or search past conversations
+///
 /// Summaries of past conversations, the last first; with `q` those with its words in any form, the best first.
 #[utoipa::path(
     operation_id = "list_conversations",
     tag = "sessions",
-    summary = "List or search past conversations",
     params(ListConversations, CallerHeaders),
     responses((status = 200, description = "A page", body = Page<ConversationView>), CallerProblems)
 )]

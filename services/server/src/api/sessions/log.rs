@@ -13,11 +13,12 @@ use crate::http::{
     ApiError, CallerHeaders, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json,
 };
 
+/// Log the agent's reply
+///
 /// Logs what the agent said; the summary of the conversation is made from both sides.
 #[utoipa::path(
     operation_id = "add_reply",
     tag = "sessions",
-    summary = "Log the agent's reply",
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = AddReply,
     responses((status = 200, description = "Logged", body = Logged), WriteProblems)
@@ -32,11 +33,12 @@ pub(crate) async fn add_reply(
     Ok(json(StatusCode::OK, &sessions::add_reply(&app, &caller.principal, &caller.call, &session, &body.0).await?))
 }
 
+/// Read the log of a session
+///
 /// What both sides said, in their order.
 #[utoipa::path(
     operation_id = "list_messages",
     tag = "sessions",
-    summary = "Read the log of a session",
     params(("session" = String, Path, description = "Id"), ListMessages, CallerHeaders),
     responses((status = 200, description = "A page", body = Page<MessageView>), ReadProblems)
 )]
@@ -50,11 +52,12 @@ pub(crate) async fn list_messages(
     Ok(json(StatusCode::OK, &sessions::list_messages(&app, &caller.principal, &session, &query).await?))
 }
 
+/// Mark a session as tainted
+///
 /// Marks a session that has read content which is not to be trusted, for good: what is written from it carries the mark.
 #[utoipa::path(
     operation_id = "taint_session",
     tag = "sessions",
-    summary = "Mark a session as tainted",
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = TaintSession,
     responses((status = 200, description = "The session", body = SessionView), WriteProblems)
@@ -69,11 +72,12 @@ pub(crate) async fn taint_session(
     Ok(json(StatusCode::OK, &sessions::taint_session(&app, &caller.principal, &caller.call, &session, &body.0).await?))
 }
 
+/// Judge a session
+///
 /// Keeps a correction, a thumb, or the quality of the session, open or over.
 #[utoipa::path(
     operation_id = "give_feedback",
     tag = "sessions",
-    summary = "Judge a session",
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = GiveFeedback,
     responses((status = 200, description = "The session", body = SessionView), WriteProblems)
@@ -88,11 +92,12 @@ pub(crate) async fn give_feedback(
     Ok(json(StatusCode::OK, &sessions::give_feedback(&app, &caller.principal, &caller.call, &session, &body.0).await?))
 }
 
+/// End a session
+///
 /// Ends a session; its summary is made in the background. Ended again, it stays over since when it was.
 #[utoipa::path(
     operation_id = "end_session",
     tag = "sessions",
-    summary = "End a session",
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     responses((status = 200, description = "The session", body = SessionView), WriteProblems)
 )]

@@ -12,12 +12,13 @@ use crate::http::{
     WriteProblems, json,
 };
 
+/// Open a session, or resume it by its key
+///
 /// Goes on with the session of the key, where its last message is at most 6 hours old; else ends it and opens a new one
 /// with the current snapshot and the summary of the one before.
 #[utoipa::path(
     operation_id = "open_session",
     tag = "sessions",
-    summary = "Open a session, or resume it by its key",
     params(WriteHeaders),
     request_body(content = OpenSession, description = "May be left out"),
     responses(
@@ -37,11 +38,12 @@ pub(crate) async fn open_session(
     Ok(json(status, &opened))
 }
 
+/// List sessions
+///
 /// The user's sessions, the newest first.
 #[utoipa::path(
     operation_id = "list_sessions",
     tag = "sessions",
-    summary = "List sessions",
     params(ListSessions, CallerHeaders),
     responses((status = 200, description = "A page", body = Page<SessionView>), CallerProblems)
 )]
@@ -54,11 +56,12 @@ pub(crate) async fn list_sessions(
     Ok(json(StatusCode::OK, &sessions::list_sessions(&app, &caller.principal, &query).await?))
 }
 
+/// Read a session
+///
 /// A session with the snapshot it began with.
 #[utoipa::path(
     operation_id = "get_session",
     tag = "sessions",
-    summary = "Read a session",
     params(("session" = String, Path, description = "Id"), CallerHeaders),
     responses((status = 200, description = "The session", body = OpenedSession), ReadProblems)
 )]

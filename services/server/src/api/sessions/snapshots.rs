@@ -10,12 +10,13 @@ use crate::http::{
     ApiError, CallerHeaders, CallerProblems, UserCaller, WriteHeaders, WriteProblems, json, not_modified,
 };
 
+/// Read the current snapshot
+///
 /// The snapshot that a session would begin with now. Frozen: it changes every 30 minutes at most, and only where the
 /// user's data did; sooner where it is refreshed, or something that it shows was deleted.
 #[utoipa::path(
     operation_id = "get_snapshot",
     tag = "sessions",
-    summary = "Read the current snapshot",
     params(CallerHeaders),
     responses(
         (status = 200, description = "The snapshot; `ETag` is the SHA-256 of its text", body = CurrentView),
@@ -39,11 +40,12 @@ pub(crate) async fn get_snapshot(
         .unwrap_or_else(|mut response| response.json(&current)))
 }
 
+/// Render the snapshot anew
+///
 /// Renders the snapshot now, for sessions that begin from now on. Running sessions keep theirs.
 #[utoipa::path(
     operation_id = "refresh_snapshot",
     tag = "sessions",
-    summary = "Render the snapshot anew",
     params(WriteHeaders),
     responses((status = 200, description = "The snapshot", body = CurrentView), WriteProblems)
 )]

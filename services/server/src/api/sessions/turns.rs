@@ -8,12 +8,13 @@ use knowhow_ops::sessions::{self, TakeTurn, TurnAnswer};
 
 use crate::http::{ApiError, CallerHeaders, JsonBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems};
 
+/// Take a turn: what helps with this message
+///
 /// Finds the skills that help with a message of the user, and logs it. The same `turn_key` again is the same turn and
 /// the same answer, byte for byte. Skills whose bodies come along count as used.
 #[utoipa::path(
     operation_id = "take_turn",
     tag = "sessions",
-    summary = "Take a turn: what helps with this message",
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = TakeTurn,
     responses((status = 200, description = "What helps; `text` goes into the prompt as is", body = TurnAnswer), WriteProblems)
@@ -29,11 +30,12 @@ pub(crate) async fn take_turn(
     Ok(HttpResponse::Ok().insert_header(header::ContentType::json()).body(answer))
 }
 
+/// Read a turn again
+///
 /// The answer of a turn again, byte for byte.
 #[utoipa::path(
     operation_id = "get_turn",
     tag = "sessions",
-    summary = "Read a turn again",
     params(
         ("session" = String, Path, description = "Id"),
         ("turn" = i32, Path, description = "Its number, from 1", minimum = 1),

@@ -23,11 +23,12 @@ pub(crate) struct SaveQuery {
     create_only: Option<bool>,
 }
 
+/// Save a skill: create or update
+///
 /// Creates a skill or makes a new version of it. The same state again changes nothing and says `unchanged`.
 #[utoipa::path(
     operation_id = "save_skill",
     tag = "skills",
-    summary = "Save a skill: create or update",
     params(
         SaveQuery,
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
@@ -58,12 +59,13 @@ pub(crate) async fn save_skill(
     Ok(versioned(status, saved.skill.skill.version, &saved.skill))
 }
 
+/// Patch a skill: the preferred edit
+///
 /// Replaces text in the body, the frontmatter or a resource: all edits or none. Exact text first, then tolerant
 /// matches that are unique. The same patch again changes nothing and says `unchanged`.
 #[utoipa::path(
     operation_id = "patch_skill",
     tag = "skills",
-    summary = "Patch a skill: the preferred edit",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
@@ -88,11 +90,12 @@ pub(crate) async fn patch_skill(
     Ok(versioned(StatusCode::OK, patched.skill.version, &patched))
 }
 
+/// Change discovery fields alone
+///
 /// Changes description, tags, category and the like where they stand in the frontmatter, and `pinned`.
 #[utoipa::path(
     operation_id = "put_fields",
     tag = "skills",
-    summary = "Change discovery fields alone",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
@@ -117,11 +120,12 @@ pub(crate) async fn put_fields(
     Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
 }
 
+/// Delete a skill
+///
 /// Gone from everything an agent can reach, at once. An admin can restore it while the tenant's archive keeps it.
 #[utoipa::path(
     operation_id = "delete_skill",
     tag = "skills",
-    summary = "Delete a skill",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
@@ -144,11 +148,12 @@ pub(crate) async fn delete_skill(
     Ok(HttpResponse::NoContent().finish())
 }
 
+/// Report a use and its outcome
+///
 /// Counts a use that happened elsewhere, or how a use turned out. Idempotent for skill, session, memory and UTC day.
 #[utoipa::path(
     operation_id = "report_use",
     tag = "skills",
-    summary = "Report a use and its outcome",
     params(WriteHeaders),
     request_body = ReportUse,
     responses((status = 200, description = "Counted, or counted before", body = Counted), WriteProblems)

@@ -8,11 +8,12 @@ use knowhow_ops::recall::{self, MatchSkills, Matches, SuggestSkills, Suggestions
 
 use crate::http::{ApiError, CallerHeaders, CallerProblems, JsonBody, Query, UserCaller, WriteProblems, json};
 
+/// Find names of skills in a message
+///
 /// The names of the user's skills that occur in a message as whole words, with their places. Changes nothing.
 #[utoipa::path(
     operation_id = "match_skills",
     tag = "skills",
-    summary = "Find names of skills in a message",
     params(CallerHeaders),
     request_body = MatchSkills,
     responses((status = 200, description = "The names, the most specific first", body = Matches), WriteProblems)
@@ -26,11 +27,12 @@ pub(crate) async fn match_skills(
     Ok(json(StatusCode::OK, &recall::match_skills(&app, &caller.principal, &body.0).await?))
 }
 
+/// Suggest skills for a context
+///
 /// Skills that may help in a context: similarity x importance x recency, each with its reason.
 #[utoipa::path(
     operation_id = "suggest_skills",
     tag = "skills",
-    summary = "Suggest skills for a context",
     params(SuggestSkills, CallerHeaders),
     responses((status = 200, description = "Best first", body = Suggestions), CallerProblems)
 )]

@@ -37,11 +37,12 @@ pub(crate) struct ImportForm {
     file: Vec<u8>,
 }
 
+/// Import skills
+///
 /// Imports SKILL.md files and archives of them. Each skill stands alone: a bad one is reported and stops no other.
 #[utoipa::path(
     operation_id = "import_skills",
     tag = "exchange",
-    summary = "Import skills",
     params(ImportQuery, WriteHeaders),
     request_body(content = ImportForm, content_type = "multipart/form-data"),
     responses((status = 200, description = "What became of each", body = ImportReport), WriteProblems)
@@ -95,11 +96,12 @@ fn unreadable(error: MultipartError) -> Error {
     }
 }
 
+/// Export skills
+///
 /// All skills of the user as folders in one archive, byte for byte, or in the strict form of agentskills.io.
 #[utoipa::path(
     operation_id = "export_skills",
     tag = "exchange",
-    summary = "Export skills",
     params(ExportQuery, CallerHeaders),
     responses(
         (status = 200, description = "The archive", content(

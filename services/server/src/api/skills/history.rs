@@ -12,11 +12,12 @@ use crate::http::{
     versioned,
 };
 
+/// List versions
+///
 /// Who changed the skill, how and when, newest first.
 #[utoipa::path(
     operation_id = "list_versions",
     tag = "history",
-    summary = "List versions",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         PageQuery,
@@ -34,11 +35,12 @@ pub(crate) async fn list_versions(
     Ok(json(StatusCode::OK, &skills::list_versions(&app, &caller.principal, &skill, &page).await?))
 }
 
+/// Read one version
+///
 /// One version with its SKILL.md and resources.
 #[utoipa::path(
     operation_id = "get_version",
     tag = "history",
-    summary = "Read one version",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("version" = i32, Path, description = "From 1", minimum = 1, example = 1),
@@ -56,11 +58,12 @@ pub(crate) async fn get_version(
     Ok(json(StatusCode::OK, &skills::get_version(&app, &caller.principal, &skill, version).await?))
 }
 
+/// Compare two versions
+///
 /// A unified diff of SKILL.md and of every text resource that differs; empty where nothing does.
 #[utoipa::path(
     operation_id = "diff_versions",
     tag = "history",
-    summary = "Compare two versions",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         Diff,
@@ -82,11 +85,12 @@ pub(crate) async fn diff_versions(
     Ok(HttpResponse::Ok().content_type("text/x-diff; charset=utf-8").body(diff))
 }
 
+/// Roll back to a version
+///
 /// Makes the state of an earlier version a new version.
 #[utoipa::path(
     operation_id = "rollback_skill",
     tag = "history",
-    summary = "Roll back to a version",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),

@@ -23,11 +23,12 @@ pub(crate) struct LoadQuery {
     peek: Option<bool>,
 }
 
+/// List skills: one page of the index
+///
 /// One page of the caller's skills, by name or, with `ranked`, by importance.
 #[utoipa::path(
     operation_id = "list_skills",
     tag = "skills",
-    summary = "List skills: one page of the index",
     params(ListSkills, CallerHeaders),
     responses(
         (status = 200, description = "A page; `ETag` is over its bytes", body = Page<IndexItem>),
@@ -48,11 +49,12 @@ pub(crate) async fn list_skills(
         .unwrap_or_else(|mut response| response.insert_header(header::ContentType::json()).body(bytes)))
 }
 
+/// Load a skill, counted as use
+///
 /// The whole skill, for work: counts as a use unless `peek`. A merged name answers with its successor.
 #[utoipa::path(
     operation_id = "load_skill",
     tag = "skills",
-    summary = "Load a skill, counted as use",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         LoadQuery,
@@ -72,11 +74,12 @@ pub(crate) async fn load_skill(
     Ok(versioned(StatusCode::OK, loaded.skill.version, &loaded))
 }
 
+/// Read the raw SKILL.md
+///
 /// SKILL.md byte for byte. Never counts as use.
 #[utoipa::path(
     operation_id = "read_skill_md",
     tag = "skills",
-    summary = "Read the raw SKILL.md",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         CallerHeaders

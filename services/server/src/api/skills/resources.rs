@@ -10,11 +10,12 @@ use crate::http::{
     ApiError, CallerHeaders, RawBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems, file, if_match, versioned,
 };
 
+/// Read a resource
+///
 /// One file as it is stored. Does not count as use.
 #[utoipa::path(
     operation_id = "get_resource",
     tag = "resources",
-    summary = "Read a resource",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md"),
@@ -36,11 +37,12 @@ pub(crate) async fn get_resource(
     Ok(file(&request, skills::get_resource(&app, &caller.principal, &path.0, &path.1).await?))
 }
 
+/// Write a resource
+///
 /// Writes one file, below `references/`, `scripts/`, `assets/`, `templates/` or `resources/`: a new version.
 #[utoipa::path(
     operation_id = "put_resource",
     tag = "resources",
-    summary = "Write a resource",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md"),
@@ -66,11 +68,12 @@ pub(crate) async fn put_resource(
     Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
 }
 
+/// Delete a resource
+///
 /// Removes one file: a new version.
 #[utoipa::path(
     operation_id = "delete_resource",
     tag = "resources",
-    summary = "Delete a resource",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md"),
