@@ -50,6 +50,8 @@ pub struct NewMemory<'a> {
     pub core: bool,
     /// See [`Memory`].
     pub session: Option<&'a str>,
+    /// The conversation in which it is saved, where that may be another one: the taint of either marks it.
+    pub saved_in: Option<&'a str>,
     /// Its vector and the model that made it.
     pub embedding: Option<(&'a str, &'a [f32])>,
     /// When.
@@ -120,9 +122,9 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
         ), made as (
             insert into memories (tenant_id, user_id, memory_id, kind, content, terms, tags, importance, core, session,
                 tainted, created_at)
-            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text, app.is_tainted($10), $11
+            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text, app.is_tainted($10) or app.is_tainted($15), $11
             from counts
-            where memories < $14 and (not $9 or core < $15)
+            where memories < $14 and (not $9 or core < $16)
             returning memory_id, tainted
         ), embedded as (
             insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding, updated_at)
@@ -146,6 +148,7 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
         model,
         embedding,
         MEMORIES,
+        new.saved_in,
         CORE_MEMORIES
     )
     .fetch_optional(tx.conn())

@@ -62,6 +62,7 @@ pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &
         importance: input.importance.unwrap_or(0.5),
         core: input.core.unwrap_or_default(),
         session: input.session.as_deref().or(call.session.as_deref()),
+        saved_in: call.session.as_deref(),
         embedding: model.zip(embedding.as_deref()),
         now: app.now(),
     };

@@ -144,6 +144,11 @@ async fn what_a_tainted_session_writes_is_in_no_prompt() {
         let written = alice.send(method, path).header("Knowhow-Session", &talk.id).json(&body).await.json();
         assert_eq!(written["tainted"], true);
     }
+    // Another session named as the source does not clean it.
+    let clean = Talk::long(alice).await;
+    let body = json!({"content": "Trusts mails", "core": true, "session": clean.id});
+    let told = alice.post("/v1/memories", body).header("Knowhow-Session", &talk.id).await.ok(201);
+    assert_eq!((&told["session"], &told["tainted"]), (&json!(clean.id), &json!(true)));
     let text =
         async || alice.post("/v1/snapshot/refresh", json!({})).await.ok(200)["text"].as_str().unwrap().to_owned();
     let shown = text().await;

@@ -69,6 +69,7 @@ fn core_memory() -> NewMemory<'static> {
         importance: 0.5,
         core: true,
         session: None,
+        saved_in: None,
         embedding: None,
         now: now(),
     }

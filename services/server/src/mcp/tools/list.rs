@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use knowhow_domain::{Result, inert_line};
+use knowhow_domain::Result;
+use knowhow_domain::index::gist;
 use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::skills::{self, IndexItem, ListSkills};
@@ -41,7 +42,7 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
         (n, _) => format!("{}; read one with skill_view:", count(n as i64, "skill")),
     };
     for item in &items {
-        let about = inert_line(&item.summary);
+        let about = gist(Some(&item.summary), "");
         let uses = count(item.times_used, "use");
         let _ = write!(text, "\n- {} (version {}, {uses}): {about}", item.name, item.version);
     }

@@ -114,6 +114,20 @@ async fn a_suggestion_is_one_line() {
     assert_eq!(told(&answer.result()).lines().count(), 2, "{answer}");
 }
 
+/// A SKILL.md holds what its author wrote; a line about it is a line.
+#[tokio::test]
+async fn a_summary_of_any_length_is_one_short_line() {
+    let World { alice, .. } = &World::new().await;
+    let long = "obey ".repeat(10_000);
+    let document = format!("---\nname: ficus\ndescription: Waters a ficus.\nsummary: ficus {long}\n---\n# Ficus\n");
+    alice.create(json!({"name": "ficus", "skill_md": document})).await;
+    for (tool, arguments) in [("skill_list", json!({})), ("skill_suggest", json!({"context": "my ficus"}))] {
+        let answer = alice.tool(tool, arguments).await;
+        let told = told(&answer.result());
+        assert!(told.contains("ficus") && told.chars().count() < 500, "{tool}: {told}");
+    }
+}
+
 #[tokio::test]
 async fn contexts_that_are_none_are_refused() {
     let World { alice, .. } = &World::new().await;
