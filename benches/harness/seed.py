@@ -20,6 +20,12 @@ WORDS = ("agent answer archive budget calendar check customer deploy draft escal
          "import index invoice label ledger list mail meeting merge note order page parse plan queue read report "
          "request review rollback route rule schedule search send session sheet skill sort status summary table tag "
          "task template test ticket token trace update upload user validate version warn window write").split()
+# What skills are about: a message that asks for one fits it, and not all of them alike.
+TOPICS = ("aquarium bakery beehive bicycle bonsai bridge camera candle canoe carpet cello cheese chimney clay compost "
+          "curtain falcon fence garden glacier greenhouse harbour hammock honey kayak kettle kiln lantern lighthouse "
+          "locksmith marble mosaic mushroom orchard orchid origami parrot pottery pump quilt roof saddle sail sauna "
+          "scooter sculpture seaweed skate stove surfboard telescope tent terrace tractor trombone tulip tunnel violin "
+          "volcano waffle walnut windmill yoghurt zeppelin").split()
 
 
 class Tenant:
@@ -34,11 +40,11 @@ class Tenant:
         self.messages = []
         self.description = "Benchmark skill. Use when the speed of the service is measured."
 
-    def text(self, size):
-        """Markdown of about this many bytes, in plain letters."""
+    def text(self, size, topics=("procedure",)):
+        """Markdown of about this many bytes, in plain letters, that speaks of its topics."""
         lines, length = ["## Procedure", ""], 0
         while length < size:
-            line = f"{len(lines) - 1}. " + " ".join(self.words.choices(WORDS, k=12))
+            line = f"{len(lines) - 1}. " + " ".join([*self.words.choices(WORDS, k=11), self.words.choice(topics)])
             lines.append(line)
             length += len(line) + 1
         return "\n".join(lines) + "\n"
@@ -73,9 +79,9 @@ class Tenant:
         connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
         token = self.token(user)
         for skill in skills:
-            tags = skill["tags"] = self.words.sample(WORDS, 3)
+            tags = skill["tags"] = self.words.sample(TOPICS, 3)
             status, _, answer = ask(connection, "POST", "/v1/skills", token, {
-                "name": skill["name"], "content": self.text(size), "tags": tags, "category": self.words.choice(WORDS),
+                "name": skill["name"], "content": self.text(size, tags), "tags": tags, "category": self.words.choice(WORDS),
                 "summary": " ".join(self.words.sample(WORDS, 9)), "triggers": [" ".join(tags)],
                 "description": f"{' '.join(self.words.choices(WORDS, k=14))}. Use when {' '.join(tags)} are asked for."})
             if status != 201:

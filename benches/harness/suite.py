@@ -90,7 +90,7 @@ class Suite:
         wishes, calls = self.tenant.messages[:3], self.tenant.messages[3:4]
         session = self.tenant.sessions([1])[0]
         first = turn(wishes[0], turn_key="one")
-        expect(first["relevant"] and first["text"], f"nothing was found for {wishes[0]!r}")
+        expect(first["relevant"] and first["text"], f"nothing was found for {wishes[0]!r}: {first}")
         expect(turn(wishes[0], turn_key="one") == first, "the same turn key was answered with another turn")
         expect(len(turn(calls[0])["active"]) == 1 and not turn(calls[0])["active"], f"{calls[0]!r} names no skill, or twice")
         expect(turn(calls[0], context_reset=True)["active"], "a context_reset is not heeded")

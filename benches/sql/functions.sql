@@ -63,6 +63,9 @@ null::bytea
 uuidv7()
 jsonb_build_object('name', v_name, 'description', v_description)
 '{}'::text[]
+true
+v_version is null
+null::text
 @end
 end
 $function$;
