@@ -242,7 +242,9 @@ async fn a_worker_that_was_taken_for_dead_removes_nothing() {
         while_working(&house, &tasks, async {
             enqueue(&house, &alice, Slow::TASK).await;
             beginning.recv().await.unwrap();
-            place.run("update graphile_worker._private_jobs set locked_by = null, locked_at = null").await;
+            // Not before there is a later cause for it.
+            let freed = "locked_by = null, locked_at = null, run_at = now() + interval '1 hour'";
+            place.run(&format!("update graphile_worker._private_jobs set {freed}")).await;
             enqueue(&house, &alice, Slow::TASK).await;
             end.notify_one();
             beginning.recv().await.unwrap();
