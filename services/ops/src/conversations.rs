@@ -13,14 +13,11 @@ use uuid::Uuid;
 use crate::memories::Question;
 use crate::page::{self, Page, rows_for};
 pub use crate::summarize::ConversationSummary;
-use crate::summarize::{Speaker, summarize_conversation};
+use crate::summarize::{MESSAGE_CHARS, Speaker, summarize_conversation};
 use crate::{App, compute};
 
 /// Messages of a conversation that its summary is made from: the last ones.
 const SUMMARIZED: i64 = 400;
-
-/// Characters of each of them: what it is about is said first.
-const CHARACTERS: i32 = 2000;
 
 /// Which conversations.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -158,7 +155,8 @@ struct Said(Vec<sessions::Message>);
 impl Said {
     /// `None` where nothing was said.
     async fn read(app: &App, principal: &Principal, session: Uuid) -> Result<Option<Self>> {
-        let messages = sessions::list_last_messages(&app.db, principal, session, (SUMMARIZED, CHARACTERS)).await?;
+        let messages =
+            sessions::list_last_messages(&app.db, principal, session, (SUMMARIZED, MESSAGE_CHARS as i32)).await?;
         Ok((!messages.is_empty()).then_some(Self(messages)))
     }
 

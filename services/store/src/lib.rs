@@ -37,6 +37,6 @@ pub use database::{Database, DatabaseConfig};
 pub use gate::{GateConfig, GateState};
 pub use migrate::migrate;
 pub use principal::{Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
-pub use prune::{Pruned, prune};
+pub use prune::{Pruned, prune, prune_snapshots};
 pub use stale::{enqueue_stale_embeddings, enqueue_stale_memories};
 pub use tx::TenantTx;

@@ -29,8 +29,6 @@ pub struct Pruned {
     pub sessions: u64,
     /// Current snapshots of users that were not active for a day.
     pub idle_snapshots: u64,
-    /// Snapshots that nothing refers to any more.
-    pub snapshots: u64,
 }
 
 impl Pruned {
@@ -61,7 +59,6 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         jobs: count(prune_jobs(db, now, batch).await),
         sessions: count(prune_sessions(db, now, batch).await),
         idle_snapshots: count(prune_idle_snapshots(db, now, batch).await),
-        snapshots: count(prune_snapshots(db, now, batch).await),
         ..Pruned::default()
     };
     let owners = list_owners_of_due_archives(db, now, batch).await;
@@ -159,8 +156,12 @@ async fn prune_idle_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> 
     remove(db, statement).await
 }
 
-/// Looks through all of them by their keys, a page at a time: nearly all are referred to, which no index tells.
-async fn prune_snapshots(db: &Database, now: DateTime<Utc>, page: i64) -> Result<u64> {
+/// Removes the snapshots older than a day that nothing refers to; how many. All of them are looked through by their keys, a
+/// page at a time: nearly all are referred to, which no index tells.
+///
+/// # Errors
+/// `Unavailable`; whatever was removed before stays removed.
+pub async fn prune_snapshots(db: &Database, now: DateTime<Utc>, page: i64) -> Result<u64> {
     let (mut after, mut removed) = ([Uuid::nil(); 3], 0);
     loop {
         let mut tx = SystemTx::begin_at_leisure(db).await?;

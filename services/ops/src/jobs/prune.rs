@@ -18,12 +18,16 @@ impl SystemJob for Prune {
 
     async fn run(app: &App) -> JobResult {
         let began = Instant::now();
+        // One of the two that fails is no reason to leave the other.
+        let snapshots = knowhow_store::prune_snapshots(&app.db, app.now(), BATCH).await;
         loop {
             let pruned = knowhow_store::prune(&app.db, app.now(), BATCH).await?;
             tracing::info!(?pruned, "cleared up");
             if !pruned.has_more(BATCH) || began.elapsed() > LONGEST {
-                return Ok(());
+                break;
             }
         }
+        tracing::info!(snapshots = snapshots?, "cleared up what no session has any more");
+        Ok(())
     }
 }

@@ -18,8 +18,10 @@ const TITLE_CHARS: usize = 80;
 pub(super) const LIST_ITEMS: usize = 8;
 /// Longest entry of a list, in characters.
 const ITEM_CHARS: usize = 200;
+/// The most of one message that is looked at, in characters: what it is about is said first.
+pub(crate) const MESSAGE_CHARS: usize = 2000;
 /// The most of one message, and of all together, that a model is shown, in characters.
-const SHOWN_CHARS: (usize, usize) = (2000, 24_000);
+const SHOWN_CHARS: (usize, usize) = (MESSAGE_CHARS, 24_000);
 
 const LIMITS: ChatLimits = ChatLimits { tokens: 4096, bytes: 32 * 1024, total: Duration::from_secs(120) };
 

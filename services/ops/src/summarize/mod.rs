@@ -9,6 +9,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub(crate) use conversation::MESSAGE_CHARS;
 pub use conversation::{ConversationSummary, Speaker, summarize_conversation};
 pub use skill::{Summary, summarize_skill};
 

@@ -124,6 +124,24 @@ async fn bodies_keep_to_the_channels_budget() {
     assert_eq!(names(&voice().await.say("gigantic lute").await, "active"), ["gigantic-lute"]);
 }
 
+/// Bodies are read before it is known which have room, so a message cannot have all of a user's read at once.
+#[tokio::test]
+async fn sixteen_named_skills_come_with_a_turn_at_most() {
+    let World { alice, .. } = &World::new().await;
+    let named: Vec<String> = (10..30).map(|n| format!("zither-{n}")).collect();
+    for name in &named {
+        alice.create(sized(name, 10)).await;
+    }
+    let talk = Talk::long(alice).await;
+    let message = named.join(", ");
+    let mut shown = names(&talk.say(&message).await, "active");
+    assert_eq!(shown.len(), 16);
+    // The others were not shown: they come when they are named again.
+    shown.extend(names(&talk.say(&message).await, "active"));
+    shown.sort_unstable();
+    assert_eq!(shown, named);
+}
+
 #[tokio::test]
 async fn one_character_too_many_has_no_room() {
     let channels = json!({"voice": {"body_budget": 100}, "sms": {"body_budget": 0}});

@@ -321,6 +321,35 @@ pub async fn assert_catalog(house: &House, principal: &Principal) {
     }
 }
 
+/// Saves take the user's row, then the skill's; the other way round the two would wait for each other.
+#[tokio::test]
+async fn a_made_summary_takes_no_skill_before_its_users_turn() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    let skill = save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap().id;
+    let document = peek(&house.db, &alice, "plan-meeting").await.unwrap().skill.document;
+    let mut saving = TenantTx::begin(&house.db, &alice).await.unwrap();
+    skills::lock(&mut saving, &named("another")).await.unwrap();
+    let summarize = async {
+        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        let digest = knowhow_domain::manifest::digest(document.as_bytes());
+        assert!(skills::put_made_summary(&mut tx, skill, &digest, "Plans.").await.unwrap());
+        tx.commit().await.unwrap();
+    };
+    let waiting = "select count(*) from pg_stat_activity
+                   where wait_event_type = 'Lock' and query like '%user_catalogs%' and datname = current_database()";
+    let free =
+        format!("select count(*) from (select from skills where skill_id = '{}' for update skip locked) s", skill.0);
+    let save = async {
+        while house.place.count(waiting).await == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        assert_eq!(house.place.count(&free).await, 1);
+        saving.commit().await.unwrap();
+    };
+    tokio::join!(summarize, save);
+}
+
 /// The server says goodbye on each connection it closes, as at a restart; that is read at the next statement.
 #[tokio::test]
 async fn connections_that_were_closed_meanwhile_cost_nobody_a_write() {

@@ -1,9 +1,11 @@
 //! Getting jobs into the queue, and what admins see of them.
 
+use chrono::TimeDelta;
 use knowhow_domain::{Error, JobState};
 use knowhow_store::queue::{self, JobRow, MAX_ATTEMPTS};
 use knowhow_store::skills::Written;
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::snapshots::{self, NewSnapshot};
+use knowhow_store::{Principal, TenantTx, due};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 use crate::harness::{House, Tenancy, now};
@@ -21,6 +23,35 @@ async fn save(house: &House, principal: &Principal, name: &str) -> Written {
 
 async fn jobs(house: &House, tenancy: &Tenancy<'_>) -> Vec<JobRow> {
     queue::list(&house.db, &tenancy.admin().await, None, None, 100).await.unwrap()
+}
+
+/// A rendering that keeps failing comes to an end, and one that waits keeps its place.
+#[tokio::test]
+async fn the_clock_touches_no_rendering_that_is_there() {
+    crate::harness::with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let alice = tenancy.user("alice").await;
+        let new = NewSnapshot {
+            sha256: [7; 32],
+            text: "text",
+            omitted: &serde_json::Value::Null,
+            revision: 0,
+            now: now(),
+            is_asked: true,
+            is_alone: false,
+        };
+        snapshots::put(&house.db, &alice, 1000, &new).await.unwrap();
+        let later = |hours: i64| now() + TimeDelta::hours(hours);
+        let due = async |at| due::enqueue_snapshots(&house.db, TASK, TimeDelta::minutes(30), at, 10).await.unwrap();
+        assert_eq!((due(later(1)).await, due(later(1)).await), (1, 0));
+        pretend(&house, &tenancy, "attempts = 7, last_error = 'no', run_at = now() + interval '1 hour'").await;
+        assert_eq!(due(later(1)).await, 0);
+        assert_eq!(jobs(&house, &tenancy).await[0].attempts, 7);
+        pretend(&house, &tenancy, "attempts = max_attempts").await;
+        assert_eq!((due(later(2)).await, due(later(8)).await), (0, 1));
+    })
+    .await;
 }
 
 /// Does to the tenant's jobs what a worker would.

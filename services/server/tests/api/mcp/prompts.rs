@@ -71,6 +71,26 @@ async fn the_frozen_context_is_the_users_snapshot() {
     assert!(!his.contains("- later: ") && !his.contains("night trains") && !his.contains("Be long."), "{his}");
 }
 
+/// Who names its session is given the block it began with, by id or by key; an unknown one has begun with none.
+#[tokio::test]
+async fn a_named_sessions_frozen_context_is_its_own() {
+    let World { alice, bob, .. } = &World::new().await;
+    alice.create_all(&["plan"]).await;
+    let opened = alice.post("/v1/sessions", json!({"key": "thread-1"})).await.ok(201);
+    alice.create_all(&["later"]).await;
+    alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
+    let frozen = async |who: &Caller, session: &str| {
+        let asked = who.rpc("prompts/get", json!({"name": "frozen-context"})).header("Knowhow-Session", session);
+        asked.await.result()["messages"][0]["content"]["text"].take()
+    };
+    let id = opened["id"].as_str().unwrap();
+    for session in [id, "thread-1"] {
+        assert_eq!(frozen(alice, session).await, opened["snapshot"]["text"], "{session}");
+    }
+    assert!(frozen(alice, "thread-2").await.as_str().unwrap().contains("- later: "));
+    assert!(!frozen(bob, id).await.as_str().unwrap().contains("- plan: "));
+}
+
 /// What is in the index stands on its own line, whatever an author wrote.
 #[tokio::test]
 async fn a_summary_cannot_forge_lines_of_the_index() {

@@ -1,0 +1,173 @@
+//! Which skills a message finds, and in which order.
+
+use super::*;
+
+#[test]
+fn the_best_fitting_skill_comes_first() {
+    assert_eq!(first(&MCP, "send email attachment").as_deref(), Some("mcp/email"));
+    assert_eq!(first(&MCP, "mcp server").as_deref(), Some("mcp/guide"));
+    assert_eq!(first(&MCP, "summarizing papers").as_deref(), Some("research/summarize-paper"));
+}
+
+#[test]
+fn what_fits_nothing_gets_nothing() {
+    for message in ["xyzzy", "", "   ", "...?!", "the of and to", "what is it that you have been doing", "\u{0}\u{301}"]
+    {
+        assert_eq!(found(&MCP, message), Vec::<String>::new(), "{message:?}");
+    }
+    assert_eq!(found(&[], "send email"), Vec::<String>::new());
+}
+
+#[test]
+fn one_skill_alone_is_found_by_its_words() {
+    for (name, description) in MCP {
+        assert_eq!(first(&[(name, description)], description).as_deref(), Some(name));
+    }
+    assert_eq!(first(&MCP[..1], "please send an email to Ann").as_deref(), Some("mcp/email"));
+}
+
+#[test]
+fn equal_scores_order_by_name_and_never_more_than_asked() {
+    let same = [("c", "Deploy the site"), ("a", "Deploy the site"), ("b", "Deploy the site")];
+    let names: Vec<String> = found(&same, "deploy site");
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!(search(&catalogue_of(&same), "deploy site", None, 2).hits.len(), 2);
+    assert_eq!(search(&catalogue_of(&same), "deploy site", None, 0).hits.len(), 0);
+}
+
+#[test]
+fn any_language_is_found() {
+    let skills = [
+        ("reports", "Готовит еженедельный отчёт о продажах"),
+        ("mail", "メールを送信して返信を確認する"),
+        ("commit", "提交代码并推送到远程仓库"),
+        ("hangul", "회의 일정을 잡고 참석자를 초대한다"),
+        ("thai", "ส่งอีเมลถึงลูกค้า"),
+        ("cv", "Review a resume and cover letter"),
+        ("wetter", "Größe und Länge in Straßen umrechnen"),
+    ];
+    for (message, name) in [
+        ("подготовь отчеты по продажам", "reports"),
+        ("メールを返信したい", "mail"),
+        ("请帮我提交代码", "commit"),
+        ("회의에 참석자 초대", "hangul"),
+        ("อีเมลลูกค้า", "thai"),
+        ("polish my résumé please", "cv"),
+        ("STRASSEN umrechnen", "wetter"),
+    ] {
+        assert_eq!(first(&skills, message).as_deref(), Some(name), "{message}");
+    }
+}
+
+#[test]
+fn triggers_bodies_and_slips_of_the_pen_are_found() {
+    let triggers = ["ship it to production".to_owned()];
+    let texts = [
+        SkillText { name: "release", description: "Cut a version", triggers: &triggers, ..SkillText::default() },
+        SkillText { name: "cluster", description: "Operate kubernetes nodes", ..SkillText::default() },
+        SkillText {
+            name: "ledger",
+            description: "Keep books",
+            body: "Reconcile invoices in QuickBooks.",
+            ..SkillText::default()
+        },
+    ];
+    let catalogue = Catalogue::build(&texts);
+    let best = |message: &str| search(&catalogue, message, None, 1).above_floor().first().map(|hit| hit.skill);
+    assert_eq!(best("please ship to production"), Some(0));
+    assert_eq!(best("drain the kuberentes nodes"), Some(1));
+    assert_eq!(best("reconcile the quickbooks invoices"), Some(2));
+}
+
+#[test]
+fn a_skill_without_embedding_ranks_by_its_words() {
+    let (near, far) = ([1.0_f32, 0.0, 0.0], [0.0_f32, 1.0, 0.0]);
+    let texts = [
+        SkillText { name: "a", description: "Water the plants", embedding: Some(&far), ..SkillText::default() },
+        SkillText { name: "b", description: "Feed the animals", embedding: Some(&near), ..SkillText::default() },
+        SkillText { name: "c", description: "Prune roses in spring", ..SkillText::default() },
+    ];
+    let catalogue = Catalogue::build(&texts);
+    assert_eq!(search(&catalogue, "prune the roses", Some(&near), 1).hits[0].skill, 2);
+    let unlike = search(&catalogue, "zoo", Some(&near), 3);
+    assert_eq!(unlike.hits[0].skill, 1);
+    // Embeddings of another model are none.
+    assert_eq!(
+        search(&catalogue, "prune the roses", Some(&[1.0; 7]), 3),
+        search(&catalogue, "prune the roses", None, 3)
+    );
+}
+
+#[test]
+fn cosines_from_elsewhere_rank_alike() {
+    let vectors = [[0.6_f32, 0.8, 0.0], [0.0, 0.6, 0.8], [1.0, 0.0, 0.1]];
+    let names = ["plants", "animals", "roses"];
+    let texts: Vec<SkillText<'_>> = (0..3)
+        .map(|at| SkillText {
+            name: names[at],
+            embedding: (at < 2).then_some(&vectors[at][..]),
+            ..SkillText::default()
+        })
+        .collect();
+    let cosine = |a: &[f32; 3], b: &[f32; 3]| {
+        let product = |a: &[f32; 3], b: &[f32; 3]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        product(a, b) / (product(a, a) * product(b, b)).sqrt()
+    };
+    let cosines = [Some(cosine(&vectors[0], &vectors[2])), Some(cosine(&vectors[1], &vectors[2])), None];
+    let inside = search(&Catalogue::build(&texts), "roses for animals", Some(&vectors[2]), 3);
+    let bare: Vec<SkillText<'_>> = texts.iter().map(|text| SkillText { embedding: None, ..*text }).collect();
+    let outside = search_with(&Catalogue::build(&bare), "roses for animals", Meaning::Cosines(&cosines), 3);
+    let order = |ranking: &Ranking| ranking.hits.iter().map(|hit| hit.skill).collect::<Vec<_>>();
+    assert_eq!(order(&inside), order(&outside));
+    assert!(inside.hits.iter().zip(&outside.hits).all(|(a, b)| (a.score - b.score).abs() < 0.01));
+    // Too few of them are no reason to fail.
+    assert_eq!(search_with(&Catalogue::build(&bare), "roses", Meaning::Cosines(&[]), 3).hits[0].skill, 2);
+}
+
+#[test]
+fn related_skills_are_those_that_exist() {
+    let see_also = ["b".to_owned(), "gone".to_owned(), "a".to_owned(), "b".to_owned()];
+    let texts = [
+        SkillText { name: "a", see_also: &see_also, ..SkillText::default() },
+        SkillText { name: "b", ..SkillText::default() },
+    ];
+    let catalogue = Catalogue::build(&texts);
+    assert_eq!((catalogue.related(0), catalogue.related(1), catalogue.related(7)), (&[1][..], &[][..], &[][..]));
+}
+
+#[test]
+fn a_skill_leads_to_so_many_others_at_most() {
+    let names: Vec<String> = (0..3 * catalogue::RELATED).map(|n| format!("skill-{n}")).collect();
+    let texts: Vec<SkillText<'_>> =
+        names.iter().map(|name| SkillText { name, see_also: &names, ..SkillText::default() }).collect();
+    let catalogue = Catalogue::build(&texts);
+    let last = names.len() as u32 - 1;
+    assert_eq!(catalogue.related(0), (1..=catalogue::RELATED as u32).collect::<Vec<_>>());
+    assert_eq!(catalogue.related(last as usize), (0..catalogue::RELATED as u32).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_first_phrases_of_a_long_message_count() {
+    let words: Vec<String> = (0..2 * search::TERMS).map(|n| format!("word{n}")).collect();
+    let body = [words.join(" "), words.join(" ")].join(". ");
+    let catalogue = Catalogue::build(&[SkillText { name: "x", body: &body, ..SkillText::default() }]);
+    let phrases = |count: usize| search(&catalogue, &words[..count].join(" "), None, 1).hits[0].signals.phrases;
+    assert_eq!((phrases(9), phrases(search::TERMS)), (8.0, search::TERMS as f32 - 1.0));
+    assert_eq!(phrases(words.len()), search::TERMS as f32);
+}
+
+#[test]
+fn terms_of_identifiers() {
+    assert_eq!(list_terms("pull-request mcp/email snake_case"), ["pull", "request", "mcp", "email", "snake", "case"]);
+    assert_eq!(list_terms("parseInvoiceLines"), ["parseinvoicelin", "pars", "invoic", "line"]);
+    assert_eq!(list_terms("GitHub H264 2024"), ["github", "h264", "2024"]);
+    assert_eq!(list_terms("RÉSUMÉ \u{fb01}le na\u{308}ive"), list_terms("resume file naive"));
+    assert_eq!(list_terms("用git提交"), ["用", "git", "提", "交", "提交"]);
+}
+
+#[test]
+fn short_messages_are_told() {
+    assert!(is_short("I'll find out soon") && is_short("  \n") && is_short(&"я".repeat(SHORT_MESSAGE_CHARS)));
+    assert!(is_short(&format!(" {} ", "я".repeat(SHORT_MESSAGE_CHARS))));
+    assert!(!is_short(&"я".repeat(SHORT_MESSAGE_CHARS + 1)));
+}
