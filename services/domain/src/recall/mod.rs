@@ -4,6 +4,7 @@ mod catalogue;
 mod claims;
 mod count;
 mod embedded;
+mod examples;
 mod floor;
 mod fold;
 mod hash;
@@ -21,6 +22,7 @@ mod tokens;
 
 pub use catalogue::{Catalogue, SkillText};
 pub use embedded::embedded_text;
+pub use examples::Examples;
 pub use meaning::Meaning;
 pub use names::{Mention, SHORT_MESSAGE_CHARS, is_short};
 pub use ordinary::find_rarity;
