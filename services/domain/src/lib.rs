@@ -11,6 +11,7 @@ pub mod ids;
 pub mod index;
 pub mod inert;
 pub mod job;
+pub mod lesson;
 pub mod limits;
 mod lines;
 pub mod manifest;

@@ -37,6 +37,13 @@ pub struct TenantSettings {
     /// How long the messages of a conversation are kept after its end, in days; its summary stays.
     #[schema(default = 90, maximum = 3650)]
     pub conversation_days: u16,
+    /// Whether the messages after which a skill was used help to find it again. Off, nothing is learned, and what was learned
+    /// before is of no effect and stays until it is removed.
+    #[schema(default = true)]
+    pub learn_from_use: bool,
+    /// How long such a message is kept without being confirmed by another use, in days; 0 keeps none.
+    #[schema(default = 365, maximum = 3650)]
+    pub example_days: u16,
     /// What is different on a channel.
     #[serde(deserialize_with = "by_channel")]
     pub channels: BTreeMap<Channel, ChannelSettings>,
@@ -73,6 +80,8 @@ impl Default for TenantSettings {
             starter_skills: true,
             index_budget: INDEX_BUDGET as u32,
             conversation_days: 90,
+            learn_from_use: true,
+            example_days: 365,
             channels: BTreeMap::new(),
         }
     }
@@ -94,6 +103,11 @@ impl TenantSettings {
         self.channels.get(&channel).and_then(|c| c.body_budget).unwrap_or_else(|| channel.body_budget())
     }
 
+    /// Whether use teaches, and what it taught is of effect.
+    pub fn learns(&self) -> bool {
+        self.learn_from_use && self.example_days > 0
+    }
+
     /// What is out of bounds, each with its pointer below `/settings`.
     pub fn validate(&self) -> Vec<FieldError> {
         let within = |pointer: String, value: u64, least: u64, most: u64| {
@@ -106,6 +120,7 @@ impl TenantSettings {
             within("bytes_per_user".into(), self.bytes_per_user, 0, 1 << 40),
             within("archive_days".into(), u64::from(self.archive_days), 0, 3650),
             within("conversation_days".into(), u64::from(self.conversation_days), 0, 3650),
+            within("example_days".into(), u64::from(self.example_days), 0, 3650),
             within("index_budget".into(), u64::from(self.index_budget), least, most),
         ];
         for (channel, settings) in &self.channels {

@@ -7,6 +7,7 @@ mod call;
 pub mod chat;
 pub mod conversations;
 pub mod embed;
+pub mod examples;
 #[cfg(test)]
 mod fake_openai;
 

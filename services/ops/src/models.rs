@@ -125,4 +125,10 @@ impl Models {
         let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
         self.messages.embed(embedder, user, text, deadline).await
     }
+
+    /// The vector of a message that was embedded a while ago, and the model that made it.
+    pub(crate) async fn find_message(&self, user: UserId, text: &str) -> Option<(&str, Arc<[f32]>)> {
+        let embedder = self.embedder.as_deref()?;
+        Some((embedder.model(), self.messages.find(embedder, user, text).await?))
+    }
 }

@@ -27,6 +27,8 @@ pub struct Pruned {
     pub jobs: u64,
     /// Sessions whose tenant keeps them no longer, with their messages and turns; and such as never had a message.
     pub sessions: u64,
+    /// Examples that were not confirmed for as long as their tenant keeps them.
+    pub examples: u64,
     /// Current snapshots of users that were not active for a day.
     pub idle_snapshots: u64,
 }
@@ -34,8 +36,8 @@ pub struct Pruned {
 impl Pruned {
     /// Whether a round of `batch` may have left something.
     pub fn has_more(&self, batch: i64) -> bool {
-        let counts = [self.idempotency_keys, self.usage_events, self.jobs, self.sessions, self.idle_snapshots];
-        counts.into_iter().any(|count| count >= batch.unsigned_abs())
+        let rows = [self.idempotency_keys, self.usage_events, self.jobs, self.sessions, self.idle_snapshots, self.examples];
+        rows.into_iter().any(|count| count >= batch.unsigned_abs())
     }
 }
 
@@ -58,6 +60,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         usage_events: count(prune_usage_events(db, now, batch).await),
         jobs: count(prune_jobs(db, now, batch).await),
         sessions: count(prune_sessions(db, now, batch).await),
+        examples: count(prune_examples(db, now, batch).await),
         idle_snapshots: count(prune_idle_snapshots(db, now, batch).await),
         ..Pruned::default()
     };
@@ -141,6 +144,50 @@ async fn prune_sessions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
         batch
     );
     remove(db, statement).await
+}
+
+/// The owners' catalogue rows are locked first, as by all who change examples; those of users that are writing are left for
+/// the next round. What was confirmed meanwhile stays.
+async fn prune_examples(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let mut tx = SystemTx::begin_at_leisure(db).await?;
+    let gone = sqlx::query_scalar!(
+        r#"-- prune.prune_examples
+        with due as materialized (
+            select e.tenant_id, e.user_id, e.example_id, t.since
+            from (
+                select tenant_id, $1::timestamptz - make_interval(
+                    days => coalesce((settings ->> 'example_days')::integer, 365)) as since
+                from tenants
+            ) t
+            cross join lateral (
+                select e.tenant_id, e.user_id, e.example_id from skill_examples e
+                where e.tenant_id = t.tenant_id and e.confirmed_at < t.since
+                limit $2) e
+            limit $2
+        ), owners as materialized (
+            select c.tenant_id, c.user_id from user_catalogs c
+            where (c.tenant_id, c.user_id) in (select tenant_id, user_id from due)
+            for update skip locked
+        ), gone as (
+            delete from skill_examples e using due d, owners o
+            where o.tenant_id = d.tenant_id and o.user_id = d.user_id
+              and e.tenant_id = d.tenant_id and e.user_id = d.user_id and e.example_id = d.example_id
+              and e.confirmed_at < d.since
+            returning e.tenant_id, e.user_id
+        ), catalogs as (
+            update user_catalogs c set examples_revision = c.examples_revision + 1
+            from (select distinct tenant_id, user_id from gone) g
+            where c.tenant_id = g.tenant_id and c.user_id = g.user_id
+        )
+        select count(*) as "gone!" from gone"#,
+        now,
+        batch
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(gone.unsigned_abs())
 }
 
 async fn prune_idle_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {

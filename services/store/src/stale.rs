@@ -103,6 +103,49 @@ pub async fn enqueue_stale_memories(
     enqueue_by_page(db, statement, (task, model), page, now).await
 }
 
+/// The same for examples: `task` is about a user, of whose examples one or more have no vector of this model. Their tenants
+/// learn from use; of the others examples are of no effect. An example has one vector, so that of a model before is replaced.
+///
+/// Why: as with skills.
+///
+/// # Errors
+/// `Unavailable`; what was enqueued before stays enqueued.
+pub async fn enqueue_stale_examples(
+    db: &Database,
+    (task, model): (&str, &str),
+    page: i64,
+    now: DateTime<Utc>,
+) -> Result<i64> {
+    let statement = || {
+        sqlx::query(
+            "-- stale.enqueue_stale_examples
+        with page as materialized (
+            select e.tenant_id, e.user_id, e.example_id as id, e.model from skill_examples e
+            where (e.tenant_id, e.user_id, e.example_id) > ($3, $4, $5)
+            order by e.tenant_id, e.user_id, e.example_id
+            limit $6
+        ), owners as materialized (
+            select distinct p.tenant_id, p.user_id
+            from page p
+            join tenants t on t.tenant_id = p.tenant_id
+            where p.model is distinct from $2
+              and coalesce((t.settings ->> 'learn_from_use')::boolean, true)
+              and coalesce((t.settings ->> 'example_days')::integer, 365) > 0
+        ), stale as (
+            select app.enqueue_for(o.tenant_id, o.user_id, $1, '{}', 'all')
+            from owners o
+            where not exists (select from graphile_worker._private_jobs j
+                              where j.key = concat_ws(':', o.tenant_id, o.user_id, $1, 'all'))
+        )
+        select (select count(*) from stale), p.tenant_id, p.user_id, p.id
+        from page p
+        order by p.tenant_id desc, p.user_id desc, p.id desc
+        limit 1",
+        )
+    };
+    enqueue_by_page(db, statement, (task, model), page, now).await
+}
+
 /// Not through a macro: the queue's table is the library's. The statement answers how many it enqueued, and the page's last
 /// key.
 async fn enqueue_by_page(

@@ -37,8 +37,7 @@ impl Cache {
         text: &str,
         deadline: Option<Instant>,
     ) -> Result<Arc<[f32]>, EmbedError> {
-        let digest = Sha256::new().chain_update(embedder.model()).chain_update([0]).chain_update(text).finalize();
-        let key = (user, digest.into());
+        let key = key(embedder, user, text);
         let asked = AtomicBool::new(false);
         let entry = async {
             loop {
@@ -56,4 +55,14 @@ impl Cache {
         };
         within(deadline, EmbedError::Late, entry).await
     }
+
+    /// The vector of a text, where it was made a while ago; nobody is asked.
+    pub(crate) async fn find(&self, embedder: &dyn Embedder, user: UserId, text: &str) -> Option<Arc<[f32]>> {
+        self.0.get(&key(embedder, user, text)).await
+    }
+}
+
+fn key(embedder: &dyn Embedder, user: UserId, text: &str) -> (UserId, [u8; 32]) {
+    let digest = Sha256::new().chain_update(embedder.model()).chain_update([0]).chain_update(text).finalize();
+    (user, digest.into())
 }

@@ -4,6 +4,7 @@ use knowhow_domain::SkillDocument;
 use knowhow_store::skills::{FollowUp, SkillState};
 
 use super::UserJob;
+use super::embed_examples::EmbedExamples;
 use super::embed_skill::EmbedSkill;
 use super::summarize_skill::SummarizeSkill;
 use crate::App;
@@ -28,6 +29,11 @@ pub(crate) fn follow_up<'a>(app: &'a App, before: Option<&SkillState>, document:
 /// The jobs about a skill that is put back: its vectors went with it.
 pub(crate) fn tasks_after_restore(app: &App) -> &'static [&'static str] {
     tasks(app, true, true)
+}
+
+/// The job that makes vectors of examples, where this process has a model for it; others are found by `embed_stale`.
+pub(crate) fn task_for_examples(app: &App) -> Option<&'static str> {
+    app.models.embedder.is_some().then_some(EmbedExamples::TASK)
 }
 
 /// Those of them that a model of this process is for.

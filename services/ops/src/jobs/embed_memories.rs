@@ -34,8 +34,8 @@ impl UserJob for EmbedMemories {
     }
 }
 
-/// One that the model refuses for good is left out and stays findable by its words.
-async fn embed(embedder: &dyn Embedder, memories: Vec<(Uuid, String)>) -> Result<Vec<(Uuid, Vec<f32>)>> {
+/// The vectors of texts by their ids. One that the model refuses for good is left out: a memory stays findable by its words.
+pub(super) async fn embed(embedder: &dyn Embedder, memories: Vec<(Uuid, String)>) -> Result<Vec<(Uuid, Vec<f32>)>> {
     let (ids, texts): (Vec<Uuid>, Vec<String>) = memories.into_iter().unzip();
     match embedder.embed(texts.clone(), Priority::Background, None).await {
         Ok(vectors) => return Ok(ids.into_iter().zip(vectors).collect()),
@@ -47,7 +47,7 @@ async fn embed(embedder: &dyn Embedder, memories: Vec<(Uuid, String)>) -> Result
         match embedder.embed(vec![text], Priority::Background, None).await {
             Ok(vectors) => made.extend(vectors.into_iter().map(|vector| (id, vector))),
             Err(error) if error.is_transient() => return Err(error.into()),
-            Err(error) => tracing::warn!(%error, "a memory was not embedded"),
+            Err(error) => tracing::warn!(%error, "a text was not embedded"),
         }
     }
     Ok(made)

@@ -2,6 +2,7 @@
 //! transaction while a model works.
 
 mod calls;
+mod embed_examples;
 mod embed_memories;
 mod embed_skill;
 mod embed_stale;
@@ -13,7 +14,7 @@ mod render_snapshots;
 mod summarize_conversation;
 mod summarize_skill;
 
-pub(crate) use calls::{follow_up, tasks_after_restore};
+pub(crate) use calls::{follow_up, task_for_examples, tasks_after_restore};
 use kinds::{JobResult, SystemJob, UserJob, of_system, of_user};
 
 use knowhow_store::queue::Task;
@@ -31,6 +32,7 @@ pub fn tasks(app: &App) -> Vec<Task> {
     ];
     if app.models.embedder.is_some() {
         tasks.push(of_user::<embed_skill::EmbedSkill>(app));
+        tasks.push(of_user::<embed_examples::EmbedExamples>(app));
         tasks.push(of_user::<embed_memories::EmbedMemories>(app));
         tasks.push(of_system::<embed_stale::EmbedStale>(app));
     }

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use knowhow_domain::index::gist;
-use knowhow_domain::recall::{Catalogue, SkillText};
+use knowhow_domain::recall::{Catalogue, Examples, SkillText};
 use knowhow_domain::{Error, Result, TenantId, UserId};
 use knowhow_store::Principal;
-use knowhow_store::skills::{self, CatalogueRows};
+use knowhow_store::examples::{self, LearnedVectors};
+use knowhow_store::skills::{self, CatalogueRows, Revisions};
 use moka::future::Cache;
 use moka::ops::compute::{CompResult, Op};
 use serde::Serialize;
@@ -37,14 +38,33 @@ pub(crate) struct KnownSkill {
 /// All skills of a user at one revision; by default none.
 #[derive(Default)]
 pub(crate) struct UserCatalogue {
-    /// The revision.
-    pub(crate) revision: i64,
+    /// The revision of the skills.
+    revision: i64,
     /// What finds them.
-    pub(crate) index: Catalogue,
+    pub(crate) index: Arc<Catalogue>,
     /// The skills in the order of the index.
-    pub(crate) skills: Vec<KnownSkill>,
+    pub(crate) skills: Arc<[KnownSkill]>,
     /// Whether the index holds the vectors.
     keeps_vectors: bool,
+    /// What use has taught: vectors with places of the index. Read anew by itself, as it changes with each use.
+    pub(crate) examples: Arc<Examples>,
+    /// The revision of these, where they were wanted.
+    examples_revision: Option<i64>,
+}
+
+/// What a kept catalogue must hold.
+#[derive(Clone, Copy)]
+struct Wanted {
+    revision: i64,
+    /// `None` where examples are to be of no effect.
+    examples: Option<i64>,
+}
+
+impl Wanted {
+    fn of(app: &App, principal: &Principal, revisions: Revisions) -> Self {
+        let counts = principal.settings().learns() && app.models.embedder.is_some();
+        Self { revision: revisions.skills, examples: counts.then_some(revisions.examples) }
+    }
 }
 
 impl UserCatalogue {
@@ -68,7 +88,35 @@ impl UserCatalogue {
             name: skill.name.into(),
             importance: skill.importance,
         });
-        Self { revision, index, skills: skills.collect(), keeps_vectors }
+        let (index, skills) = (Arc::new(index), skills.collect());
+        Self { revision, index, skills, keeps_vectors, ..Self::default() }
+    }
+
+    fn has(&self, wanted: Wanted) -> bool {
+        self.has_skills(wanted)
+            && match wanted.examples {
+                Some(revision) => self.examples_revision.is_some_and(|own| own >= revision),
+                None => self.examples_revision.is_none(),
+            }
+    }
+
+    fn has_skills(&self, wanted: Wanted) -> bool {
+        self.revision >= wanted.revision
+    }
+
+    /// The same skills with what they learned.
+    fn with_examples(&self, learned: Option<LearnedVectors>) -> Self {
+        let places: HashMap<Uuid, u32> = self.skills.iter().map(|skill| skill.id).zip(0..).collect();
+        let vectors = learned.iter().flat_map(|learned| &learned.vectors);
+        let placed = vectors.filter_map(|(skill, vector)| Some((*places.get(skill)?, vector.as_slice())));
+        Self {
+            revision: self.revision,
+            index: self.index.clone(),
+            skills: self.skills.clone(),
+            keeps_vectors: self.keeps_vectors,
+            examples: Arc::new(Examples::new(placed)),
+            examples_revision: learned.as_ref().map(|learned| learned.revision),
+        }
     }
 
     /// The cosines of a vector to all skills, where the index does not hold what it takes.
@@ -86,7 +134,7 @@ impl UserCatalogue {
 
     fn weight(&self) -> u32 {
         let texts: usize = self.skills.iter().map(|s| s.name.len() + s.summary.len() + size_of::<KnownSkill>()).sum();
-        u32::try_from(size_of::<Self>() + texts + self.index.weight()).unwrap_or(u32::MAX)
+        u32::try_from(size_of::<Self>() + texts + self.index.weight() + self.examples.weight()).unwrap_or(u32::MAX)
     }
 }
 
@@ -95,7 +143,7 @@ impl UserCatalogue {
 pub struct CacheCounts {
     /// Found, and fresh.
     pub hits: u64,
-    /// Read and built anew. Who waits while another request does that is counted in neither.
+    /// Read and built anew; what use has taught is read by itself, and not counted. Who waits while another request does that is counted in neither.
     pub misses: u64,
     /// Users whose catalogue is kept.
     pub users: u64,
@@ -135,16 +183,22 @@ impl Catalogues {
         }
     }
 
-    /// The catalogue at `revision` or a later one. However many ask at once, one builds it.
-    pub(crate) async fn get(&self, app: &App, principal: &Principal, revision: i64) -> Result<Arc<UserCatalogue>> {
+    /// The catalogue at these revisions or later ones. However many ask at once, one builds it.
+    pub(crate) async fn get(
+        &self,
+        app: &App,
+        principal: &Principal,
+        revisions: Revisions,
+    ) -> Result<Arc<UserCatalogue>> {
         let key = (principal.tenant(), principal.user()?);
-        if let Some(kept) = self.kept.get(&key).await.filter(|kept| kept.revision >= revision) {
+        let wanted = Wanted::of(app, principal, revisions);
+        if let Some(kept) = self.kept.get(&key).await.filter(|kept| kept.has(wanted)) {
             self.hits.fetch_add(1, Ordering::Relaxed);
             return Ok(kept);
         }
         // A task of its own, so that whoever cannot wait leaves it to the next one.
         let (app, principal) = (app.clone(), principal.clone());
-        tokio::spawn(async move { app.catalogues.build(&app, &principal, key, revision).await })
+        tokio::spawn(async move { app.catalogues.build(&app, &principal, key, wanted).await })
             .await
             .map_err(Error::internal)?
     }
@@ -154,13 +208,17 @@ impl Catalogues {
         app: &App,
         principal: &Principal,
         key: (TenantId, UserId),
-        revision: i64,
+        wanted: Wanted,
     ) -> Result<Arc<UserCatalogue>> {
         let built = self.kept.entry(key).and_try_compute_with(async |kept| match kept {
-            Some(kept) if kept.value().revision >= revision => Ok(Op::Nop),
+            Some(kept) if kept.value().has(wanted) => Ok(Op::Nop),
+            Some(kept) if kept.value().has_skills(wanted) => {
+                learn(app, principal, kept.value(), wanted).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
+            }
             _ => {
                 self.misses.fetch_add(1, Ordering::Relaxed);
-                load(app, principal, self.vectors_kept).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
+                let catalogue = load(app, principal, self.vectors_kept).await?;
+                learn(app, principal, &catalogue, wanted).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
             }
         });
         match built.await? {
@@ -182,8 +240,20 @@ async fn load(app: &App, principal: &Principal, vectors_kept: usize) -> Result<U
     compute(move || Ok(UserCatalogue::of(rows, keeps_vectors))).await
 }
 
+/// The catalogue with what its skills learned by now, in memory wherever the vectors of the skills are: they are few.
+async fn learn(app: &App, principal: &Principal, catalogue: &UserCatalogue, wanted: Wanted) -> Result<UserCatalogue> {
+    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let learned = match (wanted.examples, model) {
+        // Who never learned anything is not asked about.
+        (Some(revision), Some(model)) if revision > 0 => Some(examples::list_vectors(&app.db, principal, model).await?),
+        (Some(_), _) => Some(LearnedVectors::default()),
+        (None, _) => None,
+    };
+    Ok(catalogue.with_examples(learned))
+}
+
 /// The user's catalogue as of now.
 pub(crate) async fn catalogue_now(app: &App, principal: &Principal) -> Result<Arc<UserCatalogue>> {
-    let revision = skills::find_revision(&app.db, principal).await?;
-    app.catalogues.get(app, principal, revision).await
+    let revisions = skills::find_revisions(&app.db, principal).await?;
+    app.catalogues.get(app, principal, revisions).await
 }

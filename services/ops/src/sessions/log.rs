@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::view::SessionView;
 use super::{check_message, check_text, missing, session_id};
+use crate::examples::forget_session;
 use crate::{App, Call};
 
 /// What the agent said.
@@ -116,7 +117,13 @@ pub async fn add_reply(
     Ok(Logged { turn })
 }
 
-/// Marks a session as having read untrusted content, for good.
+/// Marks a session, and forgets what was learned in it.
+pub(super) async fn taint(app: &App, principal: &Principal, session: Uuid, sources: &[String]) -> Result<()> {
+    sessions::taint(&app.db, principal, session, sources).await?;
+    forget_session(app, principal, session).await
+}
+
+/// Marks a session as having read untrusted content, for good. What was learned in it is forgotten.
 ///
 /// # Errors
 /// `NotFound`; `Invalid` for the source.
@@ -131,7 +138,7 @@ pub async fn taint_session(
     call.check()?;
     let session = session_id(session)?;
     check_text("/source", &input.source, 255)?;
-    sessions::taint(&app.db, principal, session, std::slice::from_ref(&input.source)).await?;
+    taint(app, principal, session, std::slice::from_ref(&input.source)).await?;
     view(app, principal, session).await
 }
 

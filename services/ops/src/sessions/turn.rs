@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
 use knowhow_domain::session::{NUDGE_EVERY, is_over};
-use knowhow_domain::{Channel, Error, FieldError, Result, Scope, manifest};
+use knowhow_domain::{Channel, Error, FieldError, Result, Scope, SkillId, manifest};
 use knowhow_store::Principal;
+use knowhow_store::examples::Lesson;
 use knowhow_store::sessions::{self, ReadTurn, TurnState, WrittenTurn};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
@@ -14,8 +15,10 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::compose::{Composed, Shown, Terms, compose};
+use super::log::taint;
 use super::{check_message, check_text, missing, session_id};
-use crate::recall::{self, Query, UserCatalogue};
+use crate::examples::learn_later;
+use crate::recall::{self, Query, Recalled, UserCatalogue};
 use crate::{App, Call};
 
 /// A message of the user.
@@ -83,7 +86,8 @@ pub async fn take_turn(
     for _ in 0..ROUNDS {
         let Start { state, catalogue } = start;
         let open = check_open(app, &state);
-        if state.repeated.is_some() || open.is_err() {
+        // What was learned in a session is forgotten with the first taint, so that comes before the turn.
+        if state.repeated.is_some() || open.is_err() || !state.is_tainted {
             note_taint(app, principal, session, input).await?;
         }
         if let Some((known, answer)) = state.repeated {
@@ -108,6 +112,9 @@ pub async fn take_turn(
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
         let turn = ReadTurn { session, turns: state.turns };
         if write(app, principal, turn, (input, turn_key, &digest), (&composed, &answer, &shown)).await? {
+            if !state.is_tainted && input.tainted_by.as_deref().unwrap_or_default().is_empty() {
+                teach(app, principal, (&turn, input), (&catalogue, &found, &composed));
+            }
             return Ok(answer);
         }
         start = read(app, principal, (session, turn_key), deadline).await?;
@@ -131,15 +138,32 @@ async fn read(
     let state = sessions::read_turn(&app.db, principal, session, turn_key).await?.ok_or_else(missing)?;
     let catalogue = match state.repeated {
         Some(_) => None,
-        None => timeout_at(deadline, app.catalogues.get(app, principal, state.revision)).await.ok().transpose()?,
+        None => timeout_at(deadline, app.catalogues.get(app, principal, state.revisions)).await.ok().transpose()?,
     };
     Ok(Start { state, catalogue })
+}
+
+/// The message becomes an example of the skills that it names and that came along. What came along because it was found
+/// teaches nothing: recall would feed on its own mistakes.
+fn teach(
+    app: &App,
+    principal: &Principal,
+    (turn, input): (&ReadTurn, &TakeTurn),
+    (catalogue, found, composed): (&UserCatalogue, &Recalled, &Composed),
+) {
+    let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
+    let came: Vec<SkillId> =
+        named.filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id)).map(|skill| SkillId(skill.id)).collect();
+    let lesson = || Lesson { session: turn.session, turn: turn.turns + 1, message: input.message.clone() };
+    if !came.is_empty() {
+        learn_later(app, principal, came, lesson());
+    }
 }
 
 /// What the agent has read is told with each try of a turn, and holds even if the turn was had before, or is refused.
 async fn note_taint(app: &App, principal: &Principal, session: Uuid, input: &TakeTurn) -> Result<()> {
     if let Some(sources) = input.tainted_by.as_deref().filter(|sources| !sources.is_empty()) {
-        sessions::taint(&app.db, principal, session, sources).await?;
+        taint(app, principal, session, sources).await?;
     }
     Ok(())
 }

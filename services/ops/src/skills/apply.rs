@@ -111,6 +111,7 @@ async fn write(
             skill,
             times_used: locked.map_or(0, |l| l.times_used),
             last_used_at: locked.and_then(|l| l.last_used_at),
+            lesson: None,
         }),
         created: before.is_none(),
         unchanged: false,
@@ -124,8 +125,9 @@ fn frontmatter_of(proposal: &Proposal) -> Option<Value> {
 }
 
 fn unchanged(locked: &Locked) -> Applied {
+    let Locked { skill, times_used, last_used_at, .. } = locked;
     let loaded =
-        Loaded { skill: locked.skill.clone(), times_used: locked.times_used, last_used_at: locked.last_used_at };
+        Loaded { skill: skill.clone(), times_used: *times_used, last_used_at: *last_used_at, lesson: None };
     Applied { skill: Skill::of(loaded), created: false, unchanged: true }
 }
 

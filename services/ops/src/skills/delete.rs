@@ -3,12 +3,13 @@
 use chrono::TimeDelta;
 use knowhow_domain::{Error, Result, Scope, SkillId};
 use knowhow_store::skills::{self, Archived, SkillKey};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, TenantTx, examples};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::apply::check_version;
 use super::lookup::{self, Reach};
+use crate::examples::SAME_UP_TO;
 use crate::{App, Call};
 
 /// How to delete.
@@ -103,6 +104,7 @@ async fn delete(
         if skills::find(tx, &SkillKey::Id(*id)).await?.is_none() {
             return Err(Error::invalid("/absorbed_into", format!("no such skill: {name}")));
         }
+        examples::hand_over(tx, skill.id, *id, SAME_UP_TO).await?;
     }
     let now = app.now();
     let days = principal.settings().archive_days;

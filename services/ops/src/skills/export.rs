@@ -3,12 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use knowhow_domain::{Error, Limits, Result, Scope, SkillDocument, SkillName};
-use knowhow_store::{Principal, TenantTx, skills};
+use knowhow_store::{Principal, TenantTx, examples, skills};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::archive::{self, Entry};
+use crate::examples::write_lines;
 use crate::{App, compute};
 
 /// Which archive.
@@ -33,6 +34,9 @@ pub struct ExportQuery {
     pub format: Option<Format>,
     /// Passes the validator of agentskills.io: unknown top-level keys are moved under `metadata`.
     pub strict: Option<bool>,
+    /// Adds `knowhow-examples.jsonl`, the messages after which skills were used. They are the user's own words, so an archive
+    /// that is to be shared does without.
+    pub examples: Option<bool>,
 }
 
 /// An archive and what it is.
@@ -58,7 +62,7 @@ static EXPORTS: Semaphore = Semaphore::const_new(2);
 pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery) -> Result<Exported> {
     principal.require(Scope::SkillsRead)?;
     let _turn = EXPORTS.acquire().await.map_err(Error::internal)?;
-    let mut entries = collect(app, principal).await?;
+    let mut entries = collect(app, principal, query.examples.unwrap_or_default()).await?;
     let (limits, strict) = (app.limits.clone(), query.strict.unwrap_or_default());
     let format = query.format.unwrap_or_default();
     let (media_type, file_name) = match format {
@@ -78,7 +82,7 @@ pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery
     Ok(Exported { bytes, media_type, file_name })
 }
 
-async fn collect(app: &App, principal: &Principal) -> Result<Vec<Entry>> {
+async fn collect(app: &App, principal: &Principal, with_examples: bool) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     let (mut after, mut placed) = (String::new(), BTreeSet::new());
     let mut tx = TenantTx::begin(&app.db, principal).await?;
@@ -101,6 +105,9 @@ async fn collect(app: &App, principal: &Principal) -> Result<Vec<Entry>> {
             }
             entries.push(Entry { path: format!("{folder}/SKILL.md"), bytes: skill.document });
         }
+    }
+    if with_examples {
+        entries.extend(write_lines(examples::list_for_export(&mut tx).await?)?);
     }
     tx.commit().await?;
     Ok(entries)

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::apply::{Applied, Origin, Proposal, apply};
-use crate::archive::{self, Folder, Found};
+use crate::archive::{self, Entry, Folder, Found};
+use crate::examples::{self, EXAMPLES_FILE, ImportedExamples, ReadLines};
 use crate::{App, Call, compute};
 
 /// A file as it was uploaded.
@@ -37,6 +38,9 @@ pub struct ImportReport {
     pub failed: usize,
     /// Files that belong to no skill.
     pub strays: Vec<String>,
+    /// What became of `knowhow-examples.jsonl`, which an export adds where it is asked to.
+    #[serde(default)]
+    pub examples: ImportedExamples,
 }
 
 /// What became of one skill.
@@ -90,19 +94,15 @@ pub async fn import_skills(
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
     let limits = app.limits.clone();
-    let (skills, strays) = compute(move || {
-        let (folders, strays) = unpack(uploads)?;
-        Ok((name_and_read(&limits, folders, fix), strays))
+    let (skills, strays, examples) = compute(move || {
+        let Unpacked { skills, strays, examples } = unpack(uploads)?;
+        Ok((name_and_read(&limits, skills, fix), strays, examples.iter().map(examples::read_lines).collect::<Vec<_>>()))
     })
     .await?;
     let mut report = ImportReport { strays, ..ImportReport::default() };
     let mut names = HashSet::new();
     for (index, (path, skill)) in skills.into_iter().enumerate() {
-        let call = Call {
-            session: call.session.clone(),
-            idempotency_key: call.idempotency_key.as_ref().map(|key| format!("{key}#{index}")),
-            by_agent: call.by_agent,
-        };
+        let call = part_of(call, index);
         let imported = match skill {
             Ok((name, _)) if !names.insert(name.clone()) => Err(duplicate(&name)),
             Ok((name, skill)) => import(app, principal, &call, &name, &skill).await,
@@ -110,13 +110,43 @@ pub async fn import_skills(
         };
         report.add(path, imported)?;
     }
+    report.examples = import_examples(app, principal, call, examples).await?;
     Ok(report)
 }
 
-type Unpacked = (Vec<Folder>, Vec<String>);
+/// The call for one part of an import.
+fn part_of(call: &Call, part: impl std::fmt::Display) -> Call {
+    Call {
+        session: call.session.clone(),
+        idempotency_key: call.idempotency_key.as_ref().map(|key| format!("{key}#{part}")),
+        by_agent: call.by_agent,
+    }
+}
+
+/// They belong to the skills as they are after the import.
+async fn import_examples(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    files: Vec<ReadLines>,
+) -> Result<ImportedExamples> {
+    let mut sum = ImportedExamples::default();
+    for (index, file) in files.into_iter().enumerate() {
+        let call = part_of(call, format!("examples-{index}"));
+        sum.add(examples::import_lines(app, principal, &call, file).await?);
+    }
+    Ok(sum)
+}
+
+#[derive(Default)]
+struct Unpacked {
+    skills: Vec<Folder>,
+    strays: Vec<String>,
+    examples: Vec<Entry>,
+}
 
 fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
-    let mut all: Unpacked = Default::default();
+    let mut all = Unpacked::default();
     // What one archive may hold is what all of them together may hold: many small ones are no way around it.
     let mut left = archive::Limits::default();
     for upload in uploads {
@@ -124,12 +154,16 @@ fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
             let entries = archive::read(&upload.bytes, &left)?;
             left.entries -= entries.len();
             left.total_bytes -= entries.iter().map(|e| e.bytes.len() as u64).sum::<u64>();
+            let (examples, entries) = examples::set_apart(entries);
             let grouped = archive::group(entries);
-            all.0.extend(grouped.skills);
-            all.1.extend(grouped.strays);
+            all.examples.extend(examples);
+            all.skills.extend(grouped.skills);
+            all.strays.extend(grouped.strays);
+        } else if upload.file_name.rsplit('/').next() == Some(EXAMPLES_FILE) {
+            all.examples.push(Entry { path: upload.file_name, bytes: upload.bytes });
         } else {
             let path = upload.file_name;
-            all.0.push(Folder { path, folder: Vec::new(), skill_md: upload.bytes, resources: Vec::new() });
+            all.skills.push(Folder { path, folder: Vec::new(), skill_md: upload.bytes, resources: Vec::new() });
         }
     }
     Ok(all)

@@ -6,6 +6,7 @@ use knowhow_store::skills::{self, SkillKey};
 
 use super::lookup::{self, Reach};
 use super::view::{LoadedSkill, Skill};
+use crate::examples::{learn_later, taught_since};
 use crate::{App, Call};
 
 /// A file as it is stored.
@@ -19,24 +20,30 @@ pub struct File {
     pub media_type: &'static str,
 }
 
-/// Loads a skill by name or id; the name of an absorbed skill answers with its successor.
+/// Loads a skill by name or id; the name of an absorbed skill answers with its successor. In a session the message of its
+/// current turn becomes an example of the skill.
 ///
 /// # Errors
 /// `NotFound` with what is near; `AmbiguousName`.
 pub async fn load_skill(app: &App, principal: &Principal, call: &Call, skill: &str, peek: bool) -> Result<LoadedSkill> {
     principal.require(Scope::SkillsRead)?;
     call.check()?;
-    let now = app.now();
+    let (session, now) = (call.session.as_deref(), app.now());
+    let since = session.and_then(|_| taught_since(app, principal));
     let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
         let loaded = if peek {
             skills::peek(&app.db, principal, key).await?
         } else {
-            skills::load(&app.db, principal, key, call.session.as_deref(), now).await?
+            skills::load(&app.db, principal, key, (session, since), now).await?
         };
         loaded.ok_or_else(lookup::missing)
     })
     .await?;
-    Ok(LoadedSkill { skill: Skill::of(found.item), moved_from: found.moved_from })
+    let mut loaded = found.item;
+    if let Some(lesson) = loaded.lesson.take() {
+        learn_later(app, principal, vec![loaded.skill.id], lesson);
+    }
+    Ok(LoadedSkill { skill: Skill::of(loaded), moved_from: found.moved_from })
 }
 
 /// Reads SKILL.md byte for byte.

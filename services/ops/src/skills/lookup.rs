@@ -10,7 +10,7 @@ use crate::App;
 
 /// How far a name reaches that is not exactly a skill's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(crate) enum Reach {
     /// For reading: to the only skill of that last segment, and to the successor of an absorbed one.
     Successor,
     /// For changing: to the only skill of that last segment; where a skill went is said, not followed.
@@ -20,19 +20,19 @@ pub(super) enum Reach {
 }
 
 /// What was found, and the name that was asked for where its successor answered.
-pub(super) struct Found<T> {
-    pub(super) item: T,
-    pub(super) moved_from: Option<String>,
+pub(crate) struct Found<T> {
+    pub(crate) item: T,
+    pub(crate) moved_from: Option<String>,
 }
 
 /// What `fetch` answers where it finds nothing under its key.
-pub(super) fn missing() -> Error {
+pub(crate) fn missing() -> Error {
     Error::not_found("skill")
 }
 
 /// Finds a skill by whatever the caller calls it. `fetch` is tried with the exact key and answers [`missing`] for a
 /// miss; only a miss costs more.
-pub(super) async fn find<T>(
+pub(crate) async fn find<T>(
     app: &App,
     principal: &Principal,
     asked: &str,

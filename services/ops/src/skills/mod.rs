@@ -7,7 +7,7 @@ mod fields;
 mod import;
 mod list;
 mod load;
-mod lookup;
+pub(crate) mod lookup;
 mod patch;
 mod prompt;
 mod publish;

@@ -1,6 +1,7 @@
 //! Reported use: what an agent did with a skill that it did not load here, or how a use turned out.
 
-use knowhow_domain::{Error, FieldError, Result, Scope};
+use knowhow_domain::{Error, FieldError, Result, Scope, SkillId};
+use knowhow_store::examples::{self, Lesson};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::usage::{self, Use};
 use knowhow_store::{Principal, TenantTx};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::lookup::{self, Reach};
+use crate::examples::{learn_later, taught_since};
 use crate::{App, Call};
 
 /// One use. The same skill, session key and memory count once a UTC day; absent values are equal.
@@ -66,7 +68,8 @@ pub struct Counted {
     pub times_used: i64,
 }
 
-/// Counts a reported use.
+/// Counts a reported use. Where it helped, the message of the session's current turn becomes an example of the skill; where
+/// it failed, that is one no more.
 ///
 /// # Errors
 /// `NotFound`, `Invalid`.
@@ -75,10 +78,12 @@ pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &R
     call.check()?;
     check(input)?;
     let found = lookup::find(app, principal, &input.skill, Reach::Successor, async |key: &SkillKey| {
+        let mut taught = None;
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let counted = call
             .once(app, &mut tx, &("used", input), async |tx| {
                 let (skill, _, version) = skills::find(tx, key).await?.ok_or_else(lookup::missing)?;
+                taught = teach(app, principal, tx, (call, input, skill)).await?.map(|lesson| (skill, lesson));
                 let used = Use {
                     skill,
                     version,
@@ -94,10 +99,32 @@ pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &R
             })
             .await?;
         tx.commit().await?;
+        if let Some((skill, lesson)) = taught {
+            learn_later(app, principal, vec![skill], lesson);
+        }
         Ok(counted)
     })
     .await?;
     Ok(found.item)
+}
+
+/// What the use teaches. A failure is unlearned at once, and before the use is counted: whoever deletes a skill takes its
+/// user's catalogue row before its counts, and so must we.
+async fn teach(
+    app: &App,
+    principal: &Principal,
+    tx: &mut TenantTx,
+    (call, input, skill): (&Call, &ReportUse, SkillId),
+) -> Result<Option<Lesson>> {
+    let Some(session) = input.session_key.as_deref().or(call.session.as_deref()) else { return Ok(None) };
+    match input.outcome {
+        Some(Outcome::Failure) => examples::fail(tx, skill, session).await.map(|()| None),
+        Some(Outcome::Partial) => Ok(None),
+        Some(Outcome::Success) | None => match taught_since(app, principal) {
+            Some(since) => examples::find_lesson(tx, session, call.session.as_deref(), since).await,
+            None => Ok(None),
+        },
+    }
 }
 
 fn check(input: &ReportUse) -> Result<()> {

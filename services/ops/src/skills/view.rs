@@ -193,7 +193,7 @@ impl IndexItem {
 
 impl Skill {
     pub(super) fn of(loaded: Loaded) -> Self {
-        let Loaded { skill, times_used, last_used_at } = loaded;
+        let Loaded { skill, times_used, last_used_at, .. } = loaded;
         let (summary, summary_by) =
             SummaryBy::choose(skill.summary.clone(), skill.made_summary.clone(), &skill.description);
         let attribute = |key: &str| skill.attributes.get(key).and_then(Value::as_str).map(str::to_owned);

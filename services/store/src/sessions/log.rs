@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{Session, session_of};
 use crate::door::{Durability, Params, read, rows_as};
 use crate::error::refuse;
-use crate::{Database, Principal, TenantTx};
+use crate::{Database, Principal, TenantTx, examples};
 
 /// One message of either side.
 #[derive(Debug, Clone)]
@@ -173,7 +173,8 @@ pub struct Feedback<'a> {
     pub note: Option<&'a str>,
 }
 
-/// Keeps a judgement; one of `quality` becomes the session's.
+/// Keeps a judgement; one of `quality` becomes the session's. What a skill learned in a turn that the user put right, or
+/// did not like, goes.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -184,6 +185,10 @@ pub async fn add_feedback(
     now: DateTime<Utc>,
 ) -> Result<bool> {
     let (tenant, user) = (tx.tenant(), tx.user());
+    let unlearns = matches!(feedback.kind, "correction" | "thumbs_down");
+    if unlearns {
+        tx.lock_catalog().await?;
+    }
     let kept = sqlx::query!(
         "-- sessions.add_feedback
         with judged as (
@@ -205,6 +210,9 @@ pub async fn add_feedback(
     .execute(tx.conn())
     .await
     .map_err(refuse)?;
+    if unlearns {
+        examples::remove_of_turn(tx, session).await?;
+    }
     Ok(kept.rows_affected() == 1)
 }
 

@@ -5,6 +5,7 @@ use knowhow_domain::{Result, new_id};
 use uuid::Uuid;
 
 use crate::door::{Durability, read, rows_as};
+use crate::skills::Revisions;
 use crate::{Database, Principal};
 
 /// What a turn starts from.
@@ -16,6 +17,8 @@ pub struct TurnState {
     pub max_turns: i32,
     /// Turns it has had.
     pub turns: i32,
+    /// Whether it has read what is not to be trusted.
+    pub is_tainted: bool,
     /// Whether the best recalled skill's body comes along.
     pub inline_top: bool,
     /// Skills shown by name.
@@ -26,15 +29,15 @@ pub struct TurnState {
     pub last_message_at: Option<DateTime<Utc>>,
     /// Over since.
     pub ended_at: Option<DateTime<Utc>>,
-    /// The user's revision now.
-    pub revision: i64,
+    /// The user's revisions now.
+    pub revisions: Revisions,
     /// The turn of the same key, where it has been had already: the digest of its request, and its answer.
     pub repeated: Option<(Vec<u8>, String)>,
 }
 
 const READ_TURN: &str = "-- sessions.read_turn
     select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
-           t.request_digest, t.answer
+           t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}'
     from sessions s
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
     left join turns t on t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn_key = $4
@@ -89,12 +92,13 @@ pub async fn read_turn(
             channel: row.try_get(0)?,
             max_turns: row.try_get(1)?,
             turns: row.try_get(2)?,
+            is_tainted: row.try_get(12)?,
             inline_top: row.try_get(3)?,
             listed: row.try_get(4)?,
             injected: row.try_get(5)?,
             last_message_at: row.try_get(6)?,
             ended_at: row.try_get(7)?,
-            revision: row.try_get(8)?,
+            revisions: Revisions { skills: row.try_get(8)?, examples: row.try_get(11)? },
             repeated: row.try_get::<_, Option<Vec<u8>>>(9)?.zip(row.try_get(10)?),
         })
     })?;

@@ -41,8 +41,8 @@ pub struct CatalogueRows {
     pub skills: Vec<CatalogueRow>,
 }
 
-const REVISION: &str = "-- skills.find_revision
-    select c.revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2";
+const REVISIONS: &str = "-- skills.find_revisions
+    select c.revision, c.examples_revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2";
 
 // The revision is read in the same statement, so it is that of the rows.
 const LIST_CATALOGUE: &str = "-- skills.list_catalogue
@@ -117,14 +117,24 @@ pub async fn list_claims(
     })
 }
 
-/// The user's revision now; what is kept from that very revision is fresh.
+/// How far a user's catalogue has come: what is kept from that very moment is fresh.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Revisions {
+    /// Of the skills.
+    pub skills: i64,
+    /// Of the vectors of their examples.
+    pub examples: i64,
+}
+
+/// The user's revisions now.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_revision(db: &Database, principal: &Principal) -> Result<i64> {
+pub async fn find_revisions(db: &Database, principal: &Principal) -> Result<Revisions> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, REVISION, &[&tenant, &user]).await?;
-    Ok(rows_as(&rows, |row| row.try_get(0))?.into_iter().next().unwrap_or_default())
+    let rows = read(db, principal, Durability::Full, REVISIONS, &[&tenant, &user]).await?;
+    let found = rows_as(&rows, |row| Ok(Revisions { skills: row.try_get(0)?, examples: row.try_get(1)? }))?;
+    Ok(found.into_iter().next().unwrap_or_default())
 }
 
 /// All skills for recall, with their vectors by `model`.

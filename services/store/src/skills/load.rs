@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::{SkillKey, SkillState, cut, resources, text};
 use crate::door::{Durability, Params, read};
 use crate::error::refuse_read;
+use crate::examples::Lesson;
 use crate::{Database, Principal};
 
 /// A skill with its counts.
@@ -23,6 +24,8 @@ pub struct Loaded {
     pub times_used: i64,
     /// The last of them.
     pub last_used_at: Option<DateTime<Utc>>,
+    /// What the use teaches, where that was asked for.
+    pub lesson: Option<Lesson>,
 }
 
 /// A stored file as it is.
@@ -50,10 +53,13 @@ const LOAD: &str = "-- skills.load
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
-           u.times_used, u.last_used_at, s.made_summary
+           u.times_used, u.last_used_at, s.made_summary, l.session_id, l.turn, l.message
     from found s
     join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
-    left join counted u on true";
+    left join counted u on true
+    left join lateral (
+        select c.session_id, c.turn, c.message from app.current_lesson($6, $7) c
+        where $6::text is not null and $7::timestamptz is not null) l on true";
 
 const PEEK: &str = "-- skills.peek
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
@@ -90,7 +96,8 @@ const EXPLAIN_MISS: &str = "-- skills.explain_miss
     order by d.name nulls last, s.name
     limit 5000";
 
-/// Loads a skill for work: one more use, and an event of it.
+/// Loads a skill for work: one more use, and an event of it. With `taught_since`, also the lesson of the session's current
+/// turn, where the session has spoken since then.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -98,15 +105,22 @@ pub async fn load(
     db: &Database,
     principal: &Principal,
     key: &SkillKey,
-    session: Option<&str>,
+    (session, taught_since): (Option<&str>, Option<DateTime<Utc>>),
     now: DateTime<Utc>,
 ) -> Result<Option<Loaded>> {
     let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let event = new_id();
-    let params: Params<'_> = &[&tenant, &user, &name, &now, &event, &session];
+    let params: Params<'_> = &[&tenant, &user, &name, &now, &event, &session, &taught_since];
     let rows = read(db, principal, Durability::Counts, LOAD, params).await?;
-    rows.first().map(loaded).transpose()
+    let Some(row) = rows.first() else { return Ok(None) };
+    let lesson = lesson(row).map_err(refuse_read)?;
+    Ok(Some(Loaded { lesson, ..loaded(row)? }))
+}
+
+fn lesson(row: &Row) -> Result<Option<Lesson>, tokio_postgres::Error> {
+    let Some(session) = row.try_get(27)? else { return Ok(None) };
+    Ok(Some(Lesson { session, turn: row.try_get(28)?, message: row.try_get(29)? }))
 }
 
 /// Reads a skill without counting.
@@ -224,6 +238,7 @@ fn loaded(row: &Row) -> Result<Loaded> {
             },
             times_used: row.try_get::<_, Option<i64>>(24)?.unwrap_or_default(),
             last_used_at: row.try_get(25)?,
+            lesson: None,
         })
     };
     read().map_err(refuse_read)

@@ -48,13 +48,13 @@ async fn a_hundred_and_fifty_loads_at_once_count_a_hundred_and_fifty() {
     let alice = house.tenant().await.user("alice").await;
     save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
     let key = named("plan-meeting");
-    let loads = (0..150).map(|_| skills::load(&house.db, &alice, &key, None, now()));
+    let loads = (0..150).map(|_| skills::load(&house.db, &alice, &key, (None, None), now()));
     let counts: BTreeSet<i64> = try_join_all(loads).await.unwrap().into_iter().map(|l| l.unwrap().times_used).collect();
     assert_eq!(counts, (1..=150).collect());
     assert_eq!(peek(&house.db, &alice, "plan-meeting").await.unwrap().times_used, 150);
     let events = format!("select count(*) from usage_events where kind = 'view' and {}", rows_of(&alice));
     assert_eq!(house.place.count(&events).await, 150);
-    assert!(skills::load(&house.db, &alice, &named("missing"), None, now()).await.unwrap().is_none());
+    assert!(skills::load(&house.db, &alice, &named("missing"), (None, None), now()).await.unwrap().is_none());
     assert_eq!(house.place.count(&events).await, 150);
 }
 
@@ -233,7 +233,7 @@ async fn uses_and_deletes_at_once_leave_no_event_over() {
     for _ in 0..10 {
         let skill = save(&house.db, &alice, &Draft::text("a", "Meet.")).await.unwrap().id;
         let key = named("a");
-        let loads = join_all((0..16).map(|_| skills::load(&house.db, &alice, &key, None, now())));
+        let loads = join_all((0..16).map(|_| skills::load(&house.db, &alice, &key, (None, None), now())));
         let reports = join_all((0..8).map(async |_| {
             let mut tx = TenantTx::begin(&house.db, &alice).await?;
             usage::count(&mut tx, &one_use(skill, None, None, now())).await?;
@@ -258,7 +258,7 @@ async fn two_users_save_one_name_without_meeting() {
     assert!(peek(&house.db, &alice, "plan-meeting").await.unwrap().skill.document.contains("By Alice."));
     let foreign = skills::SkillKey::Id(two.id);
     assert!(skills::peek(&house.db, &alice, &foreign).await.unwrap().is_none());
-    assert!(skills::load(&house.db, &alice, &foreign, None, now()).await.unwrap().is_none());
+    assert!(skills::load(&house.db, &alice, &foreign, (None, None), now()).await.unwrap().is_none());
     let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
     assert!(skills::lock(&mut tx, &foreign).await.unwrap().is_none());
     assert!(versions::list(&mut tx, two.id, None, 10).await.unwrap().is_empty());

@@ -46,7 +46,7 @@ async fn a_deleted_skill_comes_back_whole() {
     let files: &[(&str, &[u8])] = &[("references/api.md", b"the api")];
     save(&house.db, &alice, &Draft::text("plan-meeting", "First.")).await.unwrap();
     save(&house.db, &alice, &Draft { name: "plan-meeting", body: "Second.", files }).await.unwrap();
-    let before = skills::load(&house.db, &alice, &named("plan-meeting"), None, now()).await.unwrap().unwrap();
+    let before = skills::load(&house.db, &alice, &named("plan-meeting"), (None, None), now()).await.unwrap().unwrap();
     assert!(delete(&house.db, &alice, "plan-meeting", Keep::a_month()).await.unwrap());
     assert!(!delete(&house.db, &alice, "plan-meeting", Keep::a_month()).await.unwrap());
 

@@ -1,0 +1,242 @@
+//! The file of examples in an archive of skills: a line of JSON for each, `{"skill": .., "message": ..}`.
+
+use knowhow_domain::lesson::{EXAMPLE_CHARS, EXAMPLES_PER_USER, example_text};
+use knowhow_domain::{Error, Result, manifest};
+use knowhow_store::examples::{self, NewLine};
+use knowhow_store::{Principal, TenantTx};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::archive::Entry;
+use crate::jobs::task_for_examples;
+use crate::{App, Call};
+
+/// Its name.
+pub const EXAMPLES_FILE: &str = "knowhow-examples.jsonl";
+
+/// Most refused lines that are told of one by one.
+const MOST_TOLD: usize = 100;
+
+/// A longer line cannot be an example.
+const LINE_BYTES: usize = 8 * 1024;
+
+/// What became of the examples of an import.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+pub struct ImportedExamples {
+    /// New ones.
+    pub added: usize,
+    /// Such as their skill had already.
+    pub unchanged: usize,
+    /// Lines that were refused.
+    pub failed: usize,
+    /// The first 100 of these.
+    pub refused: Vec<RefusedLine>,
+}
+
+/// A line that was refused.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct RefusedLine {
+    /// Which file.
+    #[schema(example = "knowhow-examples.jsonl")]
+    pub path: String,
+    /// Which line of it, from 1.
+    #[schema(minimum = 1)]
+    pub line: usize,
+    /// Why.
+    pub detail: String,
+}
+
+impl ImportedExamples {
+    fn refuse(&mut self, path: &str, line: usize, detail: impl Into<String>) {
+        self.failed += 1;
+        if self.refused.len() < MOST_TOLD {
+            self.refused.push(RefusedLine { path: path.to_owned(), line, detail: detail.into() });
+        }
+    }
+
+    /// Adds what became of others.
+    pub fn add(&mut self, other: Self) {
+        self.added += other.added;
+        self.unchanged += other.unchanged;
+        self.failed += other.failed;
+        self.refused.extend(other.refused);
+        self.refused.truncate(MOST_TOLD);
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    skill: String,
+    message: String,
+}
+
+/// The file with these skills and messages, in their order; `None` without any.
+pub(crate) fn write_lines(examples: Vec<(String, String)>) -> Result<Option<Entry>> {
+    let mut bytes = Vec::new();
+    for (skill, message) in examples {
+        serde_json::to_writer(&mut bytes, &Line { skill, message }).map_err(Error::internal)?;
+        bytes.push(b'\n');
+    }
+    Ok((!bytes.is_empty()).then(|| Entry { path: EXAMPLES_FILE.to_owned(), bytes }))
+}
+
+/// Sets the files of examples apart: at the archive's top, or in the one folder around everything. In a skill's folder it is
+/// one of the skill's files.
+pub fn set_apart(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
+    let is_skill = |folder: &str| {
+        let document = format!("{folder}/skill.md");
+        entries.iter().any(|entry| entry.path.to_lowercase() == document.to_lowercase())
+    };
+    let is_examples: Vec<bool> = entries
+        .iter()
+        .map(|entry| match entry.path.split_once('/') {
+            None => entry.path == EXAMPLES_FILE,
+            Some((folder, file)) => file == EXAMPLES_FILE && !is_skill(folder),
+        })
+        .collect();
+    let (apart, rest): (Vec<_>, Vec<_>) = entries.into_iter().zip(is_examples).partition(|(_, apart)| *apart);
+    let entries = |list: Vec<(Entry, bool)>| list.into_iter().map(|(entry, _)| entry).collect();
+    (entries(apart), entries(rest))
+}
+
+/// A file of examples, read.
+pub(crate) struct ReadLines {
+    path: String,
+    digest: [u8; 32],
+    lines: Vec<(usize, NewLine)>,
+    report: ImportedExamples,
+}
+
+/// Reads a file of examples.
+pub(crate) fn read_lines(file: &Entry) -> ReadLines {
+    let (mut lines, mut report) = (Vec::new(), ImportedExamples::default());
+    let given = file.bytes.split(|byte| *byte == b'\n').zip(1..);
+    for (bytes, number) in given.filter(|(bytes, _)| !bytes.trim_ascii().is_empty()) {
+        if lines.len() == EXAMPLES_PER_USER {
+            report.refuse(&file.path, number, format!("a file takes at most {EXAMPLES_PER_USER} examples"));
+            break;
+        }
+        match read_line(bytes) {
+            Ok(line) => lines.push((number, line)),
+            Err(detail) => report.refuse(&file.path, number, detail),
+        }
+    }
+    ReadLines { path: file.path.clone(), digest: manifest::digest(&file.bytes), lines, report }
+}
+
+fn read_line(bytes: &[u8]) -> std::result::Result<NewLine, String> {
+    let shape = || "must be {\"skill\": \"name\", \"message\": \"what was said\"}".to_owned();
+    if bytes.len() > LINE_BYTES {
+        return Err(shape());
+    }
+    let Line { skill, message } = serde_json::from_slice(bytes).map_err(|_| shape())?;
+    let fits = message.chars().count() <= EXAMPLE_CHARS && !message.contains('\0') && !skill.contains('\0');
+    match example_text(&message) {
+        Some(text) if fits => Ok(NewLine { skill, message: text.to_owned() }),
+        _ => Err(format!("the message must have 21 to {EXAMPLE_CHARS} characters, and no NUL")),
+    }
+}
+
+/// Imports a file of examples for the skills that there are by now.
+pub(crate) async fn import_lines(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    file: ReadLines,
+) -> Result<ImportedExamples> {
+    let ReadLines { path, digest, lines, mut report } = file;
+    let (numbers, lines): (Vec<usize>, Vec<NewLine>) = lines.into_iter().unzip();
+    let mut refuse_all = |detail: &str| numbers.iter().for_each(|number| report.refuse(&path, *number, detail));
+    if !principal.settings().learns() {
+        refuse_all("nothing is learned from use in this tenant, see its setting learn_from_use");
+        return Ok(report);
+    }
+    let (session, task) = (call.session.as_deref(), task_for_examples(app));
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let outcomes: Option<Vec<Outcome>> = call
+        .once(app, &mut tx, &("import.examples", &path, manifest::hex(&digest)), async |tx| {
+            let outcomes = examples::import(tx, &lines, session, task, app.now()).await?;
+            Ok(outcomes.map(|outcomes| outcomes.into_iter().map(Outcome::of).collect()))
+        })
+        .await?;
+    tx.commit().await?;
+    let Some(outcomes) = outcomes else {
+        refuse_all("the session has read what is not to be trusted, or is not known");
+        return Ok(report);
+    };
+    for ((outcome, number), line) in outcomes.into_iter().zip(numbers).zip(&lines) {
+        match outcome {
+            Outcome::Added => report.added += 1,
+            Outcome::Known => report.unchanged += 1,
+            Outcome::NoSkill => report.refuse(&path, number, format!("no such skill: {}", line.skill)),
+        }
+    }
+    Ok(report)
+}
+
+/// What is kept of a line for the import's idempotency key.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Outcome {
+    Added,
+    Known,
+    NoSkill,
+}
+
+impl Outcome {
+    fn of(imported: examples::Imported) -> Self {
+        match imported {
+            examples::Imported::Added => Self::Added,
+            examples::Imported::Known => Self::Known,
+            examples::Imported::NoSkill => Self::NoSkill,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Entry {
+        Entry { path: EXAMPLES_FILE.to_owned(), bytes: text.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn bad_lines_are_told_by_their_number_and_stop_no_other() {
+        let good = r#"{"skill": "mcp/email", "message": "send the report to Ann by mail"}"#;
+        let long = format!(r#"{{"skill": "a", "message": "{}"}}"#, "x".repeat(301));
+        let huge = format!(r#"{{"skill": "a", "message": "{}"}}"#, "x".repeat(9000));
+        let text = format!("{good}\r\n\nnonsense\n{long}\n{huge}\n{{\"skill\": \"a\"}}\n{good}\n{{\"skill\": \"a\", \"message\": \"hi\"}}");
+        let read = read_lines(&file(&text));
+        assert_eq!(read.lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 7]);
+        assert_eq!(read.lines[0].1.message, "send the report to Ann by mail");
+        assert_eq!(read.report.refused.iter().map(|line| line.line).collect::<Vec<_>>(), [3, 4, 5, 6, 8]);
+        assert_eq!(read.report.failed, 5);
+        let many = read_lines(&file(&"?\n".repeat(500)));
+        assert_eq!((many.report.failed, many.report.refused.len()), (500, MOST_TOLD));
+        let most = read_lines(&file(&format!("{good}\n").repeat(EXAMPLES_PER_USER + 5)));
+        assert_eq!((most.lines.len(), most.report.failed), (EXAMPLES_PER_USER, 1));
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        assert!(write_lines(Vec::new()).unwrap().is_none());
+        let message = "say \"hello\"\nto everybody in the house, ünd more";
+        let written = write_lines(vec![("a/b".to_owned(), message.to_owned())]).unwrap().unwrap();
+        let read = read_lines(&written);
+        assert_eq!((read.lines[0].1.skill.as_str(), read.lines[0].1.message.as_str()), ("a/b", message));
+    }
+
+    #[test]
+    fn the_file_is_told_from_a_skills_own() {
+        let entry = |path: &str| Entry { path: path.to_owned(), bytes: Vec::new() };
+        let paths = |entries: Vec<Entry>| entries.into_iter().map(|e| e.path).collect::<Vec<_>>();
+        let at_top = vec![entry(EXAMPLES_FILE), entry("a/SKILL.md"), entry("a/knowhow-examples.jsonl")];
+        let (apart, rest) = set_apart(at_top);
+        assert_eq!((paths(apart), rest.len()), (vec![EXAMPLES_FILE.to_owned()], 2));
+        let (apart, rest) = set_apart(vec![entry("all/knowhow-examples.jsonl"), entry("all/a/SKILL.md")]);
+        assert_eq!((apart.len(), paths(rest)), (1, vec!["all/a/SKILL.md".to_owned()]));
+        let (apart, _) = set_apart(vec![entry("all/a/knowhow-examples.jsonl"), entry("all/a/SKILL.md")]);
+        assert!(apart.is_empty());
+    }
+}

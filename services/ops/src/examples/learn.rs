@@ -1,0 +1,69 @@
+//! Learn: the message of a turn becomes an example of the skill that was used after it, beside the request.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::lesson::example_text;
+use knowhow_domain::session::CONVERSATION_GAP;
+use knowhow_domain::{Error, Result, SkillId, manifest};
+use knowhow_store::examples::{self, Lesson, NewExample};
+use knowhow_store::{Principal, TenantTx};
+use tokio::sync::Semaphore;
+
+use super::SAME_UP_TO;
+use crate::App;
+use crate::jobs::task_for_examples;
+
+/// Lessons that may wait in this process; one more is not learned. What is lost so, and at a stop, comes with the next use.
+static WAITING: Semaphore = Semaphore::const_new(1000);
+
+/// Lessons that are learned at once: few, as requests need the connections.
+static AT_WORK: Semaphore = Semaphore::const_new(2);
+
+/// A session that was silent for longer than since then is about something else by now. `None` where nothing is learned.
+pub(crate) fn taught_since(app: &App, principal: &Principal) -> Option<DateTime<Utc>> {
+    principal.settings().learns().then(|| app.now() - CONVERSATION_GAP)
+}
+
+/// Has skills learn a lesson in a moment; whoever used them does not wait for it.
+pub(crate) fn learn_later(app: &App, principal: &Principal, skills: Vec<SkillId>, lesson: Lesson) {
+    if !principal.settings().learns() || example_text(&lesson.message).is_none() {
+        return;
+    }
+    let Ok(place) = WAITING.try_acquire() else {
+        tracing::warn!("a lesson was not learned: too many wait");
+        return;
+    };
+    let (app, principal) = (app.clone(), principal.clone());
+    tokio::spawn(async move {
+        let _place = place;
+        if let Err(error) = learn(&app, &principal, &skills, &lesson).await {
+            tracing::warn!(%error, "a lesson was not learned");
+        }
+    });
+}
+
+async fn learn(app: &App, principal: &Principal, skills: &[SkillId], lesson: &Lesson) -> Result<()> {
+    let Some(message) = example_text(&lesson.message) else { return Ok(()) };
+    let _turn = AT_WORK.acquire().await.map_err(Error::internal)?;
+    // Of a turn that was searched it is there; a job makes the others.
+    let embedding = app.models.find_message(principal.user()?, message).await;
+    let mut is_new = false;
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    for skill in skills {
+        let example = NewExample {
+            skill: *skill,
+            session: lesson.session,
+            turn: lesson.turn,
+            message,
+            digest: manifest::digest(message.as_bytes()),
+            embedding: embedding.as_ref().map(|(model, vector)| (*model, &**vector)),
+            same_up_to: SAME_UP_TO,
+            task: task_for_examples(app),
+            now: app.now(),
+        };
+        is_new |= examples::learn(&mut tx, &example).await?;
+    }
+    if is_new {
+        examples::evict(&mut tx).await?;
+    }
+    tx.commit().await
+}

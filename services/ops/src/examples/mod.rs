@@ -1,0 +1,20 @@
+//! What recall learns from use: messages after which a skill was used, as its examples.
+
+mod delete;
+mod file;
+mod forget;
+mod learn;
+mod list;
+
+pub use delete::{delete_example, delete_examples};
+pub use file::{EXAMPLES_FILE, ImportedExamples, RefusedLine, set_apart};
+pub use list::{ExampleView, list_examples};
+
+pub(crate) use file::{ReadLines, import_lines, read_lines, write_lines};
+pub(crate) use forget::forget_session;
+pub(crate) use learn::{learn_later, taught_since};
+
+use knowhow_domain::lesson::SAME_MEANING;
+
+/// Cosine distance up to which two examples say the same.
+pub(crate) const SAME_UP_TO: f64 = 1.0 - SAME_MEANING;

@@ -1,0 +1,38 @@
+//! Makes the vectors that examples of a user lack: of messages whose own was not at hand, of imported ones, and those of a
+//! model that is new.
+
+use knowhow_domain::Error;
+use knowhow_store::{Principal, TenantTx, examples};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::embed_memories::embed;
+use super::{JobResult, UserJob};
+use crate::App;
+use crate::embed::EmbedError;
+use crate::examples::SAME_UP_TO;
+
+/// Examples whose vectors are made in one go.
+const BATCH: i64 = 16;
+
+#[derive(Deserialize)]
+pub(super) struct EmbedExamples {}
+
+impl UserJob for EmbedExamples {
+    const TASK: &'static str = "embed_examples";
+
+    async fn run(self, app: &App, principal: &Principal) -> JobResult {
+        let embedder = app.models.embedder.as_deref().ok_or(EmbedError::NoModel).map_err(Error::from)?;
+        let mut after = Uuid::nil();
+        while principal.settings().learns() {
+            let stale = examples::list_stale(&app.db, principal, embedder.model(), after, BATCH).await?;
+            let Some((last, _)) = stale.last() else { break };
+            after = *last;
+            let made = embed(embedder, stale).await?;
+            let mut tx = TenantTx::begin(&app.db, principal).await?;
+            examples::put_vectors(&mut tx, embedder.model(), &made, SAME_UP_TO).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+//! Examples: messages after which a skill was used, with the vectors by which recall counts them. Whatever changes them takes
+//! the user's catalogue row first, and raises `examples_revision` where a vector comes or goes.
+
+mod exchange;
+mod keep;
+mod learn;
+mod list;
+mod vectors;
+
+pub use exchange::{Imported, NewLine, import, list_for_export};
+pub(crate) use keep::remove_of_turn;
+pub use keep::{evict, hand_over, remove, remove_of_session};
+pub use learn::{Lesson, NewExample, fail, find_lesson, learn};
+pub use list::{Example, list};
+pub use vectors::{LearnedVectors, list_stale, list_vectors, put_vectors};
