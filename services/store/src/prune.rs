@@ -36,7 +36,8 @@ pub struct Pruned {
 impl Pruned {
     /// Whether a round of `batch` may have left something.
     pub fn has_more(&self, batch: i64) -> bool {
-        let rows = [self.idempotency_keys, self.usage_events, self.jobs, self.sessions, self.idle_snapshots, self.examples];
+        let rows =
+            [self.idempotency_keys, self.usage_events, self.jobs, self.sessions, self.idle_snapshots, self.examples];
         rows.into_iter().any(|count| count >= batch.unsigned_abs())
     }
 }

@@ -12,13 +12,7 @@ use crate::{App, Call};
 ///
 /// # Errors
 /// `NotFound`, for the skill or the example.
-pub async fn delete_example(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    skill: &str,
-    example: &str,
-) -> Result<()> {
+pub async fn delete_example(app: &App, principal: &Principal, call: &Call, skill: &str, example: &str) -> Result<()> {
     let missing = || Error::not_found("example");
     let id = Uuid::try_parse(example.trim()).ok();
     let gone = remove(app, principal, call, skill, Some(id.unwrap_or_default())).await?;

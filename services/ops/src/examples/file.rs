@@ -206,7 +206,9 @@ mod tests {
         let good = r#"{"skill": "mcp/email", "message": "send the report to Ann by mail"}"#;
         let long = format!(r#"{{"skill": "a", "message": "{}"}}"#, "x".repeat(301));
         let huge = format!(r#"{{"skill": "a", "message": "{}"}}"#, "x".repeat(9000));
-        let text = format!("{good}\r\n\nnonsense\n{long}\n{huge}\n{{\"skill\": \"a\"}}\n{good}\n{{\"skill\": \"a\", \"message\": \"hi\"}}");
+        let text = format!(
+            "{good}\r\n\nnonsense\n{long}\n{huge}\n{{\"skill\": \"a\"}}\n{good}\n{{\"skill\": \"a\", \"message\": \"hi\"}}"
+        );
         let read = read_lines(&file(&text));
         assert_eq!(read.lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 7]);
         assert_eq!(read.lines[0].1.message, "send the report to Ann by mail");

@@ -25,7 +25,13 @@ impl SystemJob for EmbedStale {
         let users = enqueue_stale_memories(&app.db, (EmbedMemories::TASK, model), PAGE, now).await?;
         let learners = enqueue_stale_examples(&app.db, (EmbedExamples::TASK, model), PAGE, now).await?;
         if skills + users + learners > 0 {
-            tracing::info!(skills, users, learners, model, "skills, and memories and examples of users, are to be embedded");
+            tracing::info!(
+                skills,
+                users,
+                learners,
+                model,
+                "skills, and memories and examples of users, are to be embedded"
+            );
         }
         Ok(())
     }

@@ -152,8 +152,10 @@ fn teach(
     (catalogue, found, composed): (&UserCatalogue, &Recalled, &Composed),
 ) {
     let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
-    let came: Vec<SkillId> =
-        named.filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id)).map(|skill| SkillId(skill.id)).collect();
+    let came: Vec<SkillId> = named
+        .filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id))
+        .map(|skill| SkillId(skill.id))
+        .collect();
     let lesson = || Lesson { session: turn.session, turn: turn.turns + 1, message: input.message.clone() };
     if !came.is_empty() {
         learn_later(app, principal, came, lesson());

@@ -126,8 +126,7 @@ fn frontmatter_of(proposal: &Proposal) -> Option<Value> {
 
 fn unchanged(locked: &Locked) -> Applied {
     let Locked { skill, times_used, last_used_at, .. } = locked;
-    let loaded =
-        Loaded { skill: skill.clone(), times_used: *times_used, last_used_at: *last_used_at, lesson: None };
+    let loaded = Loaded { skill: skill.clone(), times_used: *times_used, last_used_at: *last_used_at, lesson: None };
     Applied { skill: Skill::of(loaded), created: false, unchanged: true }
 }
 

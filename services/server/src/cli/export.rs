@@ -19,6 +19,9 @@ pub(super) struct Export {
     /// In the strict form of agentskills.io
     #[arg(long)]
     strict: bool,
+    /// With the messages after which skills were used, which are the user's own words
+    #[arg(long)]
+    examples: bool,
 }
 
 impl Export {
@@ -26,7 +29,8 @@ impl Export {
         let name = self.output.to_string_lossy();
         let format = if name.ends_with(".tar.gz") || name.ends_with(".tgz") { "tar.gz" } else { "zip" };
         let client = self.remote.client()?;
-        let path = format!("/v1/skills/export?format={format}&strict={}", self.strict);
+        let Self { strict, examples, .. } = &self;
+        let path = format!("/v1/skills/export?format={format}&strict={strict}&examples={examples}");
         let bytes = answered(self.remote.send_as(|url| client.get(url), &path)).await?.bytes().await?;
         // Whole or not at all: a broken write must not replace an earlier export.
         let part = self.output.with_extension("part");

@@ -8,6 +8,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use knowhow_domain::{Limits, SkillDocument};
 use knowhow_ops::archive::{self, Entry, Folder, Found};
+use knowhow_ops::examples::{EXAMPLES_FILE, set_apart};
 use knowhow_ops::skills::{ImportOutcome, ImportReport};
 use reqwest::multipart::{Form, Part};
 
@@ -31,8 +32,9 @@ pub(super) struct Import {
 
 impl Import {
     pub(super) async fn run(self) -> Result<ExitCode> {
-        let grouped = archive::group(read(&self.source)?);
-        if grouped.skills.is_empty() {
+        let (examples, files) = set_apart(read(&self.source)?);
+        let grouped = archive::group(files);
+        if grouped.skills.is_empty() && examples.is_empty() {
             bail!("no SKILL.md below {}", self.source.display());
         }
         let client = self.remote.client()?;
@@ -49,13 +51,27 @@ impl Import {
             bar.inc(skills as u64);
             add(&mut sum, report);
         }
+        // Behind the skills that they belong to.
+        for file in examples {
+            let form = Form::new().part("file", Part::bytes(file.bytes).file_name(EXAMPLES_FILE));
+            let request = self.remote.send_as(|url| client.post(url), &path).multipart(form);
+            add(&mut sum, answered(request).await?.json().await.context("the answer cannot be read")?);
+        }
         bar.finish_and_clear();
         for item in sum.items.iter().filter(|i| i.outcome == ImportOutcome::Failed) {
             eprintln!("refused  {}: {}", item.path, item.detail.as_deref().unwrap_or_default());
         }
-        let ImportReport { created, updated, unchanged, failed, .. } = sum;
+        for line in &sum.examples.refused {
+            eprintln!("refused  {} line {}: {}", line.path, line.line, line.detail);
+        }
+        let ImportReport { created, updated, unchanged, failed, examples, .. } = sum;
         println!("{created} created, {updated} updated, {unchanged} unchanged, {failed} refused");
-        Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let learned = [examples.added, examples.unchanged, examples.failed];
+        if learned.iter().any(|count| *count > 0) {
+            let [added, unchanged, failed] = learned;
+            println!("examples: {added} added, {unchanged} unchanged, {failed} refused");
+        }
+        Ok(if failed == 0 && examples.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
@@ -68,7 +84,8 @@ fn read(source: &Path) -> Result<Vec<Entry>> {
     }
     let bytes = std::fs::read(source).with_context(unreadable)?;
     if !archive::is_archive(&bytes) {
-        return Ok(vec![Entry { path: "SKILL.md".into(), bytes }]);
+        let is_examples = source.file_name().is_some_and(|name| name == EXAMPLES_FILE);
+        return Ok(vec![Entry { path: if is_examples { EXAMPLES_FILE } else { "SKILL.md" }.into(), bytes }]);
     }
     // One's own file: only what the service takes at once is limited, and that is sent in portions.
     let limits = archive::Limits { entries: 200_000, total_bytes: 4 << 30, ratio: 1000 };
@@ -165,4 +182,5 @@ fn add(sum: &mut ImportReport, report: ImportReport) {
     sum.failed += report.failed;
     sum.items.extend(report.items);
     sum.strays.extend(report.strays);
+    sum.examples.add(report.examples);
 }

@@ -19,7 +19,7 @@ async fn tenants_are_made_read_changed_and_listed() {
     assert_eq!(members(&made), ["created_at", "id", "name", "settings", "slug"]);
     let defaults = json!({
         "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
-        "index_budget": 16_000, "conversation_days": 90, "channels": {},
+        "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "channels": {},
     });
     assert_eq!((&made["slug"], &made["name"], &made["settings"]), (&json!(slug), &json!("Acme"), &defaults));
     assert_eq!(operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200), made);
@@ -55,6 +55,7 @@ async fn bad_tenants_are_refused() {
     with("settings", json!({"archive_days": 3651})).await.invalid("/settings/archive_days", "3650");
     for (settings, pointer, bound) in [
         (json!({"conversation_days": 3651}), "conversation_days", "3650"),
+        (json!({"example_days": 3651}), "example_days", "3650"),
         (json!({"index_budget": 199}), "index_budget", "200"),
         (json!({"index_budget": 200_001}), "index_budget", "200000"),
         (json!({"channels": {"sms": {"max_turns": 0}}}), "channels/sms/max_turns", "1"),

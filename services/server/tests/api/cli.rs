@@ -120,6 +120,14 @@ fn the_doctor_finds_what_is_wrong() {
     assert!(found.contains("is a superuser") && found.contains("KNOWHOW_SECRET_KEY"), "{found}");
 }
 
+/// A file of this very name.
+fn scratch_folder(name: &str, content: &[u8]) -> std::path::PathBuf {
+    let folder = crate::service::scratch("folder");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join(name), content).unwrap();
+    folder.join(name)
+}
+
 #[tokio::test]
 async fn import_and_export_go_through_a_running_service() {
     let world = World::new().await;
@@ -143,6 +151,16 @@ async fn import_and_export_go_through_a_running_service() {
     let files = crate::exchange::untar(&std::fs::read(&target).unwrap());
     assert_eq!(files[0].0, "lone/SKILL.md");
     assert!(!with(&["import", "/no/such/folder"]).status.success());
+    assert!(files.iter().all(|(path, _)| path != "knowhow-examples.jsonl"));
+    let lines = b"{\"skill\": \"lone\", \"message\": \"what to do on a long evening\"}\nnonsense\n";
+    let examples = scratch_folder("knowhow-examples.jsonl", lines);
+    let learned = with(&["import", examples.to_str().unwrap()]);
+    let (out, err) = (String::from_utf8(learned.stdout).unwrap(), String::from_utf8(learned.stderr).unwrap());
+    assert!(out.ends_with("examples: 1 added, 0 unchanged, 1 refused\n") && err.contains("line 2"), "{out} {err}");
+    assert!(with(&["export", "--examples", "--output", target.to_str().unwrap()]).status.success());
+    let again = with(&["import", "--fix", target.to_str().unwrap()]);
+    let out = String::from_utf8(again.stdout).unwrap();
+    assert!(out.ends_with("1 unchanged, 0 refused\nexamples: 0 added, 1 unchanged, 0 refused\n"), "{out}");
     let nobody = run(&["export", "--url", &shared().url, "--token", "x", "--output", target.to_str().unwrap()]);
     assert!(String::from_utf8(nobody.stderr).unwrap().contains("401"));
     assert!(!std::fs::read(&target).unwrap().is_empty(), "a failed export leaves the earlier one alone");

@@ -69,7 +69,7 @@ async fn a_bad_skill_stops_no_other() {
         ("README.md", b"stray"),
     ]);
     let report = import(alice, &[("skills.zip", &archive), ("SKILL.md", &skill_md("lone"))]).await;
-    assert_eq!(members(&report), ["created", "failed", "items", "strays", "unchanged", "updated"]);
+    assert_eq!(members(&report), ["created", "examples", "failed", "items", "strays", "unchanged", "updated"]);
     assert_eq!(
         (&report["created"], &report["failed"], &report["strays"]),
         (&json!(2), &json!(2), &json!(["README.md"]))

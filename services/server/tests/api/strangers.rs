@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use crate::answers::Answer;
 use crate::callers::{Caller, World, skill};
+use crate::examples::learned;
 use crate::exchange::zip;
 use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 62] = [
+const GOLDEN: [(&str, [u16; 6]); 65] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -28,6 +29,9 @@ const GOLDEN: [(&str, [u16; 6]); 62] = [
     ("get_version", [401, 401, 404, 404, 404, 200]),
     ("diff_versions", [401, 401, 404, 404, 404, 200]),
     ("rollback_skill", [401, 401, 404, 404, 404, 403]),
+    ("list_examples", [401, 401, 404, 404, 404, 200]),
+    ("delete_example", [401, 401, 404, 404, 404, 403]),
+    ("delete_examples", [401, 401, 404, 404, 404, 403]),
     ("get_resource", [401, 401, 404, 404, 404, 200]),
     ("put_resource", [401, 401, 404, 404, 404, 403]),
     ("delete_resource", [401, 401, 404, 404, 404, 403]),
@@ -93,6 +97,7 @@ pub struct Names {
     /// A session.
     pub session: String,
     memory: String,
+    example: String,
     tenant: String,
     user: String,
     issuer: String,
@@ -136,6 +141,9 @@ fn walk(names: &Names) -> Vec<Step> {
         ("get_version", get.clone(), skill("/versions/1"), Body::None),
         ("diff_versions", get.clone(), skill("/diff?from=1&to=2"), Body::None),
         ("rollback_skill", post.clone(), skill("/rollback"), Body::Json(json!({"version": 1}))),
+        ("list_examples", get.clone(), skill("/examples"), Body::None),
+        ("delete_example", delete.clone(), skill(&format!("/examples/{}", names.example)), Body::None),
+        ("delete_examples", delete.clone(), skill("/examples"), Body::None),
         ("get_resource", get.clone(), skill(file), Body::None),
         ("put_resource", put, skill(file), Body::Bytes),
         ("delete_resource", delete.clone(), skill(file), Body::None),
@@ -247,10 +255,14 @@ pub async fn furnish(world: &World) -> (Names, String) {
     alice.delete("/v1/skills/gone").await.empty(204);
     world.backend().await;
     let (session, memory) = talk(alice).await;
+    let load = alice.get("/v1/skills/mcp%2Fplan").header("Knowhow-Session", &session);
+    load.await.ok(200);
+    let example = learned(alice, "mcp/plan", &["tidy up the attic today"]).await[0]["id"].take();
     let names = Names {
         skill: "mcp/plan".into(),
         session,
         memory,
+        example: example.as_str().unwrap().to_owned(),
         tenant: world.slug.clone(),
         user: "alice".into(),
         issuer: first_id(&world.admin, "issuers").await,
@@ -268,7 +280,7 @@ async fn talk(alice: &Caller) -> (String, String) {
     let memory = alice.post("/v1/memories", memory).await.ok(201)["id"].take();
     let session = alice.post("/v1/sessions", json!({"key": STREAM})).await.ok(201)["id"].take();
     let path = format!("/v1/sessions/{}", session.as_str().unwrap());
-    alice.post(&format!("{path}/turns"), json!({"message": "tidy up the attic"})).await.ok(200);
+    alice.post(&format!("{path}/turns"), json!({"message": "tidy up the attic today"})).await.ok(200);
     alice.post(&format!("{path}/reply"), json!({"message": "it is in the cellar"})).await.ok(200);
     (session.as_str().unwrap().to_owned(), memory.as_str().unwrap().to_owned())
 }
@@ -285,6 +297,7 @@ fn nobody() -> Names {
         skill: "mcp/none".into(),
         session: id(),
         memory: id(),
+        example: id(),
         tenant: "no-such-tenant".into(),
         user: "nobody".into(),
         issuer: id(),
@@ -297,8 +310,13 @@ fn nobody() -> Names {
 /// Everything that is Alice's or her tenant's.
 pub async fn inventory(world: &World) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
-    for path in ["/v1/skills", "/v1/skills/mcp%2Fplan?peek=true", "/v1/skills/mcp%2Fplan/versions", "/v1/skills/export"]
-    {
+    for path in [
+        "/v1/skills",
+        "/v1/skills/mcp%2Fplan?peek=true",
+        "/v1/skills/mcp%2Fplan/versions",
+        "/v1/skills/mcp%2Fplan/examples",
+        "/v1/skills/export?examples=true",
+    ] {
         all.push(world.alice.get(path).await.body);
     }
     for list in ["users", "issuers", "keys", "archive", "jobs", "audit?limit=200"] {

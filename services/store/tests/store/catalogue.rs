@@ -13,6 +13,7 @@ const GRANTS: &str = "
     knowhow_admin audit_log: insert, select
     knowhow_admin conversation_summaries: insert, select, update
     knowhow_admin current_snapshots: delete, insert, select, update
+    knowhow_admin failed_lessons: insert, select
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
     knowhow_admin memories: delete, insert, select
@@ -21,6 +22,7 @@ const GRANTS: &str = "
     knowhow_admin session_feedback: insert, select
     knowhow_admin sessions: insert, select, update
     knowhow_admin skill_embeddings: delete, insert, select, update
+    knowhow_admin skill_examples: delete, insert, select, update
     knowhow_admin skill_redirects: delete, insert, select, update
     knowhow_admin skill_resources: delete, insert, select
     knowhow_admin skill_usage: delete, insert, select, update
@@ -45,18 +47,20 @@ const GRANTS: &str = "
     knowhow_system memory_embeddings: delete, select (tenant_id, user_id, memory_id, model, updated_at)
     knowhow_system sessions: delete, select (tenant_id, user_id, session_id, channel, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
     knowhow_system skill_embeddings: delete, select (tenant_id, user_id, skill_id, model, updated_at)
+    knowhow_system skill_examples: delete, select (tenant_id, user_id, example_id, model, confirmed_at)
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest)
     knowhow_system skill_versions: select (tenant_id, user_id, document_digest, resources)
     knowhow_system skills: select (tenant_id, user_id, skill_id)
     knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)
     knowhow_system tenants: insert, select, update
     knowhow_system usage_events: delete, select (tenant_id, user_id, event_id, at)
-    knowhow_system user_catalogs: insert, select, update (revision)
+    knowhow_system user_catalogs: insert, select, update (revision, examples_revision)
     knowhow_system users: insert, select
     knowhow_tenant archived_skills: insert, select (tenant_id, user_id, digests)
     knowhow_tenant audit_log: insert
     knowhow_tenant conversation_summaries: insert, select, update
     knowhow_tenant current_snapshots: delete, insert, select, update
+    knowhow_tenant failed_lessons: insert, select
     knowhow_tenant idempotency_keys: delete, insert, select, update
     knowhow_tenant memories: delete, insert, select
     knowhow_tenant memory_embeddings: delete, insert, select, update
@@ -64,6 +68,7 @@ const GRANTS: &str = "
     knowhow_tenant session_feedback: insert, select
     knowhow_tenant sessions: insert, select, update
     knowhow_tenant skill_embeddings: delete, insert, select, update
+    knowhow_tenant skill_examples: delete, insert, select, update
     knowhow_tenant skill_redirects: delete, insert, select, update
     knowhow_tenant skill_resources: delete, insert, select
     knowhow_tenant skill_usage: delete, insert, select, update
@@ -331,7 +336,14 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         order by 1";
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, functions).await,
-        ["app.enqueue(text,jsonb,text)", "app.is_tainted(text)", "app.tenant_id()", "app.user_id()"]
+        [
+            "app.current_lesson(text,timestamp with time zone)",
+            "app.enqueue(text,jsonb,text)",
+            "app.find_session(text)",
+            "app.is_tainted(text)",
+            "app.tenant_id()",
+            "app.user_id()",
+        ]
     );
     let of_system = functions.replace("'knowhow_tenant'", "'knowhow_system'");
     assert_eq!(

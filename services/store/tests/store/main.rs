@@ -6,6 +6,7 @@
 mod catalogue;
 mod concurrency;
 mod embeddings;
+mod examples;
 mod harness;
 mod isolation;
 mod matrix;

@@ -27,6 +27,7 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("skills", "which skills have no vector of the present model is a question over all tenants"),
     ("skill_embeddings", "which skills have no vector of the present model is a question over all tenants"),
     ("memories", "which memories have no vector of the present model is a question over all tenants"),
+    ("skill_examples", "what is past its time and what has no vector are questions over all tenants"),
     ("memory_embeddings", "which memories have no vector of the present model is a question over all tenants"),
 ];
 

@@ -113,6 +113,12 @@ const ROWS: &[(&str, &str)] = &[
          values ({t}, {u}, {i}, 'test', '\\x00', '[1,2,3]', now())",
     ),
     (
+        "skill_examples",
+        "(tenant_id, user_id, skill_id, example_id, message, message_digest, model, embedding, learned_at, confirmed_at)
+         values ({t}, {u}, {i}, {i}, 'text', sha256('text'), 'test', '[1,2,3]', now(), now())",
+    ),
+    ("failed_lessons", "(tenant_id, user_id, session_id, turn, skill_id) values ({t}, {u}, {i}, 1, {i})"),
+    (
         "starter_installs",
         "(tenant_id, user_id, name, document_digest, installed_at) values ({t}, {u}, {i}::text, '\\x00', now())",
     ),

@@ -62,6 +62,21 @@ fn is_tainted(version: &Value) -> bool {
     version["tainted"].as_bool().unwrap()
 }
 
+/// Recall learns from what agents view, as it does from loads.
+#[tokio::test]
+async fn viewing_in_a_session_teaches() {
+    let World { alice, .. } = &World::new().await;
+    for (n, way) in WAYS.into_iter().enumerate() {
+        let (key, name) = (format!("chat-{n}"), format!("plan-{n}"));
+        alice.create(skill(&name)).await;
+        let id = open(alice, &key).await;
+        let message = json!({"message": "what do we do about the garden"});
+        alice.post(&format!("/v1/sessions/{id}/turns"), message).await.ok(200);
+        call(alice, way, &key, "skill_view", json!({"name": name})).await;
+        crate::examples::learned(alice, &name, &["what do we do about the garden"]).await;
+    }
+}
+
 #[tokio::test]
 async fn what_a_session_writes_carries_its_name_and_its_taint() {
     let World { alice, .. } = &World::new().await;

@@ -1,0 +1,78 @@
+//! What skills have learned from use.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpResponse, delete, get};
+use knowhow_ops::App;
+use knowhow_ops::examples::{self, ExampleView};
+use knowhow_ops::page::{Page, PageQuery};
+
+use crate::http::{ApiError, CallerHeaders, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
+
+/// List what a skill has learned
+///
+/// The messages after which the skill was used, at most 16: messages like them find it. The newest first.
+#[utoipa::path(
+    operation_id = "list_examples",
+    tag = "skills",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        PageQuery,
+        CallerHeaders
+    ),
+    responses((status = 200, description = "A page, newest first", body = Page<ExampleView>), ReadProblems)
+)]
+#[get("/v1/skills/{skill}/examples")]
+pub(crate) async fn list_examples(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &examples::list_examples(&app, &caller.principal, &skill, &page).await?))
+}
+
+/// Delete one learned message
+///
+/// The skill is not found by it any more. It can be learned again.
+#[utoipa::path(
+    operation_id = "delete_example",
+    tag = "skills",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        ("example" = String, Path, description = "Id"),
+        WriteHeaders
+    ),
+    responses((status = 204, description = "Deleted"), WriteProblems)
+)]
+#[delete("/v1/skills/{skill}/examples/{example}")]
+pub(crate) async fn delete_example(
+    app: Data<App>,
+    caller: UserCaller,
+    path: Path<(String, String)>,
+) -> Result<HttpResponse, ApiError> {
+    examples::delete_example(&app, &caller.principal, &caller.call, &path.0, &path.1).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Delete all that a skill has learned
+///
+/// The skill is found by what it says alone, until it is used again.
+#[utoipa::path(
+    operation_id = "delete_examples",
+    tag = "skills",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        WriteHeaders
+    ),
+    responses((status = 204, description = "Deleted"), WriteProblems)
+)]
+#[delete("/v1/skills/{skill}/examples")]
+pub(crate) async fn delete_examples(
+    app: Data<App>,
+    caller: UserCaller,
+    skill: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    examples::delete_examples(&app, &caller.principal, &caller.call, &skill).await?;
+    Ok(HttpResponse::NoContent().finish())
+}

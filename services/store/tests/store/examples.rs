@@ -1,0 +1,317 @@
+//! What skills learned: within bounds, no two that say the same, and of one owner alone.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::future::join_all;
+use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
+use knowhow_domain::{SkillId, TenantSettings, manifest, new_id};
+use knowhow_store::examples::{self, Example, Imported, NewExample, NewLine};
+use knowhow_store::skills::{self, Revisions};
+use knowhow_store::{Principal, Pruned, TenantTx, prune};
+use uuid::Uuid;
+
+use crate::harness::{House, now, with_database};
+use crate::writer::{Draft, Keep, delete, save};
+
+const MODEL: &str = "test/one";
+const SAME_UP_TO: f64 = 0.05;
+
+/// A user with a skill and a session that has had a turn.
+struct Learner<'a> {
+    house: &'a House,
+    who: Principal,
+    skill: SkillId,
+    session: Uuid,
+}
+
+impl<'a> Learner<'a> {
+    async fn new(house: &'a House, who: Principal) -> Self {
+        let skill = save(&house.db, &who, &Draft::text("plan", "Plan.")).await.unwrap().id;
+        let session = new_session(house, &who).await;
+        Self { house, who, skill, session }
+    }
+
+    async fn learn(&self, message: &str, vector: Option<&[f32]>, turn: i32, at: DateTime<Utc>) -> bool {
+        let mut tx = TenantTx::begin(&self.house.db, &self.who).await.unwrap();
+        let new = NewExample {
+            skill: self.skill,
+            session: self.session,
+            turn,
+            message,
+            digest: manifest::digest(message.as_bytes()),
+            embedding: vector.map(|vector| (MODEL, vector)),
+            same_up_to: SAME_UP_TO,
+            task: Some("test_embed_examples"),
+            now: at,
+        };
+        let is_new = examples::learn(&mut tx, &new).await.unwrap();
+        examples::evict(&mut tx).await.unwrap();
+        tx.commit().await.unwrap();
+        is_new
+    }
+
+    async fn list_of(&self, skill: SkillId) -> Vec<Example> {
+        let mut tx = TenantTx::begin(&self.house.db, &self.who).await.unwrap();
+        examples::list(&mut tx, skill, None, 1000).await.unwrap()
+    }
+
+    async fn messages(&self) -> Vec<String> {
+        self.list_of(self.skill).await.into_iter().map(|e| e.message).collect()
+    }
+
+    async fn revisions(&self) -> Revisions {
+        skills::find_revisions(&self.house.db, &self.who).await.unwrap()
+    }
+
+    async fn import(&self, lines: &[(&str, &str)], session: Option<&str>) -> Option<Vec<Imported>> {
+        let line = |(skill, message): &(&str, &str)| NewLine { skill: (*skill).into(), message: (*message).into() };
+        let lines: Vec<NewLine> = lines.iter().map(line).collect();
+        let mut tx = TenantTx::begin(&self.house.db, &self.who).await.unwrap();
+        let imported = examples::import(&mut tx, &lines, session, None, now()).await.unwrap();
+        tx.commit().await.unwrap();
+        imported
+    }
+}
+
+/// A session of the user's that has had three turns.
+async fn new_session(house: &House, who: &Principal) -> Uuid {
+    let (tenant, user, id) = (who.tenant().0, who.user().unwrap().0, new_id());
+    house
+        .place
+        .run(&format!(
+            "insert into snapshots (tenant_id, user_id, snapshot_id, sha256, content, omitted, created_at)
+             values ('{tenant}', '{user}', '{id}', sha256('text'), 'text', '{{}}', now());
+             insert into sessions (tenant_id, user_id, session_id, key, channel, max_turns, index_budget, inline_top,
+                 snapshot_id, started_at, turns, last_message_at)
+             values ('{tenant}', '{user}', '{id}', '{id}', 'sms', 10, 16000, false, '{id}', now(), 3, now())"
+        ))
+        .await;
+    id
+}
+
+/// A vector at so many degrees.
+fn at(degrees: f32) -> [f32; 2] {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    [cos, sin]
+}
+
+#[tokio::test]
+async fn a_skill_keeps_what_was_confirmed_last() {
+    let house = House::open().await;
+    let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
+    let begin = now();
+    let moment = |n: usize| begin + TimeDelta::seconds(n as i64);
+    for n in 0..EXAMPLES_PER_SKILL {
+        assert!(learner.learn(&format!("message {n}"), None, 1, moment(n)).await);
+    }
+    // The oldest is confirmed, so that the one behind it goes.
+    assert!(!learner.learn("message 0", None, 2, moment(100)).await);
+    assert!(learner.learn("one more", None, 2, moment(101)).await);
+    let messages = learner.messages().await;
+    assert_eq!(messages.len(), EXAMPLES_PER_SKILL);
+    assert!(messages.contains(&"message 0".into()) && !messages.contains(&"message 1".into()), "{messages:?}");
+    let first = learner.list_of(learner.skill).await.pop().unwrap();
+    assert_eq!((first.confirmations, first.learned_at, first.confirmed_at), (2, moment(0), moment(100)));
+}
+
+#[tokio::test]
+async fn what_says_the_same_confirms_and_counts_once_in_a_turn() {
+    let house = House::open().await;
+    let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
+    let before = learner.revisions().await;
+    assert!(learner.learn("first", Some(&at(0.0)), 1, now()).await);
+    assert!(!learner.learn("first", Some(&at(0.0)), 1, now()).await);
+    assert!(!learner.learn("nearly first", Some(&at(10.0)), 2, now()).await);
+    assert!(!learner.learn("nearly first", Some(&at(10.0)), 2, now()).await);
+    assert!(learner.learn("second", Some(&at(30.0)), 2, now()).await);
+    assert!(learner.learn("of another model", None, 2, now()).await);
+    // Nothing can be said of vectors of other dimensions, or without direction.
+    assert!(learner.learn("longer", Some(&[1.0, 0.0, 0.0]), 2, now()).await);
+    assert!(learner.learn("nothing", Some(&[0.0, 0.0]), 2, now()).await);
+    assert_eq!(learner.messages().await, ["nothing", "longer", "of another model", "second", "first"]);
+    assert_eq!(learner.list_of(learner.skill).await.pop().unwrap().confirmations, 2);
+    let after = learner.revisions().await;
+    assert_eq!((after.skills, after.examples), (before.skills, before.examples + 4), "one for each vector");
+    let learned = examples::list_vectors(&house.db, &learner.who, MODEL).await.unwrap();
+    assert_eq!((learned.revision, learned.vectors.len()), (after.examples, 4));
+    let other = examples::list_vectors(&house.db, &learner.who, "test/two").await.unwrap();
+    assert_eq!((other.revision, other.vectors.len()), (after.examples, 0));
+}
+
+#[tokio::test]
+async fn vectors_that_come_later_are_compared_then() {
+    let house = House::open().await;
+    let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
+    for message in ["first", "the same", "another"] {
+        assert!(learner.learn(message, None, 1, now()).await);
+    }
+    let stale = examples::list_stale(&house.db, &learner.who, MODEL, Uuid::nil(), 10).await.unwrap();
+    assert_eq!(stale.iter().map(|(_, message)| message.as_str()).collect::<Vec<_>>(), ["first", "the same", "another"]);
+    let put = async |model: &str, angles: &[f32]| {
+        let vectors: Vec<_> = stale.iter().map(|(id, _)| *id).zip(angles.iter().map(|a| at(*a).to_vec())).collect();
+        let mut tx = TenantTx::begin(&house.db, &learner.who).await.unwrap();
+        examples::put_vectors(&mut tx, model, &vectors, SAME_UP_TO).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    put(MODEL, &[0.0, 5.0, 90.0]).await;
+    assert_eq!(learner.messages().await, ["another", "first"]);
+    assert_eq!(learner.list_of(learner.skill).await.pop().unwrap().confirmations, 2);
+    assert!(examples::list_stale(&house.db, &learner.who, MODEL, Uuid::nil(), 10).await.unwrap().is_empty());
+    // Another model takes its place, also where it sees no difference.
+    assert_eq!(examples::list_stale(&house.db, &learner.who, "test/two", Uuid::nil(), 10).await.unwrap().len(), 2);
+    put("test/two", &[0.0, 0.0, 1.0]).await;
+    assert_eq!(learner.messages().await, ["first"]);
+    assert_eq!(examples::list_vectors(&house.db, &learner.who, "test/two").await.unwrap().vectors.len(), 1);
+}
+
+#[tokio::test]
+async fn many_learn_at_once_and_the_bounds_hold() {
+    let house = House::open().await;
+    let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
+    // Of 18 messages each three times, nearly the same.
+    let lessons = (0..54).map(|n: u16| {
+        let learner = &learner;
+        let angle = f32::from(n % 18) * 20.0 + f32::from(n / 18);
+        async move { learner.learn(&format!("message {n}"), Some(&at(angle)), i32::from(n), now()).await }
+    });
+    join_all(lessons).await;
+    let user = learner.who.user().unwrap().0;
+    assert_eq!(learner.messages().await.len(), EXAMPLES_PER_SKILL);
+    let doubled = format!(
+        "select count(*) from skill_examples a join skill_examples b on a.user_id = b.user_id and a.example_id < b.example_id
+         where a.user_id = '{user}' and a.embedding <=> b.embedding <= {}",
+        SAME_UP_TO / 2.0
+    );
+    assert_eq!(house.place.count(&doubled).await, 0);
+}
+
+#[tokio::test]
+async fn a_user_keeps_so_many_in_all() {
+    let house = House::open().await;
+    let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
+    let user = learner.who.user().unwrap().0;
+    let skills = EXAMPLES_PER_USER / 10 + 1;
+    house
+        .place
+        .run(&format!(
+            "insert into skills select (jsonb_populate_record(s, jsonb_build_object(
+                 'skill_id', gen_random_uuid(), 'name', 'other-' || n))).*
+             from skills s, generate_series(1, {skills}) n where s.user_id = '{user}';
+             insert into skill_examples (tenant_id, user_id, skill_id, example_id, message, message_digest, learned_at,
+                 confirmed_at)
+             select tenant_id, user_id, skill_id, gen_random_uuid(), n::text, sha256(n::text::bytea), now(),
+                 now() - interval '1 hour' - make_interval(secs => n)
+             from skills, generate_series(1, 10) n where user_id = '{user}' and name like 'other-%'"
+        ))
+        .await;
+    assert!(learner.learn("one more", None, 1, now()).await);
+    let count = format!("select count(*) from skill_examples where user_id = '{user}'");
+    assert_eq!(house.place.count(&count).await, EXAMPLES_PER_USER as i64);
+    assert_eq!(learner.messages().await, ["one more"]);
+    let oldest = format!("{count} and message = '10'");
+    assert_eq!(house.place.count(&oldest).await, skills as i64 - 11);
+}
+
+#[tokio::test]
+async fn others_and_deleted_skills_learn_nothing() {
+    let house = House::open().await;
+    let tenancy = house.tenant().await;
+    let alice = Learner::new(&house, tenancy.user("alice").await).await;
+    let bob = Learner::new(&house, tenancy.user("bob").await).await;
+    let as_bob = |skill, session| Learner { house: &house, who: bob.who.clone(), skill, session };
+    for (skill, session) in [(alice.skill, bob.session), (bob.skill, alice.session), (bob.skill, new_id())] {
+        assert!(!as_bob(skill, session).learn("stolen", None, 1, now()).await);
+    }
+    assert!(alice.messages().await.is_empty() && bob.messages().await.is_empty());
+    assert!(alice.learn("her own", Some(&at(0.0)), 1, now()).await);
+    let mut tx = TenantTx::begin(&house.db, &bob.who).await.unwrap();
+    assert_eq!(examples::remove(&mut tx, alice.skill, None).await.unwrap(), 0);
+    examples::fail(&mut tx, alice.skill, &alice.session.to_string()).await.unwrap();
+    examples::remove_of_session(&mut tx, alice.session).await.unwrap();
+    examples::hand_over(&mut tx, alice.skill, bob.skill, SAME_UP_TO).await.unwrap();
+    assert!(examples::list(&mut tx, alice.skill, None, 10).await.unwrap().is_empty());
+    assert!(examples::list_for_export(&mut tx).await.unwrap().is_empty());
+    tx.commit().await.unwrap();
+    assert!(examples::list_vectors(&house.db, &bob.who, MODEL).await.unwrap().vectors.is_empty());
+    assert_eq!(alice.messages().await, ["her own"]);
+    delete(&house.db, &alice.who, "plan", Keep::a_month()).await.unwrap();
+    assert!(alice.messages().await.is_empty());
+    assert!(!alice.learn("too late", None, 2, now()).await);
+}
+
+#[tokio::test]
+async fn a_successor_takes_what_is_new_to_it() {
+    let house = House::open().await;
+    let mut learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
+    let from = learner.skill;
+    let begin = now();
+    let moment = |n: usize| begin + TimeDelta::seconds(n as i64);
+    for n in 0..12_u8 {
+        assert!(learner.learn(&format!("old {n}"), Some(&at(f32::from(n) * 20.0)), 1, moment(n.into())).await);
+    }
+    assert!(learner.learn("both", None, 1, moment(50)).await);
+    learner.skill = save(&house.db, &learner.who, &Draft::text("successor", "Go on.")).await.unwrap().id;
+    assert!(learner.learn("both", None, 1, moment(60)).await);
+    assert!(learner.learn("near old 11", Some(&at(221.0)), 1, moment(61)).await);
+    for n in 0..6_usize {
+        assert!(learner.learn(&format!("own {n}"), None, 1, moment(62 + n)).await);
+    }
+    let before = learner.revisions().await.examples;
+    let mut tx = TenantTx::begin(&house.db, &learner.who).await.unwrap();
+    examples::hand_over(&mut tx, from, learner.skill, SAME_UP_TO).await.unwrap();
+    tx.commit().await.unwrap();
+    let messages: HashSet<String> = learner.messages().await.into_iter().collect();
+    assert_eq!(messages.len(), EXAMPLES_PER_SKILL);
+    for gone in ["old 0", "old 1", "old 2", "old 11"] {
+        assert!(!messages.contains(gone), "{messages:?}");
+    }
+    assert!(["both", "near old 11", "own 0", "old 3", "old 10"].iter().all(|kept| messages.contains(*kept)));
+    assert!(learner.revisions().await.examples > before);
+}
+
+#[tokio::test]
+async fn imports_reach_the_owners_skills_alone() {
+    let house = House::open().await;
+    let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
+    let lines = [("plan", "one"), ("plan", "one"), ("none", "two"), ("plan", "three")];
+    let imported = learner.import(&lines, None).await.unwrap();
+    assert_eq!(imported, [Imported::Added, Imported::Known, Imported::NoSkill, Imported::Added]);
+    assert_eq!(learner.import(&lines[..1], None).await.unwrap(), [Imported::Known]);
+    assert_eq!(learner.import(&lines, Some("no such session")).await, None);
+    let many: Vec<String> = (0..40).map(|n| format!("message {n}")).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|message| ("plan", message.as_str())).collect();
+    assert_eq!(learner.import(&many, None).await.unwrap().len(), 40);
+    assert_eq!(learner.messages().await.len(), EXAMPLES_PER_SKILL);
+    let mut tx = TenantTx::begin(&house.db, &learner.who).await.unwrap();
+    let exported = examples::list_for_export(&mut tx).await.unwrap();
+    assert_eq!(exported.len(), EXAMPLES_PER_SKILL);
+    assert_eq!(exported.last().unwrap(), &("plan".to_owned(), "message 39".to_owned()));
+}
+
+#[tokio::test]
+async fn clearing_up_takes_what_was_not_confirmed_for_long() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 2);
+        let days = |days| TenantSettings { example_days: days, ..TenantSettings::default() };
+        let usual = Learner::new(&house, house.tenant().await.user("alice").await).await;
+        let brief = Learner::new(&house, house.tenant_with(&days(10)).await.user("alice").await).await;
+        let none = Learner::new(&house, house.tenant_with(&days(0)).await.user("alice").await).await;
+        let at = now();
+        for learner in [&usual, &brief, &none] {
+            for (message, age) in [("a year", 366), ("weeks", 11), ("days", 9)] {
+                assert!(learner.learn(message, None, 1, at - TimeDelta::days(age)).await);
+            }
+        }
+        assert!(!usual.learn("a year", None, 2, at).await);
+        let before = brief.revisions().await.examples;
+        assert_eq!(prune(&house.db, at, 2).await.unwrap(), Pruned { examples: 2, ..Pruned::default() });
+        assert_eq!(prune(&house.db, at, 100).await.unwrap(), Pruned { examples: 3, ..Pruned::default() });
+        assert_eq!(prune(&house.db, at, 100).await.unwrap(), Pruned::default());
+        assert_eq!(usual.messages().await, ["days", "weeks", "a year"]);
+        assert_eq!(brief.messages().await, ["days"]);
+        assert!(none.messages().await.is_empty());
+        assert!(brief.revisions().await.examples > before);
+    })
+    .await;
+}
