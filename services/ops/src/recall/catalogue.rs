@@ -106,15 +106,13 @@ impl UserCatalogue {
 
     /// The same skills with what they learned.
     fn with_examples(&self, learned: Option<LearnedVectors>) -> Self {
-        let places: HashMap<Uuid, u32> = self.skills.iter().map(|skill| skill.id).zip(0..).collect();
-        let vectors = learned.iter().flat_map(|learned| &learned.vectors);
-        let placed = vectors.filter_map(|(skill, vector)| Some((*places.get(skill)?, vector.as_slice())));
+        let placed = learned.as_ref().map(|learned| place(&self.skills, learned)).unwrap_or_default();
         Self {
             revision: self.revision,
             index: self.index.clone(),
             skills: self.skills.clone(),
             keeps_vectors: self.keeps_vectors,
-            examples: Arc::new(Examples::new(placed)),
+            examples: Arc::new(Examples::new(placed.into_iter())),
             examples_revision: learned.as_ref().map(|learned| learned.revision),
         }
     }
@@ -136,6 +134,13 @@ impl UserCatalogue {
         let texts: usize = self.skills.iter().map(|s| s.name.len() + s.summary.len() + size_of::<KnownSkill>()).sum();
         u32::try_from(size_of::<Self>() + texts + self.index.weight() + self.examples.weight()).unwrap_or(u32::MAX)
     }
+}
+
+/// Learned vectors with the places of their skills; what was learned by a skill that is not there is left out.
+fn place<'a>(skills: &[KnownSkill], learned: &'a LearnedVectors) -> Vec<(u32, &'a [f32])> {
+    let places: HashMap<Uuid, u32> = skills.iter().map(|skill| skill.id).zip(0..).collect();
+    let vectors = learned.vectors.iter();
+    vectors.filter_map(|(skill, vector)| Some((*places.get(skill)?, vector.as_slice()))).collect()
 }
 
 /// How often a catalogue was there since the start, and what is kept now.
@@ -256,4 +261,59 @@ async fn learn(app: &App, principal: &Principal, catalogue: &UserCatalogue, want
 pub(crate) async fn catalogue_now(app: &App, principal: &Principal) -> Result<Arc<UserCatalogue>> {
     let revisions = skills::find_revisions(&app.db, principal).await?;
     app.catalogues.get(app, principal, revisions).await
+}
+
+#[cfg(test)]
+mod tests {
+    use knowhow_domain::new_id;
+    use knowhow_store::skills::CatalogueRow;
+
+    use super::*;
+
+    fn row(name: &str) -> CatalogueRow {
+        CatalogueRow {
+            id: new_id(),
+            name: name.to_owned(),
+            summary: None,
+            description: format!("Does {name}"),
+            triggers: Vec::new(),
+            see_also: Vec::new(),
+            importance: 0.7,
+            body: "Do it.".to_owned(),
+            embedding: Some(vec![1.0, 0.0]),
+        }
+    }
+
+    #[test]
+    fn what_was_learned_stands_at_the_place_of_its_skill() {
+        let skills = vec![row("a"), row("b"), row("c")];
+        let vectors = [(&skills[2], 1.0), (&skills[0], 2.0), (&skills[2], 3.0)];
+        let mut vectors: Vec<_> = vectors.into_iter().map(|(skill, x)| (skill.id, vec![x, 1.0])).collect();
+        vectors.push((new_id(), vec![4.0, 1.0]));
+        let learned = LearnedVectors { revision: 5, vectors };
+        let bare = UserCatalogue::of(CatalogueRows { revision: 3, skills }, true);
+        let placed = place(&bare.skills, &learned);
+        assert_eq!(placed, [(2, [1.0, 1.0].as_slice()), (0, &[2.0, 1.0]), (2, &[3.0, 1.0])]);
+        let taught = bare.with_examples(Some(learned));
+        assert_eq!((taught.examples.len(), bare.examples.len()), (3, 0));
+        assert!(taught.weight() > bare.weight() && Arc::ptr_eq(&taught.index, &bare.index));
+    }
+
+    #[test]
+    fn skills_and_examples_are_fresh_each_by_their_own_revision() {
+        let of = |examples_revision| UserCatalogue { revision: 3, examples_revision, ..UserCatalogue::default() };
+        for (examples_revision, revision, examples, skills_are, all_is) in [
+            (Some(5), 3, Some(5), true, true),
+            (Some(6), 2, Some(5), true, true),
+            (Some(5), 3, Some(6), true, false),
+            (Some(5), 4, Some(5), false, false),
+            // Switched off they are of no effect, and switched on they are read.
+            (Some(5), 3, None, true, false),
+            (None, 3, None, true, true),
+            (None, 3, Some(0), true, false),
+        ] {
+            let (kept, wanted) = (of(examples_revision), Wanted { revision, examples });
+            assert_eq!((kept.has_skills(wanted), kept.has(wanted)), (skills_are, all_is), "{examples_revision:?} {examples:?}");
+        }
+    }
 }

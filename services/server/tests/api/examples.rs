@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::answers::pluck;
-use crate::callers::{Caller, World, skill};
+use crate::callers::{Caller, World};
 use crate::service::{keeper, poll_async, shared};
 use crate::talk::{Talk, described, names};
 

@@ -37,6 +37,7 @@ pub struct RawFile {
     pub digest: Vec<u8>,
 }
 
+// `offset 0` keeps the two conditions before the function, which is then not called for a load in no session.
 const LOAD: &str = "-- skills.load
     with found as (
         select * from skills s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
@@ -59,7 +60,7 @@ const LOAD: &str = "-- skills.load
     left join counted u on true
     left join lateral (
         select c.session_id, c.turn, c.message from app.current_lesson($6, $7) c
-        where $6::text is not null and $7::timestamptz is not null) l on true";
+        where $6::text is not null and $7::timestamptz is not null offset 0) l on true";
 
 const PEEK: &str = "-- skills.peek
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
