@@ -13,10 +13,10 @@ use crate::{App, Call};
 /// # Errors
 /// `NotFound`, for the skill or the example.
 pub async fn delete_example(app: &App, principal: &Principal, call: &Call, skill: &str, example: &str) -> Result<()> {
-    let missing = || Error::not_found("example");
-    let id = Uuid::try_parse(example.trim()).ok();
-    let gone = remove(app, principal, call, skill, Some(id.unwrap_or_default())).await?;
-    if gone == 0 { Err(missing()) } else { Ok(()) }
+    // What is no id is nobody's id; whether there is such a skill is said first.
+    let id = Uuid::try_parse(example.trim()).unwrap_or_default();
+    let gone = remove(app, principal, call, skill, Some(id)).await?;
+    if gone == 0 { Err(Error::not_found("example")) } else { Ok(()) }
 }
 
 /// Deletes all examples of a skill.

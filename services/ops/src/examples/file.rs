@@ -152,6 +152,9 @@ pub(crate) async fn import_lines(
         refuse_all("nothing is learned from use in this tenant, see its setting learn_from_use");
         return Ok(report);
     }
+    if lines.is_empty() {
+        return Ok(report);
+    }
     let (session, task) = (call.session.as_deref(), task_for_examples(app));
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let outcomes: Option<Vec<Outcome>> = call

@@ -313,7 +313,11 @@ mod tests {
             (None, 3, Some(0), true, false),
         ] {
             let (kept, wanted) = (of(examples_revision), Wanted { revision, examples });
-            assert_eq!((kept.has_skills(wanted), kept.has(wanted)), (skills_are, all_is), "{examples_revision:?} {examples:?}");
+            assert_eq!(
+                (kept.has_skills(wanted), kept.has(wanted)),
+                (skills_are, all_is),
+                "{examples_revision:?} {examples:?}"
+            );
         }
     }
 }

@@ -33,9 +33,8 @@ async fn import(who: &Caller, files: &[(&str, &[u8])]) -> Value {
 }
 
 fn lines(lines: &[(&str, &str)]) -> Vec<u8> {
-    let line = |(skill, message): &(&str, &str)| {
-        format!("{{\"skill\":{},\"message\":{}}}\n", json!(skill), json!(message))
-    };
+    let line =
+        |(skill, message): &(&str, &str)| format!("{{\"skill\":{},\"message\":{}}}\n", json!(skill), json!(message));
     lines.iter().map(line).collect::<String>().into_bytes()
 }
 

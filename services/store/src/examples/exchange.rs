@@ -68,6 +68,7 @@ pub async fn import(
     let messages: Vec<&str> = lines.iter().map(|line| line.message.as_str()).collect();
     let digests: Vec<Vec<u8>> = lines.iter().map(|line| manifest::digest(line.message.as_bytes()).to_vec()).collect();
     let ids: Vec<Uuid> = lines.iter().map(|_| new_id()).collect();
+    // The answer asks for the number of jobs, without which none would be enqueued.
     let rows = sqlx::query!(
         r#"-- examples.import
         with given as materialized (

@@ -78,6 +78,7 @@ pub async fn learn(tx: &mut TenantTx, new: &NewExample<'_>) -> Result<bool> {
     let (tenant, user) = (tx.tenant(), tx.user());
     tx.lock_catalog().await?;
     let (model, vector) = new.embedding.unzip();
+    // The answer asks for the number of jobs, without which none would be enqueued.
     let made = sqlx::query_scalar!(
         r#"-- examples.learn
         with allowed as materialized (
