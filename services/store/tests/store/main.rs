@@ -6,6 +6,7 @@
 mod catalogue;
 mod concurrency;
 mod embeddings;
+mod fairness;
 mod harness;
 mod isolation;
 mod matrix;
