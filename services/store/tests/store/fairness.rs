@@ -94,8 +94,7 @@ async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
         }
     })
     .await;
-    let done = done.lock().unwrap().clone();
-    done
+    done.lock().unwrap().clone()
 }
 
 async fn run(db: &Database, config: &WorkerConfig, tasks: &[Task], until: impl AsyncFnOnce()) {
