@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 from harness import report  # noqa: E402
 from harness.instance import ROOT, Failed, Instance, client_program  # noqa: E402
 from harness.mixed import load_run  # noqa: E402
+from harness.saving import saving_run  # noqa: E402
 from harness.seed import Tenant  # noqa: E402
 from harness.statements import SQL, Drift, render  # noqa: E402
 from harness.suite import Suite  # noqa: E402
@@ -35,6 +36,7 @@ def arguments():
                         help="users of the growth measurement (1000 20000)")
     parser.add_argument("--no-growth", action="store_true", help="without it")
     parser.add_argument("--load", action="store_true", help="mixed traffic and snapshots instead of the suite")
+    parser.add_argument("--saves", action="store_true", help="of the load run, only how soon a saved skill has its vector")
     parser.add_argument("--load-users", type=positive, help="users of the mixed traffic (1000)")
     parser.add_argument("--load-seconds", type=positive, help="its length (60)")
     parser.add_argument("--snapshots", type=positive, help="users whose snapshots fall due at once (10000)")
@@ -64,7 +66,7 @@ def positive(text):
 
 def check_tools(options):
     """Names what is missing before anything is made."""
-    if not shutil.which("wrk"):
+    if not options.saves and not shutil.which("wrk"):
         raise Failed("wrk is missing (makes the HTTP load); install it with: apt-get install -y wrk")
     for name, package in (("psql", "postgresql-client"), ("pgbench", "postgresql-contrib")):
         if not shutil.which(client_program(name)[0]):
@@ -82,6 +84,9 @@ def say(line):
 
 def measure(instance, options):
     """The whole run; returns the table and where it was written."""
+    if options.saves:
+        page, document = saving_run(instance, options, say)
+        return page, report.write(options.output, document, page, "-saves")
     if options.load:
         page, document = load_run(instance, options, say)
         return page, report.write(options.output, document, page, "-load")

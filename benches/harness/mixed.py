@@ -9,6 +9,8 @@ from . import report
 from .instance import Failed
 from .load import cpu_times, resident_mib
 from .regenerate import regenerate
+from .saving import lines as saving_lines
+from .saving import saving
 from .seed import Tenant
 from .statements import ROOT
 
@@ -32,11 +34,16 @@ def load_run(instance, options, say):
             runs[name] = mix(instance, tenant, options.load_seconds)
             instance.trim_log()
             say(f"    {name}: {sum(kind['rate'] for kind in runs[name]['kinds']):,.0f} req/s, {runs[name]['rss_mib']:.0f} MiB")
+    saved = None
+    if options.model:
+        instance.restart("--with-worker", **model_of(options))
+        saved = saving(instance, options, say)
+        instance.trim_log()
     regenerated = regenerate(instance, tenant, options, say)
     instance.trim_log()
     if instance.errors:
         raise Failed(f"the service logged errors: {instance.errors[0]}")
-    document = {**report.surroundings(instance, options), "mixed": runs, "regeneration": regenerated}
+    document = {**report.surroundings(instance, options), "mixed": runs, "saving": saved, "regeneration": regenerated}
     return page(document, options), document
 
 
@@ -98,6 +105,8 @@ def page(document, options):
                   f"{run['rss_mib']:.0f} MiB, peak {run['peak_mib']:.0f} (goal {goal}{verdict}). Catalogues: "
                   f"{cache['hits'] / asked:.1%} of {asked:,} were there, {cache['users']:,} users in "
                   f"{cache['bytes'] / 2**20:.0f} MiB. Cores busy: {cores}.", ""]
+    if document["saving"]:
+        lines += [*saving_lines(document["saving"]), ""]
     again = document["regeneration"]
     lines += [f"**{again['users']:,} snapshots made anew** while {again['per_second']} reads per second go on "
               f"({again['skills']} skills each): {again['seconds']:.0f} s, {again['jobs_per_second']:,.0f} a second, beginning "

@@ -13,7 +13,7 @@ from . import mcp
 from .instance import Failed, ask
 from .statements import SQL, render
 
-SLUG, ISSUER = "bench", "knowhow-bench"
+SLUG = "bench"
 GROWTH_FIRST = 100_001
 COPY_AT_ONCE = 1000
 WORDS = ("agent answer archive budget calendar check customer deploy draft escalate export file follow format header "
@@ -31,8 +31,8 @@ TOPICS = ("aquarium bakery beehive bicycle bonsai bridge camera candle canoe car
 class Tenant:
     """What was seeded, and who may ask for it."""
 
-    def __init__(self, instance, users, skills):
-        self.instance, self.users = instance, users
+    def __init__(self, instance, users, skills, slug=SLUG):
+        self.instance, self.users, self.slug, self.issuer = instance, users, slug, f"knowhow-{slug}"
         self.secret = secrets.token_hex(32)
         self.words = random.Random(7)
         self.skills = [{"name": f"skill-{k:03}"} for k in range(1, skills + 1)]
@@ -52,7 +52,7 @@ class Tenant:
     def token(self, number, hours=6):
         """A JWT (HS256) of a user."""
         now = int(time.time())
-        claims = {"iss": ISSUER, "aud": "knowhow", "sub": f"user-{number}", "tid": SLUG, "roles": ["user"],
+        claims = {"iss": self.issuer, "aud": "knowhow", "sub": f"user-{number}", "tid": self.slug, "roles": ["user"],
                   "iat": now, "nbf": now, "exp": now + hours * 3600}
         head, payload = (encode(json.dumps(part, separators=(",", ":")).encode())
                          for part in ({"alg": "HS256", "typ": "JWT"}, claims))
@@ -64,7 +64,7 @@ class Tenant:
         `with_skills` (2n). Where a worker with a model is at work, they have vectors too."""
         self.make_tenant()
         self.instance.psql(render("functions.sql"))
-        self.id = self.instance.psql(f"select tenant_id from tenants where slug = '{SLUG}'")
+        self.id = self.instance.psql(f"select tenant_id from tenants where slug = '{self.slug}'")
         self.make_users(1, 3 * self.users)
         self.save(1, self.skills, 3100)
         calls = [f"use {skill['name']} for this one, please" for skill in self.skills[:2]]
@@ -96,8 +96,8 @@ class Tenant:
         """A tenant with room to grow, without starter skills, whose tokens this program can sign."""
         operator = self.instance.knowhow("token", "--operator", "--user", "bench")
         settings = {"starter_skills": False, "skills_per_user": 1_000_000, "bytes_per_user": 1 << 40}
-        requests = [("/v1/admin/tenants", {"slug": SLUG, "name": "Benchmark", "settings": settings}),
-                    (f"/v1/admin/issuers?tenant={SLUG}", {"iss": ISSUER, "algorithm": "HS256", "secret": self.secret})]
+        requests = [("/v1/admin/tenants", {"slug": self.slug, "name": "Benchmark", "settings": settings}),
+                    (f"/v1/admin/issuers?tenant={self.slug}", {"iss": self.issuer, "algorithm": "HS256", "secret": self.secret})]
         for path, body in requests:
             status, _, answer = self.instance.ask("POST", path, operator, body)
             if status != 201:

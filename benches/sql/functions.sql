@@ -66,6 +66,7 @@ jsonb_build_object('name', v_name, 'description', v_description)
 true
 v_version is null
 null::text
+false
 @end
 end
 $function$;

@@ -7,6 +7,7 @@ use knowhow_domain::{Clock, Error, Limits, Result};
 use knowhow_store::{Database, Gate, walls};
 
 use crate::Models;
+use crate::jobs::AtOnce;
 use crate::recall::Catalogues;
 use crate::snapshots::KnownSnapshots;
 
@@ -25,6 +26,8 @@ pub struct App {
     pub models: Arc<Models>,
     /// What recall knows of users; one for the whole process.
     pub catalogues: Arc<Catalogues>,
+    /// Whose changed skills are being embedded at once; one for the whole process.
+    pub at_once: Arc<AtOnce>,
     /// Which snapshots were just given out; one for the whole process.
     pub snapshots: Arc<KnownSnapshots>,
     /// How long a snapshot is given to sessions that begin.

@@ -2,18 +2,22 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use knowhow_domain::UserId;
 use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
+use crate::Priority;
 use crate::chat::{ChatError, ChatModel};
 use crate::embed::{Cache, EmbedError, Embedder, HttpEmbedder, LocalEmbedder, LocalSettings};
 use crate::remote::RemoteSettings;
 
-/// Texts that may wait for the model in this process, for turns and for jobs each.
+/// Texts that may wait for the model in this process, of each priority.
 const QUEUE: usize = 512;
+/// Longest wait for the vector of what was just changed; then it is its job's.
+const CHANGED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Which models there are. A server of embeddings goes before a folder.
 #[derive(Default)]
@@ -123,7 +127,17 @@ impl Models {
         deadline: Option<Instant>,
     ) -> Result<Arc<[f32]>, EmbedError> {
         let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
-        self.messages.embed(embedder, user, text, deadline).await
+        self.messages.embed(embedder, (user, text), Priority::Turn, deadline).await
+    }
+
+    /// The vector of what a user has just changed; remembered likewise.
+    ///
+    /// # Errors
+    /// Where there is none within a time in which a job has made it.
+    pub(crate) async fn embed_changed(&self, user: UserId, text: &str) -> Result<Arc<[f32]>, EmbedError> {
+        let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
+        let deadline = Some(Instant::now() + CHANGED_WITHIN);
+        self.messages.embed(embedder, (user, text), Priority::Change, deadline).await
     }
 
     /// The vector of a message that was embedded a while ago, and the model that made it.

@@ -5,6 +5,8 @@
 pub enum Priority {
     /// Somebody, for an answer: goes first.
     Turn,
-    /// A job.
+    /// Somebody, later: what they have just changed comes before what nobody waits for.
+    Change,
+    /// Nobody: bulk.
     Background,
 }

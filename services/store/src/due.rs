@@ -41,7 +41,7 @@ pub async fn enqueue_snapshots(
             limit $4
         )
         select count(app.enqueue_for(tenant_id, user_id, $1, jsonb_build_object('index_budget', index_budget),
-                                     index_budget::text))
+                                     index_budget::text, true))
         from due",
     )
     .bind(task)
@@ -80,7 +80,7 @@ pub async fn end_silent_sessions(db: &Database, task: &str, now: DateTime<Utc>, 
             returning s.tenant_id, s.user_id, s.session_id
         )
         select count(app.enqueue_for(tenant_id, user_id, $4, jsonb_build_object('session_id', session_id),
-                                     session_id::text)) as "jobs!"
+                                     session_id::text, true)) as "jobs!"
         from ended"#,
         now,
         now - CONVERSATION_GAP,

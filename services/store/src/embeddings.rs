@@ -60,25 +60,27 @@ pub async fn find_pending(tx: &mut TenantTx, model: &str, skill: SkillId) -> Res
     Ok(row.map(Row::pending))
 }
 
-/// Some of the user's skills that have no vector of this model.
+/// Some of the user's skills that have no vector of this model, in an order by the skill that is asked about: of jobs that
+/// run at once each finds others.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_stale(tx: &mut TenantTx, model: &str, limit: i64) -> Result<Vec<Pending>> {
+pub async fn list_stale(tx: &mut TenantTx, model: &str, asked: SkillId, limit: i64) -> Result<Vec<Pending>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let rows = sqlx::query_as!(
         Row,
         r#"-- embeddings.list_stale
         select s.skill_id, s.name, s.description, s.triggers, null::bytea as text_digest
         from skills s
-        where s.tenant_id = $1 and s.user_id = $2 and not exists (
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id <> $4 and not exists (
             select from skill_embeddings e
             where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3)
-        order by s.skill_id
-        limit $4"#,
+        order by hashtextextended(s.skill_id::text, hashtextextended($4::text, 0))
+        limit $5"#,
         tenant,
         user,
         model,
+        asked.0,
         limit
     )
     .fetch_all(tx.conn())

@@ -36,7 +36,7 @@ pub async fn enqueue_stale_embeddings(
             order by s.tenant_id, s.user_id, s.skill_id
             limit $6
         ), stale as (
-            select app.enqueue_for(p.tenant_id, p.user_id, $1, jsonb_build_object('skill_id', p.id), p.id::text)
+            select app.enqueue_for(p.tenant_id, p.user_id, $1, jsonb_build_object('skill_id', p.id), p.id::text, true)
             from page p
             where not exists (select from skill_embeddings e
                               where e.tenant_id = p.tenant_id and e.user_id = p.user_id and e.skill_id = p.id
@@ -84,7 +84,7 @@ pub async fn enqueue_stale_memories(
                               where e.tenant_id = p.tenant_id and e.user_id = p.user_id and e.memory_id = p.id
                                 and e.model = $2)
         ), stale as (
-            select app.enqueue_for(o.tenant_id, o.user_id, $1, '{}', 'all')
+            select app.enqueue_for(o.tenant_id, o.user_id, $1, '{}', 'all', true)
             from owners o
             where not exists (select from graphile_worker._private_jobs j
                               where j.key = concat_ws(':', o.tenant_id, o.user_id, $1, 'all'))
@@ -132,7 +132,7 @@ pub async fn enqueue_stale_examples(
               and coalesce((t.settings ->> 'learn_from_use')::boolean, true)
               and coalesce((t.settings ->> 'example_days')::integer, 365) > 0
         ), stale as (
-            select app.enqueue_for(o.tenant_id, o.user_id, $1, '{}', 'all')
+            select app.enqueue_for(o.tenant_id, o.user_id, $1, '{}', 'all', true)
             from owners o
             where not exists (select from graphile_worker._private_jobs j
                               where j.key = concat_ws(':', o.tenant_id, o.user_id, $1, 'all'))

@@ -33,8 +33,8 @@ impl Cache {
     pub(crate) async fn embed(
         &self,
         embedder: &dyn Embedder,
-        user: UserId,
-        text: &str,
+        (user, text): (UserId, &str),
+        priority: Priority,
         deadline: Option<Instant>,
     ) -> Result<Arc<[f32]>, EmbedError> {
         let key = key(embedder, user, text);
@@ -43,7 +43,7 @@ impl Cache {
             loop {
                 let work = async {
                     asked.store(true, Ordering::Relaxed);
-                    let vectors = embedder.embed(vec![text.to_owned()], Priority::Turn, deadline).await?;
+                    let vectors = embedder.embed(vec![text.to_owned()], priority, deadline).await?;
                     vectors.into_iter().next().map(Arc::from).ok_or(EmbedError::Stopped)
                 };
                 match self.0.try_get_with(key, work).await.map_err(|error| EmbedError::clone(&error)) {

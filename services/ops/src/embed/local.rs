@@ -21,7 +21,7 @@ pub struct LocalSettings {
     pub folder: PathBuf,
     /// Threads that run it; each takes a core while there is work.
     pub threads: usize,
-    /// Texts that may wait, for turns and for jobs each.
+    /// Texts that may wait, of each priority.
     pub queue: usize,
 }
 
@@ -91,17 +91,21 @@ impl Drop for LocalEmbedder {
 
 fn work(encoder: &Encoder, queue: &Queue) {
     while let Some((priority, tasks)) = queue.next() {
-        if priority == Priority::Turn {
-            run_urgent(encoder, queue, tasks);
-            continue;
-        }
-        run(encoder, tasks, &mut || {
-            // A job's long text takes a tenth of a second; a turn does not wait for more than a layer of it.
-            while let Some(urgent) = queue.next_urgent() {
-                run_urgent(encoder, queue, urgent);
-            }
-        });
+        run_in_turn(encoder, queue, (priority, tasks));
     }
+}
+
+/// Runs a batch, and between its layers whatever goes before it: a long text takes a tenth of a second, and who is in more
+/// of a hurry does not wait for more than a layer of it.
+fn run_in_turn(encoder: &Encoder, queue: &Queue, (priority, tasks): (Priority, Vec<Task>)) {
+    if priority == Priority::Turn {
+        return run_urgent(encoder, queue, tasks);
+    }
+    run(encoder, tasks, &mut || {
+        while let Some(first) = queue.next_before(priority) {
+            run_in_turn(encoder, queue, first);
+        }
+    });
 }
 
 fn run_urgent(encoder: &Encoder, queue: &Queue, tasks: Vec<Task>) {

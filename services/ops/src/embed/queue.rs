@@ -1,4 +1,4 @@
-//! Texts that wait for the model: those of a turn before those of jobs, bounded, and dropped with whoever asked. Where
+//! Texts that wait for the model: those of a turn before what was just changed, that before bulk, bounded, and dropped with whoever asked. Where
 //! more come than can be done, those that would be late are told at once: a vector that comes too late helps nobody and
 //! makes the next one late as well.
 
@@ -16,6 +16,8 @@ use crate::Priority;
 const BATCH_BYTES: usize = 256;
 /// What a batch costs beside its texts, as bytes of text.
 const OVERHEAD_BYTES: usize = 16;
+/// Who goes first.
+const ORDER: [Priority; 3] = [Priority::Turn, Priority::Change, Priority::Background];
 /// Share of what is measured last in what is expected next.
 const NEWS: u32 = 8;
 
@@ -79,7 +81,7 @@ impl Task {
     }
 }
 
-/// The two lanes.
+/// The lanes, in which the first is served first.
 pub(super) struct Queue {
     lanes: Mutex<Lanes>,
     news: Condvar,
@@ -89,6 +91,7 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct Lanes {
     turn: VecDeque<Task>,
+    change: VecDeque<Task>,
     background: VecDeque<Task>,
     closed: bool,
     /// How long a byte of text takes, as of late.
@@ -136,21 +139,18 @@ impl Queue {
     pub(super) fn next(&self) -> Option<(Priority, Vec<Task>)> {
         let mut lanes = lock(&self.lanes);
         while !lanes.closed {
-            for priority in [Priority::Turn, Priority::Background] {
-                let batch = lanes.take_batch(priority);
-                if !batch.is_empty() {
-                    return Some((priority, batch));
-                }
+            if let Some(next) = lanes.take_first(&ORDER) {
+                return Some(next);
             }
             lanes = self.news.wait(lanes).unwrap_or_else(PoisonError::into_inner);
         }
         None
     }
 
-    /// The next batch of turns, where there is one.
-    pub(super) fn next_urgent(&self) -> Option<Vec<Task>> {
-        let batch = lock(&self.lanes).take_batch(Priority::Turn);
-        (!batch.is_empty()).then_some(batch)
+    /// The next batch that goes before one of `priority`, where there is one.
+    pub(super) fn next_before(&self, priority: Priority) -> Option<(Priority, Vec<Task>)> {
+        let before = ORDER.iter().position(|other| *other == priority).unwrap_or_default();
+        lock(&self.lanes).take_first(&ORDER[..before])
     }
 
     /// Notes how long a batch of so many bytes took.
@@ -170,8 +170,15 @@ impl Lanes {
     fn lane(&mut self, priority: Priority) -> &mut VecDeque<Task> {
         match priority {
             Priority::Turn => &mut self.turn,
+            Priority::Change => &mut self.change,
             Priority::Background => &mut self.background,
         }
+    }
+
+    /// A batch of the first of these lanes in which there is one.
+    fn take_first(&mut self, order: &[Priority]) -> Option<(Priority, Vec<Task>)> {
+        let mut batches = order.iter().map(|priority| (*priority, self.take_batch(*priority)));
+        batches.find(|(_, batch)| !batch.is_empty())
     }
 
     /// Texts from the front until they make a batch, without those that nobody waits for and those that it is too late

@@ -9,8 +9,13 @@ use super::embed_skill::EmbedSkill;
 use super::summarize_skill::SummarizeSkill;
 use crate::App;
 
-/// What follows when a skill is about to change, or to be made.
-pub(crate) fn follow_up<'a>(app: &'a App, before: Option<&SkillState>, document: &SkillDocument) -> FollowUp<'a> {
+/// What follows when a skill is about to change, or to be made, by one person or in bulk.
+pub(crate) fn follow_up<'a>(
+    app: &'a App,
+    is_bulk: bool,
+    before: Option<&SkillState>,
+    document: &SkillDocument,
+) -> FollowUp<'a> {
     let fields = document.fields();
     let differs = |other: fn(&SkillState, &SkillDocument) -> bool| before.is_none_or(|before| other(before, document));
     let says_else = differs(|before, now| before.description != now.fields().description);
@@ -20,10 +25,16 @@ pub(crate) fn follow_up<'a>(app: &'a App, before: Option<&SkillState>, document:
     let (embeds, summarizes) = (says_else || calls_else, says_else || does_else);
     FollowUp {
         tasks: tasks(app, embeds, fields.summary.is_none() && (summarizes || lacks_summary)),
+        is_bulk,
         outdates_vectors: embeds,
         replaced_by: app.models.embedder.as_deref().map(|embedder| embedder.model()),
         outdates_summary: summarizes,
     }
+}
+
+/// Whether a vector is to be made.
+pub(crate) fn embeds(follow_up: &FollowUp<'_>) -> bool {
+    follow_up.tasks.contains(&EmbedSkill::TASK)
 }
 
 /// The jobs about a skill that is put back: its vectors went with it.

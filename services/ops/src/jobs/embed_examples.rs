@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::embed_memories::embed;
 use super::{JobResult, UserJob};
-use crate::App;
+use crate::{App, Priority};
 use crate::embed::EmbedError;
 use crate::examples::SAME_UP_TO;
 
@@ -21,14 +21,14 @@ pub(super) struct EmbedExamples {}
 impl UserJob for EmbedExamples {
     const TASK: &'static str = "embed_examples";
 
-    async fn run(self, app: &App, principal: &Principal) -> JobResult {
+    async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
         let embedder = app.models.embedder.as_deref().ok_or(EmbedError::NoModel).map_err(Error::from)?;
         let mut after = Uuid::nil();
         while principal.settings().learns() {
             let stale = examples::list_stale(&app.db, principal, embedder.model(), after, BATCH).await?;
             let Some((last, _)) = stale.last() else { break };
             after = *last;
-            let made = embed(embedder, stale).await?;
+            let made = embed(embedder, stale, priority).await?;
             let mut tx = TenantTx::begin(&app.db, principal).await?;
             examples::put_vectors(&mut tx, embedder.model(), &made, SAME_UP_TO).await?;
             tx.commit().await?;

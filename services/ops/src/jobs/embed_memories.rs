@@ -18,7 +18,7 @@ pub(super) struct EmbedMemories {}
 impl UserJob for EmbedMemories {
     const TASK: &'static str = "embed_memories";
 
-    async fn run(self, app: &App, principal: &Principal) -> JobResult {
+    async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
         let embedder =
             app.models.embedder.as_deref().ok_or(EmbedError::NoModel).map_err(knowhow_domain::Error::from)?;
         let mut after = Uuid::nil();
@@ -26,7 +26,7 @@ impl UserJob for EmbedMemories {
             let stale = memories::list_stale(&app.db, principal, embedder.model(), after, BATCH).await?;
             let Some((last, _)) = stale.last() else { return Ok(()) };
             after = *last;
-            let made = embed(embedder, stale).await?;
+            let made = embed(embedder, stale, priority).await?;
             let mut tx = TenantTx::begin(&app.db, principal).await?;
             memories::put_embeddings(&mut tx, embedder.model(), &made, app.now()).await?;
             tx.commit().await?;
@@ -35,16 +35,20 @@ impl UserJob for EmbedMemories {
 }
 
 /// The vectors of texts by their ids. One that the model refuses for good is left out: a memory stays findable by its words.
-pub(super) async fn embed(embedder: &dyn Embedder, memories: Vec<(Uuid, String)>) -> Result<Vec<(Uuid, Vec<f32>)>> {
+pub(super) async fn embed(
+    embedder: &dyn Embedder,
+    memories: Vec<(Uuid, String)>,
+    priority: Priority,
+) -> Result<Vec<(Uuid, Vec<f32>)>> {
     let (ids, texts): (Vec<Uuid>, Vec<String>) = memories.into_iter().unzip();
-    match embedder.embed(texts.clone(), Priority::Background, None).await {
+    match embedder.embed(texts.clone(), priority, None).await {
         Ok(vectors) => return Ok(ids.into_iter().zip(vectors).collect()),
         Err(error) if error.is_transient() => return Err(error.into()),
         Err(_) => {}
     }
     let mut made = Vec::new();
     for (id, text) in ids.into_iter().zip(texts) {
-        match embedder.embed(vec![text], Priority::Background, None).await {
+        match embedder.embed(vec![text], priority, None).await {
             Ok(vectors) => made.extend(vectors.into_iter().map(|vector| (id, vector))),
             Err(error) if error.is_transient() => return Err(error.into()),
             Err(error) => tracing::warn!(%error, "a text was not embedded"),

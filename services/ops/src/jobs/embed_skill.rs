@@ -1,4 +1,5 @@
-//! Makes a skill's vector from its name, description and triggers, and those of other skills of the user that lack one.
+//! Makes a skill's vector from its name, description and triggers; in bulk, also those of other skills of the user that
+//! lack one.
 
 use knowhow_domain::recall::embedded_text;
 use knowhow_domain::{Result, SkillId, manifest};
@@ -10,9 +11,11 @@ use super::{JobResult, UserJob};
 use crate::embed::{EmbedError, Embedder, Vectors};
 use crate::{App, Priority};
 
-/// Skills whose vectors are made in one go: a batch costs half of what its texts cost one by one, and one new revision of
-/// the catalogue.
-const BATCH: i64 = 16;
+/// Other skills whose vectors a bulk job makes: all of them are one new revision of the catalogue, after which it is built
+/// anew.
+const OTHERS: i64 = 63;
+/// Those of them that are embedded in one go: a batch costs half of what its texts cost one by one.
+const CHUNK: usize = 16;
 
 #[derive(Deserialize)]
 pub(super) struct EmbedSkill {
@@ -22,39 +25,64 @@ pub(super) struct EmbedSkill {
 impl UserJob for EmbedSkill {
     const TASK: &'static str = "embed_skill";
 
-    async fn run(self, app: &App, principal: &Principal) -> JobResult {
+    async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
         let embedder = app.models.embedder.as_deref().ok_or_else(|| refusal(EmbedError::NoModel))?;
-        let mut pending = self.collect(app, principal, embedder.model()).await?;
-        if pending.is_empty() {
+        let others = if priority == Priority::Background { OTHERS } else { 0 };
+        let Some((asked, others)) = collect(app, principal, self.skill_id, (embedder.model(), others)).await? else {
             return Ok(());
+        };
+        let asked = std::slice::from_ref(&asked);
+        let mut made = with(asked, embed(embedder, asked, priority).await.map_err(refusal)?);
+        for chunk in others.chunks(CHUNK) {
+            match embed(embedder, chunk, priority).await {
+                Ok(vectors) => made.extend(with(chunk, vectors)),
+                // Each of them has a job of its own.
+                Err(error) if error.is_transient() => break,
+                Err(_) => {}
+            }
         }
-        let mut vectors = embed(embedder, &pending).await;
-        if pending.len() > 1 && vectors.as_ref().is_err_and(|error| !error.is_transient()) {
-            // One of the others may be at fault; it has a job of its own.
-            pending.truncate(1);
-            vectors = embed(embedder, &pending).await;
-        }
-        let made: Vec<Embedding> = pending
-            .into_iter()
-            .zip(vectors.map_err(refusal)?)
-            .map(|(of, vector)| Embedding { text_digest: digest(&of), of, vector })
-            .collect();
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
-        embeddings::put_embeddings(&mut tx, embedder.model(), &made, app.now()).await?;
-        Ok(tx.commit().await?)
+        put(app, principal, embedder, &made).await?;
+        Ok(())
     }
 }
 
-impl EmbedSkill {
-    /// The skill, and behind it others that have no vector; nothing where it is gone or its own is good.
-    async fn collect(&self, app: &App, principal: &Principal, model: &str) -> Result<Vec<Pending>> {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
-        let asked = embeddings::find_pending(&mut tx, model, self.skill_id).await?;
-        let Some(asked) = asked.filter(|pending| !is_good(pending)) else { return Ok(Vec::new()) };
-        let others = embeddings::list_stale(&mut tx, model, BATCH).await?;
-        tx.commit().await?;
-        Ok(std::iter::once(asked).chain(others.into_iter().filter(|other| other.skill != self.skill_id)).collect())
+/// Makes one skill's vector, unless it is good or the skill gone.
+pub(super) async fn embed_now(app: &App, principal: &Principal, skill: SkillId) -> Result<()> {
+    let Some(embedder) = app.models.embedder.as_deref() else { return Ok(()) };
+    let Some((asked, _)) = collect(app, principal, skill, (embedder.model(), 0)).await? else { return Ok(()) };
+    // A new skill was just compared with others by this very vector.
+    let vector =
+        app.models.embed_changed(principal.user()?, &text(&asked)).await.map_err(knowhow_domain::Error::from)?;
+    put(app, principal, embedder, &with(&[asked], vec![vector.to_vec()])).await
+}
+
+/// The skill, and so many others that have no vector; nothing where it is gone or its own is good.
+async fn collect(
+    app: &App,
+    principal: &Principal,
+    skill: SkillId,
+    (model, others): (&str, i64),
+) -> Result<Option<(Pending, Vec<Pending>)>> {
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let asked = embeddings::find_pending(&mut tx, model, skill).await?;
+    let Some(asked) = asked.filter(|pending| !is_good(pending)) else { return Ok(None) };
+    let mut stale = Vec::new();
+    if others > 0 {
+        stale = embeddings::list_stale(&mut tx, model, skill, others).await?;
     }
+    tx.commit().await?;
+    Ok(Some((asked, stale)))
+}
+
+async fn put(app: &App, principal: &Principal, embedder: &dyn Embedder, made: &[Embedding]) -> Result<()> {
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    embeddings::put_embeddings(&mut tx, embedder.model(), made, app.now()).await?;
+    tx.commit().await
+}
+
+fn with(pending: &[Pending], vectors: Vectors) -> Vec<Embedding> {
+    let pairs = pending.iter().cloned().zip(vectors);
+    pairs.map(|(of, vector)| Embedding { text_digest: digest(&of), of, vector }).collect()
 }
 
 fn is_good(pending: &Pending) -> bool {
@@ -69,8 +97,8 @@ fn text(pending: &Pending) -> String {
     embedded_text(&pending.name, &pending.description, &pending.triggers)
 }
 
-async fn embed(embedder: &dyn Embedder, pending: &[Pending]) -> Result<Vectors, EmbedError> {
-    embedder.embed(pending.iter().map(text).collect(), Priority::Background, None).await
+async fn embed(embedder: &dyn Embedder, pending: &[Pending], priority: Priority) -> Result<Vectors, EmbedError> {
+    embedder.embed(pending.iter().map(text).collect(), priority, None).await
 }
 
 /// Worth another try whatever it is: a key that is wrong and a server that answers nonsense are put right some day.

@@ -6,7 +6,7 @@ use knowhow_store::Principal;
 use knowhow_store::queue::{Claimed, Job, JobError, Task};
 use serde::de::DeserializeOwned;
 
-use crate::App;
+use crate::{App, Priority};
 
 pub(super) type JobResult = Result<(), JobError>;
 
@@ -14,7 +14,8 @@ pub(super) type JobResult = Result<(), JobError>;
 pub(super) trait UserJob: DeserializeOwned + Send + 'static {
     const TASK: &'static str;
 
-    fn run(self, app: &App, principal: &Principal) -> impl Future<Output = JobResult> + Send;
+    /// Does it; `priority` is that of its questions to a model.
+    fn run(self, app: &App, principal: &Principal, priority: Priority) -> impl Future<Output = JobResult> + Send;
 }
 
 /// A job for all tenants.
@@ -41,8 +42,9 @@ impl<J: UserJob> Job for OfUser<J> {
 
     async fn run(&self, claimed: Claimed) -> JobResult {
         let ids: J = claimed.ids()?;
+        let priority = if claimed.is_bulk() { Priority::Background } else { Priority::Change };
         match self.0.gate.by_claimed_job(&claimed).await? {
-            Some(principal) => ids.run(&self.0, &principal).await,
+            Some(principal) => ids.run(&self.0, &principal, priority).await,
             // Nobody is left to do it for.
             None => Ok(()),
         }

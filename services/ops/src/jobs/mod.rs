@@ -1,6 +1,7 @@
 //! What the worker does, one file for each job. A job's payload is ids; it may run twice and has one effect; it holds no
 //! transaction while a model works.
 
+mod at_once;
 mod calls;
 mod embed_examples;
 mod embed_memories;
@@ -14,7 +15,9 @@ mod render_snapshots;
 mod summarize_conversation;
 mod summarize_skill;
 
-pub(crate) use calls::{follow_up, task_for_examples, tasks_after_restore};
+pub use at_once::AtOnce;
+pub(crate) use at_once::embed_at_once;
+pub(crate) use calls::{embeds, follow_up, task_for_examples, tasks_after_restore};
 use kinds::{JobResult, SystemJob, UserJob, of_system, of_user};
 
 use knowhow_store::queue::Task;

@@ -4,8 +4,8 @@ use knowhow_store::Principal;
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
-use crate::App;
 use crate::snapshots::{Cause, render};
+use crate::{App, Priority};
 
 #[derive(Deserialize)]
 pub(super) struct RenderSnapshot {
@@ -15,7 +15,7 @@ pub(super) struct RenderSnapshot {
 impl UserJob for RenderSnapshot {
     const TASK: &'static str = "render_snapshot";
 
-    async fn run(self, app: &App, principal: &Principal) -> JobResult {
+    async fn run(self, app: &App, principal: &Principal, _: Priority) -> JobResult {
         render(app, principal, self.index_budget, Cause::Age).await?;
         Ok(())
     }

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{JobResult, UserJob};
-use crate::App;
 use crate::conversations::summarize_session;
+use crate::{App, Priority};
 
 #[derive(Deserialize)]
 pub(super) struct SummarizeConversation {
@@ -16,7 +16,7 @@ pub(super) struct SummarizeConversation {
 impl UserJob for SummarizeConversation {
     const TASK: &'static str = "summarize_conversation";
 
-    async fn run(self, app: &App, principal: &Principal) -> JobResult {
+    async fn run(self, app: &App, principal: &Principal, _: Priority) -> JobResult {
         Ok(summarize_session(app, principal, self.session_id).await?)
     }
 }

@@ -6,8 +6,8 @@ use knowhow_store::{Principal, TenantTx};
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
-use crate::App;
 use crate::summarize::{MadeBy, summarize_skill};
+use crate::{App, Priority};
 
 #[derive(Deserialize)]
 pub(super) struct SummarizeSkill {
@@ -17,7 +17,7 @@ pub(super) struct SummarizeSkill {
 impl UserJob for SummarizeSkill {
     const TASK: &'static str = "summarize_skill";
 
-    async fn run(self, app: &App, principal: &Principal) -> JobResult {
+    async fn run(self, app: &App, principal: &Principal, _: Priority) -> JobResult {
         let Some(loaded) = skills::peek(&app.db, principal, &SkillKey::Id(self.skill_id)).await? else {
             return Ok(());
         };

@@ -28,8 +28,8 @@ pub(crate) use error::complaint;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(3);
-/// Requests in flight at once, for turns and for jobs.
-const PLACES: (usize, usize) = (32, 4);
+/// Requests in flight at once, for turns, for what was just changed, and for bulk.
+const PLACES: [usize; 3] = [32, 8, 4];
 
 /// Which server, and how to treat it.
 #[derive(Clone)]
@@ -55,7 +55,8 @@ pub(crate) struct Remote {
     answer_bytes: usize,
     breaker: Breaker,
     turns: Semaphore,
-    jobs: Semaphore,
+    changes: Semaphore,
+    bulk: Semaphore,
 }
 
 impl Remote {
@@ -83,8 +84,9 @@ impl Remote {
         let client = Client::builder().redirect(Policy::none()).no_proxy().user_agent("knowhow");
         let client = client.connect_timeout(settings.timeout.min(CONNECT)).timeout(settings.timeout).build();
         let client = client.map_err(|error| RemoteError::Setting(format!("no HTTP client: {error}")))?;
-        let (turns, jobs) = (Semaphore::new(PLACES.0), Semaphore::new(PLACES.1));
-        Ok(Self { client, endpoint, authorization, settings, answer_bytes, breaker: Breaker::default(), turns, jobs })
+        let [turns, changes, bulk] = PLACES.map(Semaphore::new);
+        let breaker = Breaker::default();
+        Ok(Self { client, endpoint, authorization, settings, answer_bytes, breaker, turns, changes, bulk })
     }
 
     /// The model's name.
@@ -106,7 +108,11 @@ impl Remote {
         question: &impl Serialize,
         read: impl Fn(&[u8]) -> Result<T, RemoteError>,
     ) -> Result<T, RemoteError> {
-        let places = if priority == Priority::Turn { &self.turns } else { &self.jobs };
+        let places = match priority {
+            Priority::Turn => &self.turns,
+            Priority::Change => &self.changes,
+            Priority::Background => &self.bulk,
+        };
         // The semaphores are never closed.
         let _place = places.acquire().await;
         let mut retry = 0;

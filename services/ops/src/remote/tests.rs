@@ -160,13 +160,13 @@ async fn who_gives_up_makes_room() {
     let mut waiting: Vec<_> = (0..40).map(|_| Box::pin(ask(&remote))).collect();
     tokio::select! {
         _ = futures_util::future::select_all(&mut waiting) => panic!("it hangs"),
-        () = until(|| fake.seen().len() == super::PLACES.0) => {}
+        () = until(|| fake.seen().len() == super::PLACES[0]) => {}
     }
     assert_eq!(remote.turns.available_permits(), 0);
     fake.replies([Reply::body("hello")]);
     drop(waiting);
     assert_eq!(ask(&remote).await.unwrap(), "hello");
-    assert_eq!(remote.turns.available_permits(), super::PLACES.0);
+    assert_eq!(remote.turns.available_permits(), super::PLACES[0]);
 }
 
 async fn until(mut is_so: impl FnMut() -> bool) {

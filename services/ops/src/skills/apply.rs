@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
-use knowhow_domain::{Error, FieldError, ResourceEntry, Result, SkillDocument, SkillName, manifest};
+use knowhow_domain::{Error, FieldError, ResourceEntry, Result, SkillDocument, SkillId, SkillName, manifest};
 use knowhow_store::skills::{self, Change, ChangeKind, Loaded, Locked, SkillKey, Source};
 use knowhow_store::{Principal, TenantTx};
 use serde_json::Value;
@@ -16,8 +17,32 @@ use crate::{App, Call, jobs};
 pub(super) struct Origin<'a> {
     pub(super) principal: &'a Principal,
     pub(super) call: &'a Call,
-    pub(super) kind: ChangeKind,
-    pub(super) source: Source,
+    kind: ChangeKind,
+    source: Source,
+    is_bulk: bool,
+    /// The skill that says something else since, which is to be embedded.
+    says_else: OnceLock<SkillId>,
+}
+
+impl<'a> Origin<'a> {
+    /// One person.
+    pub(super) fn new(principal: &'a Principal, call: &'a Call, kind: ChangeKind, source: Source) -> Self {
+        Self { principal, call, kind, source, is_bulk: false, says_else: OnceLock::new() }
+    }
+
+    /// One of many changes, for whose vectors nobody waits.
+    pub(super) fn in_bulk(self) -> Self {
+        Self { is_bulk: true, ..self }
+    }
+
+    /// Makes the change durable, and begins what is done at once after that.
+    pub(super) async fn commit(&self, app: &App, tx: TenantTx) -> Result<()> {
+        tx.commit().await?;
+        if let Some(skill) = self.says_else.get().filter(|_| !self.is_bulk) {
+            jobs::embed_at_once(app, self.principal, *skill);
+        }
+        Ok(())
+    }
 }
 
 /// The state a verb wants.
@@ -86,11 +111,14 @@ async fn write(
         source: origin.source,
         kind: origin.kind,
         session: origin.call.session.as_deref(),
-        follow_up: jobs::follow_up(app, before, &proposal.document),
+        follow_up: jobs::follow_up(app, origin.is_bulk, before, &proposal.document),
         request_digest: proposal.request_digest,
         now: app.now(),
     };
     let Some(written) = skills::write(tx, &change).await? else { return Ok(None) };
+    if jobs::embeds(&change.follow_up) {
+        origin.says_else.get_or_init(|| written.id);
+    }
     let after = After {
         name: proposal.name.as_str(),
         fields: proposal.document.fields(),

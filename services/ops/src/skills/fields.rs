@@ -105,7 +105,7 @@ async fn change(
     (input, edits): (&PutFields, &FieldEdits),
 ) -> Result<SavedSkill> {
     let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let origin = Origin { principal, call, kind: ChangeKind::Save, source: source(principal, call) };
+    let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
     let saved = call
         .once(app, &mut tx, &("fields", asked, input), async |tx| {
             let applied = apply(app, tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
@@ -132,7 +132,7 @@ async fn change(
             Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
         })
         .await?;
-    tx.commit().await?;
+    origin.commit(app, tx).await?;
     Ok(saved)
 }
 

@@ -15,6 +15,9 @@ use crate::archive::{self, Entry, Folder, Found};
 use crate::examples::{self, EXAMPLES_FILE, ImportedExamples, ReadLines};
 use crate::{App, Call, compute};
 
+/// Skills of one import that one person waits for; with more it is bulk.
+const FEW: usize = 16;
+
 /// A file as it was uploaded.
 pub struct Upload {
     /// What the client calls it.
@@ -101,11 +104,16 @@ pub async fn import_skills(
     .await?;
     let mut report = ImportReport { strays, ..ImportReport::default() };
     let mut names = HashSet::new();
+    let is_bulk = skills.len() > FEW;
     for (index, (path, skill)) in skills.into_iter().enumerate() {
         let call = part_of(call, index);
         let imported = match skill {
             Ok((name, _)) if !names.insert(name.clone()) => Err(duplicate(&name)),
-            Ok((name, skill)) => import(app, principal, &call, &name, &skill).await,
+            Ok((name, skill)) => {
+                let origin = Origin::new(principal, &call, ChangeKind::Import, Source::Import);
+                let origin = if is_bulk { origin.in_bulk() } else { origin };
+                import(app, &origin, &name, &skill).await
+            }
             Err(refusal) => Err(refusal),
         };
         report.add(path, imported)?;
@@ -235,22 +243,22 @@ struct Done {
     fixed: bool,
 }
 
-async fn import(app: &App, principal: &Principal, call: &Call, name: &SkillName, skill: &Readable) -> Result<Done> {
-    let origin = Origin { principal, call, kind: ChangeKind::Import, source: Source::Import };
+async fn import(app: &App, origin: &Origin<'_>, name: &SkillName, skill: &Readable) -> Result<Done> {
     let entries: Vec<&ResourceEntry> = skill.resources.iter().flatten().map(|(entry, _)| entry).collect();
     let request = ("import", name.as_str(), manifest::hex(&skill.document.digest()), entries);
     let key = SkillKey::Name(name.as_str().to_owned());
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let done = call
+    let mut tx = TenantTx::begin(&app.db, origin.principal).await?;
+    let done = origin
+        .call
         .once(app, &mut tx, &request, async |tx| {
-            let applied = apply(app, tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+            let applied = apply(app, tx, &key, origin, async |_: &mut TenantTx, current: Option<&Locked>| {
                 Ok(Some(skill.proposal(name, current)))
             })
             .await?;
             Ok(Done::of(applied, skill.fixed))
         })
         .await?;
-    tx.commit().await?;
+    origin.commit(app, tx).await?;
     Ok(done)
 }
 

@@ -70,7 +70,7 @@ async fn change(
     (asked, key): (&str, &SkillKey),
     input: &PatchSkill,
 ) -> Result<Patched> {
-    let origin = Origin { principal, call, kind: ChangeKind::Patch, source: source(principal, call) };
+    let origin = Origin::new(principal, call, ChangeKind::Patch, source(principal, call));
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let patched = call
         .once(app, &mut tx, &("patch", asked, input), async |tx| {
@@ -99,7 +99,7 @@ async fn change(
             Ok(Patched { skill: applied.skill, unchanged: applied.unchanged, replacements, matched })
         })
         .await?;
-    tx.commit().await?;
+    origin.commit(app, tx).await?;
     Ok(patched)
 }
 

@@ -101,7 +101,7 @@ async fn change(
 ) -> Result<SavedSkill> {
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
-    let origin = Origin { principal, call, kind: ChangeKind::Save, source: source(principal, call) };
+    let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
     let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let saved = call
@@ -124,7 +124,7 @@ async fn change(
                 Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
             })
             .await?;
-        tx.commit().await?;
+        origin.commit(app, tx).await?;
         Ok(saved)
     })
     .await?;

@@ -89,7 +89,7 @@ pub async fn save_skill(
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
     let draft = Draft::of(app, input)?;
-    let origin = Origin { principal, call, kind: ChangeKind::Save, source: source(principal, call) };
+    let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let mut saved = call
         .once(app, &mut tx, &("save", create_only, input), async |tx| {
@@ -106,7 +106,7 @@ pub async fn save_skill(
             Ok(Saved::of(applied))
         })
         .await?;
-    tx.commit().await?;
+    origin.commit(app, tx).await?;
     if saved.created {
         saved.skill.similar = find_similar(app, principal, &saved.skill.skill).await;
     }

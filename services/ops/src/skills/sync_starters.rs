@@ -37,7 +37,7 @@ pub async fn sync_starters(app: &App, principal: &Principal) -> Result<()> {
     let (release, known) = installs::lock(&mut tx).await?;
     if release.as_deref() != Some(RELEASE.as_slice()) {
         let call = Call::default();
-        let origin = Origin { principal, call: &call, kind: ChangeKind::Sync, source: Source::Starter };
+        let origin = Origin::new(principal, &call, ChangeKind::Sync, Source::Starter).in_bulk();
         let mut installed = Vec::new();
         for starter in STARTERS {
             let before = known.iter().find(|i| i.name == starter.name);

@@ -131,7 +131,7 @@ pub async fn rollback_skill(
 ) -> Result<SavedSkill> {
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
-    let origin = Origin { principal, call, kind: ChangeKind::Rollback, source: source(principal, call) };
+    let origin = Origin::new(principal, call, ChangeKind::Rollback, source(principal, call));
     let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let saved = call
@@ -153,7 +153,7 @@ pub async fn rollback_skill(
                 Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
             })
             .await?;
-        tx.commit().await?;
+        origin.commit(app, tx).await?;
         Ok(saved)
     })
     .await?;

@@ -11,6 +11,7 @@ use actix_web::{HttpRequest, HttpResponse, HttpServer};
 use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
+use knowhow_ops::jobs::AtOnce;
 use knowhow_ops::snapshots::KnownSnapshots;
 use knowhow_ops::{App, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
@@ -48,6 +49,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
         refusals: Refusals::new(config.wrong_credentials_per_minute),
     });
     let catalogues = Arc::new(config.catalogues());
+    let at_once = Arc::<AtOnce>::default();
     let snapshots = Arc::<KnownSnapshots>::default();
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
@@ -65,6 +67,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             limits: limits.clone(),
             models: models.clone(),
             catalogues: catalogues.clone(),
+            at_once: at_once.clone(),
             snapshots: snapshots.clone(),
             snapshot_lifetime,
         };

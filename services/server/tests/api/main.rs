@@ -16,6 +16,7 @@ mod talk;
 
 mod admin;
 mod archives;
+mod at_once;
 mod cli;
 mod concurrency;
 mod conversations;

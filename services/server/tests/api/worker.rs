@@ -21,7 +21,8 @@ use crate::service::{Service, knowhow, login_url_of, migrated, owner_url, poll, 
 use crate::signing;
 use crate::sql::{execute, execute_at};
 
-/// A server of embeddings that can be told to think for ever. It refuses texts with the word `poison`.
+/// A server of embeddings that can be told to think for ever, but for texts with the word `urgent`. It refuses texts with
+/// the word `poison`.
 struct Fake {
     url: String,
     asked: Arc<AtomicUsize>,
@@ -63,7 +64,7 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, thinks: &AtomicBool, refus
     reader.read_exact(&mut body).ok()?;
     let question: Value = serde_json::from_slice(&body).ok()?;
     asked.fetch_add(1, Ordering::SeqCst);
-    while thinks.load(Ordering::SeqCst) {
+    while thinks.load(Ordering::SeqCst) && !question["input"].to_string().contains("urgent") {
         std::thread::sleep(Duration::from_millis(5));
     }
     let texts = question["input"].as_array()?;
@@ -121,8 +122,25 @@ impl Ground {
         Service::start(&self.with(&self.login(), more))
     }
 
-    fn work(&self, more: &[(&str, &str)]) -> Service {
+    /// A worker on it.
+    pub fn work(&self, more: &[(&str, &str)]) -> Service {
         Service::work(&self.with(&self.login(), more))
+    }
+
+    /// Has the model think until it is told otherwise.
+    pub fn think(&self, thinks: bool) {
+        self.fake.thinks.store(thinks, Ordering::SeqCst);
+    }
+
+    /// How often the model was asked.
+    pub fn asked(&self) -> usize {
+        self.fake.asked.load(Ordering::SeqCst)
+    }
+
+    /// Waits for the vectors that servers make at once, and takes them away, so that the jobs have something to do.
+    fn forget_vectors(&self, count: u64) {
+        poll("vectors at once", || (self.count("skill_embeddings") == count).then_some(()));
+        execute_at(&self.owner, "delete from skill_embeddings");
     }
 
     /// How many rows there are.
@@ -170,10 +188,12 @@ async fn every_job_of_a_worker_that_is_killed_has_one_effect() {
     let service = ground.serve(&[]);
     let world = world(&service).await;
     let users: Vec<Caller> = (0..KILLS).map(|n| user(&world, &format!("u{n}"))).collect();
-    join_all(users.iter().map(|user| user.create(skill("plan")))).await;
+    for user in &users {
+        user.create(skill("plan")).await;
+    }
     assert_eq!(ground.count("graphile_worker._private_jobs where attempts = 0"), KILLS as u64);
+    ground.forget_vectors(KILLS as u64);
     ground.fake.thinks.store(true, Ordering::SeqCst);
-    // Saves ask for what is similar.
     let asked = ground.fake.asked.load(Ordering::SeqCst);
     for kill in 0..KILLS {
         // So long that none of them gets a dead one's job.
@@ -188,8 +208,8 @@ async fn every_job_of_a_worker_that_is_killed_has_one_effect() {
     let _workers = [ground.work(&soon), ground.work(&soon)];
     ground.idle();
     assert_eq!(ground.count("skill_embeddings where model = 'fake@3'"), KILLS as u64);
-    // One for the save, one for the vector.
-    assert_eq!(ground.count("user_catalogs where skill_count = 1 and revision = 2"), KILLS as u64);
+    // One for the save, one for the vector that was taken away, one for the job's.
+    assert_eq!(ground.count("user_catalogs where skill_count = 1 and revision = 3"), KILLS as u64);
 }
 
 #[tokio::test]
@@ -253,8 +273,9 @@ async fn a_worker_that_is_told_to_stop_finishes_or_gives_back() {
     let ground = Ground::new();
     let service = ground.serve(&[]);
     let world = world(&service).await;
-    ground.fake.thinks.store(true, Ordering::SeqCst);
     world.alice.create_all(&["plan"]).await;
+    ground.forget_vectors(1);
+    ground.fake.thinks.store(true, Ordering::SeqCst);
     let stopped = |grace: &str, meanwhile: &dyn Fn()| {
         let asked = ground.fake.asked.load(Ordering::SeqCst);
         let mut worker = ground.work(&[("KNOWHOW_SHUTDOWN_TIMEOUT_S", grace)]);
@@ -309,6 +330,10 @@ async fn a_worker_outlives_its_database() {
     ground.idle();
     wire.cut();
     world.alice.create_all(&["meanwhile"]).await;
+    ground.forget_vectors(2);
+    let again =
+        "select app.enqueue_for(tenant_id, user_id, 'embed_skill', jsonb_build_object('skill_id', skill_id), 'again')";
+    execute_at(&ground.owner, &format!("{again} from skills where name = 'before'"));
     poll("the loss to be noticed", || worker.log().contains("the worker lost its queue").then_some(()));
     wire.mend();
     ground.idle();

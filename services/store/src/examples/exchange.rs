@@ -90,7 +90,7 @@ pub async fn import(
             on conflict (tenant_id, user_id, skill_id, message_digest) do nothing
             returning example_id
         ), enqueued as (
-            select count(app.enqueue($8, '{}', 'all')) as jobs
+            select count(app.enqueue($8, '{}', 'all', true)) as jobs
             from (select from made limit 1) any_made where $8::text is not null
         )
         select f.skill_id is not null and jobs >= 0 as "has_skill!", m.example_id is not null as "is_new!"

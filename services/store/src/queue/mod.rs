@@ -4,6 +4,7 @@
 mod desk;
 mod driver;
 mod install;
+mod share;
 mod task;
 mod worker;
 

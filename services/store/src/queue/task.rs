@@ -15,6 +15,8 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
+use super::share::{Share, is_bulk};
+
 /// A kind of job. `run` may be called again for a job that was done already: what it does, it does once.
 pub trait Job: Send + Sync + 'static {
     /// The name in the queue.
@@ -43,12 +45,18 @@ impl From<Error> for JobError {
 pub struct Claimed {
     task: &'static str,
     payload: Value,
+    is_bulk: bool,
 }
 
 impl Claimed {
     /// The name of its task.
     pub fn task(&self) -> &'static str {
         self.task
+    }
+
+    /// Whether nobody waits for it.
+    pub fn is_bulk(&self) -> bool {
+        self.is_bulk
     }
 
     /// Whose it is; `None` for a job of the system.
@@ -133,7 +141,11 @@ impl<J: Job> TaskHandler for Handler<J> {
         let Some(Running(job)) = ctx.get_ext::<Running<J>>().cloned() else {
             return Err(Told("the task has no job".into()));
         };
-        let claimed = Claimed { task: J::TASK, payload: ctx.payload().clone() };
+        if let Some(share) = ctx.get_ext::<Share>() {
+            share.count(&ctx).await;
+        }
+        let is_bulk = is_bulk(*ctx.job().priority());
+        let claimed = Claimed { task: J::TASK, payload: ctx.payload().clone(), is_bulk };
         let done = AssertUnwindSafe(job.run(claimed)).catch_unwind().await;
         if let Some(Bell(bell)) = ctx.get_ext::<Bell>() {
             bell.notify_one();

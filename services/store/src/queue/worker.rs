@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 
 use super::MAX_ATTEMPTS;
 use super::driver::RoleDriver;
+use super::share::Share;
 use super::task::{Bell, Task};
 use crate::database::{connect_options, pool};
 use crate::tx::DatabaseRole;
@@ -84,7 +85,8 @@ async fn run(
     let timeout_ms = config.database.statement_timeout.as_millis();
     let driver = RoleDriver::new(pool.clone(), DatabaseRole::Queue, timeout_ms, bell.clone());
     let id = driver.worker();
-    let options = options(config, driver, tasks)?.add_extension(Bell(bell)).shutdown_signal(stop);
+    let options =
+        options(config, driver, tasks)?.add_extension(Bell(bell)).add_extension(Share::of(tasks)).shutdown_signal(stop);
     let worker = options.init().await.map_err(out_of_reach)?;
     id.get_or_init(|| worker.worker_id().clone());
     worker.run().await.map_err(out_of_reach)

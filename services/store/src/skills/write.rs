@@ -95,6 +95,8 @@ pub struct Change<'a> {
 pub struct FollowUp<'a> {
     /// Tasks of jobs about the skill, which are enqueued with the change.
     pub tasks: &'a [&'a str],
+    /// Whether nobody waits for those jobs: they come after what persons cause, and in turn with other tenants'.
+    pub is_bulk: bool,
     /// Whether what is embedded reads otherwise: vectors of the text before are removed, so that whoever has the model
     /// makes new ones.
     pub outdates_vectors: bool,
@@ -193,7 +195,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
             where $35 and e.tenant_id = $1 and e.user_id = $2 and e.skill_id = saved.skill_id
               and e.model is distinct from $36
         ), enqueued as (
-            select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text))
+            select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text, $37))
             from saved cross join unnest($33::text[]) task
         )
         select saved.skill_id, saved.version, saved.created_at, catalog.skill_count, catalog.byte_count
@@ -233,7 +235,8 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         change.follow_up.tasks as &[&str],
         change.follow_up.outdates_summary,
         change.follow_up.outdates_vectors,
-        change.follow_up.replaced_by
+        change.follow_up.replaced_by,
+        change.follow_up.is_bulk
     )
     .fetch_optional(tx.conn())
     .await

@@ -102,10 +102,12 @@ const QUEUE_GRANTS: &str = "
 /// Functions that run as their owner, and why that is no way around the policies.
 const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
     ("app.enqueue(text,jsonb,text)", "its job is the running transaction's own tenant's and user's, whoever calls"),
+    ("app.enqueue(text,jsonb,text,boolean)", "the same"),
     (
         "app.enqueue_for(uuid,uuid,text,jsonb,text)",
         "the system role alone may call it; it adds a job and shows nothing",
     ),
+    ("app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)", "the same"),
 ];
 
 /// Tables without rows of a tenant.
@@ -339,6 +341,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         [
             "app.current_lesson(text,timestamp with time zone)",
             "app.enqueue(text,jsonb,text)",
+            "app.enqueue(text,jsonb,text,boolean)",
             "app.find_session(text)",
             "app.is_tainted(text)",
             "app.tenant_id()",
@@ -348,7 +351,12 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
     let of_system = functions.replace("'knowhow_tenant'", "'knowhow_system'");
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, &of_system).await,
-        ["app.enqueue_for(uuid,uuid,text,jsonb,text)", "app.tenant_id()", "app.user_id()"]
+        [
+            "app.enqueue_for(uuid,uuid,text,jsonb,text)",
+            "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
+            "app.tenant_id()",
+            "app.user_id()",
+        ]
     );
 }
 

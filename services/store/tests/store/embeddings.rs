@@ -1,6 +1,6 @@
 //! The vectors of skills: put only where they fit, and seen by what is cached.
 
-use knowhow_domain::SkillId;
+use knowhow_domain::{SkillId, new_id};
 use knowhow_store::embeddings::{self, Embedding, Pending};
 use knowhow_store::{Principal, TenantTx, enqueue_stale_embeddings, queue};
 
@@ -21,7 +21,11 @@ async fn find(house: &House, principal: &Principal, skill: SkillId) -> Option<Pe
 
 async fn stale(house: &House, principal: &Principal, model: &str) -> Vec<String> {
     let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
-    embeddings::list_stale(&mut tx, model, 10).await.unwrap().into_iter().map(|p| p.name).collect()
+    let nothing = SkillId(new_id());
+    let stale = embeddings::list_stale(&mut tx, model, nothing, 10).await.unwrap();
+    let mut names: Vec<String> = stale.into_iter().map(|pending| pending.name).collect();
+    names.sort();
+    names
 }
 
 async fn put(house: &House, principal: &Principal, model: &str, of: Vec<Pending>) -> u64 {
@@ -43,7 +47,7 @@ async fn vectors_are_put_where_the_skill_still_says_the_same() {
         let written = save(&house.db, &alice, &Draft::text(name, "First.")).await.unwrap();
         pending.push(find(&house, &alice, written.id).await.unwrap());
     }
-    assert_eq!(stale(&house, &alice, MODEL).await, ["same", "body", "text", "gone"]);
+    assert_eq!(stale(&house, &alice, MODEL).await, ["body", "gone", "same", "text"]);
     assert!(find(&house, &bob, pending[0].skill).await.is_none());
     save(&house.db, &alice, &Draft::text("body", "Second.")).await.unwrap();
     let user = alice.user().unwrap().0;
@@ -111,4 +115,28 @@ async fn a_change_of_models_enqueues_every_skill_once() {
         assert_eq!(stale(&house, &alice, MODEL).await, [""; 0]);
     })
     .await;
+}
+
+/// So that jobs of one import that run at once do not all make the same vectors.
+#[tokio::test]
+async fn jobs_at_once_find_different_skills_to_take_along() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    let mut ids = Vec::new();
+    for n in 0..24 {
+        ids.push(save(&house.db, &alice, &Draft::text(&format!("skill-{n}"), "First.")).await.unwrap().id);
+    }
+    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut found = Vec::new();
+    for asked in [ids[0], ids[1]] {
+        let others = embeddings::list_stale(&mut tx, MODEL, asked, 8).await.unwrap();
+        let others: Vec<SkillId> = others.into_iter().map(|pending| pending.skill).collect();
+        assert!(others.len() == 8 && !others.contains(&asked));
+        found.push(others);
+    }
+    let both = found[0].iter().filter(|skill| found[1].contains(skill)).count();
+    assert!(both < 8, "{found:?}");
+    // Asked again, the same.
+    let again = embeddings::list_stale(&mut tx, MODEL, ids[0], 8).await.unwrap();
+    assert_eq!(again.into_iter().map(|pending| pending.skill).collect::<Vec<_>>(), found[0]);
 }

@@ -7,6 +7,7 @@ mod catalogue;
 mod concurrency;
 mod embeddings;
 mod examples;
+mod fairness;
 mod harness;
 mod isolation;
 mod matrix;

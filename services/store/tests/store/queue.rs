@@ -141,6 +141,7 @@ async fn nobody_enqueues_or_sees_for_another() {
         format!("jsonb_build_object('tenant_id', '{theirs_id}', 'user_id', '{alice_id}', 'skill_id', '{skill}')");
     let refused = [
         format!("select app.enqueue_for('{theirs_id}', '{alice_id}', '{TASK}', '{{}}', 'x')"),
+        format!("select app.enqueue_for('{theirs_id}', '{alice_id}', '{TASK}', '{{}}', 'x', true)"),
         format!("select graphile_worker.add_job('{TASK}')"),
         "insert into graphile_worker._private_jobs (task_id) values (1)".to_owned(),
         "select app.open_queue()".to_owned(),
@@ -154,8 +155,10 @@ async fn nobody_enqueues_or_sees_for_another() {
             conn.execute("rollback").await.unwrap();
         }
         conn.execute(AssertSqlSafe(as_mallory(role))).await.unwrap();
-        let enqueue = format!("select app.enqueue('{TASK}', {forged}, '{skill}')");
-        conn.execute(AssertSqlSafe(enqueue)).await.unwrap();
+        for bulk in ["", ", true"] {
+            let enqueue = format!("select app.enqueue('{TASK}', {forged}, '{skill}'{bulk})");
+            conn.execute(AssertSqlSafe(enqueue)).await.unwrap();
+        }
         conn.execute("commit").await.unwrap();
     }
     let context_free = "begin; set local role knowhow_tenant; select app.enqueue('test_nothing', '{}', 'x')";

@@ -133,6 +133,23 @@ async fn a_turn_overtakes_jobs() {
     assert_eq!(job.await.unwrap().len(), 20);
 }
 
+#[tokio::test]
+async fn a_change_overtakes_bulk_and_lets_turns_by() {
+    if !has_model() {
+        return;
+    }
+    let embedder = start(1, 50);
+    let mut bulk = embedder.embed(vec![long(900); 20], Priority::Background, None);
+    begin(&mut bulk).await;
+    let mut change = embedder.embed(vec![long(900); 10], Priority::Change, None);
+    begin(&mut change).await;
+    embedder.embed(vec!["now".to_owned()], Priority::Turn, None).await.unwrap();
+    begin(&mut change).await; // still under way
+    assert_eq!(change.await.unwrap().len(), 10);
+    begin(&mut bulk).await;
+    assert_eq!(bulk.await.unwrap().len(), 20);
+}
+
 #[test]
 fn a_folder_that_is_no_model_is_an_error_that_says_so() {
     let settings = LocalSettings { folder: "/nonexistent".into(), threads: 1, queue: 1 };

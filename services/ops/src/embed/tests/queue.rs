@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::Priority::{self, Background, Turn};
+use crate::Priority::{self, Background, Change, Turn};
 use crate::embed::EmbedError;
 use crate::embed::queue::Queue;
 
@@ -24,13 +24,29 @@ fn serve(queue: &Queue) -> (Priority, Vec<String>) {
 }
 
 #[test]
-fn turns_go_first() {
+fn turns_go_first_then_changes_then_bulk() {
     let queue = Queue::new(10);
-    let _job = queue.push(texts(3), Background, None).unwrap();
+    let _bulk = queue.push(texts(3), Background, None).unwrap();
+    let _change = queue.push(vec!["change".to_owned()], Change, None).unwrap();
     let _turn = queue.push(vec!["turn".to_owned()], Turn, None).unwrap();
     assert_eq!(serve(&queue), (Turn, vec!["turn".to_owned()]));
-    assert!(queue.next_urgent().is_none());
+    assert_eq!(serve(&queue), (Change, vec!["change".to_owned()]));
+    assert!(queue.next_before(Background).is_none());
     assert_eq!(serve(&queue), (Background, texts(3)));
+}
+
+/// What a batch in hand makes way for: whatever is in more of a hurry, the most hurried first.
+#[test]
+fn a_batch_makes_way_for_those_before_it_alone() {
+    let queue = Queue::new(10);
+    let orders: Vec<_> = [Background, Change, Turn].map(|lane| queue.push(texts(2), lane, None).unwrap()).into();
+    assert!(queue.next_before(Turn).is_none());
+    let lane_before = |lane| queue.next_before(lane).map(|(before, tasks)| (before, tasks.len()));
+    assert_eq!(lane_before(Change), Some((Turn, 2)));
+    assert_eq!(lane_before(Change), None);
+    assert_eq!(lane_before(Background), Some((Change, 2)));
+    assert_eq!(lane_before(Background), None);
+    drop(orders);
 }
 
 #[test]
@@ -62,6 +78,8 @@ fn it_is_bounded_for_each_lane() {
     let _first = queue.push(texts(3), Background, None).unwrap();
     assert!(matches!(queue.push(texts(3), Background, None), Err(EmbedError::Busy(3))));
     let _second = queue.push(texts(2), Background, None).unwrap();
+    let _change = queue.push(texts(5), Change, None).unwrap();
+    assert!(matches!(queue.push(texts(1), Change, None), Err(EmbedError::Busy(5))));
     let _turn = queue.push(texts(5), Turn, None).unwrap();
     assert!(matches!(queue.push(texts(1), Turn, None), Err(EmbedError::Busy(5))));
     assert!(matches!(queue.push(texts(6), Turn, None), Err(EmbedError::TooMany(5))));
@@ -76,7 +94,7 @@ fn what_nobody_waits_for_makes_room_and_is_skipped() {
     assert_eq!(serve(&queue).1, ["kept", "text 0", "text 1", "text 2"]);
     drop(kept);
     drop(queue.push(texts(2), Turn, None).unwrap());
-    assert!(queue.next_urgent().is_none());
+    assert!(queue.next_before(Change).is_none());
 }
 
 #[tokio::test(start_paused = true)]
@@ -100,7 +118,7 @@ async fn after_a_slow_moment_it_tries_again() {
     let mut refused = 0;
     loop {
         let waiting = queue.push(texts(1), Turn, Some(Instant::now() + Duration::from_millis(50))).unwrap();
-        if queue.next_urgent().is_some() {
+        if queue.next_before(Change).is_some() {
             break;
         }
         assert!(matches!(waiting.await.unwrap(), Err(EmbedError::Late)));
@@ -125,6 +143,6 @@ async fn closing_tells_everybody() {
     let waiting = queue.push(texts(2), Background, None).unwrap();
     queue.close();
     assert!(waiting.await.is_err());
-    assert!(queue.next().is_none() && queue.next_urgent().is_none());
+    assert!(queue.next().is_none() && queue.next_before(Background).is_none());
     assert!(matches!(queue.push(texts(1), Turn, None), Err(EmbedError::Stopped)));
 }

@@ -1,0 +1,92 @@
+//! A changed skill's vector, right after the commit, by the process that made the change. Nobody waits for it, and nothing
+//! hangs on it: the job that was enqueued with the change does what is not done here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use knowhow_domain::{SkillId, TenantId};
+use knowhow_store::Principal;
+
+use super::embed_skill::embed_now;
+use crate::App;
+
+/// Skills that are embedded so at once in the process, and of one tenant.
+const MOST: usize = 32;
+const MOST_OF_TENANT: usize = 8;
+
+/// How many skills of whom are being embedded right after their change; one for the whole process.
+#[derive(Default)]
+pub struct AtOnce(Mutex<HashMap<TenantId, usize>>);
+
+/// Begins to embed a skill that has just been changed, unless too many are in hand.
+pub(crate) fn embed_at_once(app: &App, principal: &Principal, skill: SkillId) {
+    let can = app.models.embedder.as_ref().is_some_and(|embedder| !embedder.is_paused());
+    let Some(place) = can.then(|| AtOnce::take(&app.at_once, principal.tenant())).flatten() else { return };
+    let (app, principal) = (app.clone(), principal.clone());
+    tokio::spawn(async move {
+        let _place = place;
+        if let Err(error) = embed_now(&app, &principal, skill).await {
+            tracing::info!(%error, "a changed skill was not embedded at once; its job does it");
+        }
+    });
+}
+
+/// A place that is given back when it is dropped.
+struct Place {
+    of: Arc<AtOnce>,
+    tenant: TenantId,
+}
+
+impl AtOnce {
+    fn take(this: &Arc<Self>, tenant: TenantId) -> Option<Place> {
+        let mut taken = this.taken();
+        if taken.values().sum::<usize>() >= MOST {
+            return None;
+        }
+        let own = taken.entry(tenant).or_default();
+        if *own >= MOST_OF_TENANT {
+            return None;
+        }
+        *own += 1;
+        Some(Place { of: this.clone(), tenant })
+    }
+
+    /// A panic elsewhere leaves nothing half done here.
+    fn taken(&self) -> MutexGuard<'_, HashMap<TenantId, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = self.of.taken();
+        if let Some(own) = taken.get_mut(&self.tenant) {
+            *own -= 1;
+            if *own == 0 {
+                taken.remove(&self.tenant);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use knowhow_domain::new_id;
+
+    use super::*;
+
+    #[test]
+    fn no_tenant_takes_all_places_and_each_is_given_back() {
+        let at_once = Arc::<AtOnce>::default();
+        let tenants: Vec<TenantId> = (0..=MOST / MOST_OF_TENANT).map(|_| TenantId(new_id())).collect();
+        let take = |tenant| (0..=MOST_OF_TENANT).map_while(|_| AtOnce::take(&at_once, tenant)).collect::<Vec<_>>();
+        let first = take(tenants[0]);
+        assert_eq!(first.len(), MOST_OF_TENANT);
+        let others: Vec<Place> = tenants[1..].iter().flat_map(|tenant| take(*tenant)).collect();
+        assert_eq!(others.len(), MOST - MOST_OF_TENANT);
+        drop(first);
+        assert_eq!(take(tenants[0]).len(), MOST_OF_TENANT);
+        drop(others);
+        assert!(at_once.taken().is_empty());
+    }
+}

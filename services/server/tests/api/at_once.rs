@@ -1,0 +1,122 @@
+//! Vectors of what one person has changed: made by the server that made the change, whatever else there is to do.
+
+use knowhow_domain::manifest;
+use knowhow_domain::recall::embedded_text;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::callers::{Caller, World, skill};
+use crate::service::poll;
+use crate::worker::{Ground, world};
+
+/// As patient a caller of the model as the model is slow.
+const PATIENT: (&str, &str) = ("KNOWHOW_EMBEDDINGS_TIMEOUT_MS", "60000");
+const JOBS: &str = "graphile_worker._private_jobs";
+
+/// Waits until there is a vector of this text, with no trigger or one.
+fn await_vector(ground: &Ground, name: &str, description: &str, trigger: Option<&str>) {
+    let triggers: Vec<String> = trigger.map(str::to_owned).into_iter().collect();
+    let text = embedded_text(name, description, &triggers);
+    let digest = manifest::hex(&manifest::digest(text.as_bytes()));
+    let vector = format!("skill_embeddings where encode(text_digest, 'hex') = '{digest}'");
+    poll(&format!("the vector of {text}"), || (ground.count(&vector) == 1).then_some(()));
+}
+
+fn described(name: &str) -> String {
+    skill(name)["description"].as_str().unwrap().to_owned()
+}
+
+async fn import(who: &Caller, files: &[(String, String)]) -> Value {
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
+    who.send(Method::POST, "/v1/skills/import").files(&files).await.ok(200)
+}
+
+fn skill_md(name: &str) -> (String, String) {
+    (format!("{name}/SKILL.md"), format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nBody of {name}\n"))
+}
+
+#[tokio::test]
+async fn a_changed_skill_has_its_vector_without_any_worker() {
+    let ground = Ground::new();
+    let service = ground.serve(&[]);
+    let World { alice, .. } = &world(&service).await;
+    alice.create(skill("plan")).await;
+    await_vector(&ground, "plan", &described("plan"), None);
+    alice.put("/v1/skills/plan/fields", json!({"triggers": ["make a plan"]})).await.ok(200);
+    await_vector(&ground, "plan", &described("plan"), Some("make a plan"));
+    let edit = json!({"edits": [{"old_string": "make a plan", "new_string": "think ahead"}]});
+    alice.patch("/v1/skills/plan", edit).await.ok(200);
+    await_vector(&ground, "plan", &described("plan"), Some("think ahead"));
+    alice.post("/v1/skills/plan/rollback", json!({"version": 1})).await.ok(200);
+    await_vector(&ground, "plan", &described("plan"), None);
+    let mut again = skill("plan");
+    again["description"] = json!("Plans otherwise. Use it now and then.");
+    alice.post("/v1/skills", again).await.ok(200);
+    await_vector(&ground, "plan", "Plans otherwise. Use it now and then.", None);
+    import(alice, &[skill_md("imported")]).await;
+    await_vector(&ground, "imported", "Does imported.", None);
+
+    // The jobs are there nevertheless, and have nothing to do.
+    assert_eq!(ground.count(&format!("{JOBS} where priority = 0 and attempts = 0")), 2);
+    let (asked, revision) = (ground.asked(), "user_catalogs where skill_count = 2 and revision = 12");
+    assert_eq!(ground.count(revision), 1, "six changes and six vectors");
+    let _worker = ground.work(&[]);
+    ground.idle();
+    assert_eq!((ground.asked(), ground.count(revision)), (asked, 1));
+}
+
+/// Of one tenant eight are embedded so at once; more are left to their jobs, and each save is answered.
+#[tokio::test]
+async fn it_is_bounded_and_jobs_do_the_rest() {
+    let ground = Ground::new();
+    let service = ground.serve(&[PATIENT]);
+    let world = world(&service).await;
+    let names: Vec<String> = (0..10).map(|n| format!("skill-{n}")).collect();
+    for name in &names {
+        world.alice.create(skill(name)).await;
+    }
+    poll("the first vectors", || (ground.count("skill_embeddings") == 10).then_some(()));
+    ground.think(true);
+    let asked = ground.asked();
+    for name in &names {
+        world.alice.put(&format!("/v1/skills/{name}/fields"), json!({"triggers": ["do it"]})).await.ok(200);
+    }
+    poll("eight to be in hand", || (ground.asked() == asked + 8).then_some(()));
+    ground.think(false);
+    let made_again =
+        "skill_embeddings e join skills s using (tenant_id, user_id, skill_id) where e.updated_at >= s.updated_at";
+    poll("those eight", || (ground.count(made_again) == 8).then_some(()));
+    // Whatever waited for a place would have had one before this.
+    world.alice.create(skill("last")).await;
+    await_vector(&ground, "last", &described("last"), None);
+    assert_eq!(ground.count(made_again), 9);
+    let _worker = ground.work(&[]);
+    ground.idle();
+    assert_eq!(ground.count(made_again), 11);
+}
+
+/// An import keeps the worker and its part of the model busy; a save of another tenant goes past it.
+#[tokio::test]
+async fn a_save_does_not_wait_for_an_import() {
+    let ground = Ground::new();
+    let service = ground.serve(&[PATIENT, ("KNOWHOW_WITH_WORKER", "true")]);
+    let (large, small) = (world(&service).await, world(&service).await);
+    ground.think(true);
+    let files: Vec<(String, String)> = (0..200).map(|n| skill_md(&format!("imported-{n}"))).collect();
+    assert_eq!(import(&large.alice, &files).await["created"], 200);
+    assert_eq!(ground.count(&format!("{JOBS} where priority < 100 and payload::text like '%skill_id%'")), 0);
+    let in_hand = format!("{JOBS} where locked_at is not null and priority >= 100");
+    poll("the import to be in hand", || (ground.count(&in_hand) == 4).then_some(()));
+    let mut urgent = skill("plan");
+    urgent["description"] = json!("Does what is urgent. Use it at once.");
+    small.alice.create(urgent).await;
+    await_vector(&ground, "plan", "Does what is urgent. Use it at once.", None);
+    assert_eq!(ground.count("skill_embeddings"), 1);
+    // Its job is the next.
+    assert_eq!(ground.count(&format!("{JOBS} where priority = 0 and payload::text like '%skill_id%'")), 1);
+    ground.think(false);
+    ground.idle();
+    assert_eq!(ground.count("skill_embeddings"), 201);
+    // Many vectors are one new revision: after each the catalogue is built anew.
+    assert_eq!(ground.count("user_catalogs where skill_count = 200 and revision between 201 and 240"), 1);
+}

@@ -1,0 +1,240 @@
+//! Whose job is next: what persons cause before bulk, and bulk of all tenants in turn.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::future::join;
+use knowhow_domain::new_id;
+use knowhow_store::queue::{Claimed, Job, JobError, Task, WorkerConfig, work};
+use knowhow_store::{Database, DatabaseConfig};
+use serde::Deserialize;
+use sqlx::{AssertSqlSafe, Connection, Executor};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::harness::{House, Place, with_database};
+
+/// Notes what is done, in which order and whether as bulk.
+struct Noting(Arc<Mutex<Vec<(String, bool)>>>);
+
+#[derive(Deserialize)]
+struct Note {
+    note: String,
+}
+
+impl Job for Noting {
+    const TASK: &'static str = "test_noting";
+
+    async fn run(&self, claimed: Claimed) -> Result<(), JobError> {
+        let Note { note } = claimed.ids()?;
+        self.0.lock().unwrap().push((note, claimed.is_bulk()));
+        Ok(())
+    }
+}
+
+/// A tenant that has jobs; nobody asks whether it exists.
+struct Tenant<'a> {
+    place: &'a Place,
+    name: &'static str,
+    id: Uuid,
+}
+
+impl<'a> Tenant<'a> {
+    fn new(place: &'a Place, name: &'static str) -> Self {
+        Self { place, name, id: new_id() }
+    }
+
+    /// Enqueues jobs about so many things; they are noted as `name1`, `name2`, ...
+    async fn enqueue(&self, things: std::ops::RangeInclusive<i32>, bulk: &str) {
+        let (name, id, task) = (self.name, self.id, Noting::TASK);
+        let (first, last) = (things.start(), things.end());
+        let statement = format!(
+            "select app.enqueue_for('{id}', '{id}', '{task}', jsonb_build_object('note', '{name}' || n), n::text{bulk})
+             from generate_series({first}, {last}) n"
+        );
+        self.place.run(&statement).await;
+    }
+
+    async fn bulk(&self, things: std::ops::RangeInclusive<i32>) {
+        self.enqueue(things, ", true").await;
+    }
+
+    /// As one person causes them, also in processes that know of no bulk.
+    async fn personal(&self, things: std::ops::RangeInclusive<i32>) {
+        self.enqueue(things, "").await;
+    }
+
+    /// The priority of the job that waits about a thing.
+    async fn priority(&self, thing: i32) -> i64 {
+        let key = format!("{0}:{0}:{1}:{thing}", self.id, Noting::TASK);
+        let waiting = "select priority::bigint from graphile_worker._private_jobs where key";
+        self.place.count(&format!("{waiting} = '{key}'")).await
+    }
+}
+
+/// Has one worker do everything, one after the other; says what it did.
+async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
+    let house = House::at(place, 2, 1);
+    let config = WorkerConfig {
+        database: DatabaseConfig {
+            url: place.login_url.clone(),
+            write_connections: 2,
+            read_connections: 1,
+            acquire_timeout: Duration::from_secs(10),
+            statement_timeout: Duration::from_secs(10),
+        },
+        concurrency: 1,
+        recovery: Duration::from_secs(60),
+        shutdown: Duration::from_secs(1),
+    };
+    let done = Arc::<Mutex<Vec<_>>>::default();
+    run(&house.db, &config, &[Task::new(Noting(done.clone()))], async || {
+        while done.lock().unwrap().len() < count {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    done.lock().unwrap().clone()
+}
+
+async fn run(db: &Database, config: &WorkerConfig, tasks: &[Task], until: impl AsyncFnOnce()) {
+    let stop = Arc::new(Notify::new());
+    let stopped = stop.clone();
+    let working = work(db, config, tasks, async move { stopped.notified().await });
+    let waiting = async {
+        tokio::time::timeout(Duration::from_secs(60), until()).await.expect("the jobs were not done");
+        stop.notify_one();
+    };
+    join(Box::pin(working), Box::pin(waiting)).await.0.unwrap();
+}
+
+fn names(done: &[(String, bool)]) -> Vec<&str> {
+    done.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn persons_go_first_and_tenants_take_turns() {
+    with_database(async |place| {
+        let (large, small, person) = (Tenant::new(place, "l"), Tenant::new(place, "s"), Tenant::new(place, "p"));
+        large.bulk(1..=50).await;
+        small.bulk(1..=5).await;
+        person.personal(1..=1).await;
+        let done = work_off(place, 56).await;
+        let turns = ["p1", "l1", "l2", "s1", "l3", "s2", "l4", "s3", "l5", "s4", "l6", "s5"];
+        assert_eq!(names(&done)[..12], turns);
+        let rest: Vec<String> = (7..=50).map(|n| format!("l{n}")).collect();
+        assert_eq!(names(&done)[12..], rest);
+        assert!(done.iter().all(|(name, is_bulk)| *is_bulk == (name != "p1")));
+    })
+    .await;
+}
+
+/// A tenant that had no jobs until now has not saved up a claim by that.
+#[tokio::test]
+async fn who_comes_late_is_served_in_turn_from_then_on() {
+    with_database(async |place| {
+        let (large, small) = (Tenant::new(place, "l"), Tenant::new(place, "s"));
+        large.bulk(1..=40).await;
+        place.run("delete from graphile_worker._private_jobs where priority <= 130").await;
+        small.bulk(1..=20).await;
+        large.bulk(41..=42).await;
+        let done = work_off(place, 32).await;
+        let turns = ["l31", "l32", "s1", "l33", "s2", "l34", "s3", "l35", "s4", "l36", "s5"];
+        assert_eq!(names(&done)[..11], turns);
+        assert_eq!(
+            names(&done)[18..24],
+            ["s9", "s10", "l41", "s11", "l42", "s12"],
+            "what comes later goes behind its own"
+        );
+    })
+    .await;
+}
+
+/// A job that waits for another try, or is dead, is no head of the line.
+#[tokio::test]
+async fn what_failed_holds_nobodys_place() {
+    with_database(async |place| {
+        let (large, small) = (Tenant::new(place, "l"), Tenant::new(place, "s"));
+        large.bulk(1..=20).await;
+        let jobs = "graphile_worker._private_jobs";
+        place.run(&format!("update {jobs} set attempts = 1, run_at = now() + '1 h' where priority < 105")).await;
+        place.run(&format!("update {jobs} set attempts = 10 where priority between 105 and 110")).await;
+        small.bulk(1..=1).await;
+        assert_eq!(small.priority(1).await, 112);
+        place.run(&format!("update {jobs} set attempts = 1 where priority > 112")).await;
+        large.bulk(21..=21).await;
+        assert_eq!(large.priority(21).await, 113, "behind what it still has in the line");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_person_moves_a_job_up_and_bulk_moves_none_down() {
+    with_database(async |place| {
+        let tenant = Tenant::new(place, "t");
+        tenant.bulk(1..=3).await;
+        assert_eq!((tenant.priority(1).await, tenant.priority(3).await), (101, 103));
+        tenant.personal(3..=3).await;
+        assert_eq!(tenant.priority(3).await, 0);
+        tenant.bulk(3..=3).await;
+        assert_eq!(tenant.priority(3).await, 0);
+        // One that waits already keeps its place.
+        tenant.bulk(1..=1).await;
+        assert_eq!(tenant.priority(1).await, 101);
+        // A dead one has none.
+        place.run("update graphile_worker._private_jobs set attempts = max_attempts where priority = 0").await;
+        tenant.bulk(3..=3).await;
+        assert_eq!(tenant.priority(3).await, 103);
+        // One that follows the one in hand is what its own cause is.
+        place.run("update graphile_worker._private_jobs set locked_at = now(), locked_by = 'a test'").await;
+        tenant.personal(1..=1).await;
+        tenant.bulk(2..=2).await;
+        assert_eq!((tenant.priority(1).await, tenant.priority(2).await), (0, 101));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bulk_moves_on_while_persons_jobs_see_no_end() {
+    with_database(async |place| {
+        let (bulk, person) = (Tenant::new(place, "b"), Tenant::new(place, "p"));
+        bulk.bulk(1..=3).await;
+        person.personal(1..=60).await;
+        // What this worker cannot do takes nobody's turn.
+        place.run("select app.enqueue_for(null, null, 'test_unknown', '{}', 'x', true)").await;
+        place
+            .run("update graphile_worker._private_jobs set priority = 100 where priority = 102 and key like ':%'")
+            .await;
+        let done = work_off(place, 63).await;
+        let at = |name: &str| done.iter().position(|(done, is_bulk)| done == name && *is_bulk).unwrap();
+        assert_eq!((at("b1"), at("b2"), at("b3")), (8, 17, 26), "{done:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_line_has_an_end_and_nobody_waits_to_join_it() {
+    with_database(async |place| {
+        let tenant = Tenant::new(place, "t");
+        tenant.bulk(1..=1).await;
+        place.run("update graphile_worker._private_jobs set priority = 32767").await;
+        tenant.bulk(2..=3).await;
+        assert_eq!((tenant.priority(2).await, tenant.priority(3).await), (32_767, 32_767));
+        let enqueue = |thing: i32| {
+            let (id, task) = (tenant.id, Noting::TASK);
+            format!(
+                "begin; set local statement_timeout = 5000; \
+                     select app.enqueue_for('{id}', '{id}', '{task}', '{{}}', '{thing}', true)"
+            )
+        };
+        // The same tenant's, in two transactions at once.
+        let (mut one, mut two) = (place.owner().await, place.owner().await);
+        one.execute(AssertSqlSafe(enqueue(4))).await.unwrap();
+        two.execute(AssertSqlSafe(enqueue(5))).await.unwrap();
+        two.execute("commit").await.unwrap();
+        one.execute("commit").await.unwrap();
+        one.close().await.unwrap();
+        two.close().await.unwrap();
+    })
+    .await;
+}
