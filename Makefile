@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test stop clean lint openapi bench bench-recall sqlx-prepare
+.PHONY: help run test stop clean lint openapi bench bench-recall fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -30,6 +30,9 @@ bench: ## measure the service beside pgbench (ARGS="--quick")
 
 bench-recall: ## measure how well messages find skills (needs ../shared/corpus)
 	@scripts/dev/bench_recall.sh
+
+fit-recall: ## fit the weights of recall anew (needs ../shared/corpus)
+	@scripts/dev/fit_recall.sh
 
 sqlx-prepare: ## refresh .sqlx after a change of a query or a migration
 	@scripts/dev/sqlx_prepare.sh

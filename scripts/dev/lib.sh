@@ -40,6 +40,13 @@ start_database() {
     set +a
 }
 
+need_corpus() { # sets $corpus, or ends the script where there is none: it is no part of this repository
+    corpus=${RECALL_CORPUS:-$root/../shared/corpus}
+    [ -f "$corpus/skills.jsonl.zst" ] && return
+    echo "skipped: there are no skills and messages at $corpus (RECALL_CORPUS names another folder)"
+    exit 0
+}
+
 target_folder() {
     cargo metadata --no-deps --offline --format-version 1 |
         python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])'

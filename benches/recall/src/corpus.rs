@@ -1,4 +1,5 @@
-//! Real skills and the messages that they answer.
+//! Real skills and the messages that they answer, of two worlds: long skills with messages to coding agents, and short
+//! skills with what people say to a voice or SMS worker.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,53 +7,170 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use knowhow_domain::{Limits, SkillDocument};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 /// A skill as its author wrote it.
-#[derive(Deserialize)]
 pub struct Skill {
-    id: String,
     pub name: String,
     pub description: String,
+    pub triggers: Vec<String>,
     pub body: String,
-    pub source_repo: String,
+    /// The repository it comes from; none for everyday skills and starters.
+    pub source: String,
+    /// Messages after which it was used.
+    pub uses: Vec<String>,
 }
 
-/// A message, and the skills that answer it: none for a message that asks for no skill.
-#[derive(Deserialize)]
+/// A message, and the places of the skills that answer it: none for a message that asks for no skill.
 pub struct Message {
-    pub qid: String,
-    pub query: String,
-    #[serde(default)]
-    relevant: Vec<String>,
+    pub id: String,
+    pub text: String,
+    pub relevant: Vec<usize>,
     pub kind: String,
-    pub source_repo: String,
+    pub source: String,
 }
 
 pub struct Corpus {
+    /// Long skills, then everyday ones, then the starters that every user has.
     pub skills: Vec<Skill>,
-    /// Those that skills answer, then those that none does.
-    pub messages: Vec<Message>,
-    places: HashMap<String, usize>,
+    /// Where everyday skills begin, and where starters do.
+    pub everyday_at: usize,
+    pub starters_at: usize,
+    /// Messages to coding agents: those that skills answer, then those that none does.
+    pub coding: Vec<Message>,
+    /// What people say every day, likewise.
+    pub everyday: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+struct LongSkill {
+    id: String,
+    name: String,
+    description: String,
+    body: String,
+    source_repo: String,
+}
+
+#[derive(Deserialize)]
+struct CodingMessage {
+    qid: String,
+    query: String,
+    #[serde(default)]
+    relevant: Vec<String>,
+    kind: String,
+    source_repo: String,
+}
+
+#[derive(Deserialize)]
+struct ShortSkill {
+    name: String,
+    description: String,
+    content: String,
+}
+
+#[derive(Deserialize)]
+struct EverydayMessage {
+    qid: String,
+    query: String,
+    relevant: Option<String>,
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct Use {
+    skill: String,
+    message: String,
 }
 
 impl Corpus {
-    pub fn read(folder: &Path) -> Result<Self> {
+    /// Reads both worlds from a folder, and the starters from this repository's.
+    pub fn read(folder: &Path, starters: &Path) -> Result<Self> {
         let packed = fs::read(folder.join("skills.jsonl.zst")).with_context(|| folder.display().to_string())?;
         let mut text = String::new();
         ruzstd::decoding::StreamingDecoder::new(packed.as_slice())?.read_to_string(&mut text)?;
-        let skills: Vec<Skill> = parse_lines(&text)?;
-        let mut messages: Vec<Message> = parse_lines(&fs::read_to_string(folder.join("queries-dev.jsonl"))?)?;
-        messages.extend(parse_lines::<Message>(&fs::read_to_string(folder.join("queries-negative-dev.jsonl"))?)?);
-        let places = skills.iter().map(|skill| skill.id.clone()).zip(0..).collect();
-        Ok(Self { skills, messages, places })
-    }
+        let (ids, mut skills): (Vec<String>, Vec<Skill>) =
+            parse_lines::<LongSkill>(&text)?.into_iter().map(LongSkill::into_skill).unzip();
+        let everyday_at = skills.len();
+        let short: Vec<ShortSkill> = read_lines(folder, "everyday-skills.jsonl")?;
+        skills.extend(short.into_iter().map(ShortSkill::into_skill));
+        let starters_at = skills.len();
+        skills.extend(read_starters(starters)?);
 
-    /// Places of the skills that answer a message.
-    pub fn relevant(&self, message: &Message) -> Vec<usize> {
-        message.relevant.iter().filter_map(|id| self.places.get(id).copied()).collect()
+        let names: HashMap<String, usize> =
+            (everyday_at..starters_at).map(|place| (skills[place].name.clone(), place)).collect();
+        for used in read_lines::<Use>(folder, "everyday-uses.jsonl")? {
+            let place = *names.get(&used.skill).with_context(|| used.skill.clone())?;
+            skills[place].uses.push(used.message);
+        }
+        let places: HashMap<String, usize> = ids.into_iter().zip(0..).collect();
+        let mut coding: Vec<CodingMessage> = read_lines(folder, "queries-dev.jsonl")?;
+        coding.extend(read_lines::<CodingMessage>(folder, "queries-negative-dev.jsonl")?);
+        let everyday: Vec<EverydayMessage> = read_lines(folder, "everyday-dev.jsonl")?;
+        Ok(Self {
+            skills,
+            everyday_at,
+            starters_at,
+            coding: coding.into_iter().map(|message| message.into_message(&places)).collect(),
+            everyday: everyday.into_iter().map(|message| message.into_message(&names)).collect(),
+        })
     }
+}
+
+impl LongSkill {
+    fn into_skill(self) -> (String, Skill) {
+        let Self { id, name, description, body, source_repo: source } = self;
+        (id, Skill { name, description, triggers: Vec::new(), body, source, uses: Vec::new() })
+    }
+}
+
+impl ShortSkill {
+    fn into_skill(self) -> Skill {
+        let Self { name, description, content: body } = self;
+        Skill { name, description, triggers: Vec::new(), body, source: String::new(), uses: Vec::new() }
+    }
+}
+
+impl CodingMessage {
+    fn into_message(self, places: &HashMap<String, usize>) -> Message {
+        let relevant = self.relevant.iter().filter_map(|id| places.get(id).copied()).collect();
+        Message { id: self.qid, text: self.query, relevant, kind: self.kind, source: self.source_repo }
+    }
+}
+
+impl EverydayMessage {
+    fn into_message(self, names: &HashMap<String, usize>) -> Message {
+        let relevant = self.relevant.iter().filter_map(|name| names.get(name).copied()).collect();
+        Message { id: self.qid, text: self.query, relevant, kind: self.kind, source: String::new() }
+    }
+}
+
+fn read_starters(folder: &Path) -> Result<Vec<Skill>> {
+    let entries: Vec<_> =
+        fs::read_dir(folder).with_context(|| folder.display().to_string())?.collect::<Result<_, _>>()?;
+    let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path().join("SKILL.md")).collect();
+    files.sort();
+    files.iter().map(|file| read_starter(file).with_context(|| file.display().to_string())).collect()
+}
+
+fn read_starter(file: &Path) -> Result<Skill> {
+    let document = SkillDocument::parse(&fs::read_to_string(file)?, &Limits::default())?;
+    let fields = document.fields();
+    let name = file.parent().and_then(Path::file_name).context("a folder of its own")?;
+    Ok(Skill {
+        name: name.to_string_lossy().into_owned(),
+        description: fields.description.clone(),
+        triggers: fields.triggers.clone(),
+        body: document.content().to_owned(),
+        source: String::new(),
+        uses: Vec::new(),
+    })
+}
+
+fn read_lines<T: DeserializeOwned>(folder: &Path, file: &str) -> Result<Vec<T>> {
+    let path = folder.join(file);
+    parse_lines(&fs::read_to_string(&path).with_context(|| path.display().to_string())?)
 }
 
 fn parse_lines<T: DeserializeOwned>(text: &str) -> Result<Vec<T>> {

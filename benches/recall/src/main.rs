@@ -1,45 +1,70 @@
-//! Measures recall on real skills and messages: `make bench-recall`, described in docs/recall.md.
+//! Measures recall on real skills and messages: `make bench-recall`, described in docs/recall.md. With `--features` it
+//! writes what its weights are fitted on instead: `make fit-recall`.
 
 mod catalogues;
+mod cores;
 mod corpus;
+mod features;
+mod json;
 mod measure;
 mod report;
+mod settings;
+mod times;
 mod vectors;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Parser;
 
 use crate::corpus::Corpus;
-use crate::measure::Outcome;
+use crate::settings::{Part, SETTINGS};
+use crate::vectors::Vectors;
 
 /// Finds real skills by real messages, and counts how often and how fast.
 #[derive(Parser)]
 struct Arguments {
-    /// Folder with `skills.jsonl.zst`, `queries-dev.jsonl` and `queries-negative-dev.jsonl`.
+    /// Folder of the corpus; its README lists the files.
     #[arg(long)]
     corpus: PathBuf,
+    /// Folder with the starter skills.
+    #[arg(long)]
+    starters: PathBuf,
     /// Folder of the embeddings model; words only where it is absent.
     #[arg(long)]
     model: Option<PathBuf>,
     /// File that keeps embeddings between runs.
     #[arg(long)]
     cache: PathBuf,
-    /// File for the figures.
+    /// Where to write the figures as JSON.
     #[arg(long)]
-    out: PathBuf,
+    out: Option<PathBuf>,
+    /// Folder to write the features of skills and messages into, for `fit.py`; nothing is measured then.
+    #[arg(long, conflicts_with = "out")]
+    features: Option<PathBuf>,
 }
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    let corpus = Corpus::read(&arguments.corpus)?;
-    eprintln!("{} skills, {} messages", corpus.skills.len(), corpus.messages.len());
+    let corpus = Corpus::read(&arguments.corpus, &arguments.starters)?;
+    eprintln!("{} skills, {} messages", corpus.skills.len(), corpus.coding.len() + corpus.everyday.len());
     let vectors = arguments.model.map(|model| vectors::embed(&corpus, &model, &arguments.cache)).transpose()?;
-    let outcomes: Vec<Outcome> =
-        measure::SETTINGS.iter().map(|setting| measure::run(&corpus, setting, vectors.as_ref())).collect();
-    let whole = measure::time_whole(&corpus, vectors.as_ref());
-    report::print(&outcomes, &whole);
-    let json = serde_json::to_string_pretty(&report::to_json(&outcomes, &whole))?;
-    std::fs::write(&arguments.out, json + "\n").with_context(|| arguments.out.display().to_string())
+    match &arguments.features {
+        Some(folder) => features::write_all(&corpus, vectors.as_ref(), folder),
+        None => measure_all(&corpus, vectors.as_ref(), arguments.out.as_deref()),
+    }
+}
+
+fn measure_all(corpus: &Corpus, vectors: Option<&Vectors>, out: Option<&Path>) -> Result<()> {
+    let outcomes: Vec<_> = SETTINGS.iter().map(|setting| measure::run(corpus, setting, vectors)).collect();
+    let timed = SETTINGS.iter().filter(|setting| setting.part != Part::Sizes);
+    let mut costs: Vec<_> = timed.map(|setting| times::time(corpus, setting, vectors)).collect();
+    costs.push(times::time_whole(corpus, vectors));
+    report::print(&outcomes, &costs);
+    if let Some(out) = out {
+        let text = serde_json::to_string_pretty(&json::of(&outcomes, &costs))? + "\n";
+        fs::write(out, text).with_context(|| out.display().to_string())?;
+    }
+    Ok(())
 }

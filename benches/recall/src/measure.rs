@@ -1,170 +1,221 @@
 //! Tries every message on its catalogue and counts what comes back.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
-use knowhow_domain::recall::{Catalogue, Ranking, search};
+use knowhow_domain::recall::{FLOOR, Query, Ranking, is_short, search};
 
-use crate::catalogues::{draw, texts};
+use crate::catalogues::{Drawing, Drawn};
+use crate::cores;
 use crate::corpus::{Corpus, Message};
+use crate::settings::{Setting, Way};
 use crate::vectors::Vectors;
 
-/// One of the four kinds of catalogue, and what is to be reached on it.
-pub struct Setting {
-    pub name: &'static str,
-    same_source: bool,
-    pub size: usize,
-    pub goal_first: Option<f64>,
-    pub goal_five: f64,
-}
+/// Hits that a search brings: what the reciprocal rank looks at.
+const LIMIT: usize = 10;
+/// Skills that a turn names at most.
+const SHOWN: usize = 5;
 
-pub const SETTINGS: [Setting; 4] = [
-    Setting { name: "random-50", same_source: false, size: 50, goal_first: None, goal_five: 0.994 },
-    Setting { name: "random-200", same_source: false, size: 200, goal_first: None, goal_five: 0.988 },
-    Setting { name: "same-50", same_source: true, size: 50, goal_first: None, goal_five: 0.972 },
-    Setting { name: "same-200", same_source: true, size: 200, goal_first: Some(0.84), goal_five: 0.955 },
-];
-
-/// Counts of messages; one counts as found where any of its skills is.
-#[derive(Default, Clone, Copy)]
-pub struct Tally {
-    pub messages: usize,
-    pub first: usize,
-    pub in_five: usize,
-    pub reciprocal: f64,
+/// How a setting did in each of its ways.
+pub struct Outcome {
+    pub setting: &'static Setting,
+    pub ways: Vec<(Way, Counts)>,
 }
 
 /// How one way of searching did.
 #[derive(Default)]
 pub struct Counts {
-    pub by_kind: BTreeMap<String, Tally>,
     pub all: Tally,
-    /// Of those found among the first five, how many the floor keeps.
-    pub kept: usize,
-    pub negatives: usize,
-    /// Of the negatives, how many the floor lets through.
-    pub let_through: usize,
-    pub searching: Times,
+    pub by_kind: BTreeMap<String, Tally>,
+    /// Of each kind of messages that no skill answers, how many there are and how many were answered in a turn.
+    pub negatives: BTreeMap<String, [usize; 2]>,
 }
 
-/// How long each of many took.
-#[derive(Default)]
-pub struct Times(Vec<Duration>);
-
-pub struct Outcome {
-    pub setting: &'static Setting,
-    pub words: Counts,
-    /// With embeddings.
-    pub meaning: Option<Counts>,
-    pub catalogues: usize,
-    pub building: Times,
-    pub bytes: usize,
+/// Counts of messages that skills answer; one counts as found where any of its skills is.
+#[derive(Default, Clone, Copy)]
+pub struct Tally {
+    pub messages: usize,
+    first: usize,
+    in_five: usize,
+    reciprocal: f64,
+    /// Messages that a turn does not search.
+    short: usize,
+    /// Of those found among the first five, how many a turn shows; of all, how many.
+    kept: usize,
+    in_turn: usize,
+    /// Turns that name skills, and the names.
+    turns: usize,
+    names: usize,
+    /// Messages with several relevant skills; relevant skills of all messages, and how many of these turns show.
+    pub several: usize,
+    relevant: usize,
+    relevant_shown: usize,
 }
 
-/// How the whole corpus does as one catalogue: the size of a tenant's library rather than a user's.
-pub struct Whole {
-    pub skills: usize,
-    pub building: Duration,
-    pub bytes: usize,
-    /// Per search, by words, and with embeddings.
-    pub words: Duration,
-    pub meaning: Option<Duration>,
+/// What came back for one message.
+struct Trial {
+    message: usize,
+    relevant: usize,
+    /// Where the first relevant skill stands, from 1.
+    rank: Option<u8>,
+    is_short: bool,
+    /// Skills that a turn names, how many of these are relevant, and whether any is the user's own.
+    names: usize,
+    right: usize,
+    answered: bool,
 }
 
 pub fn run(corpus: &Corpus, setting: &'static Setting, vectors: Option<&Vectors>) -> Outcome {
-    let mut outcome = Outcome {
-        setting,
-        words: Counts::default(),
-        meaning: vectors.map(|_| Counts::default()),
-        catalogues: 0,
-        building: Times::default(),
-        bytes: 0,
-    };
-    for (at, message) in corpus.messages.iter().enumerate() {
-        let drawn = draw(corpus, message, setting.same_source, setting.size);
-        let texts = texts(corpus, &drawn, vectors);
-        let catalogue = outcome.building.time(|| Catalogue::build(&texts));
-        outcome.bytes += catalogue.weight();
-        outcome.catalogues += 1;
-        let relevant = corpus.relevant(message).len();
-        outcome.words.search(&catalogue, message, None, relevant);
-        if let (Some(counts), Some(vectors)) = (&mut outcome.meaning, vectors) {
-            counts.search(&catalogue, message, Some(&vectors.messages[at]), relevant);
+    let drawing = &setting.drawing;
+    let ways = setting.ways(vectors.is_some());
+    let groups = drawing.groups(corpus);
+    let tried = cores::share(&groups, |group| try_group(corpus, drawing, group, vectors, ways));
+    let mut counted: Vec<(Way, Counts)> = ways.iter().map(|way| (*way, Counts::default())).collect();
+    for trials in tried {
+        for ((_, counts), trials) in counted.iter_mut().zip(trials) {
+            for trial in trials {
+                counts.add(&corpus.messages(drawing.world)[trial.message], &trial);
+            }
         }
     }
     eprintln!("{}: done", setting.name);
-    outcome
+    Outcome { setting, ways: counted }
 }
 
-pub fn time_whole(corpus: &Corpus, vectors: Option<&Vectors>) -> Whole {
-    const EVERY: usize = 8;
-    let places: Vec<usize> = (0..corpus.skills.len()).collect();
-    let texts = texts(corpus, &places, vectors);
-    let mut building = Times::default();
-    let catalogue = building.time(|| Catalogue::build(&texts));
-    let building = building.median();
-    let some = || corpus.messages.iter().enumerate().step_by(EVERY);
-    let time = |vectors: Option<&Vectors>| {
-        let mut times = Times::default();
-        for (at, message) in some() {
-            let embedding = vectors.map(|vectors| vectors.messages[at].as_slice());
-            times.time(|| std::hint::black_box(search(&catalogue, &message.query, embedding, 5)));
-        }
-        times.median()
+/// Tries the messages of a catalogue in all ways.
+fn try_group(
+    corpus: &Corpus,
+    drawing: &Drawing,
+    group: &[usize],
+    vectors: Option<&Vectors>,
+    ways: &[Way],
+) -> Vec<Vec<Trial>> {
+    let drawn = drawing.build(corpus, drawing.draw(corpus, group), vectors);
+    let try_one = |at: &usize, way: Way| {
+        let ranking = search(&drawn.catalogue, &ask(corpus, drawing, &drawn, *at, (vectors, way)));
+        let message = &corpus.messages(drawing.world)[*at];
+        Trial::of(*at, message, &ranking, &drawn.relevant(message), |skill| drawn.is_starter(corpus, skill))
     };
-    let (words, meaning) = (time(None), vectors.map(|vectors| time(Some(vectors))));
-    Whole { skills: places.len(), building, bytes: catalogue.weight(), words, meaning }
+    ways.iter().map(|way| group.iter().map(|at| try_one(at, *way)).collect()).collect()
+}
+
+/// What a turn would ask, but for the names in the message.
+pub fn ask<'a>(
+    corpus: &'a Corpus,
+    drawing: &Drawing,
+    drawn: &'a Drawn,
+    at: usize,
+    (vectors, way): (Option<&'a Vectors>, Way),
+) -> Query<'a> {
+    let vectors = vectors.filter(|_| way != Way::Words);
+    Query {
+        message: &corpus.messages(drawing.world)[at].text,
+        embedding: vectors.map(|vectors| vectors.message(drawing.world, at)),
+        examples: Some(&drawn.examples).filter(|_| way == Way::Examples),
+        chatter: vectors.map(|vectors| &vectors.chatter),
+        limit: LIMIT,
+        ..Query::default()
+    }
+}
+
+impl Trial {
+    fn of(
+        at: usize,
+        message: &Message,
+        ranking: &Ranking,
+        relevant: &[usize],
+        is_starter: impl Fn(usize) -> bool,
+    ) -> Self {
+        let is_short = is_short(&message.text);
+        let shown = ranking.relevant(FLOOR).iter().take(if is_short { 0 } else { SHOWN });
+        let shown: Vec<usize> = shown.map(|hit| hit.skill).collect();
+        let rank = (1..).zip(&ranking.hits).find(|(_, hit)| relevant.contains(&hit.skill)).map(|(rank, _)| rank);
+        Self {
+            message: at,
+            relevant: relevant.len(),
+            rank,
+            is_short,
+            names: shown.len(),
+            right: shown.iter().filter(|skill| relevant.contains(skill)).count(),
+            answered: shown.iter().any(|skill| !is_starter(*skill)),
+        }
+    }
 }
 
 impl Counts {
-    fn search(&mut self, catalogue: &Catalogue, message: &Message, embedding: Option<&[f32]>, relevant: usize) {
-        let ranking = self.searching.time(|| search(catalogue, &message.query, embedding, 10));
-        self.count(message, relevant, &ranking);
-    }
-
-    /// The relevant skills are the first of the catalogue.
-    fn count(&mut self, message: &Message, relevant: usize, ranking: &Ranking) {
-        let passes = !ranking.above_floor().is_empty();
-        if relevant == 0 {
-            self.negatives += 1;
-            self.let_through += usize::from(passes);
-            return;
-        }
-        let best = ranking.hits.iter().zip(1..).find(|(hit, _)| hit.skill < relevant).map(|(_, rank)| rank);
-        let in_five = best.is_some_and(|rank| rank <= 5);
-        self.kept += usize::from(in_five && passes);
-        for tally in [&mut self.all, self.by_kind.entry(message.kind.clone()).or_default()] {
-            tally.messages += 1;
-            tally.first += usize::from(best == Some(1));
-            tally.in_five += usize::from(in_five);
-            tally.reciprocal += best.map_or(0.0, |rank| 1.0 / f64::from(rank));
+    fn add(&mut self, message: &Message, trial: &Trial) {
+        if trial.relevant == 0 {
+            let [messages, answered] = self.negatives.entry(message.kind.clone()).or_default();
+            *messages += 1;
+            *answered += usize::from(trial.answered);
+        } else {
+            self.all.add(trial);
+            self.by_kind.entry(message.kind.clone()).or_default().add(trial);
         }
     }
-}
 
-impl Times {
-    fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let started = Instant::now();
-        let made = work();
-        self.0.push(started.elapsed());
-        made
-    }
-
-    /// What other work on the machine disturbs least.
-    pub fn median(&self) -> Duration {
-        let mut sorted = self.0.clone();
-        sorted.sort_unstable();
-        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+    /// Share of the negatives that a turn answers, mean of their kinds.
+    pub fn answered(&self) -> f64 {
+        let shares = self.negatives.values().map(|[messages, answered]| share(*answered, *messages));
+        shares.sum::<f64>() / self.negatives.len().max(1) as f64
     }
 }
 
 impl Tally {
-    pub fn share(&self, count: usize) -> f64 {
-        count as f64 / self.messages.max(1) as f64
+    fn add(&mut self, trial: &Trial) {
+        let in_five = trial.rank.is_some_and(|rank| rank <= 5);
+        self.messages += 1;
+        self.first += usize::from(trial.rank == Some(1));
+        self.in_five += usize::from(in_five);
+        self.reciprocal += trial.rank.map_or(0.0, |rank| 1.0 / f64::from(rank));
+        self.short += usize::from(trial.is_short);
+        self.in_turn += usize::from(trial.right > 0);
+        self.kept += usize::from(in_five && trial.right > 0);
+        self.turns += usize::from(trial.names > 0);
+        self.names += trial.names;
+        self.several += usize::from(trial.relevant > 1);
+        self.relevant += trial.relevant;
+        self.relevant_shown += trial.right;
     }
 
-    /// Recall at 1 and at 5 and the mean reciprocal rank of the first ten.
-    pub fn rates(&self) -> [f64; 3] {
-        [self.share(self.first), self.share(self.in_five), self.reciprocal / self.messages.max(1) as f64]
+    pub fn first(&self) -> f64 {
+        share(self.first, self.messages)
     }
+
+    pub fn five(&self) -> f64 {
+        share(self.in_five, self.messages)
+    }
+
+    /// The mean reciprocal rank among the first ten.
+    pub fn reciprocal(&self) -> f64 {
+        self.reciprocal / self.messages.max(1) as f64
+    }
+
+    /// Share of the messages for which a turn names a relevant skill; short ones are not searched, and count as not found.
+    pub fn turn(&self) -> f64 {
+        share(self.in_turn, self.messages)
+    }
+
+    /// The same of the messages that a turn searches.
+    pub fn turn_searched(&self) -> f64 {
+        share(self.in_turn, self.messages - self.short)
+    }
+
+    /// Share of what search finds among five that a turn shows.
+    pub fn kept(&self) -> f64 {
+        share(self.kept, self.in_five)
+    }
+
+    /// Skills that a turn names, where it names any.
+    pub fn names(&self) -> f64 {
+        share(self.names, self.turns)
+    }
+
+    /// Share of all relevant skills that turns show.
+    pub fn shown(&self) -> f64 {
+        share(self.relevant_shown, self.relevant)
+    }
+}
+
+pub fn share(count: usize, of: usize) -> f64 {
+    count as f64 / of.max(1) as f64
 }

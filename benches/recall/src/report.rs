@@ -1,140 +1,189 @@
-//! The figures, as tables and as JSON.
+//! The figures, as tables.
 
-use std::time::Duration;
+use crate::measure::{Counts, Outcome, share};
+use crate::settings::{CODING_ANSWERED, CODING_KEPT, Goals, Part, ROUTING, Setting, Way};
+use crate::times::Cost;
 
-use serde_json::{Map, Value, json};
+type Measured<'a> = (&'a Setting, &'a Counts);
 
-use crate::measure::{Counts, Outcome, Setting, Tally, Whole};
-
-/// Of what is found among the first five, so much is to pass the floor, and of the negatives at most so much.
-const GOAL_KEPT: f64 = 0.97;
-const GOAL_LET_THROUGH: f64 = 0.35;
-
-pub fn print(outcomes: &[Outcome], whole: &Whole) {
-    if outcomes.iter().any(|outcome| outcome.meaning.is_some()) {
-        print_table("Words and meaning", outcomes, |outcome| outcome.meaning.as_ref(), true);
-    } else {
-        println!("\nThere is no embeddings model: words only, and the goals, which are for both, are not judged.");
+pub fn print(outcomes: &[Outcome], costs: &[Cost]) {
+    for (way, title) in
+        [(Way::Meaning, "with meaning"), (Way::Examples, "with 5 examples a skill"), (Way::Words, "by words alone")]
+    {
+        let measured = |part: Part| -> Vec<Measured<'_>> {
+            let of_part = outcomes.iter().filter(|outcome| outcome.setting.part == part);
+            of_part.filter_map(|outcome| Some((outcome.setting, counts_of(outcome, way)?))).collect()
+        };
+        print_coding(title, &measured(Part::Coding), way);
+        print_everyday(title, &measured(Part::Everyday), way);
+        print_sizes(title, &measured(Part::Sizes));
     }
-    print_table("Words only", outcomes, |outcome| Some(&outcome.words), false);
-    println!(
-        "\n| catalogue | build, µs a skill | bytes a skill | search by words, µs | with meaning, µs |\n|---|---|---|---|---|"
-    );
-    for outcome in outcomes {
-        let size = outcome.setting.size;
+    print_routing(outcomes);
+    print_costs(costs);
+}
+
+fn counts_of(outcome: &Outcome, way: Way) -> Option<&Counts> {
+    outcome.ways.iter().find(|(own, _)| *own == way).map(|(_, counts)| counts)
+}
+
+fn print_coding(title: &str, measured: &[Measured<'_>], way: Way) {
+    if measured.is_empty() {
+        return;
+    }
+    println!("\n## Coding, {title}\n");
+    println!("| catalogue | messages | @1 | @5 | MRR@10 | @1/@5 before | turn keeps | names | negatives answered |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (setting, counts) in measured {
+        let (all, goals) = (&counts.all, setting.goals(way));
         println!(
-            "| {} | {:.0} | {} | {:.0} | {} |",
-            outcome.setting.name,
-            micros(outcome.building.median()) / size as f64,
-            outcome.bytes / (outcome.catalogues * size),
-            micros(outcome.words.searching.median()),
-            outcome
-                .meaning
-                .as_ref()
-                .map_or("-".to_owned(), |counts| format!("{:.0}", micros(counts.searching.median()))),
+            "| **{}** | {} | {} | {} | {:.3} | {} | {:.3} | {:.2} | {:.3} |",
+            setting.name,
+            all.messages,
+            at_least(all.first(), goals.first),
+            at_least(all.five(), goals.five),
+            all.reciprocal(),
+            before(counts, &goals),
+            all.kept(),
+            all.names(),
+            counts.answered(),
+        );
+        print_kinds(counts);
+    }
+    print_mean(measured, way);
+}
+
+fn print_kinds(counts: &Counts) {
+    for (kind, tally) in &counts.by_kind {
+        let [first, five, reciprocal] = [tally.first(), tally.five(), tally.reciprocal()];
+        println!(
+            "| {kind} | {} | {first:.3} | {five:.3} | {reciprocal:.3} | | {:.3} | {:.2} | |",
+            tally.messages,
+            tally.kept(),
+            tally.names(),
         );
     }
+}
+
+fn print_mean(measured: &[Measured<'_>], way: Way) {
+    let mean = |of: fn(&Counts) -> f64| {
+        measured.iter().map(|(_, counts)| of(counts)).sum::<f64>() / measured.len().max(1) as f64
+    };
+    // The goals hold with meaning.
+    let judged = way == Way::Meaning;
     println!(
-        "| all {} | {:.0} | {} | {:.0} | {} |",
-        whole.skills,
-        micros(whole.building) / whole.skills as f64,
-        whole.bytes / whole.skills,
-        micros(whole.words),
-        whole.meaning.map_or("-".to_owned(), |time| format!("{:.0}", micros(time))),
+        "| **mean** | | | | | | {} | {:.2} | {} |",
+        at_least(mean(|counts| counts.all.kept()), judged.then_some(CODING_KEPT)),
+        mean(|counts| counts.all.names()),
+        at_most(mean(Counts::answered), judged.then_some(CODING_ANSWERED)),
     );
 }
 
-fn print_table<'a>(title: &str, outcomes: &'a [Outcome], of: impl Fn(&'a Outcome) -> Option<&'a Counts>, judged: bool) {
+/// What was reached before, and whether it is still.
+fn before(counts: &Counts, goals: &Goals) -> String {
+    let Some([first, five]) = goals.before else { return String::new() };
+    // The figures of before are rounded.
+    let is_kept = |now: f64, before: f64| now >= before - 0.0005;
+    let kept = is_kept(counts.all.first(), first) && is_kept(counts.all.five(), five);
+    format!("{first:.3}/{five:.3} {}", if kept { "kept" } else { "**lost**" })
+}
+
+fn print_everyday(title: &str, measured: &[Measured<'_>], way: Way) {
+    let Some((_, counts)) = measured.first() else { return };
+    let kinds: Vec<&str> = counts.negatives.keys().map(String::as_str).collect();
+    println!("\n## Everyday, {title}\n");
     println!(
-        "\n## {title}\n\n| catalogue | messages | recall@1 | recall@5 | MRR@10 | floor keeps | negatives let through |"
+        "Names: of turns that name any. Answered: share of the messages that ask for none; a starter is no answer.\n"
     );
-    println!("|---|---|---|---|---|---|---|");
-    let counted = || outcomes.iter().filter_map(|outcome| Some((outcome.setting, of(outcome)?)));
-    for (setting, counts) in counted() {
-        let [first, five, reciprocal] = counts.all.rates();
+    println!("| catalogue | @1 | @5 | turn @5 | without short | names | {} | answered, mean |", kinds.join(" | "));
+    println!("|---|---|---|---|---|---|{}---|", "---|".repeat(kinds.len()));
+    for (setting, counts) in measured {
+        let (all, goals) = (&counts.all, setting.goals(way));
         println!(
-            "| **{}** | {} | {first:.3}{} | {five:.3}{} | {reciprocal:.3} | {:.3} | {:.3} |",
+            "| {} | {} | {} | {} | {:.3} | {} | {} | {} |",
             setting.name,
-            counts.all.messages,
-            setting.goal_first.filter(|_| judged).map_or(String::new(), |goal| judge(goal, first >= goal)),
-            if judged { judge(setting.goal_five, five >= setting.goal_five) } else { String::new() },
-            kept(counts),
-            let_through(counts),
+            at_least(all.first(), goals.first),
+            at_least(all.five(), goals.five),
+            at_least(all.turn(), goals.turn),
+            all.turn_searched(),
+            at_most(all.names(), goals.names),
+            answered_by_kind(counts),
+            at_most(counts.answered(), goals.answered),
         );
-        for (kind, tally) in &counts.by_kind {
-            let [first, five, reciprocal] = tally.rates();
-            println!("| {kind} | {} | {first:.3} | {five:.3} | {reciprocal:.3} | | |", tally.messages);
+    }
+}
+
+fn answered_by_kind(counts: &Counts) -> String {
+    let shares = counts.negatives.values().map(|[messages, answered]| share(*answered, *messages));
+    shares.map(|share| format!("{share:.3}")).collect::<Vec<_>>().join(" | ")
+}
+
+fn print_sizes(title: &str, measured: &[Measured<'_>]) {
+    if measured.is_empty() {
+        return;
+    }
+    println!("\n## Sizes, {title}\n\n| catalogue | @1 | @5 | turn @5 | names | negatives answered |");
+    println!("|---|---|---|---|---|---|");
+    for (setting, counts) in measured {
+        let all = &counts.all;
+        println!(
+            "| {} | {:.3} | {:.3} | {:.3} | {:.2} | {:.3} |",
+            setting.name,
+            all.first(),
+            all.five(),
+            all.turn(),
+            all.names(),
+            counts.answered(),
+        );
+    }
+}
+
+fn print_routing(outcomes: &[Outcome]) {
+    let (name, kind) = ROUTING;
+    println!("\n## Messages that several skills answer: {kind}, {name}\n");
+    println!("| | messages | of these with several | relevant skills that a turn shows |\n|---|---|---|---|");
+    for (way, title) in [(Way::Meaning, "with meaning"), (Way::Words, "by words alone")] {
+        let found = outcomes.iter().find(|outcome| outcome.setting.name == name);
+        let tally = found.and_then(|outcome| counts_of(outcome, way)?.by_kind.get(kind));
+        if let Some(tally) = tally {
+            println!("| {title} | {} | {} | {:.3} |", tally.messages, tally.several, tally.shown());
         }
     }
-    let mean =
-        |rate: fn(&Counts) -> f64| counted().map(|(_, counts)| rate(counts)).sum::<f64>() / outcomes.len() as f64;
-    let (kept, through) = (mean(kept), mean(let_through));
+}
+
+fn print_costs(costs: &[Cost]) {
+    println!("\n## Costs: medians, on one core\n");
     println!(
-        "| **mean** | | | | | {kept:.3}{} | {through:.3}{} |",
-        if judged { judge(GOAL_KEPT, kept >= GOAL_KEPT) } else { String::new() },
-        if judged { judge(GOAL_LET_THROUGH, through <= GOAL_LET_THROUGH) } else { String::new() },
+        "| catalogue | skills | build, µs a skill | bytes a skill | by words, µs | with meaning, µs | examples, µs |"
     );
+    println!("|---|---|---|---|---|---|---|");
+    for cost in costs {
+        let of = |way: Way| {
+            let found = cost.search_us.iter().find(|(own, _)| *own == way);
+            found.map_or("-".to_owned(), |(_, micros)| format!("{micros:.0}"))
+        };
+        println!(
+            "| {} | {} | {:.0} | {} | {} | {} | {} |",
+            cost.name,
+            cost.skills,
+            cost.build_us_a_skill,
+            cost.bytes_a_skill,
+            of(Way::Words),
+            of(Way::Meaning),
+            of(Way::Examples),
+        );
+    }
 }
 
-fn judge(goal: f64, met: bool) -> String {
-    format!(" ({goal}: {})", if met { "met" } else { "missed" })
+fn at_least(figure: f64, goal: Option<f64>) -> String {
+    judge(figure, goal, |goal| figure >= goal)
 }
 
-fn kept(counts: &Counts) -> f64 {
-    counts.kept as f64 / counts.all.in_five.max(1) as f64
+fn at_most(figure: f64, goal: Option<f64>) -> String {
+    judge(figure, goal, |goal| figure <= goal)
 }
 
-fn let_through(counts: &Counts) -> f64 {
-    counts.let_through as f64 / counts.negatives.max(1) as f64
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
-}
-
-pub fn to_json(outcomes: &[Outcome], whole: &Whole) -> Value {
-    let catalogues: Map<String, Value> =
-        outcomes.iter().map(|outcome| (outcome.setting.name.to_owned(), outcome_json(outcome))).collect();
-    json!({
-        "catalogues": catalogues,
-        "whole_corpus": {
-            "skills": whole.skills,
-            "build_us_per_skill": rounded(micros(whole.building) / whole.skills as f64),
-            "bytes_per_skill": whole.bytes / whole.skills,
-            "search_words_us": rounded(micros(whole.words)),
-            "search_meaning_us": whole.meaning.map(|time| rounded(micros(time))),
-        },
-    })
-}
-
-fn outcome_json(outcome: &Outcome) -> Value {
-    let Setting { size, goal_first, goal_five, .. } = outcome.setting;
-    json!({
-        "words": counts_json(&outcome.words),
-        "words_and_meaning": outcome.meaning.as_ref().map(counts_json),
-        "goals": { "recall_at_1": goal_first, "recall_at_5": goal_five },
-        "build_us_per_skill": rounded(micros(outcome.building.median()) / *size as f64),
-        "bytes_per_skill": outcome.bytes / (outcome.catalogues * size),
-    })
-}
-
-fn counts_json(counts: &Counts) -> Value {
-    let rates = |tally: &Tally| {
-        let [first, five, reciprocal] = tally.rates().map(rounded);
-        json!({ "messages": tally.messages, "recall_at_1": first, "recall_at_5": five, "mrr_at_10": reciprocal })
-    };
-    let by_kind: Map<String, Value> = counts.by_kind.iter().map(|(kind, tally)| (kind.clone(), rates(tally))).collect();
-    json!({
-        "all": rates(&counts.all),
-        "by_kind": by_kind,
-        "floor_keeps": rounded(kept(counts)),
-        "negatives": counts.negatives,
-        "negatives_let_through": rounded(let_through(counts)),
-        "search_us": rounded(micros(counts.searching.median())),
-    })
-}
-
-/// To four digits after the point.
-fn rounded(figure: f64) -> f64 {
-    (figure * 1e4).round() / 1e4
+/// Held against the goal before it is rounded, so that what reads alike may be missed by a message.
+fn judge(figure: f64, goal: Option<f64>, is_met: impl Fn(f64) -> bool) -> String {
+    let Some(goal) = goal else { return format!("{figure:.3}") };
+    format!("{figure:.3} ({goal}: {})", if is_met(goal) { "met" } else { "**missed**" })
 }

@@ -1,22 +1,37 @@
 //! Embeddings of the corpus, kept in a file between runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::thread;
 
 use anyhow::{Context, Result};
-use knowhow_domain::recall::embedded_text;
+use knowhow_domain::recall::{Examples, embedded_text, list_chatter};
 use knowhow_encoder::Encoder;
 use sha2::{Digest, Sha256};
 
-use crate::corpus::Corpus;
+use crate::catalogues::World;
+use crate::cores;
+use crate::corpus::{Corpus, Message};
 
 /// Embeddings of all skills and all messages, in the order of the corpus.
 pub struct Vectors {
     pub skills: Vec<Vec<f32>>,
-    pub messages: Vec<Vec<f32>>,
+    /// Of the messages after which each skill was used.
+    pub uses: Vec<Vec<Vec<f32>>>,
+    /// Of phrases that ask for no skill.
+    pub chatter: Examples,
+    coding: Vec<Vec<f32>>,
+    everyday: Vec<Vec<f32>>,
+}
+
+impl Vectors {
+    pub fn message(&self, world: World, at: usize) -> &[f32] {
+        match world {
+            World::Coding => &self.coding[at],
+            World::Everyday => &self.everyday[at],
+        }
+    }
 }
 
 /// The first bytes of the SHA-256 of model and text.
@@ -32,10 +47,20 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
         let digest = Sha256::new().chain_update(own).chain_update(text).finalize();
         std::array::from_fn(|at| digest[at])
     };
-    let skills = corpus.skills.iter().map(|skill| embedded_text(&skill.name, &skill.description, &[]));
-    let texts: Vec<String> = skills.chain(corpus.messages.iter().map(|message| message.query.clone())).collect();
+    let skills: Vec<String> =
+        corpus.skills.iter().map(|skill| embedded_text(&skill.name, &skill.description, &skill.triggers)).collect();
+    let uses = corpus.skills.iter().flat_map(|skill| &skill.uses);
+    let messages = corpus.coding.iter().chain(&corpus.everyday).map(|message| &message.text);
+    let chatter: Vec<String> = list_chatter().map(str::to_owned).collect();
     let mut known = read(cache, encoder.dims())?;
-    let missing: Vec<&String> = texts.iter().filter(|text| !known.contains_key(&key_of(text))).collect();
+    let mut seen = HashSet::new();
+    let missing: Vec<&String> = chatter
+        .iter()
+        .chain(messages)
+        .chain(uses)
+        .chain(&skills)
+        .filter(|text| !known.contains_key(&key_of(text)) && seen.insert(key_of(text)))
+        .collect();
     for (done, chunk) in missing.chunks(CHUNK).enumerate() {
         eprintln!("embedding: {} of {}", done * CHUNK, missing.len());
         let fresh = encode(&encoder, chunk);
@@ -46,20 +71,22 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
             known.insert(key_of(text), vector);
         }
     }
-    let mut all = texts.iter().map(|text| known.get(&key_of(text)).cloned().unwrap_or_default());
-    let skills = all.by_ref().take(corpus.skills.len()).collect();
-    Ok(Vectors { skills, messages: all.collect() })
+    let find = |text: &String| known.get(&key_of(text)).cloned().unwrap_or_default();
+    let of_messages = |messages: &[Message]| messages.iter().map(|message| find(&message.text)).collect();
+    Ok(Vectors {
+        skills: skills.iter().map(find).collect(),
+        uses: corpus.skills.iter().map(|skill| skill.uses.iter().map(find).collect()).collect(),
+        chatter: Examples::new(
+            (0..).zip(&chatter.iter().map(find).collect::<Vec<_>>()).map(|(at, v)| (at, v.as_slice())),
+        ),
+        coding: of_messages(&corpus.coding),
+        everyday: of_messages(&corpus.everyday),
+    })
 }
 
-/// Every core takes a share.
 fn encode(encoder: &Encoder, texts: &[&String]) -> Vec<Vec<f32>> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
     let one = |text: &&String| encoder.encode(&[encoder.tokens(text)], &mut || ()).pop().unwrap_or_default();
-    thread::scope(|scope| {
-        let shares = texts.chunks(texts.len().div_ceil(cores));
-        let workers: Vec<_> = shares.map(|share| scope.spawn(move || share.iter().map(one).collect())).collect();
-        workers.into_iter().flat_map(|worker| -> Vec<Vec<f32>> { worker.join().unwrap_or_default() }).collect()
-    })
+    cores::share(texts, one)
 }
 
 /// Records of a key and the numbers of a vector; a last one that was cut off is dropped.

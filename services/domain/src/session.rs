@@ -56,6 +56,16 @@ impl Channel {
         }
     }
 
+    /// Most skills that a turn brings besides those that its message names, likewise: what is heard or read on a small
+    /// screen must be less.
+    pub fn relevant_skills(self) -> u32 {
+        match self {
+            Self::Voice => 3,
+            Self::Sms | Self::Nudge => 4,
+            Self::Chat | Self::Scheduled => 5,
+        }
+    }
+
     /// A longer silence ends a session on this channel. Where all messages of a user come in one stream, nothing but
     /// silence tells conversations apart; elsewhere a caller that comes back within a day finds its session as it was.
     pub fn longest_silence(self) -> TimeDelta {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::index::INDEX_BUDGET;
+use crate::recall::FLOOR;
 use crate::session::MAX_TURNS;
 use crate::{Channel, FieldError};
 
@@ -15,8 +16,11 @@ pub const INDEX_BUDGETS: std::ops::RangeInclusive<u32> = 200..=200_000;
 /// Most characters of skill bodies that one turn may be given.
 const MOST_BODIES: u32 = 1_000_000;
 
+/// Most recalled skills that one turn may be given.
+const MOST_RELEVANT: u32 = 20;
+
 /// Settings and quotas of one tenant; absent members have their defaults.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TenantSettings {
     /// Most skills one user may keep.
@@ -44,13 +48,17 @@ pub struct TenantSettings {
     /// How long such a message is kept without being confirmed by another use, in days; 0 keeps none.
     #[schema(default = 365, maximum = 3650)]
     pub example_days: u16,
+    /// How likely a message must ask for a skill at all before a turn brings any that it does not name, 0 to 1. More is
+    /// quieter.
+    #[schema(default = 0.18, minimum = 0, maximum = 1)]
+    pub min_score: f32,
     /// What is different on a channel.
     #[serde(deserialize_with = "by_channel")]
     pub channels: BTreeMap<Channel, ChannelSettings>,
 }
 
 /// Limits of one channel; absent members are the tenant's or the service's.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChannelSettings {
     /// Turns of a session that does not say.
@@ -62,6 +70,12 @@ pub struct ChannelSettings {
     /// Characters of skill bodies that one turn may inject.
     #[schema(maximum = 1_000_000)]
     pub body_budget: Option<u32>,
+    /// Most skills that a turn brings besides those that its message names.
+    #[schema(maximum = 20)]
+    pub relevant_skills: Option<u32>,
+    /// How likely a message must ask for a skill at all, 0 to 1.
+    #[schema(minimum = 0, maximum = 1)]
+    pub min_score: Option<f32>,
 }
 
 /// Serde would take a list of a struct's members in their order; nobody means that.
@@ -82,6 +96,7 @@ impl Default for TenantSettings {
             conversation_days: 90,
             learn_from_use: true,
             example_days: 365,
+            min_score: FLOOR,
             channels: BTreeMap::new(),
         }
     }
@@ -103,6 +118,16 @@ impl TenantSettings {
         self.channels.get(&channel).and_then(|c| c.body_budget).unwrap_or_else(|| channel.body_budget())
     }
 
+    /// Most skills that a turn on a channel brings besides those that its message names.
+    pub fn relevant_skills(&self, channel: Channel) -> u32 {
+        self.channels.get(&channel).and_then(|c| c.relevant_skills).unwrap_or_else(|| channel.relevant_skills())
+    }
+
+    /// How likely a message on a channel must ask for a skill at all.
+    pub fn min_score(&self, channel: Channel) -> f32 {
+        self.channels.get(&channel).and_then(|c| c.min_score).unwrap_or(self.min_score)
+    }
+
     /// Whether use teaches, and what it taught is of effect.
     pub fn learns(&self) -> bool {
         self.learn_from_use && self.example_days > 0
@@ -114,6 +139,10 @@ impl TenantSettings {
             let bounds = || format!("must be {least} to {most}, is {value}");
             (!(least..=most).contains(&value)).then(|| FieldError::new(format!("/settings/{pointer}"), bounds()))
         };
+        let share = |pointer: String, value: f32| {
+            let detail = format!("must be 0 to 1, is {value}");
+            (!(0.0..=1.0).contains(&value)).then(|| FieldError::new(format!("/settings/{pointer}"), detail))
+        };
         let (least, most) = (u64::from(*INDEX_BUDGETS.start()), u64::from(*INDEX_BUDGETS.end()));
         let mut findings = vec![
             within("skills_per_user".into(), u64::from(self.skills_per_user), 0, 1_000_000),
@@ -122,6 +151,7 @@ impl TenantSettings {
             within("conversation_days".into(), u64::from(self.conversation_days), 0, 3650),
             within("example_days".into(), u64::from(self.example_days), 0, 3650),
             within("index_budget".into(), u64::from(self.index_budget), least, most),
+            share("min_score".into(), self.min_score),
         ];
         for (channel, settings) in &self.channels {
             let of = |member: &str| format!("channels/{}/{member}", channel.as_str());
@@ -129,6 +159,8 @@ impl TenantSettings {
                 settings.max_turns.and_then(|n| within(of("max_turns"), n.into(), 1, MAX_TURNS.into())),
                 settings.index_budget.and_then(|n| within(of("index_budget"), n.into(), least, most)),
                 settings.body_budget.and_then(|n| within(of("body_budget"), n.into(), 0, MOST_BODIES.into())),
+                settings.relevant_skills.and_then(|n| within(of("relevant_skills"), n.into(), 0, MOST_RELEVANT.into())),
+                settings.min_score.and_then(|value| share(of("min_score"), value)),
             ]);
         }
         findings.into_iter().flatten().collect()

@@ -71,7 +71,10 @@ const READ_PARTS: &str = "-- snapshots.read_parts
     from user_catalogs u where u.tenant_id = $1 and u.user_id = $2
     union all
     select 1, s.name, coalesce(s.summary, s.made_summary), s.description, s.importance, null, null
-    from skills s where s.tenant_id = $1 and s.user_id = $2
+    from skills s
+    where s.tenant_id = $1 and s.user_id = $2
+      and coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation')
+          is distinct from 'true'
     union all select 2, content, null, null, null, null, null from soul
     union all select 3, content, null, null, null, created_at, null from core
     union all select 4, title, null, null, null, ended_at, null from past

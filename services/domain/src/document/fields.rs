@@ -70,12 +70,17 @@ pub struct Fields {
     pub author: Option<String>,
     /// The frontmatter's `metadata` mapping, whole.
     pub metadata: Map<String, Value>,
+    /// `disable-model-invocation: true`, as several hosts know it: recalled by name alone, in no index of a prompt.
+    pub reserved: bool,
 }
 
 /// Spellings of `see_also`, the preferred one first.
 pub(super) const SEE_ALSO: [&str; 2] = ["see-also", "see_also"];
 /// Spellings of `allowed_tools`, the preferred one first.
 pub(super) const ALLOWED_TOOLS: [&str; 2] = ["allowed-tools", "allowed_tools"];
+
+/// Spellings of `reserved`, the preferred one first.
+const RESERVED: [&str; 2] = ["disable-model-invocation", "disable_model_invocation"];
 
 impl Fields {
     /// Reads the fields; what a skill cannot do without is refused, the rest is taken as far as it makes sense.
@@ -107,6 +112,7 @@ impl Fields {
                 Some(Value::Object(map)) => map,
                 _ => Map::new(),
             },
+            reserved: RESERVED.iter().any(|key| root.get(key).is_some_and(is_true)),
         };
         let length = fields.compatibility.as_deref().map_or(0, |text| text.chars().count());
         if length > COMPATIBILITY_CHARS {
@@ -115,6 +121,10 @@ impl Fields {
         }
         Ok(fields)
     }
+}
+
+fn is_true(node: &Node) -> bool {
+    node.as_text().is_some_and(|text| text.trim().eq_ignore_ascii_case("true"))
 }
 
 /// Where a field of Knowhow's own may stand, in the order in which it is read.

@@ -8,11 +8,12 @@ use crate::manifest;
 const HEADINGS: [&str; 5] =
     ["active skill instructions", "reference material", "soul", "core memories", "recent conversations"];
 /// How its other lines begin that carry its structure.
-const LINES: [&str; 10] = [
+const LINES: [&str; 11] = [
     "available skills (",
     "relevant skills for this message",
     "related skills (see-also)",
     "named, but too long",
+    "cut to fit",
     "<skill",
     "</skill",
     "<reference",

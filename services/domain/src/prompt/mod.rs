@@ -1,12 +1,14 @@
 //! What goes into an agent's prompt besides the index: blocks of foreign text that cannot pass for anything else, the
 //! frozen snapshot, and what a turn brings.
 
+mod cut;
 mod fence;
 mod snapshot;
 #[cfg(test)]
 mod tests;
 mod turn;
 
+pub use cut::{CutBody, cut_body};
 pub use fence::fence;
 pub use snapshot::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
-pub use turn::{ActiveSkill, SkillLine, TooLong, TurnParts, render_turn};
+pub use turn::{ActiveSkill, Missing, SkillLine, TooLong, TurnParts, render_turn};

@@ -11,8 +11,19 @@ pub struct ActiveSkill<'a> {
     pub name: &'a str,
     /// Its version.
     pub version: i32,
-    /// The markdown body.
+    /// The markdown body, or its beginning.
     pub content: &'a str,
+    /// What is missing at its end.
+    pub missing: Option<Missing<'a>>,
+}
+
+/// What of a body had no room.
+#[derive(Debug, Clone, Copy)]
+pub struct Missing<'a> {
+    /// Characters.
+    pub characters: usize,
+    /// Headings of the sections.
+    pub sections: &'a [String],
 }
 
 /// A skill by name and summary.
@@ -77,7 +88,28 @@ pub fn render_turn(parts: &TurnParts<'_>) -> String {
 }
 
 fn body(tag: &str, skill: &ActiveSkill<'_>) -> String {
-    fence(tag, &format!(" name=\"{}\" version=\"{}\"", skill.name, skill.version), skill.content)
+    let fenced = fence(tag, &format!(" name=\"{}\" version=\"{}\"", skill.name, skill.version), skill.content);
+    match &skill.missing {
+        Some(missing) => format!("{fenced}\n{}", what_is_missing(skill.name, missing)),
+        None => fenced,
+    }
+}
+
+/// Headings that are named; of more, how many there are.
+const NAMED_SECTIONS: usize = 8;
+
+fn what_is_missing(name: &str, missing: &Missing<'_>) -> String {
+    let Missing { characters, sections } = missing;
+    let named: Vec<String> = sections.iter().take(NAMED_SECTIONS).map(|section| inert_line(section)).collect();
+    let more = sections.len().saturating_sub(NAMED_SECTIONS);
+    let listed = match (named.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!(" ({})", named.join("; ")),
+        (false, more) => format!(" ({}; and {more} more sections)", named.join("; ")),
+    };
+    format!(
+        "Cut to fit: the last {characters} characters of {name} are missing{listed}. Load it with skill_view for all of it."
+    )
 }
 
 /// The names in one line, then a line for each with its summary.

@@ -7,6 +7,8 @@ use super::meaning::Meanings;
 use super::names::Names;
 use super::phrases::Phrases;
 use super::postings::{Lists, Reader, Weights};
+use super::tokens::list_keys;
+use super::triggers::Triggers;
 
 /// What recall reads of one skill.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,6 +23,8 @@ pub struct SkillText<'a> {
     pub body: &'a str,
     /// Names of related skills.
     pub see_also: &'a [String],
+    /// Whether it is recalled by name alone, as its author wants it.
+    pub reserved: bool,
     /// The embedding of name, description and triggers, if there is one yet; any length but the same for all.
     pub embedding: Option<&'a [f32]>,
 }
@@ -32,6 +36,12 @@ pub struct Catalogue {
     pub(super) phrases: Phrases,
     /// The mean length of the bodies.
     pub(super) body_terms: f32,
+    /// How much each skill has to say, 0 to 1, and the one in the middle.
+    pub(super) depths: Vec<f32>,
+    pub(super) median_depth: f32,
+    /// Skills that are recalled by name alone, ascending.
+    reserved: Vec<u32>,
+    pub(super) triggers: Triggers,
     /// Places of the skills in the order of their names.
     pub(super) by_name: Vec<u32>,
     pub(super) meanings: Meanings,
@@ -43,6 +53,11 @@ pub struct Catalogue {
 
 /// Most related skills of one: a SKILL.md may name thousands, and a turn shows five.
 pub(super) const RELATED: usize = 64;
+
+/// See [`depth`].
+const HALF_DEPTH: f32 = 200.0;
+/// What a word of the shortest body counts, beside one of a long body.
+const SHORT_BODY: f32 = 0.3;
 
 /// BM25's parameters, as usual (Robertson and Zaragoza 2009); other values gained nothing.
 const K1: f32 = 1.2;
@@ -61,11 +76,15 @@ impl Catalogue {
             by_name,
             meanings: Meanings::new(skills.iter().map(|skill| skill.embedding)),
             names: Names::new(skills.iter().map(|skill| skill.name)),
+            triggers: Triggers::new((0..).zip(skills).map(|(at, skill)| (at, keys_of(skill.triggers)))),
+            reserved: (0..).zip(skills).filter(|(_, skill)| skill.reserved).map(|(at, _)| at).collect(),
             ..Self::default()
         };
         let mean = Lengths::mean(&counter.lengths);
         catalogue.lists = write_lists(&counter, &mean);
         catalogue.body_terms = mean.body;
+        catalogue.depths = counter.lengths.iter().map(depth).collect();
+        catalogue.median_depth = median(&catalogue.depths);
         catalogue.phrases = counter.phrases;
         catalogue.phrases.shrink();
         catalogue.link(skills);
@@ -91,10 +110,16 @@ impl Catalogue {
 
     /// Bytes of memory held.
     pub fn weight(&self) -> usize {
-        let numbers = [&self.by_name, &self.related, &self.related_ends];
+        let numbers = [&self.by_name, &self.related, &self.related_ends, &self.reserved];
         let numbers: usize = numbers.iter().map(|list| list.capacity() * size_of::<u32>()).sum();
-        let words = self.lists.weight() + self.phrases.weight() + self.names.weight();
-        size_of::<Self>() + numbers + words + self.meanings.weight()
+        let words = self.lists.weight() + self.phrases.weight() + self.names.weight() + self.triggers.weight();
+        let depths = self.depths.capacity() * size_of::<f32>();
+        size_of::<Self>() + numbers + depths + words + self.meanings.weight()
+    }
+
+    /// Whether a skill is recalled by name alone.
+    pub fn is_reserved(&self, skill: usize) -> bool {
+        !self.reserved.is_empty() && u32::try_from(skill).is_ok_and(|skill| self.reserved.binary_search(&skill).is_ok())
     }
 
     /// The skills that hold a term, in order; none for an unknown term.
@@ -140,6 +165,23 @@ fn write_lists(counter: &Counter, mean: &Lengths) -> Lists {
     lists
 }
 
+/// The terms of each trigger.
+fn keys_of(triggers: &[String]) -> Vec<Vec<u32>> {
+    triggers.iter().map(|trigger| list_keys(trigger)).collect()
+}
+
+/// The one in the middle; 0 of none.
+fn median(all: &[f32]) -> f32 {
+    let mut sorted = all.to_vec();
+    let middle = sorted.len() / 2;
+    if middle < sorted.len() { *sorted.select_nth_unstable_by(middle, f32::total_cmp).1 } else { 0.0 }
+}
+
+/// Words of a short body repeat the description; only a long one says more. Half at [`HALF_DEPTH`] terms.
+fn depth(own: &Lengths) -> f32 {
+    own.body / (own.body + HALF_DEPTH)
+}
+
 fn weigh(count: Count, own: &Lengths, mean: &Lengths) -> Weights {
     let saturate = |count: u16, own: f32, mean: f32| {
         let frequency = f32::from(count);
@@ -148,6 +190,6 @@ fn weigh(count: Count, own: &Lengths, mean: &Lengths) -> Weights {
     Weights {
         name: saturate(count.name, own.name, mean.name),
         text: saturate(count.text, own.text, mean.text),
-        body: saturate(count.body, own.body, mean.body),
+        body: saturate(count.body, own.body, mean.body) * (SHORT_BODY + (1.0 - SHORT_BODY) * depth(own)),
     }
 }

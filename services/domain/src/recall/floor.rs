@@ -1,48 +1,88 @@
-//! Whether a message asks for any skill at all.
+//! Whether a message asks for any skill at all: a logistic fit of found skills against messages that no skill answers.
 //!
-//! A logistic fit of found skills against messages that no skill answers, over catalogues of 1 to 200 skills with
-//! long, short and no bodies (docs/recall.md). No signal tells alone: a score that is chance among 200 skills is none
-//! among 5.
+//! The fit judges the best skill, not how much of the message it covers: politeness, names and details are most of what
+//! people say. Two floors, as short skills are found by meaning and long ones by their words (docs/recall.md).
 
 use super::catalogue::Catalogue;
-use super::score::Signals;
-use super::search::Hit;
+use super::fitted::{
+    WORDS_AND_MEANING_EVIDENCE, WORDS_AND_MEANING_LONG, WORDS_AND_MEANING_SHORT, WORDS_EVIDENCE, WORDS_LONG,
+    WORDS_SHORT,
+};
+use super::score::{Context, Signals};
 
-/// Fits below this get nothing. It keeps 97 % of what is found among the first five.
-pub(super) const FLOOR: f32 = 0.15;
+/// What a message must reach, where a tenant does not say otherwise.
+pub const FLOOR: f32 = 0.18;
 
-struct Floor {
-    base: f32,
-    /// Of the logarithm of the best score.
-    score: f32,
-    /// Of the square of the share of the message that the best skill covers.
-    cover: f32,
-    /// Of the share that skills cover on average: how much the message speaks of what the catalogue is about.
-    field: f32,
-    /// Of the logarithm of the number of skills.
-    skills: f32,
-    /// Of the logarithm of the mean length of bodies: the longer they are, the more of a score is chance.
-    depth: f32,
-    /// Of the best skill's cosine, which counts for less here than in the score.
-    cosine: f32,
+/// Of a telling trigger phrase that is said whole.
+const CERTAIN: f32 = 0.9;
+
+/// Weights of what tells found skills from chance.
+pub(super) struct Floor {
+    /// Logarithm of what words and meaning of the best skill add up to.
+    pub(super) evidence: f32,
+    /// Logarithm of its words in the score.
+    pub(super) words: f32,
+    /// Logarithm of how far it stands above the second.
+    pub(super) lead: f32,
+    /// Square of the share of the message that it covers; in libraries of long skills alone.
+    pub(super) cover: f32,
+    /// The share that skills cover on average: how much the message speaks of what the library is about.
+    pub(super) field: f32,
+    /// Logarithm of the number of skills: among many, chance scores higher.
+    pub(super) skills: f32,
+    /// Logarithm of the mean length of bodies: the longer they are, the more of a score is chance.
+    pub(super) body: f32,
+    /// Its cosine, or its nearest example's.
+    pub(super) meaning: f32,
+    /// Mean and standard deviation of all cosines.
+    pub(super) mean_meaning: f32,
+    pub(super) spread: f32,
+    /// The cosine to what asks for no skill.
+    pub(super) chatter: f32,
+    /// Logarithm of the examples of a skill: among many, one is near by chance.
+    pub(super) examples: f32,
+    pub(super) base: f32,
 }
 
-const WORDS: Floor = Floor { base: -2.42, score: 4.31, cover: 2.7, field: 3.3, skills: -1.1, depth: -0.7, cosine: 0.0 };
-const WORDS_AND_MEANING: Floor =
-    Floor { base: -5.8, score: 5.98, cover: 2.7, field: 2.86, skills: -0.93, depth: -0.65, cosine: -4.6 };
-
-/// How likely the best hit answers the message, if as many messages ask for a skill as for none.
-pub(super) fn estimate_fit(catalogue: &Catalogue, best: Option<&Hit>, all: &[Signals], has_meaning: bool) -> f32 {
-    let Some(Hit { score, signals, .. }) = best else { return 0.0 };
-    let floor = if has_meaning { &WORDS_AND_MEANING } else { &WORDS };
-    let skills = all.len() as f32;
-    let field = all.iter().map(|signals| signals.cover).sum::<f32>() / skills;
-    let sum = floor.base
-        + floor.score * score.ln_1p()
-        + floor.cover * signals.cover * signals.cover
-        + floor.field * field
-        + floor.skills * skills.ln()
-        + floor.depth * catalogue.body_terms.ln_1p()
-        + floor.cosine * signals.cosine;
-    1.0 / (1.0 + (-sum).exp())
+/// The best skill, as far as the floor looks at it.
+pub(super) struct Best<'a> {
+    pub(super) signals: &'a Signals,
+    pub(super) score: f32,
+    /// The score of the next one, if there is one.
+    pub(super) second: Option<f32>,
+    /// What its words are worth in the score.
+    pub(super) words: f32,
 }
+
+/// How likely the best skill answers the message, if as many messages ask for a skill as for none.
+pub(super) fn estimate_fit(catalogue: &Catalogue, context: &Context, best: &Best<'_>) -> f32 {
+    let (short, long, evidence) = if context.has_meaning {
+        (&WORDS_AND_MEANING_SHORT, &WORDS_AND_MEANING_LONG, &WORDS_AND_MEANING_EVIDENCE)
+    } else {
+        (&WORDS_SHORT, &WORDS_LONG, &WORDS_EVIDENCE)
+    };
+    let evidence = evidence.at(context).score(best.signals).max(0.0).ln_1p();
+    let logit = |floor: &Floor| {
+        floor.base
+            + floor.evidence * evidence
+            + floor.words * best.words.max(0.0).ln_1p()
+            + floor.lead * best.second.map_or(0.0, |second| best.score - second).max(0.0).ln_1p()
+            + floor.cover * best.signals.cover * best.signals.cover
+            + floor.field * context.field
+            + floor.skills * context.skills.ln()
+            + floor.body * context.body_terms.ln_1p()
+            + floor.meaning * best.signals.meaning()
+            + floor.mean_meaning * context.mean_cosine
+            + floor.spread * context.spread
+            + floor.chatter * context.chatter
+            + floor.examples * context.examples
+    };
+    let longness = ((catalogue.median_depth.min(best.signals.depth) - SHORT) / (LONG - SHORT)).clamp(0.0, 1.0);
+    let sum = (1.0 - longness) * logit(short) + longness * logit(long);
+    let fit = 1.0 / (1.0 + (-sum).exp());
+    if best.signals.trigger > 0.0 { fit.max(CERTAIN) } else { fit }
+}
+
+/// Depths of skills that are short for certain, some 50 terms, and long for certain, some 110.
+const SHORT: f32 = 0.2;
+const LONG: f32 = 0.35;

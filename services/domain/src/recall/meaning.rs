@@ -1,22 +1,5 @@
 //! Embeddings of a catalogue's skills, and the cosine of a message to each.
 
-/// What is known of how near a message is in meaning to each skill.
-#[derive(Debug, Clone, Copy)]
-pub enum Meaning<'a> {
-    /// Nothing: words alone decide.
-    Unknown,
-    /// The message's embedding, to compare with those that the catalogue holds.
-    Embedding(&'a [f32]),
-    /// The cosine to each skill in the order of the catalogue, computed elsewhere; `None` for one not embedded yet.
-    Cosines(&'a [Option<f32>]),
-}
-
-impl<'a> From<Option<&'a [f32]>> for Meaning<'a> {
-    fn from(embedding: Option<&'a [f32]>) -> Self {
-        embedding.map_or(Self::Unknown, Self::Embedding)
-    }
-}
-
 /// The embeddings of some skills as 16-bit floats, the numbers that a `halfvec` of pgvector holds, so that a cosine
 /// differs from one computed there by the order of its additions only (about 1e-6).
 #[derive(Debug, Default)]

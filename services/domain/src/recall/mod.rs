@@ -1,10 +1,12 @@
 //! Recall: which of a user's skills a message asks for, by name, by words and by meaning.
 
 mod catalogue;
+mod chatter;
 mod claims;
 mod count;
 mod embedded;
 mod examples;
+mod fitted;
 mod floor;
 mod fold;
 mod hash;
@@ -19,15 +21,17 @@ mod search;
 mod spelling;
 mod stop_words;
 mod tokens;
+mod triggers;
 
 pub use catalogue::{Catalogue, SkillText};
+pub use chatter::list_chatter;
 pub use embedded::embedded_text;
 pub use examples::Examples;
-pub use meaning::Meaning;
+pub use floor::FLOOR;
 pub use names::{Mention, SHORT_MESSAGE_CHARS, is_short};
 pub use ordinary::find_rarity;
-pub use score::Signals;
-pub use search::{Hit, Ranking, search, search_with};
+pub use score::{Context, Signals};
+pub use search::{Evidence, Hit, Query, Ranking, gather, search};
 pub use tokens::{list_distinct_terms, list_terms};
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Ranks the skills of a catalogue by a message.
 
 use super::catalogue::Catalogue;
-use super::floor;
+use super::examples::Examples;
+use super::fitted::{WORDS, WORDS_AND_MEANING};
+use super::floor::{self, Best};
 use super::hash::{hash, short};
-use super::meaning::Meaning;
 use super::mentions;
 use super::phrases::print_of;
-use super::score::{Asked, Signals, WORDS, WORDS_AND_MEANING, add_meaning, add_phrases, add_words};
+use super::score::{Asked, Context, Signals, add_examples, add_meaning, add_phrases, add_triggers, add_words};
 use super::spelling;
 use super::tokens::{Shape, each_term};
 
@@ -15,8 +16,11 @@ use super::tokens::{Shape, each_term};
 pub struct Hit {
     /// Its place in the list that the catalogue was built from.
     pub skill: usize,
-    /// The fused score; comparable within one answer only.
+    /// The fused score; comparable within one answer only, where a difference is the logarithm of how much likelier one
+    /// skill is than another.
     pub score: f32,
+    /// How likely it is beside the best hit, 0 to 1.
+    pub closeness: f32,
     /// What the score was made of.
     pub signals: Signals,
 }
@@ -28,54 +32,125 @@ pub struct Ranking {
     pub hits: Vec<Hit>,
     /// How likely the message asks for any of the skills at all, 0 to 1.
     pub fit: f32,
+    /// What is known of message and catalogue as a whole.
+    pub context: Context,
+    /// The best score of all, skills that were left out included.
+    best: f32,
     /// The skills whose embeddings are clearly near the message's, nearest first, few.
     pub(super) near: Vec<usize>,
 }
 
+/// How far below the best a skill may stand to come along with it: a hundred and fifty times less likely. Nearly all that
+/// answers a message stands nearer, and everyday messages bring one or two skills instead of five.
+const NEAR: f32 = 5.0;
+
 impl Ranking {
-    /// The hits, or none where the message most likely asks for no skill: a message that fits nothing gets nothing.
-    pub fn above_floor(&self) -> &[Hit] {
-        if self.fit >= floor::FLOOR { &self.hits } else { &[] }
+    /// The hits that come along: those near the best one, or none where the message most likely asks for no skill.
+    pub fn relevant(&self, floor: f32) -> &[Hit] {
+        if self.fit < floor {
+            return &[];
+        }
+        let near = self.hits.partition_point(|hit| hit.score >= self.best - NEAR);
+        &self.hits[..near]
     }
 }
 
-/// Ranks at most `limit` skills for a message; `embedding` is the message's, where there is one in time.
-pub fn search(catalogue: &Catalogue, message: &str, embedding: Option<&[f32]>, limit: usize) -> Ranking {
-    search_with(catalogue, message, embedding.into(), limit)
+/// What to look for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Query<'a> {
+    /// The message.
+    pub message: &'a str,
+    /// Its embedding, to compare with those that the catalogue and the examples hold; without one words alone decide.
+    pub embedding: Option<&'a [f32]>,
+    /// The cosine to each skill in the order of the catalogue, where it was computed elsewhere; `None` for a skill not
+    /// embedded yet.
+    pub cosines: Option<&'a [Option<f32>]>,
+    /// Messages after which skills were used.
+    pub examples: Option<&'a Examples>,
+    /// The embeddings of [`list_chatter`](super::list_chatter).
+    pub chatter: Option<&'a Examples>,
+    /// Skills that are no hits, by their places: those that the message names.
+    pub without: &'a [usize],
+    /// Whether skills take part that want to be recalled by name alone.
+    pub reserved: bool,
+    /// Most hits.
+    pub limit: usize,
 }
 
-/// Ranks at most `limit` skills for a message.
-///
-/// Every skill with a word of the message takes part, and with a meaning every skill. The raw sums of the signals are
-/// fused, since dividing each by its maximum forgets how much the best one fits.
-pub fn search_with(catalogue: &Catalogue, message: &str, meaning: Meaning<'_>, limit: usize) -> Ranking {
-    let mut signals = vec![Signals::default(); catalogue.len()];
-    let (asked, phrases) = read_message(catalogue, message);
-    add_words(catalogue, &asked, &mut signals);
+/// What is known of a message and a catalogue before anything is weighed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Evidence {
+    /// Of each skill, in the order of the catalogue.
+    pub signals: Vec<Signals>,
+    /// Of all together.
+    pub context: Context,
+    near: Vec<usize>,
+}
+
+/// Gathers what words, phrases, embeddings and examples say of each skill.
+pub fn gather(catalogue: &Catalogue, query: &Query<'_>) -> Evidence {
+    let mut signals: Vec<Signals> =
+        catalogue.depths.iter().map(|depth| Signals { depth: *depth, ..Signals::default() }).collect();
+    let Read { asked, phrases, said } = read_message(catalogue, query.message);
+    let rarity = add_words(catalogue, &asked, &mut signals);
     add_phrases(catalogue, &phrases, &mut signals);
+    add_triggers(catalogue, &said, &mut signals);
     let compared;
-    let cosines = match meaning {
-        Meaning::Unknown => &[],
-        Meaning::Embedding(embedding) => {
+    let cosines = match (query.cosines, query.embedding) {
+        (Some(cosines), _) => cosines,
+        (None, Some(embedding)) => {
             compared = catalogue.meanings.cosines(embedding);
             compared.as_slice()
         }
-        Meaning::Cosines(cosines) => cosines,
+        (None, None) => &[],
     };
-    let has_meaning = add_meaning(cosines, &mut signals);
-    let fusion = if has_meaning { &WORDS_AND_MEANING } else { &WORDS };
-    let mut scored: Vec<(f32, usize)> =
-        catalogue.by_name.iter().map(|skill| fusion.score(&signals[*skill as usize])).zip(0..).collect();
-    scored.retain(|(score, _)| *score > 0.0);
-    keep_best(&mut scored, limit.max(1));
+    let has_meaning = add_meaning(cosines, rarity, &mut signals);
+    let mut context = Context::of(catalogue, &signals, rarity, has_meaning);
+    if let Some(embedding) = query.embedding {
+        if let Some(examples) = query.examples {
+            add_examples(examples, embedding, &mut signals);
+            context.examples = (examples.len() as f32 / context.skills).ln_1p();
+        }
+        if let Some(chatter) = query.chatter {
+            chatter.visit_cosines(embedding, |_, cosine| context.chatter = context.chatter.max(cosine));
+        }
+    }
+    Evidence { signals, context, near: mentions::list_near(cosines) }
+}
+
+/// Ranks the skills for a message.
+///
+/// Every skill with a word of the message takes part, and with a meaning every skill.
+pub fn search(catalogue: &Catalogue, query: &Query<'_>) -> Ranking {
+    let Evidence { signals, context, near } = gather(catalogue, query);
+    let weights = if context.has_meaning { &WORDS_AND_MEANING } else { &WORDS }.at(&context);
+    let score_of = |skill: &u32| weights.score(&signals[*skill as usize]);
+    let mut scored: Vec<(f32, usize)> = catalogue.by_name.iter().map(score_of).zip(0..).collect();
+    let takes_part = |rank: usize| {
+        let skill = catalogue.by_name[rank] as usize;
+        (query.reserved || !catalogue.is_reserved(skill)) && !query.without.contains(&skill)
+    };
+    let best_named = query.without.iter().filter_map(|skill| Some(weights.score(signals.get(*skill)?)));
+    let best_named = best_named.fold(f32::NEG_INFINITY, f32::max);
+    scored.retain(|(score, rank)| *score > 0.0 && takes_part(*rank));
+    keep_best(&mut scored, query.limit.max(2));
+    let best = scored.first().map_or(best_named, |(score, _)| score.max(best_named));
+    let fit = scored.first().map_or(0.0, |(score, rank)| {
+        let signals = &signals[catalogue.by_name[*rank] as usize];
+        let second = scored.get(1).map(|(score, _)| *score);
+        floor::estimate_fit(
+            catalogue,
+            &context,
+            &Best { signals, score: *score, second, words: weights.words(signals) },
+        )
+    });
+    let top = scored.first().map_or(0.0, |(score, _)| *score);
     let hit_of = |(score, rank): (f32, usize)| {
         let skill = catalogue.by_name[rank] as usize;
-        Hit { skill, score, signals: signals[skill] }
+        Hit { skill, score, closeness: (score - top).exp(), signals: signals[skill] }
     };
-    let mut hits: Vec<Hit> = scored.into_iter().map(hit_of).collect();
-    let fit = floor::estimate_fit(catalogue, hits.first(), &signals, has_meaning);
-    hits.truncate(limit);
-    Ranking { hits, fit, near: mentions::list_near(cosines) }
+    let hits = scored.into_iter().take(query.limit).map(hit_of).collect();
+    Ranking { hits, fit, context, best, near }
 }
 
 /// Leaves the `count` best of scores with ranks of names, in order; equal scores stand in the order of names.
@@ -93,10 +168,19 @@ pub(super) const TERMS: usize = 512;
 /// Misspelt words that are looked at; each costs some hundred look-ups.
 const CORRECTIONS: usize = 8;
 
-/// The distinct terms and phrases of a message; a misspelt term stands for the one of the catalogue closest to it.
-fn read_message(catalogue: &Catalogue, message: &str) -> (Vec<Asked>, Vec<u32>) {
-    let mut asked: Vec<Asked> = Vec::new();
-    let mut phrases = Vec::new();
+/// What a message says, in terms.
+#[derive(Default)]
+struct Read {
+    /// Distinct.
+    asked: Vec<Asked>,
+    phrases: Vec<u32>,
+    /// All, in order.
+    said: Vec<u32>,
+}
+
+/// The terms and phrases of a message; a misspelt term stands for the one of the catalogue closest to it.
+fn read_message(catalogue: &Catalogue, message: &str) -> Read {
+    let Read { mut asked, mut phrases, mut said } = Read::default();
     let mut last = None;
     let mut corrections = CORRECTIONS;
     each_term(message, |term, shape| {
@@ -110,6 +194,9 @@ fn read_message(catalogue: &Catalogue, message: &str) -> (Vec<Asked>, Vec<u32>) 
         } else if asked.len() < TERMS {
             asked.push(Asked { term: key, count: 1.0 });
         }
+        if said.len() < TERMS {
+            said.push(key);
+        }
         let word = (shape == Shape::Word).then_some(key);
         let phrase = last.zip(word).filter(|(a, b)| a != b).map(|(a, b)| print_of(a, b));
         if let Some(phrase) = phrase.filter(|phrase| phrases.len() < TERMS && !phrases.contains(phrase)) {
@@ -117,5 +204,5 @@ fn read_message(catalogue: &Catalogue, message: &str) -> (Vec<Asked>, Vec<u32>) 
         }
         last = word;
     });
-    (asked, phrases)
+    Read { asked, phrases, said }
 }

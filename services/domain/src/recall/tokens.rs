@@ -19,6 +19,13 @@ pub fn list_terms(text: &str) -> Vec<String> {
     found
 }
 
+/// The short hashes of the terms of a text, in order.
+pub(super) fn list_keys(text: &str) -> Vec<u32> {
+    let mut found = Vec::new();
+    each_term(text, |term, _| found.push(short(hash(term.as_bytes()))));
+    found
+}
+
 /// The stemmed terms of a text, each once, sorted.
 pub fn list_distinct_terms(text: &str) -> Vec<String> {
     let mut terms = list_terms(text);

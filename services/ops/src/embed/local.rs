@@ -2,10 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use futures_util::future::BoxFuture;
+use knowhow_domain::recall::{Examples, list_chatter};
 use knowhow_encoder::Encoder;
 use tokio::time::Instant;
 
@@ -30,6 +31,7 @@ pub struct LocalEmbedder {
     model: String,
     encoder: Arc<Encoder>,
     queue: Arc<Queue>,
+    chatter: Arc<OnceLock<Examples>>,
 }
 
 impl LocalEmbedder {
@@ -41,16 +43,35 @@ impl LocalEmbedder {
         let encoder = Arc::new(Encoder::open(&settings.folder)?);
         let folder = settings.folder.canonicalize().unwrap_or_else(|_| settings.folder.clone());
         let model = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let embedder = Self { model, encoder, queue: Arc::new(Queue::new(settings.queue.max(1))) };
+        let embedder =
+            Self { model, encoder, queue: Arc::new(Queue::new(settings.queue.max(1))), chatter: Arc::default() };
         for number in 0..settings.threads.max(1) {
             let (encoder, queue) = (embedder.encoder.clone(), embedder.queue.clone());
-            thread::Builder::new()
-                .name(format!("embed-{number}"))
-                .spawn(move || work(&encoder, &queue))
-                .map_err(|error| EmbedError::Setting(format!("a thread for embeddings cannot be started: {error}")))?;
+            start_thread(format!("embed-{number}"), move || work(&encoder, &queue))?;
         }
+        embedder.learn_chatter()?;
         Ok(embedder)
     }
+
+    /// Embeds what asks for no skill, behind whatever is asked meanwhile. Where the queue is too short for it, there is none.
+    fn learn_chatter(&self) -> Result<(), EmbedError> {
+        let texts = list_chatter().map(str::to_owned).collect();
+        let Ok(waiting) = self.queue.push(texts, Priority::Background, None) else { return Ok(()) };
+        let chatter = self.chatter.clone();
+        let wait = move || {
+            if let Ok(Ok(vectors)) = waiting.blocking_recv() {
+                let _ = chatter.set(Examples::new((0..).zip(vectors.iter().map(Vec::as_slice))));
+            }
+        };
+        start_thread("embed-chatter".to_owned(), wait)
+    }
+}
+
+fn start_thread(name: String, work: impl FnOnce() + Send + 'static) -> Result<(), EmbedError> {
+    let started = thread::Builder::new().name(name).spawn(work);
+    started
+        .map(|_| ())
+        .map_err(|error| EmbedError::Setting(format!("a thread for embeddings cannot be started: {error}")))
 }
 
 impl Embedder for LocalEmbedder {
@@ -60,6 +81,10 @@ impl Embedder for LocalEmbedder {
 
     fn dims(&self) -> usize {
         self.encoder.dims()
+    }
+
+    fn chatter(&self) -> Option<&Examples> {
+        self.chatter.get()
     }
 
     fn embed(

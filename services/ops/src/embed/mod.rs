@@ -10,6 +10,7 @@ mod tests;
 mod wire;
 
 use futures_util::future::BoxFuture;
+use knowhow_domain::recall::Examples;
 use tokio::time::Instant;
 
 use crate::Priority;
@@ -34,6 +35,11 @@ pub trait Embedder: Send + Sync {
     /// Whether it failed too often of late, and is left alone for a moment.
     fn is_paused(&self) -> bool {
         false
+    }
+
+    /// The vectors of what asks for no skill, once they are made: a floor that knows them is quieter.
+    fn chatter(&self) -> Option<&Examples> {
+        None
     }
 
     /// The vectors of texts, or `Late` at the deadline. Texts that are longer than the model reads are cut.

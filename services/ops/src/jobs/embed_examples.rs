@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::embed_memories::embed;
 use super::{JobResult, UserJob};
-use crate::{App, Priority};
 use crate::embed::EmbedError;
 use crate::examples::SAME_UP_TO;
+use crate::{App, Priority};
 
 /// Examples whose vectors are made in one go.
 const BATCH: i64 = 16;

@@ -11,7 +11,7 @@ use super::question::Question;
 use super::view::MemoryKind;
 use crate::App;
 use crate::page::best_limit;
-use crate::recall::{Query, SearchedSkill, catalogue_now, embed_searched, search_catalogue};
+use crate::recall::{NEAR, Query, SearchedSkill, catalogue_now, embed_searched, list_found, rank};
 
 /// What to recall.
 #[derive(Debug, Clone, Deserialize, IntoParams, ToSchema)]
@@ -72,9 +72,6 @@ pub enum RecalledKind {
     Skill,
 }
 
-/// Without a common word a memory is near from here on: 1 in 100 pairs of unrelated sentences is (all-MiniLM-L6-v2).
-const NEAR: f32 = 0.3;
-
 /// Recalls memories and skills.
 ///
 /// # Errors
@@ -97,14 +94,16 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
         if query.kind.is_some() || principal.require(Scope::SkillsRead).is_err() {
             return Ok(Vec::new());
         }
-        let asked = Query { message: &query.q, embedding: embedding.clone(), searched: true, limit };
-        search_catalogue(app, principal, &catalogue_now(app, principal).await?, asked).await
+        let asked =
+            Query { message: &query.q, embedding: embedding.clone(), searched: true, limit, ..Query::default() };
+        let catalogue = catalogue_now(app, principal).await?;
+        let ranking = rank(app, principal, &catalogue, asked).await?;
+        Ok::<_, knowhow_domain::Error>(list_found(&catalogue, &ranking))
     };
     let (found, skills) = tokio::join!(memories::search(&app.db, principal, &wanted), skills);
     let skills = skills?;
-    let best = skills.first().map_or(1.0, |skill| skill.score);
     let mut items: Vec<RecalledItem> = found?.into_iter().map(of_memory).collect();
-    items.extend(skills.into_iter().map(|skill| of_skill(skill, best)));
+    items.extend(skills.into_iter().map(of_skill));
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
     items.truncate(limit);
     Ok(RecalledItems { items })
@@ -130,13 +129,13 @@ fn of_memory(found: FoundMemory) -> RecalledItem {
     }
 }
 
-fn of_skill(skill: SearchedSkill, best: f32) -> RecalledItem {
+fn of_skill(skill: SearchedSkill) -> RecalledItem {
     RecalledItem {
         kind: RecalledKind::Skill,
         id: skill.id,
         name: Some(skill.name),
         content: skill.summary,
-        score: skill.fit * skill.score / best,
+        score: skill.fit * skill.closeness,
         reason: skill.reason,
         tainted: false,
     }

@@ -33,6 +33,8 @@ pub(crate) struct KnownSkill {
     pub(crate) summary: Box<str>,
     /// 0 to 1.
     pub(crate) importance: f32,
+    /// Whether it is recalled by name alone.
+    pub(crate) reserved: bool,
 }
 
 /// All skills of a user at one revision; by default none.
@@ -78,6 +80,7 @@ impl UserCatalogue {
                 triggers: &skill.triggers,
                 body: &skill.body,
                 see_also: &skill.see_also,
+                reserved: skill.reserved,
                 embedding: skill.embedding.as_deref(),
             })
             .collect();
@@ -87,6 +90,7 @@ impl UserCatalogue {
             summary: gist(skill.summary.as_deref(), &skill.description).into(),
             name: skill.name.into(),
             importance: skill.importance,
+            reserved: skill.reserved,
         });
         let (index, skills) = (Arc::new(index), skills.collect());
         Self { revision, index, skills, keeps_vectors, ..Self::default() }
@@ -278,6 +282,7 @@ mod tests {
             description: format!("Does {name}"),
             triggers: Vec::new(),
             see_also: Vec::new(),
+            reserved: false,
             importance: 0.7,
             body: "Do it.".to_owned(),
             embedding: Some(vec![1.0, 0.0]),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use knowhow_domain::Result;
-use knowhow_domain::recall::{Meaning, Mention, Ranking, search_with};
+use knowhow_domain::recall::{self, Mention, Ranking, is_short, search};
 use knowhow_store::Principal;
 use tokio::time::Instant;
 
@@ -13,11 +13,13 @@ use crate::{App, compute};
 /// Skills times bytes of the message that are looked at within the thread that answers requests: at most some 2 ms,
 /// where each skill holds each word, and tens of microseconds for most. More goes beside these threads.
 const INLINE: usize = 200_000;
+/// A message that names a skill is looked for twice.
 /// To read a byte costs as much as to look for it in so many skills, to rank a skill as much as so many bytes.
 const READING: usize = 25;
 const RANKING: usize = 50;
 
 /// What to look for.
+#[derive(Clone, Default)]
 pub(crate) struct Query<'a> {
     /// The message.
     pub(crate) message: &'a str,
@@ -25,6 +27,11 @@ pub(crate) struct Query<'a> {
     pub(crate) embedding: Option<Arc<[f32]>>,
     /// Whether to search, not only to look for names.
     pub(crate) searched: bool,
+    /// Whether all skills are ranked by the whole text, as a search does it: those that it names too, and those that want
+    /// to be recalled by name alone if `reserved`. A turn gives names their own place.
+    pub(crate) is_search: bool,
+    /// See above.
+    pub(crate) reserved: bool,
     /// Most hits.
     pub(crate) limit: usize,
 }
@@ -36,7 +43,7 @@ pub(crate) struct Recalled {
     pub(crate) named: Vec<Mention>,
     /// The other names in it.
     pub(crate) unmeant: Vec<Mention>,
-    /// What fits, best first; empty where it was not searched.
+    /// What fits besides, best first; empty where it was not searched.
     pub(crate) ranking: Ranking,
 }
 
@@ -71,32 +78,86 @@ pub(crate) async fn recall(
         None => None,
     };
     if is_quick(catalogue.skills.len(), query.message) {
-        return Ok(find(catalogue, &query, cosines.as_deref()));
+        return Ok(find(app, catalogue, &query, cosines.as_deref()));
     }
-    let (catalogue, message) = (catalogue.clone(), query.message.to_owned());
-    let Query { embedding, searched, limit, .. } = query;
-    compute(move || Ok(find(&catalogue, &Query { message: &message, embedding, searched, limit }, cosines.as_deref())))
-        .await
+    let (app, catalogue, message) = (app.clone(), catalogue.clone(), query.message.to_owned());
+    let Query { embedding, searched, is_search, reserved, limit, .. } = query;
+    compute(move || {
+        let query = Query { message: &message, embedding, searched, is_search, reserved, limit };
+        Ok(find(&app, &catalogue, &query, cosines.as_deref()))
+    })
+    .await
 }
 
 fn is_quick(skills: usize, message: &str) -> bool {
     (skills + READING).saturating_mul(message.len() + RANKING) <= INLINE
 }
 
-fn find(catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option<&[Option<f32>]>) -> Recalled {
+fn find(app: &App, catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option<&[Option<f32>]>) -> Recalled {
     let index = &catalogue.index;
-    let meaning = match cosines {
-        Some(cosines) => Meaning::Cosines(cosines),
-        None => query.embedding.as_deref().into(),
+    let of = |message: &str, without: &[usize]| {
+        search(
+            index,
+            &recall::Query {
+                message,
+                embedding: query.embedding.as_deref(),
+                cosines,
+                examples: Some(&catalogue.examples),
+                chatter: app.models.embedder.as_deref().and_then(|embedder| embedder.chatter()),
+                without,
+                reserved: query.reserved,
+                limit: query.limit,
+            },
+        )
     };
-    let ranking = query.searched.then(|| search_with(index, query.message, meaning, query.limit));
-    let (named, unmeant) = index.find_named(query.message, ranking.as_ref());
-    Recalled { named, unmeant, ranking: ranking.unwrap_or_default() }
+    let whole = query.searched.then(|| of(query.message, &[]));
+    if query.is_search {
+        return Recalled { ranking: whole.unwrap_or_default(), ..Recalled::default() };
+    }
+    let (named, unmeant) = index.find_named(query.message, whole.as_ref());
+    let ranking = match whole {
+        None => Ranking::default(),
+        Some(ranking) if named.is_empty() => ranking,
+        // What else is asked for is judged by the rest: the words of a name speak for that skill, and would open the floor
+        // for strangers.
+        Some(_) => {
+            let rest = without_names(query.message, &named);
+            let without: Vec<usize> = named.iter().map(|mention| mention.skill).collect();
+            if is_short(&rest) { Ranking::default() } else { of(&rest, &without) }
+        }
+    };
+    Recalled { named, unmeant, ranking }
+}
+
+/// The message without the names in it.
+fn without_names(message: &str, named: &[Mention]) -> String {
+    let mut ranges: Vec<_> = named.iter().map(|mention| mention.bytes.clone()).collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut rest, mut at) = (String::with_capacity(message.len()), 0);
+    for range in ranges {
+        rest.push_str(message.get(at..range.start).unwrap_or_default());
+        at = at.max(range.end);
+    }
+    rest.push_str(message.get(at..).unwrap_or_default());
+    rest.trim().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_taken_out_of_a_message() {
+        let mention = |bytes: std::ops::Range<usize>| Mention {
+            skill: 0,
+            chars: bytes.clone(),
+            bytes,
+            explicit: false,
+            common: false,
+        };
+        assert_eq!(without_names("use git, then mail é", &[mention(14..18), mention(4..7)]), "use , then  é");
+        assert_eq!(without_names("git", &[mention(0..3), mention(0..3)]), "");
+    }
 
     #[test]
     fn long_messages_and_large_catalogues_leave_the_thread() {

@@ -1,12 +1,15 @@
 //! Match: the names of skills in a message, and where they stand.
 
 use knowhow_domain::recall::is_short;
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Channel, Error, Result, Scope};
 use knowhow_store::Principal;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 use utoipa::ToSchema;
 
-use super::{Query, catalogue_now, embed_searched, recall};
+use super::explain::{Explanation, why_meant};
+use super::search::PATIENCE;
+use super::{Query, catalogue_now, embed, recall};
 use crate::App;
 use crate::sessions::check_message;
 
@@ -18,6 +21,9 @@ pub struct MatchSkills {
     /// What the user said.
     #[schema(min_length = 1, max_length = 65_536)]
     pub message: String,
+    /// Whether to say why: of each name whether it is meant, of each candidate what its score is made of.
+    #[serde(default)]
+    pub explain: Option<bool>,
 }
 
 /// A skill's name in a message.
@@ -37,6 +43,9 @@ pub struct Matched {
     pub explicit: bool,
     /// Whether a turn would inject it: one common word alone is not enough.
     pub meant: bool,
+    /// Why it is meant or not, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Names in a message.
@@ -44,7 +53,13 @@ pub struct Matched {
 pub struct Matches {
     /// Each skill once, the most specific name first.
     pub items: Vec<Matched>,
+    /// Why, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
 }
+
+/// Hits that are looked at: what may be explained.
+const LOOKED_AT: usize = 20;
 
 /// Finds the names of the user's skills in a message.
 ///
@@ -54,11 +69,14 @@ pub async fn match_skills(app: &App, principal: &Principal, input: &MatchSkills)
     principal.require(Scope::SkillsRead)?;
     let message = check_message(&input.message)?;
     let searched = !is_short(message);
-    let embedding = async { if searched { embed_searched(app, principal, message).await } else { Ok(None) } };
+    let embedding = async {
+        if searched { embed(app, principal, message, Some(Instant::now() + PATIENCE)).await } else { Ok((None, false)) }
+    };
     let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embedding);
-    let (catalogue, embedding) = (catalogue?, embedding?);
-    let query = Query { message, embedding, searched, limit: 10 };
+    let (catalogue, (embedding, is_late)) = (catalogue?, embedding?);
+    let query = Query { message, embedding, searched, limit: LOOKED_AT, ..Query::default() };
     let found = recall(app, principal, &catalogue, query).await?;
+    let explains = input.explain.unwrap_or_default();
     let meant = found.named.iter().map(|mention| (mention, true));
     let mut items = Vec::new();
     for (mention, meant) in meant.chain(found.unmeant.iter().map(|mention| (mention, false))) {
@@ -70,7 +88,10 @@ pub async fn match_skills(app: &App, principal: &Principal, input: &MatchSkills)
             end: mention.chars.end,
             explicit: mention.explicit,
             meant,
+            reason: explains.then(|| why_meant(mention, meant).to_owned()),
         });
     }
-    Ok(Matches { items })
+    let min_score = principal.settings().min_score(Channel::default());
+    let explain = || Explanation::of(&catalogue, &found.ranking, (searched, is_late), min_score);
+    Ok(Matches { items, explanation: explains.then(explain) })
 }

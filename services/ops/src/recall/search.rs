@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use knowhow_domain::Result;
-use knowhow_domain::recall::Hit;
+use knowhow_domain::recall::{FLOOR, Hit, Ranking, Signals};
 use knowhow_store::Principal;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use crate::App;
 
 /// Longest wait of a search for the vector of what is searched; then it goes by words. As long as a turn waits that
 /// names no deadline.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A skill that a search found.
 pub(crate) struct SearchedSkill {
@@ -26,8 +26,8 @@ pub(crate) struct SearchedSkill {
     pub(crate) summary: String,
     /// 0 to 1.
     pub(crate) importance: f32,
-    /// Comparable within one answer.
-    pub(crate) score: f32,
+    /// How likely it is beside the best one, 0 to 1.
+    pub(crate) closeness: f32,
     /// How likely the text asks for any of the skills at all, 0 to 1.
     pub(crate) fit: f32,
     /// Why, in words and numbers.
@@ -40,7 +40,7 @@ pub(crate) async fn embed_searched(app: &App, principal: &Principal, text: &str)
     Ok(embedding)
 }
 
-/// The best skills for a text, best first.
+/// The best skills for a text, best first, with those that want to be recalled by name alone.
 pub(crate) async fn search_skills(
     app: &App,
     principal: &Principal,
@@ -49,33 +49,41 @@ pub(crate) async fn search_skills(
 ) -> Result<Vec<SearchedSkill>> {
     let embedding = embed_searched(app, principal, text);
     let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embedding);
-    let query = Query { message: text, embedding: embedding?, searched: true, limit };
-    search_catalogue(app, principal, &catalogue?, query).await
+    let (catalogue, embedding) = (catalogue?, embedding?);
+    let query = Query { message: text, embedding, searched: true, reserved: true, limit, ..Query::default() };
+    let ranking = rank(app, principal, &catalogue, query).await?;
+    Ok(list_found(&catalogue, &ranking))
 }
 
-/// The best skills of a catalogue, best first. Whoever searches wants to see: where the text as a whole fits nothing,
-/// those that share a word with it are found nevertheless.
-pub(crate) async fn search_catalogue(
+/// From here on a skill is near without a common word: 1 in 100 pairs of unrelated sentences is (all-MiniLM-L6-v2).
+pub(crate) const NEAR: f32 = 0.3;
+
+/// Ranks the skills of a catalogue by a whole text, whatever it names.
+pub(crate) async fn rank(
     app: &App,
     principal: &Principal,
     catalogue: &Arc<UserCatalogue>,
     query: Query<'_>,
-) -> Result<Vec<SearchedSkill>> {
-    let ranking = recall(app, principal, catalogue, query).await?.ranking;
-    let fits = !ranking.above_floor().is_empty();
-    let hits = ranking.hits.iter().filter(|hit| fits || hit.signals.text > 0.0 || hit.signals.body > 0.0);
-    Ok(hits
-        .filter_map(|hit| Some((hit, catalogue.skills.get(hit.skill)?)))
+) -> Result<Ranking> {
+    Ok(recall(app, principal, catalogue, Query { is_search: true, ..query }).await?.ranking)
+}
+
+/// The skills of a ranking, best first. Whoever searches wants to see: where the text as a whole fits nothing, those that
+/// share a word with it or are near in meaning are found nevertheless.
+pub(crate) fn list_found(catalogue: &UserCatalogue, ranking: &Ranking) -> Vec<SearchedSkill> {
+    let is_near = |signals: &Signals| signals.text > 0.0 || signals.body > 0.0 || signals.meaning() >= NEAR;
+    let hits = ranking.hits.iter().filter(|hit| ranking.fit >= FLOOR || is_near(&hit.signals));
+    hits.filter_map(|hit| Some((hit, catalogue.skills.get(hit.skill)?)))
         .map(|(hit, skill)| SearchedSkill {
             id: skill.id,
             name: skill.name.to_string(),
             summary: skill.summary.to_string(),
             importance: skill.importance,
-            score: hit.score,
+            closeness: hit.closeness,
             fit: ranking.fit,
             reason: reason(hit),
         })
-        .collect())
+        .collect()
 }
 
 /// Why a skill was found: what it has in common with the message.
@@ -88,8 +96,14 @@ pub(crate) fn reason(hit: &Hit) -> String {
     if signals.body > 0.0 {
         reasons.push(format!("words of its text ({:.1})", signals.body));
     }
+    if signals.trigger > 0.0 {
+        reasons.push("a trigger phrase".to_owned());
+    }
     if signals.cosine > 0.0 {
         reasons.push(format!("meaning ({:.2})", signals.cosine));
+    }
+    if 0.9 * signals.example > signals.cosine {
+        reasons.push(format!("a message after which it was used ({:.2})", signals.example));
     }
     reasons.join(", ")
 }

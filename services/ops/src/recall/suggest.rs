@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, Scope};
+use knowhow_domain::{Channel, Result, Scope};
 use knowhow_store::Principal;
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::{SearchedSkill, search_skills};
+use super::explain::Explanation;
+use super::search::PATIENCE;
+use super::{Query, SearchedSkill, catalogue_now, embed, list_found, rank};
 use crate::App;
 use crate::page::{best_limit, check_question};
 
@@ -27,6 +30,8 @@ pub struct SuggestSkills {
     #[param(minimum = 1, maximum = 50, default = 5)]
     #[schema(minimum = 1, maximum = 50, default = 5)]
     pub limit: Option<u32>,
+    /// Whether to say of each candidate what its score is made of.
+    pub explain: Option<bool>,
 }
 
 /// A suggested skill.
@@ -39,7 +44,7 @@ pub struct Suggested {
     pub summary: String,
     /// `similarity` x `importance` x `recency`.
     pub score: f32,
-    /// How well it fits the context, as a share of the best, 0 to 1.
+    /// How near it stands to the best one, 0 to 1: the fifth root of how likely it is beside that.
     pub similarity: f32,
     /// 0 to 1.
     pub importance: f32,
@@ -54,6 +59,9 @@ pub struct Suggested {
 pub struct Suggestions {
     /// Best first.
     pub items: Vec<Suggested>,
+    /// Why, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
 }
 
 /// Skills of similar fit change places by importance and recency, so more are looked at than asked for.
@@ -61,6 +69,9 @@ const LOOKED_AT: usize = 50;
 /// A use counts half as much a week later.
 const HALF_LIFE_DAYS: f32 = 7.0;
 const MOST_BOOST: f32 = 0.5;
+/// Likelihoods differ by orders of magnitude, importance and recency by halves: what a turn would bring as well has a third
+/// of the best one's similarity at least.
+const SOFTENED: f32 = 0.2;
 
 /// Suggests skills.
 ///
@@ -70,23 +81,29 @@ pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSki
     principal.require(Scope::SkillsRead)?;
     check_question("context", &query.context)?;
     let limit = best_limit(query.limit.unwrap_or(5))?;
-    let found = search_skills(app, principal, &query.context, LOOKED_AT).await?;
+    let embedding = embed(app, principal, &query.context, Some(Instant::now() + PATIENCE));
+    let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embedding);
+    let (catalogue, (embedding, is_late)) = (catalogue?, embedding?);
+    let asked = Query { message: &query.context, embedding, searched: true, limit: LOOKED_AT, ..Query::default() };
+    let ranking = rank(app, principal, &catalogue, asked).await?;
+    let found = list_found(&catalogue, &ranking);
     let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
     let used: HashMap<Uuid, DateTime<Utc>> = if ids.is_empty() {
         HashMap::new()
     } else {
         skills::list_last_uses(&app.db, principal, &ids).await?.into_iter().collect()
     };
-    let best = found.first().map_or(1.0, |skill| skill.score);
     let mut items: Vec<Suggested> =
-        found.into_iter().map(|skill| suggested(&skill, best, used.get(&skill.id), app.now())).collect();
+        found.into_iter().map(|skill| suggested(&skill, used.get(&skill.id), app.now())).collect();
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
     items.truncate(limit);
-    Ok(Suggestions { items })
+    let min_score = principal.settings().min_score(Channel::default());
+    let explain = || Explanation::of(&catalogue, &ranking, (true, is_late), min_score);
+    Ok(Suggestions { items, explanation: query.explain.unwrap_or_default().then(explain) })
 }
 
-fn suggested(skill: &SearchedSkill, best: f32, last_use: Option<&DateTime<Utc>>, now: DateTime<Utc>) -> Suggested {
-    let similarity = skill.score / best;
+fn suggested(skill: &SearchedSkill, last_use: Option<&DateTime<Utc>>, now: DateTime<Utc>) -> Suggested {
+    let similarity = skill.closeness.powf(SOFTENED);
     let days = last_use.map(|used| ((now - *used).num_seconds().max(0) as f32) / 86_400.0);
     let recency = 1.0 + days.map_or(0.0, |days| MOST_BOOST * 0.5_f32.powf(days / HALF_LIFE_DAYS));
     let used = days.map_or_else(|| "never used".to_owned(), |days| format!("used {days:.0} days ago"));

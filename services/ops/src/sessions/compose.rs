@@ -4,19 +4,18 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use knowhow_domain::Result;
-use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, render_turn};
+use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, cut_body, render_turn};
 use knowhow_domain::recall::{Hit, Mention};
 use knowhow_domain::session::NUDGE;
 use knowhow_store::Principal;
 use knowhow_store::skills;
 use uuid::Uuid;
 
-use super::view::{ActiveView, RelatedView, RelevantView, TooLongView, TurnAnswer};
+use super::view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 use crate::App;
 use crate::recall::{KnownSkill, Recalled, UserCatalogue, reason};
 
-/// Most recalled skills of a turn, and most neighbours.
-pub(super) const RELEVANT: usize = 5;
+/// Most neighbours of a turn.
 const RELATED: usize = 5;
 
 /// Most named skills of a turn: whose bodies are read before their budget is known to hold them.
@@ -37,6 +36,10 @@ pub(super) struct Terms {
     pub(super) body_budget: usize,
     /// Whether the best recalled skill's body comes along.
     pub(super) inline_top: bool,
+    /// Most recalled skills.
+    pub(super) relevant: usize,
+    /// How likely the message must ask for any.
+    pub(super) min_score: f32,
     /// Whether it is time to remind of saving.
     pub(super) nudge: bool,
 }
@@ -57,18 +60,19 @@ pub(super) async fn compose(
     terms: &Terms,
     shown: &mut Shown,
 ) -> Result<Composed> {
-    let choice = Choice::of(catalogue, found, shown, terms.inline_top);
+    let choice = Choice::of(catalogue, found, shown, terms);
     let mut bodies = Bodies::read(app, principal, &choice, terms.body_budget).await?;
     let mut answer = TurnAnswer::default();
     for (skill, mention) in &choice.named {
         match bodies.take(skill.id) {
-            Some(Ok((version, content))) => {
+            Some(Ok(body)) => {
                 // What came along as a reference comes again once it is named: it was not an instruction.
                 shown.injected.insert(skill.id);
                 answer.active.push(ActiveView {
                     name: skill.name.to_string(),
-                    version,
-                    content,
+                    version: body.version,
+                    content: body.content,
+                    missing: body.missing,
                     reason: if mention.explicit { "called in the message" } else { "named in the message" }.into(),
                 });
             }
@@ -77,16 +81,22 @@ pub(super) async fn compose(
             None => {}
         }
     }
+    // Where a named body had no room, a similar one does not take its place.
+    let inlines = terms.inline_top && answer.too_long.is_empty() && answer.active.iter().all(|a| a.missing.is_none());
     for (place, (skill, hit)) in choice.relevant.iter().enumerate() {
-        let body = if place == 0 && terms.inline_top { bodies.take(skill.id).and_then(Result::ok) } else { None };
-        let (version, content) = body.unzip();
+        let body = if place == 0 && inlines { bodies.take(skill.id).and_then(Result::ok) } else { None };
+        let (version, content, missing) = match body {
+            Some(Body { version, content, missing }) => (Some(version), Some(content), missing),
+            None => (None, None, None),
+        };
         answer.relevant.push(RelevantView {
             name: skill.name.to_string(),
             summary: skill.summary.to_string(),
-            score: hit.score,
+            score: hit.closeness * found.ranking.fit,
             reason: reason(hit),
             content,
             version,
+            missing,
         });
     }
     answer.related.extend(choice.related.iter().map(|(skill, via)| RelatedView {
@@ -111,15 +121,15 @@ struct Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    fn of(catalogue: &'a UserCatalogue, found: &'a Recalled, shown: &Shown, inlines: bool) -> Self {
+    fn of(catalogue: &'a UserCatalogue, found: &'a Recalled, shown: &Shown, terms: &Terms) -> Self {
         let skill = |place: usize| catalogue.skills.get(place);
         let mut taken: HashSet<Uuid> = HashSet::new();
         let named: Vec<_> = found.named.iter().filter_map(|m| Some((skill(m.skill)?, m))).collect();
         taken.extend(named.iter().map(|(skill, _)| skill.id));
-        let hits = found.ranking.above_floor().iter().filter_map(|hit| Some((skill(hit.skill)?, hit)));
+        let hits = found.ranking.relevant(terms.min_score).iter().filter_map(|hit| Some((skill(hit.skill)?, hit)));
         let is_new = |skill: &KnownSkill| !shown.listed.contains(&skill.id);
         let relevant: Vec<_> =
-            hits.filter(|(skill, _)| is_new(skill) && taken.insert(skill.id)).take(RELEVANT).collect();
+            hits.filter(|(skill, _)| is_new(skill) && taken.insert(skill.id)).take(terms.relevant).collect();
         let sources = found.named.iter().map(|m| m.skill).chain(relevant.iter().map(|(_, hit)| hit.skill));
         let neighbours = sources.filter_map(|place| Some((place, skill(place)?)));
         let neighbours = neighbours.flat_map(|(place, source)| {
@@ -129,9 +139,12 @@ impl<'a> Choice<'a> {
                 .iter()
                 .filter_map(move |other| Some((skill(*other as usize)?, &*source.name)))
         });
-        let related = neighbours.filter(|(skill, _)| is_new(skill) && taken.insert(skill.id)).take(RELATED).collect();
+        let related = neighbours
+            .filter(|(skill, _)| !skill.reserved && is_new(skill) && taken.insert(skill.id))
+            .take(RELATED)
+            .collect();
         let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(NAMED).collect();
-        Self { named, relevant, related, inlines }
+        Self { named, relevant, related, inlines: terms.inline_top }
     }
 
     fn ids(&self) -> impl Iterator<Item = Uuid> {
@@ -162,17 +175,30 @@ impl Bodies {
         Ok(Self { read, room, used: Vec::new() })
     }
 
-    /// Version and body, or the characters of one that has no room any more.
-    fn take(&mut self, skill: Uuid) -> Option<Result<(i32, String), usize>> {
-        let (version, body) = self.read.remove(&skill)?;
-        let characters = body.chars().count();
-        if characters > self.room {
-            return Some(Err(characters));
-        }
-        self.room -= characters;
+    /// A body, or the characters of one that has no room any more. One that is longer than the room left is cut at the end
+    /// of a section.
+    fn take(&mut self, skill: Uuid) -> Option<Result<Body, usize>> {
+        let (version, content) = self.read.remove(&skill)?;
+        let characters = content.chars().count();
+        let body = if characters <= self.room {
+            Body { version, content, missing: None }
+        } else {
+            let Some(cut) = cut_body(&content, self.room) else { return Some(Err(characters)) };
+            let sections = cut.sections.iter().map(|heading| (*heading).to_owned()).collect();
+            let missing = Some(MissingView { characters: cut.missing, sections });
+            Body { version, content: cut.kept.to_owned(), missing }
+        };
+        self.room -= body.content.chars().count();
         self.used.push((skill, version));
-        Some(Ok((version, body)))
+        Some(Ok(body))
     }
+}
+
+/// A body as a turn shows it.
+struct Body {
+    version: i32,
+    content: String,
+    missing: Option<MissingView>,
 }
 
 fn print(answer: &TurnAnswer) -> String {
@@ -182,7 +208,12 @@ fn print(answer: &TurnAnswer) -> String {
         active: answer
             .active
             .iter()
-            .map(|skill| ActiveSkill { name: &skill.name, version: skill.version, content: &skill.content })
+            .map(|skill| ActiveSkill {
+                name: &skill.name,
+                version: skill.version,
+                content: &skill.content,
+                missing: skill.missing.as_ref().map(MissingView::as_part),
+            })
             .collect(),
         too_long: answer.too_long.iter().map(|s| TooLong { name: &s.name, characters: s.characters }).collect(),
         relevant: answer.relevant.iter().map(|s| SkillLine { name: &s.name, summary: &s.summary }).collect(),
@@ -190,6 +221,7 @@ fn print(answer: &TurnAnswer) -> String {
             name: &skill.name,
             version: *version,
             content,
+            missing: skill.missing.as_ref().map(MissingView::as_part),
         }),
         related: answer.related.iter().map(|s| SkillLine { name: &s.name, summary: &s.summary }).collect(),
         nudge: answer.nudge.is_some(),

@@ -13,7 +13,7 @@ pub use log::{
 };
 pub use open::{OpenSession, OpenedSession, open_session};
 pub use turn::{TakeTurn, get_turn, take_turn};
-pub use view::{ActiveView, MessageView, RelatedView, RelevantView, SessionView, TooLongView, TurnAnswer};
+pub use view::{ActiveView, MessageView, MissingView, RelatedView, RelevantView, SessionView, TooLongView, TurnAnswer};
 
 use knowhow_domain::{Error, Result};
 use uuid::Uuid;

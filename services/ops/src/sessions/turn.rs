@@ -104,6 +104,7 @@ pub async fn take_turn(
             embedding: embedding.clone(),
             searched: !is_short(&input.message),
             limit: LOOKED_AT,
+            ..Query::default()
         };
         let found = recall::recall(app, principal, &catalogue, query).await?;
         let terms = terms(principal, &state);
@@ -243,6 +244,8 @@ fn terms(principal: &Principal, state: &TurnState) -> Terms {
     Terms {
         body_budget: principal.settings().body_budget(channel) as usize,
         inline_top: state.inline_top,
+        relevant: principal.settings().relevant_skills(channel) as usize,
+        min_score: principal.settings().min_score(channel),
         nudge: (state.turns + 1) % NUDGE_EVERY == 0,
     }
 }

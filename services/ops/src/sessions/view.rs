@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Channel;
+use knowhow_domain::prompt::Missing;
 use knowhow_store::sessions::{Message, Session};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -127,10 +128,28 @@ pub struct ActiveView {
     pub name: String,
     /// Its version.
     pub version: i32,
-    /// The markdown body.
+    /// The markdown body, or its beginning.
     pub content: String,
+    /// What had no room at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingView>,
     /// How the message calls it.
     pub reason: String,
+}
+
+/// What of a body had no room: it is cut at the end of a section, where it has sections. `skill_view` has all of it.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct MissingView {
+    /// Characters.
+    pub characters: usize,
+    /// Headings of the sections, in order.
+    pub sections: Vec<String>,
+}
+
+impl MissingView {
+    pub(super) fn as_part(&self) -> Missing<'_> {
+        Missing { characters: self.characters, sections: &self.sections }
+    }
 }
 
 /// A skill without room.
@@ -149,7 +168,7 @@ pub struct RelevantView {
     pub name: String,
     /// The line of the index.
     pub summary: String,
-    /// Comparable within one answer.
+    /// How likely the message asks for it, 0 to 1: for any skill at all, times how near this one is to the best.
     pub score: f32,
     /// Why, in words and numbers.
     pub reason: String,
@@ -159,6 +178,9 @@ pub struct RelevantView {
     /// Its version, with `content`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<i32>,
+    /// What had no room at the end of `content`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingView>,
 }
 
 /// A neighbour.

@@ -113,7 +113,11 @@ async fn find_skills(
     let mut rows: HashMap<Uuid, IndexRow> = rows.into_iter().filter(|(_, row)| passes(query, row)).collect();
     let items = found.into_iter().filter_map(|skill| {
         let row = rows.remove(&skill.id)?;
-        Some(IndexItem { score: Some(skill.score.into()), reason: Some(skill.reason), ..IndexItem::of(row, false) })
+        Some(IndexItem {
+            score: Some((skill.closeness * skill.fit).into()),
+            reason: Some(skill.reason),
+            ..IndexItem::of(row, false)
+        })
     });
     Ok(Page { items: items.take(limit).collect(), next_cursor: None })
 }

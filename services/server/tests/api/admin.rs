@@ -19,7 +19,8 @@ async fn tenants_are_made_read_changed_and_listed() {
     assert_eq!(members(&made), ["created_at", "id", "name", "settings", "slug"]);
     let defaults = json!({
         "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
-        "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "channels": {},
+        "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "min_score": 0.18,
+        "channels": {},
     });
     assert_eq!((&made["slug"], &made["name"], &made["settings"]), (&json!(slug), &json!("Acme"), &defaults));
     assert_eq!(operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200), made);

@@ -22,6 +22,7 @@ mod concurrency;
 mod conversations;
 mod corpus;
 mod delete;
+mod everyday;
 mod examples;
 mod exchange;
 mod faults;

@@ -62,12 +62,12 @@ async fn a_recalled_skill_comes_as_reference() {
 }
 
 #[tokio::test]
-async fn five_skills_are_recalled_at_most() {
+async fn a_channel_takes_so_many_skills_at_most() {
     let World { alice, .. } = &World::new().await;
     for n in 1..=12 {
         alice.create(described(&format!("s{n:02}"), "Feeds and brushes striped horses")).await;
     }
-    let talk = Talk::long(alice).await;
+    let talk = Talk::open(alice, json!({"channel": "chat"})).await;
     let mut seen = Vec::new();
     for expected in [5, 5, 2, 0] {
         let turn = talk.say("how do I brush my striped horses?").await;
@@ -75,6 +75,10 @@ async fn five_skills_are_recalled_at_most() {
         seen.extend(names(&turn, "relevant"));
     }
     assert_eq!(seen, (1..=12).map(|n| format!("s{n:02}")).collect::<Vec<_>>());
+    for (channel, most) in [("sms", 4), ("voice", 3), ("nudge", 4), ("scheduled", 5)] {
+        let talk = Talk::open(alice, json!({"channel": channel})).await;
+        assert_eq!(names(&talk.say("how do I brush my striped horses?").await, "relevant").len(), most, "{channel}");
+    }
 }
 
 #[tokio::test]

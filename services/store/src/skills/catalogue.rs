@@ -26,6 +26,8 @@ pub struct CatalogueRow {
     pub see_also: Vec<String>,
     /// 0 to 1.
     pub importance: f32,
+    /// Whether its author wants it recalled by name alone.
+    pub reserved: bool,
     /// The markdown body.
     pub body: String,
     /// The vector of name, description and triggers by the model asked for, where there is one.
@@ -47,7 +49,8 @@ const REVISIONS: &str = "-- skills.find_revisions
 // The revision is read in the same statement, so it is that of the rows.
 const LIST_CATALOGUE: &str = "-- skills.list_catalogue
     select c.revision, s.skill_id, s.name, coalesce(s.summary, s.made_summary), s.description, s.triggers, s.see_also, s.importance,
-           substr(r.content, s.content_at_byte + 1) as body, e.embedding::vector::real[] as embedding
+           substr(r.content, s.content_at_byte + 1) as body, e.embedding::vector::real[] as embedding,
+           coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation') = 'true'
     from user_catalogs c
     left join skills s on s.tenant_id = $1 and s.user_id = $2
     left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
@@ -159,6 +162,7 @@ pub async fn list_catalogue(db: &Database, principal: &Principal, model: Option<
                 triggers: row.try_get(5)?,
                 see_also: row.try_get(6)?,
                 importance: row.try_get(7)?,
+                reserved: row.try_get::<_, Option<bool>>(10)?.unwrap_or_default(),
                 body,
                 embedding: row.try_get(9)?,
             })

@@ -111,6 +111,8 @@ const INDEX: &str = "-- skills.list_index
     select s.name, coalesce(s.summary, s.made_summary), s.description, s.importance
     from skills s
     where s.tenant_id = $1 and s.user_id = $2
+      and coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation')
+          is distinct from 'true'
     order by s.name";
 
 /// A skill as the index in a prompt needs it.
@@ -126,7 +128,7 @@ pub struct PromptRow {
     pub importance: f32,
 }
 
-/// All skills of the user, by name.
+/// The user's skills by name, without those that are recalled by name alone: a model is not to choose them by itself.
 ///
 /// # Errors
 /// `Unavailable`.

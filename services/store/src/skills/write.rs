@@ -318,14 +318,21 @@ pub async fn set_flags(tx: &mut TenantTx, skill: SkillId, pinned: bool, now: Dat
 
 /// The members of agentskills.io that have no column of their own.
 pub fn attributes(fields: &Fields) -> Value {
-    json!({
+    let mut attributes = json!({
         "license": fields.license,
         "compatibility": fields.compatibility,
         "allowed_tools": fields.allowed_tools,
         "author": fields.author,
         "metadata": fields.metadata,
-    })
+    });
+    if fields.reserved {
+        attributes[RESERVED] = Value::Bool(true);
+    }
+    attributes
 }
+
+/// The attribute of a skill that is recalled by name alone.
+const RESERVED: &str = "disable_model_invocation";
 
 fn size(bytes: usize) -> Result<i32> {
     i32::try_from(bytes).map_err(Error::internal)

@@ -4,7 +4,11 @@ mod naming;
 mod properties;
 mod ranking;
 
-use super::*;
+use super::{search as search_query, *};
+
+fn search(catalogue: &Catalogue, message: &str, embedding: Option<&[f32]>, limit: usize) -> Ranking {
+    search_query(catalogue, &Query { message, embedding, limit, ..Query::default() })
+}
 
 fn catalogue_of(skills: &[(&str, &str)]) -> Catalogue {
     let texts: Vec<SkillText<'_>> =
@@ -22,7 +26,7 @@ const MCP: [(&str, &str); 5] = [
 
 fn found(skills: &[(&str, &str)], message: &str) -> Vec<String> {
     let ranking = search(&catalogue_of(skills), message, None, 5);
-    ranking.above_floor().iter().map(|hit| skills[hit.skill].0.to_owned()).collect()
+    ranking.relevant(FLOOR).iter().map(|hit| skills[hit.skill].0.to_owned()).collect()
 }
 
 fn first(skills: &[(&str, &str)], message: &str) -> Option<String> {

@@ -122,7 +122,8 @@ proptest! {
         };
         let cosines: Vec<Option<f32>> = rows.iter().map(|row| row.as_deref().map(cosine)).collect();
         let inside = search(&Catalogue::build(&with(true)), &message, Some(&query), 9);
-        let outside = search_with(&Catalogue::build(&with(false)), &message, Meaning::Cosines(&cosines), 9);
+        let elsewhere = Query { message: &message, cosines: Some(&cosines), limit: 9, ..Query::default() };
+        let outside = search_query(&Catalogue::build(&with(false)), &elsewhere);
         prop_assert!((inside.fit - outside.fit).abs() < 1e-3);
         prop_assert_eq!(inside.hits.len(), outside.hits.len());
         for (a, b) in inside.hits.iter().zip(&outside.hits) {

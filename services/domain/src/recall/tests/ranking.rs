@@ -73,10 +73,46 @@ fn triggers_bodies_and_slips_of_the_pen_are_found() {
         },
     ];
     let catalogue = Catalogue::build(&texts);
-    let best = |message: &str| search(&catalogue, message, None, 1).above_floor().first().map(|hit| hit.skill);
+    let best = |message: &str| search(&catalogue, message, None, 1).relevant(FLOOR).first().map(|hit| hit.skill);
     assert_eq!(best("please ship to production"), Some(0));
     assert_eq!(best("drain the kuberentes nodes"), Some(1));
-    assert_eq!(best("reconcile the quickbooks invoices"), Some(2));
+    // Words of a short body find it; alone they do not open the floor.
+    assert_eq!(search(&catalogue, "reconcile the quickbooks invoices", None, 1).hits[0].skill, 2);
+}
+
+#[test]
+fn a_trigger_phrase_that_is_said_whole_opens_the_floor() {
+    let triggers = ["ship it to production".to_owned(), "go".to_owned()];
+    let skills = [
+        SkillText { name: "release", description: "Cut a version", triggers: &triggers, ..SkillText::default() },
+        SkillText { name: "lunch", description: "Order food", ..SkillText::default() },
+    ];
+    let catalogue = Catalogue::build(&skills);
+    let fit = |message: &str| search(&catalogue, message, None, 1).fit;
+    let around = "good morning everybody, before I forget it after this lovely weekend";
+    assert!(fit(&format!("{around}, ship it to production")) >= 0.9);
+    // Its words elsewhere in a message are words like others, and one ordinary word alone is no trigger.
+    assert!(fit(&format!("production of {around} by ship")) < 0.9 && fit(&format!("{around} we go")) < FLOOR);
+}
+
+#[test]
+fn reserved_skills_and_named_ones_are_no_hits() {
+    let skills = [
+        SkillText { name: "wipe", description: "Wipe the disk", reserved: true, ..SkillText::default() },
+        SkillText { name: "check", description: "Check the disk", ..SkillText::default() },
+    ];
+    let catalogue = Catalogue::build(&skills);
+    let hits = |reserved, without: &[usize]| {
+        let query = Query { message: "wipe the disk", reserved, without, limit: 5, ..Query::default() };
+        search_query(&catalogue, &query).hits.iter().map(|hit| hit.skill).collect::<Vec<_>>()
+    };
+    assert_eq!((hits(false, &[]), hits(true, &[]), hits(true, &[1])), (vec![1], vec![0, 1], vec![0]));
+}
+
+#[test]
+fn what_stands_far_below_the_best_does_not_come_along() {
+    let whole = "Deploy the striped zebra website of the quokka sanctuary";
+    assert_eq!(found(&[("a", whole), ("b", "Deploy things"), ("c", whole)], whole), ["a", "c"]);
 }
 
 #[test]
@@ -116,12 +152,13 @@ fn cosines_from_elsewhere_rank_alike() {
     let cosines = [Some(cosine(&vectors[0], &vectors[2])), Some(cosine(&vectors[1], &vectors[2])), None];
     let inside = search(&Catalogue::build(&texts), "roses for animals", Some(&vectors[2]), 3);
     let bare: Vec<SkillText<'_>> = texts.iter().map(|text| SkillText { embedding: None, ..*text }).collect();
-    let outside = search_with(&Catalogue::build(&bare), "roses for animals", Meaning::Cosines(&cosines), 3);
+    let by = |cosines, message| Query { message, cosines: Some(cosines), limit: 3, ..Query::default() };
+    let outside = search_query(&Catalogue::build(&bare), &by(&cosines, "roses for animals"));
     let order = |ranking: &Ranking| ranking.hits.iter().map(|hit| hit.skill).collect::<Vec<_>>();
     assert_eq!(order(&inside), order(&outside));
     assert!(inside.hits.iter().zip(&outside.hits).all(|(a, b)| (a.score - b.score).abs() < 0.01));
     // Too few of them are no reason to fail.
-    assert_eq!(search_with(&Catalogue::build(&bare), "roses", Meaning::Cosines(&[]), 3).hits[0].skill, 2);
+    assert_eq!(search_query(&Catalogue::build(&bare), &by(&[], "roses")).hits[0].skill, 2);
 }
 
 #[test]

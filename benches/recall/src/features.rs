@@ -1,0 +1,142 @@
+//! What the weights are fitted on: the signals of each skill for each message, as rows of numbers (`fit.py` reads them).
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use knowhow_domain::recall::{Context, Signals, gather};
+use serde_json::{Value, json};
+
+use crate::catalogues::{Drawing, Drawn, World};
+use crate::cores;
+use crate::corpus::Corpus;
+use crate::measure::ask;
+use crate::settings::Way;
+use crate::vectors::Vectors;
+
+/// Rows that are kept of a large catalogue: the best of each signal.
+const BEST: usize = 60;
+
+/// What is fitted on and shown by `fit.py`, which knows them by these names: size, characters of bodies, examples.
+const SETTINGS: [(&str, World, usize, usize, usize); 14] = [
+    ("everyday-1", World::Everyday, 1, ALL, 0),
+    ("everyday-8", World::Everyday, 8, ALL, 0),
+    ("everyday-30", World::Everyday, 30, ALL, 0),
+    ("everyday-120", World::Everyday, 120, ALL, 0),
+    ("everyday-8-nobody", World::Everyday, 8, 0, 0),
+    ("everyday-120-nobody", World::Everyday, 120, 0, 0),
+    ("everyday-8-examples", World::Everyday, 8, ALL, 5),
+    ("everyday-30-examples", World::Everyday, 30, ALL, 5),
+    ("everyday-120-examples", World::Everyday, 120, ALL, 5),
+    ("everyday-1-bare", World::Everyday, 1, ALL, 0),
+    ("everyday-5-bare", World::Everyday, 5, ALL, 0),
+    ("everyday-1000", World::Everyday, 1_000, ALL, 0),
+    ("everyday-10000", World::Everyday, 10_000, ALL, 0),
+    ("random-1", World::Coding, 1, ALL, 0),
+];
+const LONG: [(&str, bool, usize, usize); 9] = [
+    ("random-5", false, 5, ALL),
+    ("random-15", false, 15, ALL),
+    ("random-50", false, 50, ALL),
+    ("random-200", false, 200, ALL),
+    ("same-50", true, 50, ALL),
+    ("same-200", true, 200, ALL),
+    ("random-50-160", false, 50, 160),
+    ("random-1000", false, 1_000, ALL),
+    ("random-10000", false, 10_000, ALL),
+];
+const ALL: usize = usize::MAX;
+
+/// Writes the features of all settings into a folder.
+pub fn write_all(corpus: &Corpus, vectors: Option<&Vectors>, folder: &Path) -> Result<()> {
+    for (name, world, size, body_chars, examples) in SETTINGS {
+        let starters = !name.ends_with("bare");
+        let drawing = Drawing { world, same_source: false, size, body_chars, examples, starters };
+        write(corpus, (name, &drawing), vectors, folder)?;
+    }
+    for (name, same_source, size, body_chars) in LONG {
+        let drawing = Drawing { world: World::Coding, same_source, size, body_chars, examples: 0, starters: false };
+        write(corpus, (name, &drawing), vectors, folder)?;
+    }
+    Ok(())
+}
+
+/// Writes `FOLDER/NAME.f32` (rows of 32-bit floats) and `FOLDER/NAME.jsonl` (a line for each message).
+fn write(corpus: &Corpus, (name, drawing): (&str, &Drawing), vectors: Option<&Vectors>, folder: &Path) -> Result<()> {
+    let groups = drawing.groups(corpus);
+    let made = cores::share(&groups, |group| of_group(corpus, drawing, group, vectors));
+    let mut rows = BufWriter::new(File::create(folder.join(format!("{name}.f32"))).context("the folder for features")?);
+    let mut lines = BufWriter::new(File::create(folder.join(format!("{name}.jsonl")))?);
+    for (numbers, cases) in made {
+        for number in numbers {
+            rows.write_all(&number.to_le_bytes())?;
+        }
+        for case in cases {
+            writeln!(lines, "{case}")?;
+        }
+    }
+    eprintln!("{name}: written");
+    Ok(())
+}
+
+fn of_group(corpus: &Corpus, drawing: &Drawing, group: &[usize], vectors: Option<&Vectors>) -> (Vec<f32>, Vec<Value>) {
+    let drawn = drawing.build(corpus, drawing.draw(corpus, group), vectors);
+    let (mut rows, mut cases) = (Vec::new(), Vec::new());
+    for at in group {
+        let (own, case) = of_message(corpus, drawing, &drawn, *at, vectors);
+        rows.extend(own);
+        cases.push(case);
+    }
+    (rows, cases)
+}
+
+fn of_message(
+    corpus: &Corpus,
+    drawing: &Drawing,
+    drawn: &Drawn,
+    at: usize,
+    vectors: Option<&Vectors>,
+) -> (Vec<f32>, Value) {
+    let message = &corpus.messages(drawing.world)[at];
+    // As many examples as were drawn; none are as good as no list of them.
+    let query = ask(corpus, drawing, drawn, at, (vectors, Way::Examples));
+    let evidence = gather(&drawn.catalogue, &query);
+    let relevant = drawn.relevant(message);
+    let kept = keep(&evidence.signals, &relevant);
+    let mut rows = Vec::new();
+    for place in &kept {
+        let s = &evidence.signals[*place];
+        let marks =
+            [f32::from(u8::from(relevant.contains(place))), f32::from(u8::from(drawn.is_starter(corpus, *place)))];
+        rows.extend(marks);
+        rows.extend([s.name, s.text, s.body, s.phrases, s.cover, s.cosine, s.example, s.depth]);
+    }
+    let Context { skills, body_terms, rarity, field, mean_cosine, spread, chatter, examples, .. } = evidence.context;
+    let case = json!({
+        "id": message.id, "kind": message.kind, "source": message.source, "rows": kept.len(),
+        "world": if drawing.world == World::Coding { "coding" } else { "everyday" },
+        "skill": message.relevant.first(), "chars": message.text.chars().count(), "skills": skills,
+        "body_terms": body_terms, "rarity": rarity, "field": field, "mean_cosine": mean_cosine,
+        "spread": spread, "chatter": chatter, "examples": examples,
+    });
+    (rows, case)
+}
+
+/// The relevant skills, and the best of each signal.
+fn keep(signals: &[Signals], relevant: &[usize]) -> Vec<usize> {
+    let mut kept: Vec<usize> = (0..signals.len()).collect();
+    if signals.len() <= 4 * BEST {
+        return kept;
+    }
+    kept.clear();
+    kept.extend(relevant);
+    for of in [|s: &Signals| s.cosine.max(s.example), |s: &Signals| s.text + s.name, |s: &Signals| s.body + s.phrases] {
+        let mut order: Vec<usize> = (0..signals.len()).collect();
+        order.sort_by(|a, b| of(&signals[*b]).total_cmp(&of(&signals[*a])));
+        kept.extend(order.into_iter().take(BEST));
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}

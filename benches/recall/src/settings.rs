@@ -1,0 +1,134 @@
+//! What is measured, and what is to be reached.
+
+use crate::catalogues::{Drawing, World};
+
+/// Ways of searching.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Words,
+    Meaning,
+    /// With meaning and with messages after which skills were used.
+    Examples,
+}
+
+/// Which table a setting belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Coding,
+    Everyday,
+    /// Libraries much smaller or larger than most.
+    Sizes,
+}
+
+/// What is to be reached; a figure without a goal is only shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Goals {
+    pub first: Option<f64>,
+    pub five: Option<f64>,
+    pub turn: Option<f64>,
+    /// At most.
+    pub names: Option<f64>,
+    /// At most.
+    pub answered: Option<f64>,
+    /// Recall at 1 and at 5 that was reached before, and must not get lost.
+    pub before: Option<[f64; 2]>,
+}
+
+/// A kind of catalogue.
+pub struct Setting {
+    pub name: &'static str,
+    pub part: Part,
+    pub drawing: Drawing,
+}
+
+/// Goals on the mean of the four coding catalogues: so much of what is found among five is shown by a turn, and at most
+/// so many of the negatives are answered.
+pub const CODING_KEPT: f64 = 0.97;
+pub const CODING_ANSWERED: f64 = 0.35;
+
+/// Where messages with several relevant skills are looked at, and their kind.
+pub const ROUTING: (&str, &str) = ("same-200", "routing-case");
+
+pub const SETTINGS: [Setting; 15] = [
+    coding("random-50", Part::Coding, false, 50),
+    coding("random-200", Part::Coding, false, 200),
+    coding("same-50", Part::Coding, true, 50),
+    coding("same-200", Part::Coding, true, 200),
+    everyday("everyday-8", Part::Everyday, 8),
+    everyday("everyday-30", Part::Everyday, 30),
+    everyday("everyday-120", Part::Everyday, 120),
+    everyday("everyday-1", Part::Sizes, 1),
+    everyday("everyday-1000", Part::Sizes, 1_000),
+    everyday("everyday-10000", Part::Sizes, 10_000),
+    coding("random-1", Part::Sizes, false, 1),
+    coding("random-5", Part::Sizes, false, 5),
+    coding("random-15", Part::Sizes, false, 15),
+    coding("random-1000", Part::Sizes, false, 1_000),
+    coding("random-10000", Part::Sizes, false, 10_000),
+];
+
+const fn coding(name: &'static str, part: Part, same_source: bool, size: usize) -> Setting {
+    let drawing =
+        Drawing { world: World::Coding, same_source, size, body_chars: usize::MAX, examples: 0, starters: false };
+    Setting { name, part, drawing }
+}
+
+const fn everyday(name: &'static str, part: Part, size: usize) -> Setting {
+    let drawing = Drawing {
+        world: World::Everyday,
+        same_source: false,
+        size,
+        body_chars: usize::MAX,
+        examples: 5,
+        starters: true,
+    };
+    Setting { name, part, drawing }
+}
+
+impl Setting {
+    /// The ways of searching that it is measured by.
+    pub fn ways(&self, has_model: bool) -> &'static [Way] {
+        match (has_model, self.drawing.examples) {
+            (false, _) => &[Way::Words],
+            (true, 0) => &[Way::Words, Way::Meaning],
+            (true, _) => &[Way::Words, Way::Meaning, Way::Examples],
+        }
+    }
+
+    pub fn goals(&self, way: Way) -> Goals {
+        match (self.name, way) {
+            ("random-50", Way::Meaning) => kept(None, 0.994, [0.972, 0.999]),
+            ("random-200", Way::Meaning) => kept(None, 0.988, [0.943, 0.990]),
+            ("same-50", Way::Meaning) => kept(None, 0.972, [0.899, 0.982]),
+            ("same-200", Way::Meaning) => kept(Some(0.84), 0.955, [0.848, 0.972]),
+            ("everyday-8", Way::Meaning) => short([0.97, 0.998], 0.95, 0.10).with_names(1.6),
+            ("everyday-30", Way::Meaning) => short([0.92, 0.99], 0.95, 0.15).with_names(2.2),
+            ("everyday-120", Way::Meaning) => short([0.80, 0.96], 0.92, 0.25).with_names(3.2),
+            ("everyday-8", Way::Words) => short([0.83, 0.90], 0.80, 0.20),
+            ("everyday-30", Way::Words) => short([0.73, 0.89], 0.78, 0.25),
+            ("everyday-120", Way::Words) => short([0.58, 0.82], 0.70, 0.30),
+            ("everyday-8", Way::Examples) => taught(0.98, 0.97, 0.08),
+            ("everyday-30", Way::Examples) => taught(0.95, 0.97, 0.10),
+            ("everyday-120", Way::Examples) => taught(0.88, 0.96, 0.16),
+            _ => Goals::default(),
+        }
+    }
+}
+
+fn kept(first: Option<f64>, five: f64, before: [f64; 2]) -> Goals {
+    Goals { first, five: Some(five), before: Some(before), ..Goals::default() }
+}
+
+fn short([first, five]: [f64; 2], turn: f64, answered: f64) -> Goals {
+    Goals { five: Some(five), ..taught(first, turn, answered) }
+}
+
+fn taught(first: f64, turn: f64, answered: f64) -> Goals {
+    Goals { first: Some(first), turn: Some(turn), answered: Some(answered), ..Goals::default() }
+}
+
+impl Goals {
+    fn with_names(self, names: f64) -> Self {
+        Self { names: Some(names), ..self }
+    }
+}

@@ -1,0 +1,99 @@
+//! How long building and searching take, on one core, and how much memory a skill takes.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use knowhow_domain::recall::{Catalogue, search};
+
+use crate::catalogues::{Drawing, World};
+use crate::corpus::Corpus;
+use crate::measure::ask;
+use crate::settings::{Setting, Way};
+use crate::vectors::Vectors;
+
+/// One catalogue in so many is built and searched: medians settle long before all are tried.
+const EVERY: usize = 16;
+/// Searches in a catalogue that many messages share.
+const SEARCHES: usize = 200;
+
+/// Medians, which other work on the machine disturbs least.
+pub struct Cost {
+    pub name: &'static str,
+    /// Skills of a catalogue, starters included.
+    pub skills: usize,
+    pub build_us_a_skill: f64,
+    pub bytes_a_skill: usize,
+    /// A search, by the way it is done.
+    pub search_us: Vec<(Way, f64)>,
+}
+
+pub fn time(corpus: &Corpus, setting: &Setting, vectors: Option<&Vectors>) -> Cost {
+    let drawing = &setting.drawing;
+    let some: Vec<_> = drawing.groups(corpus).into_iter().step_by(EVERY).collect();
+    let catalogues = some.iter().map(|group| {
+        let messages: Vec<usize> = group.iter().copied().take(SEARCHES).collect();
+        (drawing.draw(corpus, group), messages)
+    });
+    measure(corpus, (setting.name, drawing), catalogues, vectors, setting.ways(vectors.is_some()))
+}
+
+/// The whole corpus as one catalogue: the size of a tenant's library rather than a user's.
+pub fn time_whole(corpus: &Corpus, vectors: Option<&Vectors>) -> Cost {
+    const EVERY: usize = 8;
+    let places: Vec<usize> = (0..corpus.everyday_at).collect();
+    let drawing = Drawing {
+        world: World::Coding,
+        same_source: false,
+        size: places.len(),
+        body_chars: usize::MAX,
+        examples: 0,
+        starters: false,
+    };
+    let messages = (0..corpus.coding.len()).step_by(EVERY).collect();
+    let ways: &[Way] = if vectors.is_some() { &[Way::Words, Way::Meaning] } else { &[Way::Words] };
+    measure(corpus, ("all", &drawing), [(places, messages)].into_iter(), vectors, ways)
+}
+
+/// Builds each catalogue and searches its messages.
+fn measure(
+    corpus: &Corpus,
+    (name, drawing): (&'static str, &Drawing),
+    catalogues: impl Iterator<Item = (Vec<usize>, Vec<usize>)>,
+    vectors: Option<&Vectors>,
+    ways: &[Way],
+) -> Cost {
+    let (mut building, mut bytes, mut skills, mut built) = (Vec::new(), 0, 0, 0);
+    let mut searching: Vec<(Way, Vec<Duration>)> = ways.iter().map(|way| (*way, Vec::new())).collect();
+    for (places, messages) in catalogues {
+        let texts = drawing.texts(corpus, &places, vectors);
+        building.push(time_of(|| Catalogue::build(&texts)) / u32::try_from(places.len()).unwrap_or(u32::MAX));
+        let drawn = drawing.build(corpus, places, vectors);
+        bytes += drawn.catalogue.weight();
+        skills += drawn.catalogue.len();
+        built += 1;
+        for (way, times) in &mut searching {
+            let queries = messages.iter().map(|at| ask(corpus, drawing, &drawn, *at, (vectors, *way)));
+            times.extend(queries.map(|query| time_of(|| search(&drawn.catalogue, &query))));
+        }
+    }
+    Cost {
+        name,
+        skills: skills / built.max(1),
+        build_us_a_skill: median_us(building),
+        bytes_a_skill: bytes / skills.max(1),
+        search_us: searching.into_iter().map(|(way, times)| (way, median_us(times))).collect(),
+    }
+}
+
+fn time_of<T>(work: impl FnOnce() -> T) -> Duration {
+    let started = Instant::now();
+    let made = black_box(work());
+    let taken = started.elapsed();
+    drop(made);
+    taken
+}
+
+fn median_us(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    times.get(times.len() / 2).map_or(0.0, |time| time.as_secs_f64() * 1e6)
+}

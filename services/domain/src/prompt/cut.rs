@@ -1,0 +1,91 @@
+//! A body that is longer than there is room for: cut where a section ends, with what is missing told.
+
+/// A body as far as it fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CutBody<'a> {
+    /// Its beginning.
+    pub kept: &'a str,
+    /// The headings of the sections that are missing, the one that is cut in two first.
+    pub sections: Vec<&'a str>,
+    /// Characters that are missing.
+    pub missing: usize,
+}
+
+/// Less of a body is worth nothing.
+const LEAST_CHARS: usize = 200;
+
+/// The beginning of a body in at most `room` characters: up to a heading, or where the first section alone is longer, to
+/// the end of a paragraph, then of a line; never within a fenced block. `None` where less than some sentences would be left.
+pub fn cut_body(body: &str, room: usize) -> Option<CutBody<'_>> {
+    let end = body.char_indices().nth(room).map_or(body.len(), |(at, _)| at);
+    let (mut heading, mut paragraph, mut line_end) = (0, 0, 0);
+    let mut fenced = false;
+    let mut headings = Vec::new();
+    let mut at = 0;
+    for line in body.split_inclusive('\n') {
+        let text = line.trim();
+        let fits = at <= end;
+        if !fenced && is_heading(line) {
+            headings.push((at, text.trim_start_matches('#').trim()));
+            heading = if fits { at } else { heading };
+        }
+        if is_fence(text) {
+            fenced = !fenced;
+        }
+        at += line.len();
+        if !fenced && at <= end {
+            line_end = at;
+            paragraph = if text.is_empty() { at } else { paragraph };
+        }
+    }
+    let least = |cut: &usize| body[..*cut].trim().chars().nth(LEAST_CHARS - 1).is_some();
+    let cut = [heading, paragraph, line_end].into_iter().find(least)?;
+    let within = headings.iter().rposition(|(start, _)| *start < cut).filter(|_| cut != heading);
+    let after = headings.iter().position(|(start, _)| *start >= cut).unwrap_or(headings.len());
+    let missing_from = within.unwrap_or(after);
+    Some(CutBody {
+        kept: body[..cut].trim_end(),
+        sections: headings[missing_from..].iter().map(|(_, text)| *text).collect(),
+        missing: body[cut..].chars().count(),
+    })
+}
+
+fn is_heading(line: &str) -> bool {
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    (1..=6).contains(&level) && line[level..].starts_with([' ', '\t'])
+}
+
+fn is_fence(text: &str) -> bool {
+    text.starts_with("```") || text.starts_with("~~~")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(title: &str, chars: usize) -> String {
+        format!("## {title}\n\n{}\n\n", "x".repeat(chars))
+    }
+
+    #[test]
+    fn bodies_end_where_a_section_does() {
+        let body = [section("When", 220), section("How", 300), section("Pitfalls", 100)].concat();
+        let cut = cut_body(&body, 600).unwrap();
+        assert_eq!((cut.kept.ends_with("xxx"), cut.kept.contains("## How")), (true, true));
+        assert_eq!((cut.sections, cut.missing), (vec!["Pitfalls"], section("Pitfalls", 100).len()));
+        let cut = cut_body(&body, 400).unwrap();
+        assert_eq!((cut.kept.contains("## How"), cut.sections), (false, vec!["How", "Pitfalls"]));
+        assert_eq!(cut_body(&body, 150), None);
+    }
+
+    #[test]
+    fn long_sections_end_with_a_paragraph_or_a_line_and_no_block_is_torn() {
+        let paragraphs = format!("# One\n\n{}\n\n{}\n{}\n# Two\n", "a".repeat(250), "b".repeat(100), "c".repeat(90));
+        let cut = cut_body(&paragraphs, 400).unwrap();
+        assert_eq!((cut.kept.ends_with('a'), cut.sections), (true, vec!["One", "Two"]));
+        let lines = format!("{}\n{}", "\u{e9}".repeat(210), "b".repeat(100));
+        assert_eq!(cut_body(&lines, 250).unwrap().kept, "\u{e9}".repeat(210));
+        let fenced = format!("```\n{}\n# no heading\n{}\n```\n", "a".repeat(250), "b".repeat(250));
+        assert_eq!(cut_body(&fenced, 400), None);
+    }
+}

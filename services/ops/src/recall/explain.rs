@@ -1,0 +1,112 @@
+//! Explain: why a message brings the skills that it brings, for people who ask why one did not come.
+
+use knowhow_domain::recall::{Hit, Mention, Ranking};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::UserCatalogue;
+
+/// Most candidates that are explained.
+const CANDIDATES: usize = 20;
+
+/// Why.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Explanation {
+    /// Whether the message was searched: one of 20 characters or less is looked through for names alone, and so is what a
+    /// message of names leaves.
+    pub searched: bool,
+    /// How likely the message asks for any skill at all besides those that it names, 0 to 1.
+    pub fit: f32,
+    /// What it must reach in a turn.
+    pub min_score: f32,
+    /// The best candidates, best first, whether they come or not.
+    pub candidates: Vec<Candidate>,
+    /// What was not there in time: `embedding`, without which words alone decided.
+    pub degraded: Vec<String>,
+}
+
+/// One candidate.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Candidate {
+    /// Full name.
+    pub name: String,
+    /// Whether a turn would bring it, if it was not shown before and as far as the channel takes so many.
+    pub comes: bool,
+    /// The sum by which candidates are ordered; a difference of 1 makes one 2.7 times as likely as the other.
+    pub score: f32,
+    /// How likely it is beside the best one, 0 to 1.
+    pub closeness: f32,
+    /// What the score was made of.
+    pub parts: Parts,
+}
+
+/// The parts of a score, before they are weighed.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Parts {
+    /// BM25 over the name.
+    pub name: f32,
+    /// BM25 over name, description and triggers.
+    pub text: f32,
+    /// BM25 over the body.
+    pub body: f32,
+    /// Phrases of the message that the body repeats.
+    pub phrases: f32,
+    /// How rare the words are of a trigger phrase that the message says whole.
+    pub trigger: f32,
+    /// Cosine of the message to name, description and triggers; without vectors 0.
+    pub meaning: f32,
+    /// Cosine of the message to the nearest message after which the skill was used.
+    pub examples: f32,
+    /// Share of the message that the skill holds anywhere.
+    pub cover: f32,
+}
+
+impl Explanation {
+    /// Of a ranking with so many hits at least as are explained.
+    pub(super) fn of(
+        catalogue: &UserCatalogue,
+        ranking: &Ranking,
+        (searched, is_late): (bool, bool),
+        min_score: f32,
+    ) -> Self {
+        let coming = ranking.relevant(min_score).len();
+        let candidate = |(place, hit): (usize, &Hit)| {
+            let name = catalogue.skills.get(hit.skill)?.name.to_string();
+            let comes = place < coming;
+            Some(Candidate { name, comes, score: hit.score, closeness: hit.closeness, parts: Parts::of(hit) })
+        };
+        Self {
+            searched,
+            fit: ranking.fit,
+            min_score,
+            candidates: ranking.hits.iter().take(CANDIDATES).enumerate().filter_map(candidate).collect(),
+            degraded: is_late.then(|| "embedding".to_owned()).into_iter().collect(),
+        }
+    }
+}
+
+impl Parts {
+    fn of(hit: &Hit) -> Self {
+        let s = &hit.signals;
+        Self {
+            name: s.name,
+            text: s.text,
+            body: s.body,
+            phrases: s.phrases,
+            trigger: s.trigger,
+            meaning: s.cosine,
+            examples: s.example,
+            cover: s.cover,
+        }
+    }
+}
+
+/// Why a name in a message is meant as such, or not.
+pub(super) fn why_meant(mention: &Mention, meant: bool) -> &'static str {
+    match (mention.explicit, mention.common, meant) {
+        (true, ..) => "it is called explicitly",
+        (_, false, _) => "it is no ordinary word",
+        (_, _, true) => "it is an ordinary word, and the rest of the message or its meaning agrees",
+        (_, _, false) => "it is an ordinary word, and nothing else in the message points to the skill",
+    }
+}

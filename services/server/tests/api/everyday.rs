@@ -1,0 +1,260 @@
+//! Recall of what people say every day, with the real model: acceptance cases 18a and 18b.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::callers::{Caller, World};
+use crate::service::{Service, keeper};
+use crate::talk::{MAIL, Talk, create_described, described, names};
+
+/// A service with the local model; `make test` names its folder.
+fn with_model() -> Option<Service> {
+    let folder = std::env::var("KNOWHOW_TEST_MODEL_DIR").ok().filter(|folder| !folder.is_empty());
+    if folder.is_none() {
+        eprintln!("skipped: KNOWHOW_TEST_MODEL_DIR names no model");
+    }
+    folder.map(|folder| Service::start(&[("KNOWHOW_MODEL_DIR", &folder), ("KNOWHOW_EMBEDDINGS_TIMEOUT_MS", "60000")]))
+}
+
+async fn world(service: &Service, settings: Value) -> World {
+    World::at(service, keeper(), settings).await
+}
+
+/// Asks until the answer is as it should be: vectors and the model's knowledge of small talk come a moment after.
+async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    for _ in 0..200 {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("waited in vain for {what}");
+}
+
+async fn explain(who: &Caller, message: &str) -> Value {
+    who.post("/v1/skills/match", json!({"message": message, "explain": true})).await.ok(200)["explanation"].clone()
+}
+
+/// Until meaning speaks for a skill and small talk is known.
+async fn ready(who: &Caller, message: &str, best: &str) {
+    until("vectors", async || {
+        let why = explain(who, message).await;
+        let first = &why["candidates"][0];
+        (first["name"] == best && first["parts"]["meaning"].as_f64()? > 0.3).then_some(())
+    })
+    .await;
+    until("small talk", async || {
+        (explain(who, "good evening, how are you today?").await["fit"].as_f64()? < 0.1).then_some(())
+    })
+    .await;
+}
+
+async fn first_of(who: &Caller, message: &str) -> Vec<String> {
+    let talk = Talk::open(who, json!({"channel": "chat"})).await;
+    let turn = talk.turn(json!({"message": message, "deadline_ms": 30_000})).await.ok(200);
+    assert_eq!((&turn["active"], &turn["degraded"]), (&json!([]), &Value::Null), "{message}");
+    names(&turn, "relevant")
+}
+
+#[tokio::test]
+async fn everyday_messages_find_what_they_ask_for() {
+    let Some(service) = with_model() else { return };
+    let World { alice, .. } = &world(&service, json!({"starter_skills": true})).await;
+    create_described(alice, &MAIL).await;
+    ready(alice, "please send an email to Bob", "mcp/email").await;
+    for (message, name) in [
+        ("Can you send an email to Bob with the report attached?", "mcp/email"),
+        ("please send an email attachment to Bob", "mcp/email"),
+        ("mail the invoice to the customer", "mcp/email"),
+        ("what's on my calendar today?", "mcp/calendar"),
+        ("Could you set up a meeting with the design team next week?", "plan-meeting"),
+    ] {
+        let found = first_of(alice, message).await;
+        assert_eq!(found.first().map(String::as_str), Some(name), "{message}: {found:?}");
+        assert!(found.len() <= 3, "{message}: {found:?}");
+    }
+    for message in ["hello, how's your day", "thank you so much", "repeat that please", "what is the meaning of life"] {
+        assert_eq!(first_of(alice, message).await, Vec::<String>::new(), "{message}");
+    }
+}
+
+/// A search ranks by meaning too where no word is shared.
+#[tokio::test]
+async fn questions_without_a_common_word_are_found() {
+    let Some(service) = with_model() else { return };
+    let World { alice, .. } = &world(&service, json!({"starter_skills": false})).await;
+    create_described(alice, &MAIL).await;
+    ready(alice, "please send an email to Bob", "mcp/email").await;
+    let found = alice.get("/v1/skills?q=appointments+tomorrow").await.ok(200);
+    assert_eq!(found["items"][0]["name"], "mcp/calendar");
+    let suggested = alice.get("/v1/skills/suggest?context=appointments+tomorrow&explain=true").await.ok(200);
+    assert_eq!(suggested["items"][0]["name"], "mcp/calendar");
+    assert_eq!(suggested["explanation"]["candidates"][0]["name"], "mcp/calendar");
+    let recalled = alice.get("/v1/recall?q=appointments+tomorrow").await.ok(200);
+    assert_eq!(recalled["items"][0]["name"], "mcp/calendar");
+}
+
+/// Nothing strange comes along with a named skill, and what else is asked for still does.
+#[tokio::test]
+async fn a_name_opens_the_floor_for_no_stranger() {
+    let Some(service) = with_model() else { return };
+    let World { alice, .. } = &world(&service, json!({"starter_skills": true})).await;
+    create_described(alice, &MAIL).await;
+    ready(alice, "please send an email to Bob", "mcp/email").await;
+    let talk = Talk::open(alice, json!({"channel": "chat"})).await;
+    let turn =
+        talk.turn(json!({"message": "use plan-meeting for Friday at noon", "deadline_ms": 30_000})).await.ok(200);
+    assert_eq!((names(&turn, "active"), names(&turn, "relevant")), (vec!["plan-meeting".to_owned()], vec![]));
+    let both = "use plan-meeting for Friday, and summarize the academic paper that Ann wrote";
+    let turn =
+        Talk::open(alice, json!({"channel": "chat"})).await.turn(json!({"message": both, "deadline_ms": 30_000}));
+    let turn = turn.await.ok(200);
+    assert_eq!(names(&turn, "active"), ["plan-meeting"]);
+    assert_eq!(names(&turn, "relevant"), ["research/summarize-paper"]);
+}
+
+/// What was used after a message is found by messages like it, in turn, search and explanation.
+#[tokio::test]
+async fn use_teaches_what_a_description_does_not_say() {
+    let Some(service) = with_model() else { return };
+    let World { alice, bob, .. } = &world(&service, json!({"starter_skills": false})).await;
+    for who in [alice, bob] {
+        create_described(who, &MAIL).await;
+        ready(who, "please send an email to Bob", "mcp/email").await;
+    }
+    let (taught, asked) = ("is anybody free for a round of golf on Sunday", "who is free to play golf on Sunday?");
+    let of = async |who: &Caller| -> (f64, f64) {
+        let why = explain(who, asked).await;
+        let all = why["candidates"].as_array().unwrap();
+        let plan = all.iter().find(|c| c["name"] == "plan-meeting").map(|c| c["parts"]["examples"].as_f64().unwrap());
+        (why["fit"].as_f64().unwrap(), plan.unwrap_or_default())
+    };
+    let before = of(alice).await;
+    assert!(before.1.abs() < 1e-6, "{before:?}");
+    let talk = Talk::open(alice, json!({"channel": "chat"})).await;
+    talk.turn(json!({"message": taught, "deadline_ms": 30_000})).await.ok(200);
+    alice.get("/v1/skills/plan-meeting").header("Knowhow-Session", &talk.id).await.ok(200);
+    let after = until("the example", async || Some(of(alice).await).filter(|after| after.1 > 0.5)).await;
+    assert!(after.0 > before.0, "{before:?} {after:?}");
+    assert_eq!(first_of(alice, asked).await.first().map(String::as_str), Some("plan-meeting"));
+    // Nobody else learned it.
+    assert!(of(bob).await.1.abs() < 1e-6);
+}
+
+/// By its words alone, before any vector is there.
+#[tokio::test]
+async fn a_skill_that_was_just_saved_is_found_by_its_words() {
+    let World { alice, .. } = &World::with(json!({"starter_skills": true})).await;
+    create_described(alice, &[("only", "only doc here, about beekeeping hives")]).await;
+    let found = async |message: &str| names(&Talk::long(alice).await.say(message).await, "relevant");
+    assert_eq!(found("how do I inspect the beekeeping hives").await, ["only"]);
+    create_described(alice, &MAIL).await;
+    assert_eq!(found("please send an email attachment to Bob").await.first().unwrap(), "mcp/email");
+    assert_eq!(found("what's on my calendar today?").await.first().unwrap(), "mcp/calendar");
+}
+
+/// A trigger phrase that is said whole counts for itself, however much else is said.
+#[tokio::test]
+async fn a_trigger_phrase_counts_for_itself() {
+    let World { alice, .. } = &World::with(json!({"starter_skills": true})).await;
+    let mut release = described("release", "Cuts a version");
+    release["triggers"] = json!(["ship it to production", "go"]);
+    alice.create(release).await;
+    let long = "Good morning Alice, it was such a lovely weekend with Bob and Carol at the lake, and before I forget it, \
+                could you please ship it to production when the others are back from lunch";
+    let talk = Talk::long(alice).await;
+    let turn = talk.say(long).await;
+    assert_eq!(names(&turn, "relevant")[0], "release");
+    assert!(turn["relevant"][0]["reason"].as_str().unwrap().contains("a trigger phrase"), "{turn}");
+    assert_eq!(
+        names(&Talk::long(alice).await.say("we go to the lake with the others").await, "relevant"),
+        Vec::<String>::new()
+    );
+}
+
+#[tokio::test]
+async fn a_reserved_skill_is_recalled_by_name_alone() {
+    let World { alice, .. } = &World::with(json!({"starter_skills": false})).await;
+    let text = "---\nname: wipe-disk\ndescription: Wipes the striped disk of a zebra.\ndisable-model-invocation: true\n---\n\nWipe.\n";
+    alice.create(json!({"skill_md": text})).await;
+    let mut other = described("zebra-care", "Brushes the striped zebra");
+    other["see_also"] = json!(["wipe-disk"]);
+    alice.create(other).await;
+    let talk = Talk::long(alice).await;
+    let block = talk.opened["snapshot"]["text"].as_str().unwrap();
+    assert!(block.contains("zebra-care") && !block.contains("wipe-disk"), "{block}");
+    let turn = talk.say("wipes the striped disk of my zebra").await;
+    assert_eq!((names(&turn, "relevant"), &turn["related"]), (vec!["zebra-care".to_owned()], &json!([])));
+    assert_eq!(names(&talk.say("use wipe-disk").await, "active"), ["wipe-disk"]);
+    let suggested = alice.get("/v1/skills/suggest?context=wipes+the+striped+disk").await.ok(200);
+    assert!(!names(&suggested, "items").contains(&"wipe-disk".to_owned()));
+    // Whoever looks for it finds it, and an edit that takes the mark away ends it.
+    assert_eq!(alice.get("/v1/skills?q=wipes+striped+disk").await.ok(200)["items"][0]["name"], "wipe-disk");
+    alice.post("/v1/skills", json!({"skill_md": text.replace("true", "false")})).await.ok(200);
+    let turn = Talk::long(alice).await.say("wipes the striped disk of my zebra").await;
+    assert_eq!(names(&turn, "relevant").first().unwrap(), "wipe-disk");
+}
+
+#[tokio::test]
+async fn a_tenant_sets_how_much_comes_and_when() {
+    let channels = json!({"voice": {"relevant_skills": 1}, "chat": {"min_score": 1.0}, "sms": {"relevant_skills": 0}});
+    let settings = json!({"starter_skills": false, "channels": channels});
+    let World { alice, .. } = &World::with(settings).await;
+    create_described(
+        alice,
+        &[("zebra-care", "Feeds and brushes striped horses"), ("zebra-walk", "Feeds and brushes striped horses")],
+    )
+    .await;
+    let question = "how do I brush my striped horses?";
+    for (channel, count) in [("voice", 1), ("chat", 0), ("sms", 0), ("scheduled", 2)] {
+        let talk = Talk::open(alice, json!({"channel": channel})).await;
+        assert_eq!(names(&talk.say(question).await, "relevant").len(), count, "{channel}");
+    }
+}
+
+#[tokio::test]
+async fn an_explanation_says_why() {
+    let World { alice, .. } = &World::with(json!({"starter_skills": false})).await;
+    create_described(alice, &[("weather", "Forecast temperature and wind"), ("git", "Commits and pushes")]).await;
+    let asked = json!({"message": "nice weather today, use git and forecast the wind", "explain": true});
+    let answer = alice.post("/v1/skills/match", asked).await.ok(200);
+    let reasons: Vec<&str> =
+        answer["items"].as_array().unwrap().iter().map(|i| i["reason"].as_str().unwrap()).collect();
+    assert_eq!(
+        reasons,
+        ["it is an ordinary word, and the rest of the message or its meaning agrees", "it is called explicitly"]
+    );
+    let why = &answer["explanation"];
+    assert_eq!((&why["searched"], &why["degraded"], &why["min_score"]), (&json!(true), &json!([]), &json!(0.18)));
+    let short = alice.post("/v1/skills/match", json!({"message": "nice weather", "explain": true})).await.ok(200);
+    assert_eq!((&short["explanation"]["searched"], &short["explanation"]["candidates"]), (&json!(false), &json!([])));
+    let parts = &explain(alice, "does the wind change the temperature here").await["candidates"][0];
+    assert_eq!((&parts["name"], &parts["comes"]), (&json!("weather"), &json!(true)));
+    assert!(parts["parts"]["text"].as_f64().unwrap() > 0.0 && parts["parts"]["meaning"] == 0.0);
+}
+
+/// A body that is too long for the channel is cut at a heading, with what is missing said, and no other takes its place.
+#[tokio::test]
+async fn a_long_body_is_cut_at_a_heading() {
+    let channels = json!({"voice": {"body_budget": 600}});
+    let World { alice, .. } = &World::with(json!({"starter_skills": false, "channels": channels})).await;
+    let section = |title: &str, chars: usize| format!("## {title}\n\n{}\n\n", "zither ".repeat(chars / 7));
+    let body = [section("When to Use", 400), section("Procedure", 500), section("Pitfalls", 300)].concat();
+    alice.create(json!({"name": "zither-tuning", "description": "Tunes a zither.", "content": body})).await;
+    create_described(alice, &[("zither-history", "Tells where zithers come from")]).await;
+    let talk = Talk::open(alice, json!({"channel": "voice", "inline_top": true})).await;
+    let turn = talk.say("use zither-tuning, and where do zithers come from?").await;
+    let active = &turn["active"][0];
+    assert_eq!(active["content"].as_str().unwrap(), section("When to Use", 400).trim_end());
+    let missing = body.len() - section("When to Use", 400).len();
+    assert_eq!(active["missing"], json!({"characters": missing, "sections": ["Procedure", "Pitfalls"]}));
+    let said = format!(
+        "Cut to fit: the last {missing} characters of zither-tuning are missing (Procedure; Pitfalls). Load it with skill_view"
+    );
+    assert!(turn["text"].as_str().unwrap().contains(&said), "{turn}");
+    assert_eq!(
+        (names(&turn, "relevant"), &turn["relevant"][0]["content"]),
+        (vec!["zither-history".to_owned()], &Value::Null)
+    );
+}
