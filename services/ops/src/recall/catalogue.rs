@@ -212,6 +212,21 @@ impl Catalogues {
             .map_err(Error::internal)?
     }
 
+    /// Has the caller's catalogue made, where there is none, beside whatever the caller does: that of many skills takes
+    /// longer than a turn waits.
+    pub(crate) fn prepare(&self, app: &App, principal: &Principal) {
+        let Ok(user) = principal.user() else { return };
+        if self.kept.contains_key(&(principal.tenant(), user)) {
+            return;
+        }
+        let (app, principal) = (app.clone(), principal.clone());
+        tokio::spawn(async move {
+            if let Err(error) = catalogue_now(&app, &principal).await {
+                tracing::debug!(%error, "a catalogue was not prepared; the first turn makes it");
+            }
+        });
+    }
+
     async fn build(
         &self,
         app: &App,

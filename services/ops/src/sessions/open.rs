@@ -61,6 +61,7 @@ pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: 
     principal.require(Scope::Sessions)?;
     call.check()?;
     check(input)?;
+    app.catalogues.prepare(app, principal);
     let channel = input.channel.unwrap_or_default();
     let budget = snapshots::budget_of(principal, input.index_budget, Some(channel));
     let turns = input.max_turns.unwrap_or_else(|| principal.settings().max_turns(channel));
