@@ -10,7 +10,7 @@ const LINE_CHARS: usize = 160;
 pub fn headline(description: &str) -> String {
     let paragraph: Vec<&str> = description.trim().lines().take_while(|line| !line.trim().is_empty()).collect();
     let text = inert_line(&paragraph.join("\n"));
-    brief(text[..sentence_end(&text)].trim_end_matches(['.', '。']))
+    brief(text[..sentence_end(&text)].trim_end_matches(['.', '。', ' ']))
 }
 
 /// A single line in at most 15 words and 160 characters.
@@ -89,6 +89,7 @@ mod tests {
             ("Reads\nmail\r\n\r\nUse when", "Reads mail"),
             ("\n\n  # Reads <b>mail</b>", "Reads ‹b›mail‹/b›"),
             ("读邮件。发送邮件。", "读邮件"),
+            ("Reads mail .", "Reads mail"),
             ("", ""),
         ] {
             assert_eq!(headline(description), headline_of, "{description}");

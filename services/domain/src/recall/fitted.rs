@@ -56,7 +56,7 @@ pub(super) const WORDS_AND_MEANING_LONG: Floor = Floor {
     spread: 0.0000,
     chatter: 0.0000,
     examples: 0.0000,
-    base: -10.0196,
+    base: -9.8702,
 };
 
 pub(super) const WORDS: Fusion = Fusion {
@@ -112,5 +112,5 @@ pub(super) const WORDS_LONG: Floor = Floor {
     spread: 0.0000,
     chatter: 0.0000,
     examples: 0.0000,
-    base: -8.9648,
+    base: -8.7022,
 };

@@ -133,6 +133,44 @@ proptest! {
     }
 
     #[test]
+    fn the_order_of_a_library_and_strangers_in_it_change_no_order_of_hits(
+        order in Just((0..6).collect::<Vec<usize>>()).prop_shuffle(),
+        descriptions in prop::collection::vec("((mail|plan|trip|code|read) ){1,5}", 6),
+        vectors in prop::collection::vec(prop::collection::vec(-1.0_f32..1.0, 4), 7),
+        message in "((mail|plan|trip|code) ){1,4}",
+    ) {
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let with_zero = |vector: &[f32], last: f32| [vector, &[last]].concat();
+        let own: Vec<Vec<f32>> = vectors.iter().map(|vector| with_zero(vector, 0.0)).collect();
+        let text = |at: usize| SkillText {
+            name: names[at], description: &descriptions[at], embedding: Some(own[at].as_slice()), ..SkillText::default()
+        };
+        let rank = |texts: &[SkillText<'_>]| -> Vec<(String, f32)> {
+            let hits = search(&Catalogue::build(texts), &message, Some(own[6].as_slice()), 9).hits;
+            hits.iter().map(|hit| (texts[hit.skill].name.to_owned(), hit.score)).collect()
+        };
+        let sorted: Vec<SkillText<'_>> = (0..6).map(text).collect();
+        let shuffled: Vec<SkillText<'_>> = order.iter().map(|at| text(*at)).collect();
+        let (one, other) = (rank(&sorted), rank(&shuffled));
+        prop_assert_eq!(one.len(), other.len());
+        for (name, score) in &one {
+            let same = other.iter().find(|(other, _)| other == name).map(|(_, score)| *score);
+            prop_assert!(same.is_some_and(|same| (same - score).abs() < 1e-3), "{} {:?}", name, other);
+        }
+        // A skill that has nothing in common with the message leaves those in order that stand well apart.
+        let stranger = with_zero(&[0.0; 4], 1.0);
+        let stranger = SkillText {
+            name: "z", description: "quokka sanctuary", embedding: Some(&stranger), ..SkillText::default()
+        };
+        let wider: Vec<SkillText<'_>> = sorted.iter().copied().chain([stranger]).collect();
+        let wider = rank(&wider);
+        let place = |name: &str| wider.iter().position(|(other, _)| other == name);
+        for (a, b) in one.iter().zip(one.iter().skip(1)).filter(|(a, b)| a.1 - b.1 > 1.0) {
+            prop_assert!(place(&a.0) < place(&b.0) || place(&b.0).is_none(), "{:?} {:?}", one, wider);
+        }
+    }
+
+    #[test]
     fn equal_skills_stand_in_the_order_of_their_names(order in Just((0..7).collect::<Vec<usize>>()).prop_shuffle()) {
         let names = ["b", "c", "e/f", "g", "h-j", "k", "l"];
         let texts: Vec<SkillText<'_>> = order.iter()
