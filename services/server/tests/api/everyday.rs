@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::callers::{Caller, World};
-use crate::service::{Service, keeper};
+use crate::service::{Service, keeper, setting};
 use crate::talk::{MAIL, Talk, create_described, described, names};
 
 /// A service with the local model; `make test` names its folder.
 fn with_model() -> Option<Service> {
-    let folder = std::env::var("KNOWHOW_TEST_MODEL_DIR").ok().filter(|folder| !folder.is_empty());
+    let folder = setting("KNOWHOW_TEST_MODEL_DIR");
     if folder.is_none() {
         eprintln!("skipped: KNOWHOW_TEST_MODEL_DIR names no model");
     }

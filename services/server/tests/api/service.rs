@@ -214,6 +214,11 @@ fn environment() -> BTreeMap<String, String> {
     std::env::vars().collect()
 }
 
+/// A setting of the tests, unless it is empty.
+pub fn setting(name: &str) -> Option<String> {
+    environment().remove(name).filter(|value| !value.is_empty())
+}
+
 /// The database as its owner sees it.
 pub fn owner_url() -> url::Url {
     let given = environment().remove("DATABASE_URL");
