@@ -1,18 +1,24 @@
 //! A body that is longer than there is room for: cut where a section ends, with what is missing told.
 
+use crate::headline::cut;
+
 /// A body as far as it fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CutBody<'a> {
     /// Its beginning.
     pub kept: &'a str,
-    /// The headings of the sections that are missing, the one that is cut in two first.
-    pub sections: Vec<&'a str>,
+    /// The headings of the sections that are missing, the one that is cut in two first; of many the first 32, each in at
+    /// most 80 characters.
+    pub sections: Vec<String>,
     /// Characters that are missing.
     pub missing: usize,
 }
 
 /// Less of a body is worth nothing.
 const LEAST_CHARS: usize = 200;
+/// Headings are shown besides the room, so they are bounded: a body may be nothing but headings.
+const MOST_SECTIONS: usize = 32;
+const SECTION_CHARS: usize = 80;
 
 /// The beginning of a body in at most `room` characters: up to a heading, or where the first section alone is longer, to
 /// the end of a paragraph, then of a line; never within a fenced block. `None` where less than some sentences would be left.
@@ -39,14 +45,18 @@ pub fn cut_body(body: &str, room: usize) -> Option<CutBody<'_>> {
         }
     }
     let least = |cut: &usize| body[..*cut].trim().chars().nth(LEAST_CHARS - 1).is_some();
-    let cut = [heading, paragraph, line_end].into_iter().find(least)?;
-    let within = headings.iter().rposition(|(start, _)| *start < cut).filter(|_| cut != heading);
-    let after = headings.iter().position(|(start, _)| *start >= cut).unwrap_or(headings.len());
+    let place = [heading, paragraph, line_end].into_iter().find(least)?;
+    let within = headings.iter().rposition(|(start, _)| *start < place).filter(|_| place != heading);
+    let after = headings.iter().position(|(start, _)| *start >= place).unwrap_or(headings.len());
     let missing_from = within.unwrap_or(after);
     Some(CutBody {
-        kept: body[..cut].trim_end(),
-        sections: headings[missing_from..].iter().map(|(_, text)| *text).collect(),
-        missing: body[cut..].chars().count(),
+        kept: body[..place].trim_end(),
+        sections: headings[missing_from..]
+            .iter()
+            .take(MOST_SECTIONS)
+            .map(|(_, text)| cut(text, SECTION_CHARS))
+            .collect(),
+        missing: body[place..].chars().count(),
     })
 }
 
@@ -72,17 +82,24 @@ mod tests {
         let body = [section("When", 220), section("How", 300), section("Pitfalls", 100)].concat();
         let cut = cut_body(&body, 600).unwrap();
         assert_eq!((cut.kept.ends_with("xxx"), cut.kept.contains("## How")), (true, true));
-        assert_eq!((cut.sections, cut.missing), (vec!["Pitfalls"], section("Pitfalls", 100).len()));
+        assert_eq!((cut.sections, cut.missing), (vec!["Pitfalls".to_owned()], section("Pitfalls", 100).len()));
         let cut = cut_body(&body, 400).unwrap();
-        assert_eq!((cut.kept.contains("## How"), cut.sections), (false, vec!["How", "Pitfalls"]));
+        assert_eq!((cut.kept.contains("## How"), cut.sections), (false, vec!["How".to_owned(), "Pitfalls".to_owned()]));
         assert_eq!(cut_body(&body, 150), None);
+    }
+
+    #[test]
+    fn headings_are_bounded() {
+        let body = format!("{}\n\n{}", "a".repeat(250), format!("# {}\n", "b".repeat(500)).repeat(100));
+        let sections = cut_body(&body, 300).unwrap().sections;
+        assert_eq!((sections.len(), sections[0].chars().count()), (MOST_SECTIONS, SECTION_CHARS));
     }
 
     #[test]
     fn long_sections_end_with_a_paragraph_or_a_line_and_no_block_is_torn() {
         let paragraphs = format!("# One\n\n{}\n\n{}\n{}\n# Two\n", "a".repeat(250), "b".repeat(100), "c".repeat(90));
         let cut = cut_body(&paragraphs, 400).unwrap();
-        assert_eq!((cut.kept.ends_with('a'), cut.sections), (true, vec!["One", "Two"]));
+        assert_eq!((cut.kept.ends_with('a'), cut.sections), (true, vec!["One".to_owned(), "Two".to_owned()]));
         let lines = format!("{}\n{}", "\u{e9}".repeat(210), "b".repeat(100));
         assert_eq!(cut_body(&lines, 250).unwrap().kept, "\u{e9}".repeat(210));
         let fenced = format!("```\n{}\n# no heading\n{}\n```\n", "a".repeat(250), "b".repeat(250));

@@ -184,8 +184,7 @@ impl Bodies {
             Body { version, content, missing: None }
         } else {
             let Some(cut) = cut_body(&content, self.room) else { return Some(Err(characters)) };
-            let sections = cut.sections.iter().map(|heading| (*heading).to_owned()).collect();
-            let missing = Some(MissingView { characters: cut.missing, sections });
+            let missing = Some(MissingView { characters: cut.missing, sections: cut.sections });
             Body { version, content: cut.kept.to_owned(), missing }
         };
         self.room -= body.content.chars().count();

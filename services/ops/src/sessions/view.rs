@@ -142,7 +142,7 @@ pub struct ActiveView {
 pub struct MissingView {
     /// Characters.
     pub characters: usize,
-    /// Headings of the sections, in order.
+    /// Headings of the sections, in order; of many the first 32.
     pub sections: Vec<String>,
 }
 
