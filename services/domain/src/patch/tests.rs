@@ -173,7 +173,9 @@ fn closest_passages_help() {
 }
 
 #[test]
-fn large_inputs_take_no_longer_than_a_moment() {
+fn large_inputs_take_no_quadratic_time() {
+    /// Quadratic work takes many minutes; the bound is far above what linear work takes on a busy machine.
+    const BOUND: Duration = Duration::from_secs(90);
     const SIZE: usize = 256 * 1024;
     let mixed: String = (0..SIZE / 8).map(|n| format!("{:07}\n", n * 7919 % 1000)).collect();
     let cases = [
@@ -200,7 +202,7 @@ fn large_inputs_take_no_longer_than_a_moment() {
         let start = Instant::now();
         drop(apply(text, old, &new, all));
         let took = start.elapsed();
-        assert!(took < Duration::from_secs(8), "case {index}, all {all}: {took:?}");
+        assert!(took < BOUND, "case {index}, all {all}: {took:?}");
     }
 }
 

