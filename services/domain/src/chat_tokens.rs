@@ -3,7 +3,7 @@
 use crate::inert::seen;
 
 /// What follows the bracket that opens a token, as it is [`seen`], without blanks and `/`.
-const TOKENS: [&str; 12] = [
+const TOKENS: [&str; 13] = [
     // ChatML, Llama 3 and Phi; with a full-width bar DeepSeek.
     "|",
     // Llama 2 and Mistral.
@@ -19,6 +19,8 @@ const TOKENS: [&str; 12] = [
     "end_of_turn>",
     "bos>",
     "eos>",
+    // The tags around what goes into a prompt.
+    "knowhow>",
 ];
 
 /// The text with a look-alike for the bracket that opens a token: `‹|im_start|>`, `⟦INST]`.

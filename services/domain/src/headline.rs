@@ -2,6 +2,7 @@
 
 use crate::inert::inert_line;
 use crate::limits::SUMMARY_WORDS;
+use crate::phrase::{shorten_sentence, trim_boilerplate};
 
 /// Longest line, for languages that put no blanks between words.
 const LINE_CHARS: usize = 160;
@@ -10,15 +11,13 @@ const LINE_CHARS: usize = 160;
 pub fn headline(description: &str) -> String {
     let paragraph: Vec<&str> = description.trim().lines().take_while(|line| !line.trim().is_empty()).collect();
     let text = inert_line(&paragraph.join("\n"));
-    brief(text[..sentence_end(&text)].trim_end_matches(['.', '。', ' ']))
+    brief(trim_boilerplate(&text[..sentence_end(&text)]).trim_end_matches(['.', '。', ' ']))
 }
 
-/// A single line in at most 15 words and 160 characters.
+/// A single line in at most 15 words and 160 characters; of a longer one the phrases that fit.
 pub(crate) fn brief(line: &str) -> String {
-    match line.match_indices(' ').nth(SUMMARY_WORDS - 1) {
-        Some((end, _)) => cut(&ellipsis(&line[..end]), LINE_CHARS),
-        None => cut(line, LINE_CHARS),
-    }
+    let fits = |text: &str| text.split(' ').nth(SUMMARY_WORDS).is_none() && text.chars().nth(LINE_CHARS).is_none();
+    shorten_sentence(line, fits)
 }
 
 /// The sentences of a text, each a single line with its mark; a line break ends one too.
@@ -90,13 +89,15 @@ mod tests {
             ("\n\n  # Reads <b>mail</b>", "Reads ‹b›mail‹/b›"),
             ("读邮件。发送邮件。", "读邮件"),
             ("Reads mail .", "Reads mail"),
+            ("This skill reads mail. More", "Reads mail"),
             ("", ""),
         ] {
             assert_eq!(headline(description), headline_of, "{description}");
         }
         let words = |count: usize| vec!["word"; count].join(" ");
         assert_eq!(headline(&words(15)), words(15));
-        assert_eq!(headline(&(words(14) + " word, word")), words(15) + "…");
+        assert_eq!(headline(&(words(14) + " word, word")), words(15));
+        assert_eq!(headline(&words(16)), words(15) + "…");
         assert_eq!(headline(&"字".repeat(1000)), "字".repeat(159) + "…");
     }
 

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::index::INDEX_BUDGET;
 use crate::recall::FLOOR;
 use crate::session::MAX_TURNS;
-use crate::{Channel, FieldError};
+use crate::{Channel, FieldError, Tools};
 
 /// Fewest and most characters that an index may be given.
 pub const INDEX_BUDGETS: std::ops::RangeInclusive<u32> = 200..=200_000;
@@ -76,6 +76,8 @@ pub struct ChannelSettings {
     /// How likely a message must ask for a skill at all, 0 to 1.
     #[schema(minimum = 0, maximum = 1)]
     pub min_score: Option<f32>,
+    /// What the agent of a session can call that does not say; `none` by default.
+    pub tools: Option<Tools>,
 }
 
 /// Serde would take a list of a struct's members in their order; nobody means that.
@@ -126,6 +128,11 @@ impl TenantSettings {
     /// How likely a message on a channel must ask for a skill at all.
     pub fn min_score(&self, channel: Channel) -> f32 {
         self.channels.get(&channel).and_then(|c| c.min_score).unwrap_or(self.min_score)
+    }
+
+    /// What the agents on a channel can call.
+    pub fn tools(&self, channel: Channel) -> Tools {
+        self.channels.get(&channel).and_then(|c| c.tools).unwrap_or_default()
     }
 
     /// Whether use teaches, and what it taught is of effect.

@@ -60,6 +60,8 @@ pub struct PreviousSummary {
     pub summary: ConversationSummary,
     /// Whether it had read what is not to be trusted: what is said here may be somebody else's words.
     pub tainted: bool,
+    /// All of it as a block to put into the prompt as is.
+    pub text: String,
 }
 
 /// Lists conversations, the last first; with `q` the best first.
@@ -109,12 +111,15 @@ pub(crate) async fn previous_summary(
 ) -> Result<Option<PreviousSummary>> {
     let Some(previous) = opened.session.previous else { return Ok(None) };
     let tainted = opened.previous_tainted;
-    if let Some(summary) = opened.previous_summary.take() {
-        let summary = serde_json::from_value(summary).map_err(Error::internal)?;
-        return Ok(Some(PreviousSummary { summary, tainted }));
-    }
-    let Some(said) = Said::read(app, principal, previous).await? else { return Ok(None) };
-    Ok(Some(PreviousSummary { summary: said.extract().await?, tainted }))
+    let day = opened.previous_started_at.unwrap_or(opened.session.started_at).date_naive();
+    let summary: ConversationSummary = match opened.previous_summary.take() {
+        Some(summary) => serde_json::from_value(summary).map_err(Error::internal)?,
+        None => match Said::read(app, principal, previous).await? {
+            Some(said) => said.extract().await?,
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(PreviousSummary { text: summary.as_block(day, tainted), summary, tainted }))
 }
 
 /// Makes and keeps the summary of a session that is over. No transaction is open while a model answers; made twice, it
@@ -139,7 +144,7 @@ pub async fn summarize_session(app: &App, principal: &Principal, session: Uuid) 
 }
 
 async fn keep(app: &App, principal: &Principal, session: Uuid, summary: &ConversationSummary) -> Result<()> {
-    let lists = [&summary.topics, &summary.decisions, &summary.preferences, &summary.pending];
+    let lists = [&summary.topics, &summary.decisions, &summary.preferences, &summary.pending, &summary.facts];
     let text: Vec<&str> =
         std::iter::once(&summary.title).chain(lists.into_iter().flatten()).map(String::as_str).collect();
     let terms = list_distinct_terms(&text.join("\n"));

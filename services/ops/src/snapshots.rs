@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::index::IndexLine;
+use knowhow_domain::index::{IndexLine, rank_skills};
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
-use knowhow_domain::{Channel, Error, Result, SKILLS_GUIDANCE, Scope, TenantId, UserId, manifest};
+use knowhow_domain::{Channel, Error, Form, Result, Scope, TenantId, Tools, UserId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::sessions::{self, SessionKey};
-use knowhow_store::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot};
+use knowhow_store::skills::PromptRow;
+use knowhow_store::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot, SnapshotKind};
 use moka::sync::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{App, Call, compute};
@@ -49,8 +50,17 @@ pub struct CurrentView {
     pub stale_skills: Vec<String>,
 }
 
+/// For which agent a snapshot is.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ForTools {
+    /// What the agent can call: `full`, `read` or `none`, as when a session is opened.
+    pub tools: Option<Tools>,
+}
+
 /// Which snapshots this process has just given out, so that who has one already is told so without asking the database.
-pub struct KnownSnapshots(Cache<(TenantId, UserId), Arc<str>>);
+pub struct KnownSnapshots(Cache<(TenantId, UserId, Tools), Arc<str>>);
 
 /// How long it is believed. Whatever is deleted is out of the snapshots of sessions to come within 5 s.
 const KNOWN_FOR: Duration = Duration::from_secs(2);
@@ -64,8 +74,8 @@ impl Default for KnownSnapshots {
 }
 
 impl KnownSnapshots {
-    fn note(&self, principal: &Principal, snapshot: &SnapshotView) -> Result<()> {
-        self.0.insert((principal.tenant(), principal.user()?), snapshot.sha256.as_str().into());
+    fn note(&self, principal: &Principal, tools: Tools, snapshot: &SnapshotView) -> Result<()> {
+        self.0.insert((principal.tenant(), principal.user()?, tools), snapshot.sha256.as_str().into());
         Ok(())
     }
 }
@@ -74,22 +84,33 @@ impl KnownSnapshots {
 ///
 /// # Errors
 /// `Forbidden`.
-pub fn find_known(app: &App, principal: &Principal) -> Result<Option<Arc<str>>> {
+pub fn find_known(app: &App, principal: &Principal, agent: &ForTools) -> Result<Option<Arc<str>>> {
     principal.require(Scope::Sessions)?;
-    Ok(app.snapshots.0.get(&(principal.tenant(), principal.user()?)))
+    Ok(app.snapshots.0.get(&(principal.tenant(), principal.user()?, agent.tools.unwrap_or_default())))
 }
 
 /// What of the index had no room.
 #[derive(Serialize, Deserialize)]
-struct Omitted {
+pub(crate) struct Omitted {
     omitted: u32,
+    /// Also those that are shown by name alone.
     shortened: u32,
+    /// Those that are shown by name alone.
+    #[serde(default)]
+    bare: u32,
+}
+
+impl Omitted {
+    /// Whether the index says of every skill what it does.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.omitted + self.bare == 0
+    }
 }
 
 impl SnapshotView {
     /// A snapshot that expires then.
     pub(crate) fn of(snapshot: Snapshot, expires_at: DateTime<Utc>) -> Result<Self> {
-        let Omitted { omitted, shortened } = serde_json::from_value(snapshot.omitted).map_err(Error::internal)?;
+        let Omitted { omitted, shortened, .. } = serde_json::from_value(snapshot.omitted).map_err(Error::internal)?;
         Ok(Self {
             id: snapshot.id,
             sha256: manifest::hex(&snapshot.sha256),
@@ -108,15 +129,15 @@ impl SnapshotView {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn get_snapshot(app: &App, principal: &Principal) -> Result<CurrentView> {
+pub async fn get_snapshot(app: &App, principal: &Principal, agent: &ForTools) -> Result<CurrentView> {
     principal.require(Scope::Sessions)?;
-    let budget = budget_of(principal, None, None);
-    let current = current(app, principal, budget).await?;
-    view(app, principal, current)
+    let tools = agent.tools.unwrap_or_default();
+    let current = current(app, principal, usual_kind(principal, tools)).await?;
+    view(app, principal, tools, current)
 }
 
-/// The text of the snapshot that a session, by id or key, began with; that of the current one where there is no such
-/// session.
+/// The text of the snapshot that a session, by id or key, began with; that of the current one for agents with all tools
+/// where there is no such session.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -128,33 +149,39 @@ pub async fn get_frozen_text(app: &App, principal: &Principal, session: Option<&
             return Ok(opened.snapshot.text);
         }
     }
-    Ok(get_snapshot(app, principal).await?.snapshot.text)
+    Ok(get_snapshot(app, principal, &ForTools { tools: Some(Tools::Full) }).await?.snapshot.text)
 }
 
 /// Renders the snapshot anew, now.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn refresh_snapshot(app: &App, principal: &Principal, call: &Call) -> Result<CurrentView> {
+pub async fn refresh_snapshot(app: &App, principal: &Principal, call: &Call, agent: &ForTools) -> Result<CurrentView> {
     principal.require(Scope::Sessions)?;
     call.check()?;
-    let current = render(app, principal, budget_of(principal, None, None), Cause::Refresh).await?;
-    view(app, principal, current)
+    let tools = agent.tools.unwrap_or_default();
+    let current = render(app, principal, usual_kind(principal, tools), Cause::Refresh).await?;
+    view(app, principal, tools, current)
 }
 
-/// Characters of the index: what the caller asks for, or what the tenant has settled for the channel.
-pub(crate) fn budget_of(principal: &Principal, asked: Option<u32>, channel: Option<Channel>) -> i32 {
-    let settings = principal.settings();
-    let settled = channel.map_or(settings.index_budget, |channel| settings.index_budget(channel));
-    i32::try_from(asked.unwrap_or(settled)).unwrap_or(i32::MAX)
+/// The snapshot of whoever opens no session.
+fn usual_kind(principal: &Principal, tools: Tools) -> SnapshotKind {
+    let index_budget = i32::try_from(principal.settings().index_budget).unwrap_or(i32::MAX);
+    SnapshotKind { index_budget, form: Form::of(tools, Channel::Chat) }
+}
+
+/// The snapshot of a session: with as long an index as the caller asks for, or as the tenant has settled for the channel.
+pub(crate) fn kind_of(principal: &Principal, asked: Option<u32>, (channel, tools): (Channel, Tools)) -> SnapshotKind {
+    let budget = asked.unwrap_or_else(|| principal.settings().index_budget(channel));
+    SnapshotKind { index_budget: i32::try_from(budget).unwrap_or(i32::MAX), form: Form::of(tools, channel) }
 }
 
 /// The snapshot for sessions that begin now.
-pub(crate) async fn current(app: &App, principal: &Principal, index_budget: i32) -> Result<CurrentSnapshot> {
+pub(crate) async fn current(app: &App, principal: &Principal, kind: SnapshotKind) -> Result<CurrentSnapshot> {
     let now = app.now();
-    match snapshots::find_current(&app.db, principal, index_budget, now).await? {
+    match snapshots::find_current(&app.db, principal, kind, now).await? {
         Some(current) if current.is_whole && now < current.rendered_at + app.snapshot_lifetime => Ok(current),
-        _ => render(app, principal, index_budget, Cause::Session).await,
+        _ => render(app, principal, kind, Cause::Session).await,
     }
 }
 
@@ -173,45 +200,53 @@ pub(crate) enum Cause {
 pub(crate) async fn render(
     app: &App,
     principal: &Principal,
-    index_budget: i32,
+    kind: SnapshotKind,
     cause: Cause,
 ) -> Result<CurrentSnapshot> {
     let now = app.now();
     let parts = snapshots::read_parts(&app.db, principal).await?;
     let revision = parts.revision;
-    let rendered = compute(move || Ok(print(&parts, index_budget))).await?;
+    let rendered = compute(move || Ok(print(&parts, kind))).await?;
     let index = &rendered.index;
-    let omitted = json!({"omitted": index.omitted, "shortened": index.shortened + index.bare});
+    let omitted = json!({"omitted": index.omitted, "shortened": index.shortened + index.bare, "bare": index.bare});
     let sha256 = manifest::digest(rendered.text.as_bytes());
     let (is_asked, is_alone) = (cause != Cause::Age, cause == Cause::Refresh);
     let new = NewSnapshot { sha256, text: &rendered.text, omitted: &omitted, revision, now, is_asked, is_alone };
-    let snapshot = snapshots::put(&app.db, principal, index_budget, &new).await?;
+    let snapshot = snapshots::put(&app.db, principal, kind, &new).await?;
     let snapshot = snapshot.ok_or_else(|| Error::internal("a snapshot was rendered and not kept"))?;
     Ok(CurrentSnapshot { snapshot, rendered_at: now, is_whole: true, stale: Vec::new() })
 }
 
-fn print(parts: &Parts, index_budget: i32) -> Rendered {
-    let skills = parts.skills.iter().map(|skill| IndexLine {
-        name: &skill.name,
-        summary: skill.summary.as_deref(),
-        description: &skill.description,
-        importance: skill.importance,
-    });
+/// The lines of an index.
+pub(crate) fn index_lines(skills: &[PromptRow]) -> Vec<IndexLine<'_>> {
+    let standings: Vec<_> = skills.iter().map(|skill| skill.standing).collect();
+    let ranked = skills.iter().zip(rank_skills(&standings));
+    ranked
+        .map(|(skill, rank)| IndexLine {
+            name: &skill.name,
+            summary: skill.summary.as_deref(),
+            made_summary: skill.made_summary.as_deref(),
+            description: &skill.description,
+            rank,
+        })
+        .collect()
+}
+
+fn print(parts: &Parts, kind: SnapshotKind) -> Rendered {
     let conversations = parts.conversations.iter().rev();
     let parts = SnapshotParts {
-        guidance: SKILLS_GUIDANCE,
         soul: parts.soul.as_deref(),
-        skills: skills.collect(),
+        skills: index_lines(&parts.skills),
         memories: parts.memories.iter().map(String::as_str).collect(),
         conversations: conversations
             .map(|(title, ended)| ConversationLine { day: ended.date_naive(), title })
             .collect(),
     };
-    render_snapshot(&parts, usize::try_from(index_budget).unwrap_or_default())
+    render_snapshot(&parts, usize::try_from(kind.index_budget).unwrap_or_default(), kind.form)
 }
 
-fn view(app: &App, principal: &Principal, current: CurrentSnapshot) -> Result<CurrentView> {
+fn view(app: &App, principal: &Principal, tools: Tools, current: CurrentSnapshot) -> Result<CurrentView> {
     let snapshot = SnapshotView::of(current.snapshot, current.rendered_at + app.snapshot_lifetime)?;
-    app.snapshots.note(principal, &snapshot)?;
+    app.snapshots.note(principal, tools, &snapshot)?;
     Ok(CurrentView { snapshot, stale_skills: current.stale })
 }

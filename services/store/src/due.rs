@@ -28,20 +28,21 @@ pub async fn enqueue_snapshots(
     let jobs = sqlx::query_scalar(
         "-- due.enqueue_snapshots
         with due as materialized (
-            select c.tenant_id, c.user_id, c.index_budget
+            select c.tenant_id, c.user_id, c.index_budget, c.form
             from current_snapshots c
             where c.rendered_at < $2::timestamptz - 0.8 * make_interval(secs => $3)
               and c.rendered_at < $2::timestamptz
                   - (0.8 + 0.15 * ((hashtext(c.user_id::text) & 1023)) / 1024.0) * make_interval(secs => $3)
               and c.used_at > $2::timestamptz - interval '1 day'
               and not exists (select from graphile_worker._private_jobs j
-                              where j.key = concat_ws(':', c.tenant_id, c.user_id, $1, c.index_budget)
+                              where j.key = concat_ws(':', c.tenant_id, c.user_id, $1, c.index_budget, c.form)
                                 and (j.attempts < j.max_attempts or j.run_at > $2::timestamptz - interval '6 hours'))
             order by c.rendered_at
             limit $4
         )
-        select count(app.enqueue_for(tenant_id, user_id, $1, jsonb_build_object('index_budget', index_budget),
-                                     index_budget::text, true))
+        select count(app.enqueue_for(tenant_id, user_id, $1,
+                                     jsonb_build_object('index_budget', index_budget, 'form', form),
+                                     concat_ws(':', index_budget, form), true))
         from due",
     )
     .bind(task)

@@ -194,8 +194,8 @@ async fn prune_examples(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
 async fn prune_idle_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let statement = sqlx::query!(
         "-- prune.prune_idle_snapshots
-        delete from current_snapshots where (tenant_id, user_id, index_budget) in (
-            select c.tenant_id, c.user_id, c.index_budget from current_snapshots c
+        delete from current_snapshots where (tenant_id, user_id, index_budget, form) in (
+            select c.tenant_id, c.user_id, c.index_budget, c.form from current_snapshots c
             where c.rendered_at < $1::timestamptz - interval '1 day' and c.used_at < $1::timestamptz - interval '1 day'
             limit $2)",
         now,

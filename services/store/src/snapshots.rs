@@ -1,7 +1,7 @@
 //! Snapshots: immutable rows, and which of them a session that begins now is given.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, new_id};
+use knowhow_domain::{Form, Result, new_id};
 use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -41,7 +41,7 @@ pub struct CurrentSnapshot {
 const FIND_CURRENT: &str = "-- snapshots.find_current
     with touched as (
         update current_snapshots set used_at = $4
-        where tenant_id = $1 and user_id = $2 and index_budget = $3 and used_at < $4::timestamptz - interval '10 minutes'
+        where tenant_id = $1 and user_id = $2 and index_budget = $3 and form = $5 and used_at < $4::timestamptz - interval '10 minutes'
     )
     select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, c.rendered_at, c.revision >= u.snapshot_floor,
            case when u.revision > c.revision then array(
@@ -51,7 +51,7 @@ const FIND_CURRENT: &str = "-- snapshots.find_current
     from current_snapshots c
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = c.snapshot_id
     join user_catalogs u on u.tenant_id = $1 and u.user_id = $2
-    where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3";
+    where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and c.form = $5";
 
 // One statement is one moment: all parts are of the same state. What a tainted session wrote is no instruction, so it is
 // not in the prompt.
@@ -67,24 +67,28 @@ const READ_PARTS: &str = "-- snapshots.read_parts
         select c.title, c.ended_at from conversation_summaries c
         where c.tenant_id = $1 and c.user_id = $2 and not c.tainted order by c.ended_at desc, c.session_id desc limit 3
     )
-    select 0 as part, '' as a, null::text as b, null::text as c, null::real as n, null::timestamptz as at, u.revision
+    select 0 as part, '' as a, null::timestamptz as at, u.revision, null::text as summary, null::text as made_summary,
+           null::text as description, null::real as importance, null::boolean as pinned, null::bigint as times_used,
+           null::timestamptz as active_at
     from user_catalogs u where u.tenant_id = $1 and u.user_id = $2
     union all
-    select 1, s.name, coalesce(s.summary, s.made_summary), s.description, s.importance, null, null
+    select 1, s.name, null, null, s.summary, s.made_summary, s.description, s.importance, s.pinned,
+           coalesce(g.times_used, 0), greatest(g.last_used_at, s.updated_at)
     from skills s
+    left join skill_usage g on g.tenant_id = $1 and g.user_id = $2 and g.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2
       and coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation')
           is distinct from 'true'
-    union all select 2, content, null, null, null, null, null from soul
-    union all select 3, content, null, null, null, created_at, null from core
-    union all select 4, title, null, null, null, ended_at, null from past
+    union all select 2, content, null, null, null, null, null, null, null, null, null from soul
+    union all select 3, content, created_at, null, null, null, null, null, null, null, null from core
+    union all select 4, title, ended_at, null, null, null, null, null, null, null, null from past
     order by part, at, a";
 
 const PUT: &str = "-- snapshots.put
     with known as (
         select n.* from current_snapshots c
         join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = c.snapshot_id
-        where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and n.sha256 = $4
+        where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and c.form = $12 and n.sha256 = $4
     ), made as (
         insert into snapshots (tenant_id, user_id, snapshot_id, sha256, content, omitted, created_at)
         select $1, $2, $5, $4, $6, $7, $8 where not exists (select from known)
@@ -92,32 +96,48 @@ const PUT: &str = "-- snapshots.put
     ), wanted as (
         select * from known union all select * from made
     ), current as (
-        insert into current_snapshots as c (tenant_id, user_id, index_budget, snapshot_id, revision, rendered_at, used_at)
-        select $1, $2, $3, snapshot_id, $9, $8, $8 from wanted
-        on conflict (tenant_id, user_id, index_budget) do update
+        insert into current_snapshots as c (tenant_id, user_id, index_budget, form, snapshot_id, revision, rendered_at, used_at)
+        select $1, $2, $3, $12, snapshot_id, $9, $8, $8 from wanted
+        on conflict (tenant_id, user_id, index_budget, form) do update
         set snapshot_id = excluded.snapshot_id, revision = excluded.revision, rendered_at = excluded.rendered_at,
             used_at = case when $10 then excluded.used_at else c.used_at end
         where c.tenant_id = $1 and c.user_id = $2 and c.revision <= excluded.revision
     ), evicted as (
-        delete from current_snapshots where tenant_id = $1 and user_id = $2 and index_budget in (
-            select c.index_budget from current_snapshots c
-            where c.tenant_id = $1 and c.user_id = $2 and c.index_budget <> $3
+        delete from current_snapshots where tenant_id = $1 and user_id = $2 and (index_budget, form) in (
+            select c.index_budget, c.form from current_snapshots c
+            where c.tenant_id = $1 and c.user_id = $2 and (c.index_budget, c.form) <> ($3, $12)
             order by c.used_at desc offset $11)
     )
     select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at from wanted n";
 
-/// The user's current snapshot for a budget of the index. It counts as activity of the user.
+/// Which of a user's snapshots: those of another index are other texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnapshotKind {
+    /// Characters of the index.
+    pub index_budget: i32,
+    /// What the agent is told.
+    pub form: Form,
+}
+
+/// The user's current snapshot of a kind. It counts as activity of the user.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn find_current(
     db: &Database,
     principal: &Principal,
-    index_budget: i32,
+    kind: SnapshotKind,
     now: DateTime<Utc>,
 ) -> Result<Option<CurrentSnapshot>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Counts, FIND_CURRENT, &[&tenant, &user, &index_budget, &now]).await?;
+    let rows = read(
+        db,
+        principal,
+        Durability::Counts,
+        FIND_CURRENT,
+        &[&tenant, &user, &kind.index_budget, &now, &kind.form.as_str()],
+    )
+    .await?;
     let found = rows_as(&rows, |row| {
         Ok(CurrentSnapshot {
             snapshot: snapshot_at(row, 0)?,
@@ -155,16 +175,11 @@ pub async fn read_parts(db: &Database, principal: &Principal) -> Result<Parts> {
     rows_as(&rows, |row| {
         let text: String = row.try_get(1)?;
         match row.try_get::<_, i32>(0)? {
-            0 => parts.revision = row.try_get(6)?,
-            1 => parts.skills.push(PromptRow {
-                name: text,
-                summary: row.try_get(2)?,
-                description: row.try_get(3)?,
-                importance: row.try_get(4)?,
-            }),
+            0 => parts.revision = row.try_get(3)?,
+            1 => parts.skills.push(PromptRow::of(row, text, 4)?),
             2 => parts.soul = Some(text),
             3 => parts.memories.push(text),
-            _ => parts.conversations.push((text, row.try_get(5)?)),
+            _ => parts.conversations.push((text, row.try_get(2)?)),
         }
         Ok(())
     })?;
@@ -186,12 +201,12 @@ pub struct NewSnapshot<'a> {
     pub now: DateTime<Utc>,
     /// Whether somebody asked for it, so that the user counts as active.
     pub is_asked: bool,
-    /// Whether snapshots of other budgets are not current any more.
+    /// Whether snapshots of other kinds are not current any more.
     pub is_alone: bool,
 }
 
-/// Budgets of a user, beside the one that is rendered, whose snapshots are kept current: each is rendered anew all day.
-const OTHER_BUDGETS: i64 = 3;
+/// Kinds of a user's snapshots, beside the one that is rendered, that are kept current: each is rendered anew all day.
+const OTHER_KINDS: i64 = 3;
 
 /// Makes it the current one. The same bytes as before keep their row; one of later parts is never replaced by one of
 /// earlier ones.
@@ -201,18 +216,31 @@ const OTHER_BUDGETS: i64 = 3;
 pub async fn put(
     db: &Database,
     principal: &Principal,
-    index_budget: i32,
+    kind: SnapshotKind,
     new: &NewSnapshot<'_>,
 ) -> Result<Option<Snapshot>> {
     let (tenant, user, sha256) = (principal.tenant().0, principal.user()?.0, new.sha256.as_slice());
     let NewSnapshot { text, omitted, revision, now, is_asked, is_alone, .. } = new;
-    let kept: i64 = if *is_alone { 0 } else { OTHER_BUDGETS };
+    let kept: i64 = if *is_alone { 0 } else { OTHER_KINDS };
     let rows = read(
         db,
         principal,
         Durability::Full,
         PUT,
-        &[&tenant, &user, &index_budget, &sha256, &new_id(), text, omitted, now, revision, is_asked, &kept],
+        &[
+            &tenant,
+            &user,
+            &kind.index_budget,
+            &sha256,
+            &new_id(),
+            text,
+            omitted,
+            now,
+            revision,
+            is_asked,
+            &kept,
+            &kind.form.as_str(),
+        ],
     )
     .await?;
     Ok(rows_as(&rows, |row| snapshot_at(row, 0))?.into_iter().next())

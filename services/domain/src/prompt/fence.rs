@@ -8,12 +8,16 @@ use crate::manifest;
 const HEADINGS: [&str; 5] =
     ["active skill instructions", "reference material", "soul", "core memories", "recent conversations"];
 /// How its other lines begin that carry its structure.
-const LINES: [&str; 11] = [
+const LINES: [&str; 15] = [
     "available skills (",
     "relevant skills for this message",
     "related skills (see-also)",
     "named, but too long",
     "cut to fit",
+    "files of ",
+    "previous conversation",
+    "<knowhow",
+    "</knowhow",
     "<skill",
     "</skill",
     "<reference",
@@ -23,14 +27,19 @@ const LINES: [&str; 11] = [
 ];
 const LONGEST: usize = "relevant skills for this message".len();
 
-/// Hexadecimal digits of the mark: 96 bits, so that no text is found that holds its own.
-const MARK_DIGITS: usize = 24;
+/// Hexadecimal digits of the mark. It shows a model where a text ends; that no text ends its own fence is ensured by
+/// setting off every line that begins like a closing one, so the mark need not withstand a search for its own digest.
+const MARK_DIGITS: usize = 8;
+
+/// A block as it stands in a prompt: in tags by which a host can cite it and strip it. No text within holds them.
+pub(crate) fn wrap(block: &str) -> String {
+    format!("<knowhow>\n{block}\n</knowhow>")
+}
 
 /// The text between `<tag attributes mark="…">` and `</tag mark="…">`.
 ///
-/// The mark is cut from the SHA-256 of the text itself. The same text so gives the same bytes, and no text can hold its
-/// own closing line: its author would have to know a digest of what contains it. Lines that begin like one of the
-/// prompt's own are set off with a `\`, and the control tokens of chat templates are broken.
+/// The mark is cut from the SHA-256 of the text itself, so the same text gives the same bytes. Lines that begin like one of
+/// the prompt's own are set off with a `\`, and the control tokens of chat templates are broken.
 pub fn fence(tag: &str, attributes: &str, text: &str) -> String {
     let text = disarm(text);
     let digest = manifest::hex(&manifest::digest(text.as_bytes()));

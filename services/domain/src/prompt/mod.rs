@@ -3,6 +3,8 @@
 
 mod cut;
 mod fence;
+mod form;
+mod previous;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -10,5 +12,7 @@ mod turn;
 
 pub use cut::{CutBody, cut_body};
 pub use fence::fence;
+pub use form::{Form, Tools};
+pub use previous::{PreviousParts, Said, render_previous};
 pub use snapshot::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 pub use turn::{ActiveSkill, Missing, SkillLine, TooLong, TurnParts, render_turn};

@@ -2,15 +2,14 @@
 
 use chrono::NaiveDate;
 
-use super::fence;
+use super::fence::{fence, wrap};
+use super::form::Form;
 use crate::index::{Index, IndexLine, render_index};
 use crate::inert_line;
 
 /// What a snapshot is made of, read at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct SnapshotParts<'a> {
-    /// The constant on when to save a skill.
-    pub guidance: &'a str,
     /// The user's overlay of the agent's personality.
     pub soul: Option<&'a str>,
     /// All skills.
@@ -39,10 +38,15 @@ pub struct Rendered {
     pub index: Index,
 }
 
-/// Prints guidance, soul, index, memories and conversations, parted by blank lines; parts of nothing are left out.
-pub fn render_snapshot(parts: &SnapshotParts<'_>, index_budget: usize) -> Rendered {
-    let index = render_index(&parts.skills, index_budget);
-    let mut blocks = vec![parts.guidance.to_owned()];
+/// So that an agent takes none of it for the user's words.
+pub(super) const ORIGIN: &str =
+    "This block, and later ones in the same tags, come from the service that keeps your skills, not from the user.";
+
+/// Prints guidance, soul, index, memories and conversations, parted by blank lines, between
+/// `<knowhow>` tags; parts of nothing are left out.
+pub fn render_snapshot(parts: &SnapshotParts<'_>, index_budget: usize, form: Form) -> Rendered {
+    let index = render_index(&parts.skills, index_budget, &form.index());
+    let mut blocks = vec![ORIGIN.to_owned(), form.guidance().to_owned()];
     if let Some(soul) = parts.soul.filter(|soul| !soul.trim().is_empty()) {
         blocks.push(format!("## Soul\n\nHow the user wants you to be.\n\n{}", fence("soul", "", soul)));
     }
@@ -51,7 +55,7 @@ pub fn render_snapshot(parts: &SnapshotParts<'_>, index_budget: usize) -> Render
     let conversations = parts.conversations.iter().map(|c| format!("{}: {}", c.day, inert_line(c.title)));
     blocks.push(list("## Recent Conversations", conversations));
     blocks.retain(|block| !block.is_empty());
-    Rendered { text: blocks.join("\n\n"), index }
+    Rendered { text: wrap(&blocks.join("\n\n")), index }
 }
 
 /// A heading over a line for each item; empty without any.

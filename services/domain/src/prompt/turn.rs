@@ -1,6 +1,7 @@
 //! The block that a turn brings: named skills as instructions, recalled ones as reference.
 
-use super::fence;
+use super::fence::{fence, wrap};
+use super::form::Tools;
 use crate::inert_line;
 use crate::session::NUDGE;
 
@@ -15,6 +16,10 @@ pub struct ActiveSkill<'a> {
     pub content: &'a str,
     /// What is missing at its end.
     pub missing: Option<Missing<'a>>,
+    /// Paths of its other files.
+    pub files: &'a [String],
+    /// Whether the message calls for it, not only mentions it.
+    pub is_called: bool,
 }
 
 /// What of a body had no room.
@@ -26,13 +31,13 @@ pub struct Missing<'a> {
     pub sections: &'a [String],
 }
 
-/// A skill by name and summary.
+/// A skill by name.
 #[derive(Debug, Clone, Copy)]
 pub struct SkillLine<'a> {
     /// Full name.
     pub name: &'a str,
-    /// One line.
-    pub summary: &'a str,
+    /// One line, where the index in the agent's prompt does not show it.
+    pub summary: Option<&'a str>,
 }
 
 /// A named skill whose body has no room in the turn's budget.
@@ -47,58 +52,103 @@ pub struct TooLong<'a> {
 /// What a turn found.
 #[derive(Debug, Clone, Default)]
 pub struct TurnParts<'a> {
+    /// What the agent can call.
+    pub tools: Tools,
     /// Named in the message.
     pub active: Vec<ActiveSkill<'a>>,
     /// Named, but too long.
     pub too_long: Vec<TooLong<'a>>,
     /// Recalled, best first.
     pub relevant: Vec<SkillLine<'a>>,
-    /// The body of the best of them, where the session asks for it.
-    pub inline: Option<ActiveSkill<'a>>,
+    /// Bodies of the best of them: of the first where the session asks for it, of more where the agent cannot load any.
+    pub inline: Vec<ActiveSkill<'a>>,
     /// Neighbours of what was named and recalled.
     pub related: Vec<SkillLine<'a>>,
     /// Whether to remind of saving.
     pub nudge: bool,
 }
 
-/// Prints what a turn found, in blocks parted by blank lines; nothing found is an empty text.
+/// Prints what a turn found, in blocks parted by blank lines between `<knowhow>` tags; nothing found is an empty text.
 pub fn render_turn(parts: &TurnParts<'_>) -> String {
+    let tools = parts.tools;
     let mut blocks = Vec::new();
     if !parts.active.is_empty() {
         blocks.push("## Active Skill Instructions".to_owned());
-        blocks.push("The message names these skills. Follow them.".to_owned());
-        blocks.extend(parts.active.iter().map(|skill| body("skill", skill)));
+        let (called, mentioned): (Vec<_>, Vec<_>) = parts.active.iter().partition(|active| active.is_called);
+        blocks.extend(named(&called, tools, ["The user called for this skill. Follow it.", CALLED]));
+        blocks.extend(named(&mentioned, tools, [MENTIONED_ONE, MENTIONED]));
     }
     if !parts.too_long.is_empty() {
         let items = parts.too_long.iter().map(|s| format!("{} ({} characters)", s.name, s.characters));
-        let items = items.collect::<Vec<_>>().join(", ");
-        blocks.push(format!("Named, but too long to come along; load with skill_view: {items}"));
+        let hint = if tools.can_read() { "; load with skill_view" } else { "" };
+        blocks.push(format!("Named, but too long to come along{hint}: {}", items.collect::<Vec<_>>().join(", ")));
     }
-    blocks.extend(lines("Relevant skills for this message", &parts.relevant));
-    if let Some(skill) = &parts.inline {
+    if !parts.relevant.is_empty() {
+        let hint = if tools.can_read() { OFFERED } else { "" };
+        blocks.push(format!("Relevant skills for this message: {}{hint}", line(&parts.relevant)));
+    }
+    if !parts.inline.is_empty() {
         blocks.push("## Reference Material".to_owned());
-        blocks.push("Found by similarity. It is for reference, not an instruction.".to_owned());
-        blocks.push(body("reference", skill));
+        blocks.push(
+            "Found by similarity, not asked for by name. Where one fits what the user wants, follow it.".to_owned(),
+        );
+        blocks.extend(parts.inline.iter().map(|skill| body("reference", skill, tools)));
     }
-    blocks.extend(lines("Related skills (see-also)", &parts.related));
-    if parts.nudge {
+    // Whoever cannot load a skill has no use for its neighbours.
+    if !parts.related.is_empty() && tools.can_read() {
+        blocks.push(format!("Related skills (see-also): {}", line(&parts.related)));
+    }
+    if parts.nudge && tools == Tools::Full {
         blocks.push(NUDGE.to_owned());
     }
-    blocks.join("\n\n")
+    if blocks.is_empty() { String::new() } else { wrap(&blocks.join("\n\n")) }
 }
 
-fn body(tag: &str, skill: &ActiveSkill<'_>) -> String {
-    let fenced = fence(tag, &format!(" name=\"{}\" version=\"{}\"", skill.name, skill.version), skill.content);
-    match &skill.missing {
-        Some(missing) => format!("{fenced}\n{}", what_is_missing(skill.name, missing)),
-        None => fenced,
+const CALLED: &str = "The user called for these skills. Follow them.";
+const MENTIONED_ONE: &str = "The message mentions this skill. Follow it if that is what the user asks for.";
+const MENTIONED: &str = "The message mentions these skills. Follow them if that is what the user asks for.";
+const OFFERED: &str = "\nIf one of these fits, load it with skill_view before you answer, and follow it.";
+
+/// A sentence for one or for many, and the bodies.
+fn named<'a>(
+    skills: &'a [&ActiveSkill<'a>],
+    tools: Tools,
+    [one, many]: [&str; 2],
+) -> impl Iterator<Item = String> + 'a {
+    let sentence = if skills.len() == 1 { one } else { many };
+    let sentence = (!skills.is_empty()).then(|| sentence.to_owned());
+    sentence.into_iter().chain(skills.iter().map(move |skill| body("skill", skill, tools)))
+}
+
+fn body(tag: &str, skill: &ActiveSkill<'_>, tools: Tools) -> String {
+    let mut text = fence(tag, &format!(" name=\"{}\" version=\"{}\"", skill.name, skill.version), skill.content);
+    if let Some(missing) = &skill.missing {
+        text.push('\n');
+        text.push_str(&what_is_missing(skill.name, missing, tools));
     }
+    if !skill.files.is_empty() {
+        text.push('\n');
+        text.push_str(&files(skill, tools));
+    }
+    text
+}
+
+/// Files that are named; of more, how many there are.
+const NAMED_FILES: usize = 16;
+
+/// The skill's other files: its body speaks of them.
+fn files(skill: &ActiveSkill<'_>, tools: Tools) -> String {
+    let shown: Vec<&str> = skill.files.iter().take(NAMED_FILES).map(String::as_str).collect();
+    let more = skill.files.len().saturating_sub(NAMED_FILES);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let how = if tools.can_read() { "skill_view with path" } else { "not at hand here" };
+    format!("Files of {} ({how}): {}{more}", skill.name, shown.join(", "))
 }
 
 /// Headings that are named; of more, how many there are.
 const NAMED_SECTIONS: usize = 8;
 
-fn what_is_missing(name: &str, missing: &Missing<'_>) -> String {
+fn what_is_missing(name: &str, missing: &Missing<'_>, tools: Tools) -> String {
     let Missing { characters, sections } = missing;
     let named: Vec<String> = sections.iter().take(NAMED_SECTIONS).map(|section| inert_line(section)).collect();
     let more = sections.len().saturating_sub(NAMED_SECTIONS);
@@ -107,23 +157,15 @@ fn what_is_missing(name: &str, missing: &Missing<'_>) -> String {
         (false, 0) => format!(" ({})", named.join("; ")),
         (false, more) => format!(" ({}; and {more} more sections)", named.join("; ")),
     };
-    format!(
-        "Cut to fit: the last {characters} characters of {name} are missing{listed}. Load it with skill_view for all of it."
-    )
+    let hint = if tools.can_read() { " Load it with skill_view for all of it." } else { "" };
+    format!("Cut to fit: the last {characters} characters of {name} are missing{listed}.{hint}")
 }
 
-/// The names in one line, then a line for each with its summary.
-fn lines(heading: &str, skills: &[SkillLine<'_>]) -> Option<String> {
-    if skills.is_empty() {
-        return None;
-    }
-    let names: Vec<&str> = skills.iter().map(|skill| skill.name).collect();
-    let mut block = format!("{heading}: {}\nFor reference; load one with skill_view if it helps.", names.join(", "));
-    for skill in skills {
-        let summary = inert_line(skill.summary);
-        let line =
-            if summary.is_empty() { format!("\n- {}", skill.name) } else { format!("\n- {}: {summary}", skill.name) };
-        block.push_str(&line);
-    }
-    Some(block)
+/// Names in one line; a summary goes with those that the index of the prompt does not show.
+fn line(skills: &[SkillLine<'_>]) -> String {
+    let item = |skill: &SkillLine<'_>| match skill.summary.map(inert_line).filter(|summary| !summary.is_empty()) {
+        Some(summary) => format!("{} ({summary})", skill.name),
+        None => skill.name.to_owned(),
+    };
+    skills.iter().map(item).collect::<Vec<_>>().join(", ")
 }

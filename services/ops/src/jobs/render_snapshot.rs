@@ -1,6 +1,8 @@
 //! Renders a user's snapshot anew, before it expires.
 
+use knowhow_domain::Form;
 use knowhow_store::Principal;
+use knowhow_store::snapshots::SnapshotKind;
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
@@ -10,13 +12,16 @@ use crate::{App, Priority};
 #[derive(Deserialize)]
 pub(super) struct RenderSnapshot {
     index_budget: i32,
+    form: String,
 }
 
 impl UserJob for RenderSnapshot {
     const TASK: &'static str = "render_snapshot";
 
     async fn run(self, app: &App, principal: &Principal, _: Priority) -> JobResult {
-        render(app, principal, self.index_budget, Cause::Age).await?;
+        // One that this release does not know is rendered by the one that asked for it.
+        let Some(form) = Form::from_name(&self.form) else { return Ok(()) };
+        render(app, principal, SnapshotKind { index_budget: self.index_budget, form }, Cause::Age).await?;
         Ok(())
     }
 }

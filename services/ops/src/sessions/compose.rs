@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use knowhow_domain::Result;
+use chrono::{DateTime, Utc};
 use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, cut_body, render_turn};
 use knowhow_domain::recall::{Hit, Mention};
 use knowhow_domain::session::NUDGE;
+use knowhow_domain::{Result, Tools};
 use knowhow_store::Principal;
 use knowhow_store::skills;
 use uuid::Uuid;
@@ -21,6 +22,10 @@ const RELATED: usize = 5;
 /// Most named skills of a turn: whose bodies are read before their budget is known to hold them.
 const NAMED: usize = 16;
 
+/// The part of the bodies' room that recalled ones may take where the session did not ask for them: they are less likely to
+/// be wanted than those that the message names.
+const RECALLED_PART: usize = 2;
+
 /// What the session has been shown since its prompt was last compressed.
 #[derive(Default)]
 pub(super) struct Shown {
@@ -32,6 +37,8 @@ pub(super) struct Shown {
 
 /// How the session wants its turns.
 pub(super) struct Terms {
+    /// What the agent can call.
+    pub(super) tools: Tools,
     /// Characters of bodies.
     pub(super) body_budget: usize,
     /// Whether the best recalled skill's body comes along.
@@ -40,8 +47,31 @@ pub(super) struct Terms {
     pub(super) relevant: usize,
     /// How likely the message must ask for any.
     pub(super) min_score: f32,
+    /// Of skills that were made until then the index in the agent's prompt says what they do; `None` where it says that of some
+    /// only.
+    pub(super) indexed_until: Option<DateTime<Utc>>,
     /// Whether it is time to remind of saving.
     pub(super) nudge: bool,
+}
+
+impl Terms {
+    /// How many recalled skills' bodies come along at most: an agent that cannot load them has no use for names.
+    fn inlined(&self) -> usize {
+        match (self.tools.can_read(), self.inline_top) {
+            (false, _) => self.relevant,
+            (true, true) => 1,
+            (true, false) => 0,
+        }
+    }
+
+    /// Whether the index in the agent's prompt says what a skill does.
+    fn is_indexed(&self, skill: &KnownSkill) -> bool {
+        let made = skill.id.get_timestamp().and_then(|at| {
+            let (seconds, nanoseconds) = at.to_unix();
+            DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanoseconds)
+        });
+        made.zip(self.indexed_until).is_some_and(|(made, until)| made <= until)
+    }
 }
 
 /// A composed turn.
@@ -73,7 +103,8 @@ pub(super) async fn compose(
                     version: body.version,
                     content: body.content,
                     missing: body.missing,
-                    reason: if mention.explicit { "called in the message" } else { "named in the message" }.into(),
+                    files: body.files,
+                    reason: if mention.explicit { CALLED } else { "named in the message" }.into(),
                 });
             }
             Some(Err(characters)) => answer.too_long.push(TooLongView { name: skill.name.to_string(), characters }),
@@ -82,22 +113,20 @@ pub(super) async fn compose(
         }
     }
     // Where a named body had no room, a similar one does not take its place.
-    let inlines = terms.inline_top && answer.too_long.is_empty() && answer.active.iter().all(|a| a.missing.is_none());
+    let inlines = answer.too_long.is_empty() && answer.active.iter().all(|active| active.missing.is_none());
+    let inlined = if inlines { terms.inlined() } else { 0 };
+    let mut bodies = bodies.for_recalled(terms);
     for (place, (skill, hit)) in choice.relevant.iter().enumerate() {
-        let body = if place == 0 && inlines { bodies.take(skill.id).and_then(Result::ok) } else { None };
-        let (version, content, missing) = match body {
-            Some(Body { version, content, missing }) => (Some(version), Some(content), missing),
-            None => (None, None, None),
+        let body = match place {
+            _ if place >= inlined => None,
+            0 => bodies.take(skill.id).and_then(Result::ok),
+            _ => bodies.take_whole(skill.id),
         };
-        answer.relevant.push(RelevantView {
-            name: skill.name.to_string(),
-            summary: skill.summary.to_string(),
-            score: hit.closeness * found.ranking.fit,
-            reason: reason(hit),
-            content,
-            version,
-            missing,
-        });
+        // An agent that can load it knows it by its name, the others only by its body.
+        if terms.tools.can_read() || body.is_some() {
+            shown.listed.insert(skill.id);
+        }
+        answer.relevant.push(relevant_view(skill, hit, found.ranking.fit, body));
     }
     answer.related.extend(choice.related.iter().map(|(skill, via)| RelatedView {
         name: skill.name.to_string(),
@@ -105,9 +134,30 @@ pub(super) async fn compose(
         via: via.to_string(),
     }));
     answer.nudge = terms.nudge.then(|| NUDGE.to_owned());
-    answer.text = print(&answer);
-    shown.listed.extend(choice.ids());
+    answer.text = print(&answer, &choice, terms);
+    shown.listed.extend(choice.named.iter().map(|(skill, _)| skill.id));
+    shown.listed.extend(choice.related.iter().map(|(skill, _)| skill.id));
     Ok(Composed { answer, used: bodies.used })
+}
+
+/// The reason of a skill that the message calls for, not only mentions.
+const CALLED: &str = "called in the message";
+
+fn relevant_view(skill: &KnownSkill, hit: &Hit, fit: f32, body: Option<Body>) -> RelevantView {
+    let (version, content, missing, files) = match body {
+        Some(Body { version, content, missing, files }) => (Some(version), Some(content), missing, files),
+        None => (None, None, None, Vec::new()),
+    };
+    RelevantView {
+        name: skill.name.to_string(),
+        summary: skill.summary.to_string(),
+        score: hit.closeness * fit,
+        reason: reason(hit),
+        content,
+        version,
+        missing,
+        files,
+    }
 }
 
 /// The skills of a turn.
@@ -116,8 +166,8 @@ struct Choice<'a> {
     relevant: Vec<(&'a KnownSkill, &'a Hit)>,
     /// With the name of the skill that led there.
     related: Vec<(&'a KnownSkill, &'a str)>,
-    /// Whether the body of the first relevant one is wanted.
-    inlines: bool,
+    /// Of how many relevant ones the body is wanted, the best first.
+    inlined: usize,
 }
 
 impl<'a> Choice<'a> {
@@ -144,24 +194,19 @@ impl<'a> Choice<'a> {
             .take(RELATED)
             .collect();
         let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(NAMED).collect();
-        Self { named, relevant, related, inlines: terms.inline_top }
-    }
-
-    fn ids(&self) -> impl Iterator<Item = Uuid> {
-        let named = self.named.iter().map(|(skill, _)| skill.id);
-        named.chain(self.relevant.iter().map(|(s, _)| s.id)).chain(self.related.iter().map(|(s, _)| s.id))
+        Self { named, relevant, related, inlined: terms.inlined() }
     }
 
     /// Whose bodies are wanted.
     fn wanted(&self) -> Vec<Uuid> {
-        let inline = self.relevant.first().filter(|_| self.inlines).map(|(skill, _)| skill.id);
-        self.named.iter().map(|(skill, _)| skill.id).chain(inline).collect()
+        let inlined = self.relevant.iter().take(self.inlined).map(|(skill, _)| skill.id);
+        self.named.iter().map(|(skill, _)| skill.id).chain(inlined).collect()
     }
 }
 
 /// Bodies, given out within a budget.
 struct Bodies {
-    read: HashMap<Uuid, (i32, String)>,
+    read: HashMap<Uuid, skills::Body>,
     room: usize,
     used: Vec<(Uuid, i32)>,
 }
@@ -171,25 +216,39 @@ impl Bodies {
         let wanted = choice.wanted();
         let found =
             if wanted.is_empty() { Vec::new() } else { skills::read_bodies(&app.db, principal, &wanted).await? };
-        let read = found.into_iter().map(|(id, version, body)| (id, (version, body))).collect();
+        let read = found.into_iter().map(|body| (body.skill, body)).collect();
         Ok(Self { read, room, used: Vec::new() })
     }
 
     /// A body, or the characters of one that has no room any more. One that is longer than the room left is cut at the end
     /// of a section.
     fn take(&mut self, skill: Uuid) -> Option<Result<Body, usize>> {
-        let (version, content) = self.read.remove(&skill)?;
+        let skills::Body { version, content, files, .. } = self.read.remove(&skill)?;
         let characters = content.chars().count();
         let body = if characters <= self.room {
-            Body { version, content, missing: None }
+            Body { version, content, missing: None, files }
         } else {
             let Some(cut) = cut_body(&content, self.room) else { return Some(Err(characters)) };
             let missing = Some(MissingView { characters: cut.missing, sections: cut.sections });
-            Body { version, content: cut.kept.to_owned(), missing }
+            Body { version, content: cut.kept.to_owned(), missing, files }
         };
         self.room -= body.content.chars().count();
         self.used.push((skill, version));
         Some(Ok(body))
+    }
+
+    /// With the room that recalled bodies may take.
+    fn for_recalled(mut self, terms: &Terms) -> Self {
+        if !terms.inline_top {
+            self.room = self.room.min(terms.body_budget / RECALLED_PART);
+        }
+        self
+    }
+
+    /// The body of another one, where it fits whole.
+    fn take_whole(&mut self, skill: Uuid) -> Option<Body> {
+        let fits = self.read.get(&skill)?.content.chars().count() <= self.room;
+        if fits { self.take(skill)?.ok() } else { None }
     }
 }
 
@@ -198,31 +257,53 @@ struct Body {
     version: i32,
     content: String,
     missing: Option<MissingView>,
+    files: Vec<String>,
 }
 
-fn print(answer: &TurnAnswer) -> String {
-    let body = |skill: &'_ RelevantView| skill.version.zip(skill.content.clone());
-    let inline = answer.relevant.first().and_then(|first| Some((first, body(first)?)));
+fn print(answer: &TurnAnswer, choice: &Choice<'_>, terms: &Terms) -> String {
+    let relevant = answer.relevant.iter().zip(&choice.relevant);
+    let relevant = relevant.filter(|(view, _)| terms.tools.can_read() || view.content.is_some());
     render_turn(&TurnParts {
-        active: answer
-            .active
-            .iter()
-            .map(|skill| ActiveSkill {
-                name: &skill.name,
-                version: skill.version,
-                content: &skill.content,
-                missing: skill.missing.as_ref().map(MissingView::as_part),
-            })
-            .collect(),
+        tools: terms.tools,
+        active: answer.active.iter().map(ActiveView::as_part).collect(),
         too_long: answer.too_long.iter().map(|s| TooLong { name: &s.name, characters: s.characters }).collect(),
-        relevant: answer.relevant.iter().map(|s| SkillLine { name: &s.name, summary: &s.summary }).collect(),
-        inline: inline.as_ref().map(|(skill, (version, content))| ActiveSkill {
-            name: &skill.name,
-            version: *version,
-            content,
-            missing: skill.missing.as_ref().map(MissingView::as_part),
-        }),
-        related: answer.related.iter().map(|s| SkillLine { name: &s.name, summary: &s.summary }).collect(),
+        relevant: relevant
+            .map(|(view, (skill, _))| line(skill, view.content.is_some() || terms.is_indexed(skill)))
+            .collect(),
+        inline: answer.relevant.iter().filter_map(RelevantView::as_part).collect(),
+        related: choice.related.iter().map(|(skill, _)| line(skill, terms.is_indexed(skill))).collect(),
         nudge: answer.nudge.is_some(),
     })
+}
+
+/// A skill by name, with its summary where the agent is not told elsewhere what it does.
+fn line(skill: &KnownSkill, is_told: bool) -> SkillLine<'_> {
+    SkillLine { name: &skill.name, summary: (!is_told).then_some(&*skill.summary) }
+}
+
+impl ActiveView {
+    fn as_part(&self) -> ActiveSkill<'_> {
+        ActiveSkill {
+            name: &self.name,
+            version: self.version,
+            content: &self.content,
+            missing: self.missing.as_ref().map(MissingView::as_part),
+            files: &self.files,
+            is_called: self.reason == CALLED,
+        }
+    }
+}
+
+impl RelevantView {
+    /// With its body, where that came along.
+    fn as_part(&self) -> Option<ActiveSkill<'_>> {
+        Some(ActiveSkill {
+            name: &self.name,
+            version: self.version?,
+            content: self.content.as_deref()?,
+            missing: self.missing.as_ref().map(MissingView::as_part),
+            files: &self.files,
+            is_called: false,
+        })
+    }
 }

@@ -2,7 +2,7 @@
 
 use knowhow_domain::session::{CONVERSATION_GAP, MAX_TURNS, is_over};
 use knowhow_domain::settings::INDEX_BUDGETS;
-use knowhow_domain::{Channel, Error, FieldError, Result, Scope};
+use knowhow_domain::{Channel, Error, FieldError, Result, Scope, Tools};
 use knowhow_store::Principal;
 use knowhow_store::sessions::{self, NewSession, Opened, SessionKey};
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,9 @@ pub struct OpenSession {
     pub index_budget: Option<u32>,
     /// Whether each turn brings the body of the best recalled skill along, for voice and small models.
     pub inline_top: Option<bool>,
+    /// What its agent can call; guidance and turns speak accordingly. By default the channel's of the tenant's settings, else
+    /// `none`: the bodies of skills then come along, and no tool is named.
+    pub tools: Option<Tools>,
 }
 
 /// A session with what it begins with.
@@ -63,7 +66,8 @@ pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: 
     check(input)?;
     app.catalogues.prepare(app, principal);
     let channel = input.channel.unwrap_or_default();
-    let budget = snapshots::budget_of(principal, input.index_budget, Some(channel));
+    let tools = input.tools.unwrap_or_else(|| principal.settings().tools(channel));
+    let kind = snapshots::kind_of(principal, input.index_budget, (channel, tools));
     let turns = input.max_turns.unwrap_or_else(|| principal.settings().max_turns(channel));
     // A repeated request without a key of its own means the same session.
     let key = input.key.as_deref().or(call.idempotency_key.as_deref());
@@ -75,13 +79,14 @@ pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: 
         {
             return view(app, principal, open, true).await;
         }
-        let snapshot = snapshots::current(app, principal, budget).await?.snapshot;
+        let snapshot = snapshots::current(app, principal, kind).await?.snapshot;
         let new = NewSession {
             key,
             channel: channel.as_str(),
             max_turns: i32::try_from(turns).unwrap_or(i32::MAX),
-            index_budget: budget,
+            index_budget: kind.index_budget,
             inline_top: input.inline_top.unwrap_or_default(),
+            tools: tools.as_str(),
             snapshot: snapshot.id,
             now: app.now(),
         };

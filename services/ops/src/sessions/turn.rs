@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
 use knowhow_domain::session::{NUDGE_EVERY, is_over};
-use knowhow_domain::{Channel, Error, FieldError, Result, Scope, SkillId, manifest};
+use knowhow_domain::{Channel, Error, FieldError, Result, Scope, SkillId, Tools, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
 use knowhow_store::sessions::{self, ReadTurn, TurnState, WrittenTurn};
@@ -19,6 +19,7 @@ use super::log::taint;
 use super::{check_message, check_text, missing, session_id};
 use crate::examples::learn_later;
 use crate::recall::{self, Query, Recalled, UserCatalogue};
+use crate::snapshots::Omitted;
 use crate::{App, Call};
 
 /// A message of the user.
@@ -107,7 +108,7 @@ pub async fn take_turn(
             ..Query::default()
         };
         let found = recall::recall(app, principal, &catalogue, query).await?;
-        let terms = terms(principal, &state);
+        let terms = terms(principal, &state)?;
         let mut composed = compose(app, principal, (&catalogue, &found), &terms, &mut shown).await?;
         number(&mut composed, &state, degraded);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
@@ -239,15 +240,18 @@ fn shown(state: &TurnState, input: &TakeTurn) -> Shown {
     Shown { listed: state.listed.iter().copied().collect(), injected: state.injected.iter().copied().collect() }
 }
 
-fn terms(principal: &Principal, state: &TurnState) -> Terms {
+fn terms(principal: &Principal, state: &TurnState) -> Result<Terms> {
     let channel = Channel::from_wire(&state.channel).unwrap_or_default();
-    Terms {
+    let omitted: Omitted = serde_json::from_value(state.snapshot_omitted.clone()).map_err(Error::internal)?;
+    Ok(Terms {
+        tools: Tools::from_wire(&state.tools).unwrap_or_default(),
         body_budget: principal.settings().body_budget(channel) as usize,
         inline_top: state.inline_top,
         relevant: principal.settings().relevant_skills(channel) as usize,
         min_score: principal.settings().min_score(channel),
+        indexed_until: omitted.is_nothing().then_some(state.snapshot_created_at),
         nudge: (state.turns + 1) % NUDGE_EVERY == 0,
-    }
+    })
 }
 
 fn number(composed: &mut Composed, state: &TurnState, degraded: Vec<String>) {

@@ -1,8 +1,8 @@
 //! Sessions and turns as callers see them.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::Channel;
 use knowhow_domain::prompt::Missing;
+use knowhow_domain::{Channel, Tools};
 use knowhow_store::sessions::{Message, Session};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -29,6 +29,8 @@ pub struct SessionView {
     pub turns_left: i32,
     /// Whether the best recalled skill's body comes along.
     pub inline_top: bool,
+    /// What its agent can call.
+    pub tools: Tools,
     /// Whether it has read content that is not to be trusted; for good.
     pub tainted: bool,
     /// What that was: of many sources about the first 64.
@@ -55,6 +57,7 @@ impl SessionView {
             turns: session.turns,
             turns_left: (session.max_turns - session.turns).max(0),
             inline_top: session.inline_top,
+            tools: Tools::from_wire(&session.tools).unwrap_or_default(),
             tainted: !session.tainted_by.is_empty(),
             tainted_by: session.tainted_by,
             quality: session.quality,
@@ -133,7 +136,11 @@ pub struct ActiveView {
     /// What had no room at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingView>,
-    /// How the message calls it.
+    /// Paths of its other files, for `skill_view` with `path` or `GET /v1/skills/{skill}/resources/{path}`.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub files: Vec<String>,
+    /// `called in the message`, an instruction, or `named in the message`, an offer.
     pub reason: String,
 }
 
@@ -172,7 +179,8 @@ pub struct RelevantView {
     pub score: f32,
     /// Why, in words and numbers.
     pub reason: String,
-    /// With `inline_top`, for the best: its body, as reference material.
+    /// For the best, with `inline_top` or where the agent has no tools, and for as many more as have room where it has
+    /// none: the body, as reference material.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// Its version, with `content`.
@@ -181,6 +189,10 @@ pub struct RelevantView {
     /// What had no room at the end of `content`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingView>,
+    /// Paths of its other files, with `content`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub files: Vec<String>,
 }
 
 /// A neighbour.

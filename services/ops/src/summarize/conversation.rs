@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use chrono::NaiveDate;
 use knowhow_domain::headline::cut;
 use knowhow_domain::inert_line;
+use knowhow_domain::prompt::{PreviousParts, Said, render_previous};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -18,6 +20,10 @@ const TITLE_CHARS: usize = 80;
 pub(super) const LIST_ITEMS: usize = 8;
 /// Longest entry of a list, in characters.
 const ITEM_CHARS: usize = 200;
+/// Most of the last messages that are kept as they were said: three of each side.
+const LAST_MESSAGES: usize = 6;
+/// Longest of them, and most of all together, in characters.
+const LAST_CHARS: (usize, usize) = (400, 1_200);
 /// The most of one message that is looked at, in characters: what it is about is said first.
 pub(crate) const MESSAGE_CHARS: usize = 2000;
 /// The most of one message, and of all together, that a model is shown, in characters.
@@ -34,12 +40,13 @@ Answer with one JSON object and nothing else:
  \"topics\": [\"a topic\"],
  \"decisions\": [\"what was decided or agreed\"],
  \"preferences\": [\"what the user said of how they like things done\"],
- \"pending\": [\"what is still open or was promised\"]}
+ \"pending\": [\"what is still open or was promised, by either side\"],
+ \"facts\": [\"a number, date, place or name that will be needed again\"]}
 At most 8 short entries in each list, in the user's language; an empty list where there is nothing. Only what was said; \
 no passwords, tokens or other secrets.";
 
 /// Who said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Speaker {
     /// The user.
@@ -59,10 +66,27 @@ pub struct ConversationSummary {
     pub decisions: Vec<String>,
     /// How the user likes things done.
     pub preferences: Vec<String>,
-    /// What is still open.
+    /// What is still open, or was promised.
     pub pending: Vec<String>,
+    /// Numbers, dates, names: what was said that only this conversation knows.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub facts: Vec<String>,
+    /// The last messages of both sides, in order, at most 6 and 1,200 characters together.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub last_messages: Vec<LastMessage>,
     /// Who wrote it.
     pub made_by: MadeBy,
+}
+
+/// One of the last messages of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LastMessage {
+    /// Who said it.
+    pub speaker: Speaker,
+    /// A single line; of a long message the beginning.
+    pub text: String,
 }
 
 /// What a model is asked for, as loosely as models answer.
@@ -77,6 +101,8 @@ struct Answer {
     preferences: Vec<String>,
     #[serde(default, deserialize_with = "read_list")]
     pending: Vec<String>,
+    #[serde(default, deserialize_with = "read_list")]
+    facts: Vec<String>,
 }
 
 /// Summarizes a conversation; by its own words where there is no model, or one that says nothing of use.
@@ -107,18 +133,40 @@ impl ConversationSummary {
     /// looked at besides the first sentence: where a log may be long, it belongs into `compute`.
     pub fn extract(messages: &[(Speaker, &str)]) -> Self {
         let recent = extract::recent(messages);
+        let last_messages = last_messages(messages);
+        // What stands there word for word is not told twice.
+        let is_new = |fact: &String| !last_messages.iter().any(|message| message.text.contains(fact));
         Self {
             title: cut(&extract::title(messages), TITLE_CHARS),
             topics: tidy(extract::topics(&recent)),
             decisions: tidy(extract::decisions(&recent)),
             preferences: tidy(extract::preferences(&recent)),
             pending: tidy(extract::pending(&recent)),
+            facts: tidy(extract::facts(&recent).into_iter().filter(is_new).take(LIST_ITEMS).collect()),
+            last_messages,
             made_by: MadeBy::Extract,
         }
     }
 
+    /// The summary as a block for the prompt of the next conversation.
+    pub fn as_block(&self, day: NaiveDate, tainted: bool) -> String {
+        let said = |message: &'_ LastMessage| match message.speaker {
+            Speaker::User => "User",
+            Speaker::Agent => "Agent",
+        };
+        let last: Vec<Said<'_>> = self.last_messages.iter().map(|m| Said { speaker: said(m), text: &m.text }).collect();
+        let lists: [(&str, &[String]); 5] = [
+            ("Topics", &self.topics),
+            ("Decided", &self.decisions),
+            ("The user prefers", &self.preferences),
+            ("Still open", &self.pending),
+            ("To remember", &self.facts),
+        ];
+        render_previous(&PreviousParts { day, title: &self.title, lists: &lists, last: &last, tainted })
+    }
+
     fn of(answer: Answer, messages: &[(Speaker, &str)]) -> Self {
-        let Answer { title, topics, decisions, preferences, pending } = answer;
+        let Answer { title, topics, decisions, preferences, pending, facts } = answer;
         let title = Some(inert_line(&title)).filter(|title| !title.is_empty());
         Self {
             title: cut(&title.unwrap_or_else(|| extract::title(messages)), TITLE_CHARS),
@@ -126,9 +174,25 @@ impl ConversationSummary {
             decisions: tidy(decisions),
             preferences: tidy(preferences),
             pending: tidy(pending),
+            facts: tidy(facts),
+            last_messages: last_messages(messages),
             made_by: MadeBy::Model,
         }
     }
+}
+
+/// The end of a conversation as it was said, within bounds.
+fn last_messages(messages: &[(Speaker, &str)]) -> Vec<LastMessage> {
+    let mut room = LAST_CHARS.1;
+    let shown = |&(speaker, text): &(Speaker, &str)| {
+        let text = cut(&inert_line(text), LAST_CHARS.0);
+        room = room.checked_sub(text.chars().count())?;
+        Some(LastMessage { speaker, text })
+    };
+    let mut last: Vec<_> = messages.iter().rev().take(LAST_MESSAGES).map_while(shown).collect();
+    last.reverse();
+    last.retain(|message| !message.text.is_empty());
+    last
 }
 
 /// What was said, as JSON, in which no text can pass for another one. Of a long conversation the beginning and the end.

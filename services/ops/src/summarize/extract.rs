@@ -1,5 +1,6 @@
 //! What a conversation says of itself, by simple signs.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use knowhow_domain::headline;
@@ -22,6 +23,38 @@ const DECIDED: &[&str] = &["lets", "we decided", "i decided", "go with"];
 const PREFERRED: &[&str] = &["i prefer", "i like", "i dont like", "always", "never", "call me"];
 const NOT_PREFERRED: &[&str] = &["never mind"];
 const OPEN: &[&str] = &["todo", "remind me", "need to", "next time"];
+/// How an agent promises something.
+const PROMISED: &[&str] = &["i will", "ill", "we will", "well be", "i am going to", "im going to", "you will get"];
+/// Days and months: what stands with them is a date.
+const DATED: &[&str] = &[
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "january",
+    "february",
+    "march",
+    "april",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "tomorrow",
+    "tonight",
+    "noon",
+];
+/// Words of politeness and of asking: rare in what people write about, and never what they talk about.
+const NO_TOPICS: &[&str] = &[
+    "hi", "hey", "hello", "please", "thanks", "thank", "ok", "okay", "yes", "yeah", "yep", "nope", "sorry", "remind",
+    "tell", "ask", "want", "need", "help", "pay", "let", "get", "know", "sure", "bye", "great", "maybe", "today",
+    "wanna", "gonna",
+];
 
 type Messages<'a> = [(Speaker, &'a str)];
 
@@ -61,10 +94,43 @@ pub(super) fn topics(messages: &Messages<'_>) -> Vec<String> {
             None => found.push((word, find_rarity(word).unwrap_or(0.0), 1.0)),
         }
     }
-    found.retain(|(_, rarity, _)| *rarity >= COMMON);
+    found.retain(|(word, rarity, _)| *rarity >= COMMON && !is_no_topic(word));
     // Stable: of equals the one that was said first.
     found.sort_by(|a, b| (b.1 * b.2).total_cmp(&(a.1 * a.2)));
     found.into_iter().take(LIST_ITEMS).map(|(word, ..)| word.to_owned()).collect()
+}
+
+fn is_no_topic(word: &str) -> bool {
+    let word = word.to_lowercase();
+    NO_TOPICS.contains(&word.as_str()) || DATED.contains(&word.as_str())
+}
+
+/// Sentences of both sides with numbers, dates and names, those with the most of them first.
+pub(super) fn facts(messages: &Messages<'_>) -> Vec<String> {
+    let mut found: Vec<(usize, String)> = messages
+        .iter()
+        .flat_map(|(_, text)| sentences(text))
+        .map(|sentence| (tells(&sentence), sentence))
+        .filter(|(tells, _)| *tells > 0)
+        .collect();
+    // Stable: of equals the one that was said first.
+    found.sort_by_key(|(tells, _)| Reverse(*tells));
+    found.into_iter().map(|(_, sentence)| sentence).collect()
+}
+
+/// How much of a sentence cannot be known from elsewhere: its numbers count twice, its dates and names once.
+fn tells(sentence: &str) -> usize {
+    let words: Vec<&str> = sentence.split_whitespace().collect();
+    let numbers = words.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit())).count();
+    let dates = words.iter().filter(|word| DATED.contains(&plain(word).as_str())).count();
+    let is_name = |word: &&&str| word.chars().next().is_some_and(char::is_uppercase) && word.chars().count() > 1;
+    // The first word of a sentence always looks like a name.
+    let names = words.iter().skip(1).filter(is_name).filter(|word| !DATED.contains(&plain(word).as_str())).count();
+    2 * numbers + dates + names
+}
+
+fn plain(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }
 
 /// What the user decided.
@@ -79,9 +145,10 @@ pub(super) fn preferences(messages: &Messages<'_>) -> Vec<String> {
     found
 }
 
-/// Tasks that the user named, and questions at the end that the agent has not answered.
+/// Tasks that the user named, what the agent promised, and questions at the end that the agent has not answered.
 pub(super) fn pending(messages: &Messages<'_>) -> Vec<String> {
     let mut found = sentences_with(users(messages), OPEN);
+    found.extend(sentences_with(agents(messages), PROMISED));
     let is_agent = |(speaker, _): &(Speaker, &str)| *speaker == Speaker::Agent;
     let unanswered = messages.iter().rposition(is_agent).map_or(messages, |last| &messages[last + 1..]);
     let last = &unanswered[unanswered.len().saturating_sub(LAST)..];
@@ -91,6 +158,10 @@ pub(super) fn pending(messages: &Messages<'_>) -> Vec<String> {
 
 fn users<'a>(messages: &Messages<'a>) -> impl Iterator<Item = &'a str> {
     messages.iter().filter(|(speaker, _)| *speaker == Speaker::User).map(|(_, text)| *text)
+}
+
+fn agents<'a>(messages: &Messages<'a>) -> impl Iterator<Item = &'a str> {
+    messages.iter().filter(|(speaker, _)| *speaker == Speaker::Agent).map(|(_, text)| *text)
 }
 
 /// Runs of letters, with hyphens inside and few digits.

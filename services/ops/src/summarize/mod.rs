@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub(crate) use conversation::MESSAGE_CHARS;
-pub use conversation::{ConversationSummary, Speaker, summarize_conversation};
+pub use conversation::{ConversationSummary, LastMessage, Speaker, summarize_conversation};
 pub use skill::{Summary, summarize_skill};
 
 /// Who wrote a summary.

@@ -146,6 +146,40 @@ fn extracts_of_little_and_of_other_languages() {
     assert_eq!((chinese.title.as_str(), chinese.topics[0].as_str()), ("部署博客", "部署博客"));
 }
 
+/// What a customer told an agent that has no model to summarize with: the next conversation knows it.
+#[test]
+fn extracts_keep_what_was_agreed() {
+    let said = [
+        (User, "Hi, can you move my delivery to Tuesday?"),
+        (Agent, "Sure. Which order is it?"),
+        (User, "Order 4411, the blue sofa. Please no deliveries before 10am, I work nights."),
+        (Agent, "Done: Tuesday between 10 and 14."),
+        (User, "And remind me to pay the rest by Friday"),
+        (Agent, "I will send you a message on Thursday evening."),
+        (User, "Great, thanks"),
+        (Agent, "Bye!"),
+    ];
+    let summary = ConversationSummary::extract(&said);
+    let last: Vec<_> = summary.last_messages.iter().map(|message| (message.speaker, message.text.as_str())).collect();
+    assert_eq!(last, said[2..]);
+    assert_eq!(summary.facts, ["Hi, can you move my delivery to Tuesday?"]);
+    assert_eq!(
+        summary.pending,
+        ["And remind me to pay the rest by Friday", "I will send you a message on Thursday evening."]
+    );
+    let lower: Vec<String> = summary.topics.iter().map(|topic| topic.to_lowercase()).collect();
+    for word in ["hi", "please", "pay", "remind", "tuesday", "friday", "thanks", "great"] {
+        assert!(!lower.contains(&word.to_owned()), "{word}: {lower:?}");
+    }
+    assert!(lower.contains(&"sofa".to_owned()) && lower.contains(&"delivery".to_owned()), "{lower:?}");
+    let day = chrono::NaiveDate::from_ymd_opt(2026, 3, 1).unwrap();
+    let block = summary.as_block(day, false);
+    assert!(
+        block.starts_with("<knowhow>\nPrevious conversation with this user (2026-03-01): Hi, can you move my delivery")
+    );
+    assert!(block.contains("- User: Order 4411, the blue sofa.") && block.ends_with("- Agent: Bye!\n</knowhow>"));
+}
+
 /// A log may have 400 messages of 64 KiB each.
 #[test]
 fn extracts_look_at_the_end_of_a_long_conversation() {

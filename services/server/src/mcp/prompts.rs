@@ -1,6 +1,6 @@
 //! The prompts: what an agent is told about skills, and which it has.
 
-use knowhow_domain::guidance::SKILLS_GUIDANCE;
+use knowhow_domain::guidance;
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::{App, skills, snapshots};
 use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
@@ -50,7 +50,7 @@ pub(super) fn list(caller: &Caller) -> Vec<Prompt> {
 /// `NotFound` for another name.
 pub(super) async fn get(app: &App, caller: &Caller, name: &str) -> Result<GetPromptResult> {
     let (text, about) = match name {
-        GUIDANCE => (SKILLS_GUIDANCE.to_owned(), GUIDANCE_TEXT),
+        GUIDANCE => (guidance::FULL.to_owned(), GUIDANCE_TEXT),
         INDEX => (skills::index_block(app, &caller.principal).await?, INDEX_TEXT),
         FROZEN => {
             let session = caller.call.session.as_deref();

@@ -44,6 +44,7 @@ async fn a_conversation_is_summarized_in_its_own_words_without_a_model() {
     let next = alice.post("/v1/sessions", json!({"key": "k"})).await.ok(201);
     let mut previous = next["previous_summary"].clone();
     assert_eq!(previous.as_object_mut().unwrap().remove("tainted"), Some(json!(false)));
+    assert!(previous.as_object_mut().unwrap().remove("text").unwrap().as_str().unwrap().contains("trains to planes"));
     assert_eq!(&previous, summary);
     let refreshed = alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
     assert!(refreshed["text"].as_str().unwrap().contains("## Recent Conversations\n\n- 20"));

@@ -43,7 +43,7 @@ async fn past_conversations_are_listed_last_first() {
     assert_eq!(members(&page["items"][0]), ["channel", "ended_at", "session", "started_at", "summary", "tainted"]);
     assert_eq!(
         members(&page["items"][0]["summary"]),
-        ["decisions", "made_by", "pending", "preferences", "title", "topics"]
+        ["decisions", "facts", "last_messages", "made_by", "pending", "preferences", "title", "topics"]
     );
     let first = alice.get("/v1/conversations?limit=3").await.ok(200);
     let next = format!("/v1/conversations?limit=3&cursor={}", first["next_cursor"].as_str().unwrap());

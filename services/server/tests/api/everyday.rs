@@ -242,7 +242,7 @@ async fn a_long_body_is_cut_at_a_heading() {
     let body = [section("When to Use", 400), section("Procedure", 500), section("Pitfalls", 300)].concat();
     alice.create(json!({"name": "zither-tuning", "description": "Tunes a zither.", "content": body})).await;
     create_described(alice, &[("zither-history", "Tells where zithers come from")]).await;
-    let talk = Talk::open(alice, json!({"channel": "voice", "inline_top": true})).await;
+    let talk = Talk::open(alice, json!({"channel": "voice", "inline_top": true, "tools": "read"})).await;
     let turn = talk.say("use zither-tuning, and where do zithers come from?").await;
     let active = &turn["active"][0];
     assert_eq!(active["content"].as_str().unwrap(), section("When to Use", 400).trim_end());

@@ -11,7 +11,7 @@ use crate::callers::{Caller, World, skill};
 use crate::service::keeper;
 use crate::talk::{Talk, names};
 
-const SESSION: [&str; 16] = [
+const SESSION: [&str; 17] = [
     "channel",
     "ended_at",
     "id",
@@ -26,6 +26,7 @@ const SESSION: [&str; 16] = [
     "started_at",
     "tainted",
     "tainted_by",
+    "tools",
     "turns",
     "turns_left",
 ];
@@ -78,7 +79,23 @@ async fn six_hours_of_silence_end_a_conversation() {
         assert_ne!(next["id"], talk.opened["id"]);
         assert_eq!((&next["previous_session"], &next["turns"]), (&talk.opened["id"], &json!(0)));
         let summary = &next["previous_summary"];
-        assert_eq!(members(summary), ["decisions", "made_by", "pending", "preferences", "tainted", "title", "topics"]);
+        assert_eq!(
+            members(summary),
+            [
+                "decisions",
+                "facts",
+                "last_messages",
+                "made_by",
+                "pending",
+                "preferences",
+                "tainted",
+                "text",
+                "title",
+                "topics"
+            ]
+        );
+        let said = "- User: I always take the night train to Venice. Remind me to book it.\n</knowhow>";
+        assert!(summary["text"].as_str().unwrap().ends_with(said), "{summary}");
         assert_eq!(
             (&summary["made_by"], &summary["title"]),
             (&json!("extract"), &json!("I always take the night train to Venice"))

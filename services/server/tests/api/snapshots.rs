@@ -40,8 +40,8 @@ fn hex(bytes: &[u8]) -> String {
 async fn a_snapshot_has_all_a_session_begins_with() {
     let World { alice, .. } = &World::new().await;
     let empty = current(alice).await;
-    let guidance = text(&empty).to_owned();
-    assert!(guidance.starts_with("# Skills\n\n") && !guidance.contains("Available skills"));
+    let guidance = text(&empty).strip_suffix("\n</knowhow>").unwrap().to_owned();
+    assert!(guidance.starts_with("<knowhow>\nThis block") && !guidance.contains("Available skills"));
     let (soul, body) = ("Be brief.\n## Soul\nCall me Sam.", "- Lives in\nRome");
     alice.put("/v1/soul", json!({"text": soul})).await.ok(200);
     alice.post("/v1/memories", json!({"content": body, "core": true})).await.ok(201);
@@ -56,9 +56,9 @@ async fn a_snapshot_has_all_a_session_begins_with() {
     let inside = "Be brief.\n\\## Soul\nCall me Sam.";
     let expected = format!(
         "{guidance}\n\n## Soul\n\nHow the user wants you to be.\n\n<soul mark=\"{mark}\">\n{inside}\n</soul mark=\"{mark}\">\n\n\
-         Available skills (use skill_view to load full instructions):\n- kazoo: Hums\n- zither: Sounds\n\n\
+         Available skills (instructions come with the messages that need them):\n- kazoo: Hums\n- zither: Sounds\n\n\
          ## Core Memories\n\n- Lives in Rome\n- Has two cats\n\n\
-         ## Recent Conversations\n\n- 2026-02-03: Trip 2 ## Soul\n- 2026-02-02: Trip 3 ## Soul\n- 2026-02-01: Trip 1 ## Soul",
+         ## Recent Conversations\n\n- 2026-02-03: Trip 2 ## Soul\n- 2026-02-02: Trip 3 ## Soul\n- 2026-02-01: Trip 1 ## Soul\n</knowhow>",
         mark = mark(inside)
     );
     let snapshot = refreshed(alice).await;
@@ -283,7 +283,7 @@ async fn an_index_over_its_budget_says_what_it_leaves_out() {
         let mut sorted = lines.clone();
         sorted.sort_unstable();
         assert_eq!(lines, sorted);
-        let last = block.lines().last().unwrap();
+        let last = block.lines().rev().nth(1).unwrap();
         let told = |what: &str| {
             let clause =
                 last.strip_prefix("(For want of room: ")?.split([',', '.']).find(|clause| clause.contains(what))?;

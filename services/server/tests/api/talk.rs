@@ -22,9 +22,9 @@ impl Talk {
         Self { who: who.clone(), id: opened["id"].as_str().unwrap().to_owned(), opened }
     }
 
-    /// One of many turns.
+    /// One of many turns, with an agent that can use all tools.
     pub async fn long(who: &Caller) -> Self {
-        Self::open(who, json!({"max_turns": 1000})).await
+        Self::open(who, json!({"max_turns": 1000, "tools": "full"})).await
     }
 
     /// Its path, and what is below it.
@@ -37,9 +37,9 @@ impl Talk {
         self.who.post(&self.path("/turns"), body)
     }
 
-    /// A turn with this message.
+    /// A turn with this message, which takes as long as a busy machine needs.
     pub async fn say(&self, message: &str) -> Value {
-        self.turn(json!({"message": message})).await.ok(200)
+        self.turn(json!({"message": message, "deadline_ms": 30_000})).await.ok(200)
     }
 
     /// Something told of it, answered with 200.

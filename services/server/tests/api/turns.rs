@@ -159,7 +159,8 @@ async fn every_ten_turns_remind_of_saving() {
         let answer = talk.say("hello").await;
         let reminder = "Did you solve something complex? Save it with skill_save.";
         if turn % 10 == 0 {
-            assert_eq!((&answer["nudge"], &answer["text"]), (&json!(reminder), &json!(reminder)));
+            let text = format!("<knowhow>\n{reminder}\n</knowhow>");
+            assert_eq!((&answer["nudge"], &answer["text"]), (&json!(reminder), &json!(text)));
         } else {
             assert_eq!((&answer["nudge"], &answer["text"]), (&Value::Null, &json!("")), "{turn}");
         }

@@ -61,7 +61,7 @@ const END: &str = "-- sessions.end
 
 const LIST: &str = "-- sessions.list
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
-           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at
+           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools
     from sessions s
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id < $3
       and ($4::text is null or s.key = $4) and ($5::text is null or s.channel = $5)

@@ -31,6 +31,8 @@ pub struct Session {
     pub index_budget: i32,
     /// Whether the best recalled skill's body comes along.
     pub inline_top: bool,
+    /// What its agent can call: `full`, `read` or `none`.
+    pub tools: String,
     /// What it read that is not to be trusted.
     pub tainted_by: Vec<String>,
     /// `good`, `fair` or `poor`, where somebody said so.
@@ -46,9 +48,9 @@ pub struct Session {
 }
 
 /// How many columns [`session_of`] reads.
-const SESSION_COLUMNS: usize = 13;
+const SESSION_COLUMNS: usize = 14;
 
-/// Reads the columns in the order of [`Session`]'s members.
+/// Reads the columns in the order of [`Session`]'s members, `tools` last.
 fn session_of(row: &Row) -> Result<Session, tokio_postgres::Error> {
     Ok(Session {
         id: row.try_get(0)?,
@@ -64,5 +66,6 @@ fn session_of(row: &Row) -> Result<Session, tokio_postgres::Error> {
         started_at: row.try_get(10)?,
         last_message_at: row.try_get(11)?,
         ended_at: row.try_get(12)?,
+        tools: row.try_get(13)?,
     })
 }

@@ -22,6 +22,8 @@ pub struct Opened {
     pub previous_summary: Option<Value>,
     /// Whether that had read what is not to be trusted.
     pub previous_tainted: bool,
+    /// When that began.
+    pub previous_started_at: Option<DateTime<Utc>>,
 }
 
 /// How a session is looked up.
@@ -35,12 +37,11 @@ pub enum SessionKey<'a> {
 
 const FIND: &str = "-- sessions.find
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
-           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at,
-           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary, coalesce(p.tainted, (
-               select o.tainted_by <> '{}' from sessions o
-               where o.tenant_id = $1 and o.user_id = $2 and o.session_id = s.previous_session_id), false)
+           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
+           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary, coalesce(p.tainted, o.tainted_by <> '{}', false), o.started_at
     from sessions s
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
+    left join sessions o on o.tenant_id = $1 and o.user_id = $2 and o.session_id = s.previous_session_id
     left join conversation_summaries p
         on p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.previous_session_id
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = coalesce($3, (
@@ -56,7 +57,7 @@ const OPEN: &str = "-- sessions.open
         returning o.session_id
     ), reused as (
         update sessions s set channel = $6, max_turns = $7, index_budget = $8, inline_top = $9, snapshot_id = $10,
-            started_at = $5
+            started_at = $5, tools = $12
         where s.tenant_id = $1 and s.user_id = $2 and s.key = $4 and s.ended_at is null and s.last_message_at is null
         returning s.session_id
     ), previous as (
@@ -68,8 +69,8 @@ const OPEN: &str = "-- sessions.open
         from (select count(*) from closed) as closing
     ), made as (
         insert into sessions (tenant_id, user_id, session_id, key, channel, max_turns, index_budget, inline_top,
-            snapshot_id, previous_session_id, started_at)
-        select $1, $2, $3, $4, $6, $7, $8, $9, $10, p.session_id, $5
+            snapshot_id, previous_session_id, started_at, tools)
+        select $1, $2, $3, $4, $6, $7, $8, $9, $10, p.session_id, $5, $12
         from previous p
         where not exists (select from reused)
         on conflict (tenant_id, user_id, key) where ended_at is null do nothing
@@ -98,6 +99,7 @@ pub async fn find(db: &Database, principal: &Principal, key: SessionKey<'_>) -> 
             snapshot: snapshot_at(row, SESSION_COLUMNS)?,
             previous_summary: row.try_get(SESSION_COLUMNS + 5)?,
             previous_tainted: row.try_get(SESSION_COLUMNS + 6)?,
+            previous_started_at: row.try_get(SESSION_COLUMNS + 7)?,
         })
     })?;
     Ok(found.into_iter().next())
@@ -116,6 +118,8 @@ pub struct NewSession<'a> {
     pub index_budget: i32,
     /// See [`Session`].
     pub inline_top: bool,
+    /// See [`Session`].
+    pub tools: &'a str,
     /// What it begins with.
     pub snapshot: Uuid,
     /// When.
@@ -131,10 +135,10 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
     let (tenant, user, id) = (principal.tenant().0, principal.user()?.0, new_id());
     let own_key = id.to_string();
     let key = new.key.unwrap_or(&own_key);
-    let NewSession { channel, max_turns, index_budget, inline_top, snapshot, now, .. } = new;
+    let NewSession { channel, max_turns, index_budget, inline_top, tools, snapshot, now, .. } = new;
     let silent_since = *now - CONVERSATION_GAP;
     let params: Params<'_> =
-        &[&tenant, &user, &id, &key, now, channel, max_turns, index_budget, inline_top, snapshot, &silent_since];
+        &[&tenant, &user, &id, &key, now, channel, max_turns, index_budget, inline_top, snapshot, &silent_since, tools];
     let rows = read(db, principal, Durability::Full, OPEN, params).await?;
     Ok(rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))?.into_iter().next())
 }

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, new_id};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::door::{Durability, read, rows_as};
@@ -21,6 +22,12 @@ pub struct TurnState {
     pub is_tainted: bool,
     /// Whether the best recalled skill's body comes along.
     pub inline_top: bool,
+    /// `full`, `read` or `none`.
+    pub tools: String,
+    /// When the bytes of its snapshot were first rendered.
+    pub snapshot_created_at: DateTime<Utc>,
+    /// What of the snapshot's index was shortened and left out.
+    pub snapshot_omitted: Value,
     /// Skills shown by name.
     pub listed: Vec<Uuid>,
     /// Skills shown whole.
@@ -37,8 +44,9 @@ pub struct TurnState {
 
 const READ_TURN: &str = "-- sessions.read_turn
     select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
-           t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}'
+           t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}', s.tools, n.created_at, n.omitted
     from sessions s
+    join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
     left join turns t on t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn_key = $4
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3";
@@ -94,6 +102,9 @@ pub async fn read_turn(
             turns: row.try_get(2)?,
             is_tainted: row.try_get(12)?,
             inline_top: row.try_get(3)?,
+            tools: row.try_get(13)?,
+            snapshot_created_at: row.try_get(14)?,
+            snapshot_omitted: row.try_get(15)?,
             listed: row.try_get(4)?,
             injected: row.try_get(5)?,
             last_message_at: row.try_get(6)?,

@@ -60,7 +60,8 @@ const LIST_CATALOGUE: &str = "-- skills.list_catalogue
     order by s.name";
 
 const READ_BODIES: &str = "-- skills.read_bodies
-    select s.skill_id, s.version, substr(r.content, s.content_at_byte + 1)
+    select s.skill_id, s.version, substr(r.content, s.content_at_byte + 1),
+           array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1)
     from skills s
     join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
@@ -172,16 +173,29 @@ pub async fn list_catalogue(db: &Database, principal: &Principal, model: Option<
     Ok(found)
 }
 
-/// The bodies of skills with their versions, in no order; what is gone is left out.
+/// A skill's body as a turn brings it.
+#[derive(Debug, Clone)]
+pub struct Body {
+    /// Whose.
+    pub skill: Uuid,
+    /// The version it is of.
+    pub version: i32,
+    /// The markdown.
+    pub content: String,
+    /// Paths of the skill's other files, in order.
+    pub files: Vec<String>,
+}
+
+/// The bodies of skills, in no order; what is gone is left out.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<(Uuid, i32, String)>> {
+pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<Body>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let rows = read(db, principal, Durability::Full, READ_BODIES, &[&tenant, &user, &skills]).await?;
-    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get::<_, Vec<u8>>(2)?)))?
+    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get::<_, Vec<u8>>(2)?, row.try_get(3)?)))?
         .into_iter()
-        .map(|(id, version, body)| Ok((id, version, text(body)?)))
+        .map(|(skill, version, body, files)| Ok(Body { skill, version, content: text(body)?, files }))
         .collect()
 }
 

@@ -2,10 +2,11 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
+use knowhow_domain::index::Standing;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::door::{Durability, read};
+use crate::door::{Durability, read, rows_as};
 use crate::error::refuse_read;
 use crate::{Database, Principal};
 
@@ -108,8 +109,10 @@ const ROWS: &str = "-- skills.list_rows
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
 
 const INDEX: &str = "-- skills.list_index
-    select s.name, coalesce(s.summary, s.made_summary), s.description, s.importance
+    select s.name, s.summary, s.made_summary, s.description, s.importance, s.pinned, coalesce(g.times_used, 0),
+           greatest(g.last_used_at, s.updated_at)
     from skills s
+    left join skill_usage g on g.tenant_id = $1 and g.user_id = $2 and g.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2
       and coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation')
           is distinct from 'true'
@@ -120,12 +123,32 @@ const INDEX: &str = "-- skills.list_index
 pub struct PromptRow {
     /// Full name.
     pub name: String,
-    /// Index line.
+    /// The summary of its author.
     pub summary: Option<String>,
+    /// The summary that was made for it.
+    pub made_summary: Option<String>,
     /// What it does and when.
     pub description: String,
-    /// 0 to 1.
-    pub importance: f32,
+    /// How it is used.
+    pub standing: Standing,
+}
+
+impl PromptRow {
+    /// Reads all but the name from the columns that begin at `at`.
+    pub(crate) fn of(row: &Row, name: String, at: usize) -> Result<Self, tokio_postgres::Error> {
+        Ok(Self {
+            name,
+            summary: row.try_get(at)?,
+            made_summary: row.try_get(at + 1)?,
+            description: row.try_get(at + 2)?,
+            standing: Standing {
+                importance: row.try_get(at + 3)?,
+                pinned: row.try_get(at + 4)?,
+                times_used: row.try_get(at + 5)?,
+                active_at: row.try_get(at + 6)?,
+            },
+        })
+    }
 }
 
 /// The user's skills by name, without those that are recalled by name alone: a model is not to choose them by itself.
@@ -135,19 +158,7 @@ pub struct PromptRow {
 pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<PromptRow>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let rows = read(db, principal, Durability::Full, INDEX, &[&tenant, &user]).await?;
-    rows.iter()
-        .map(|row| {
-            let read = || -> Result<PromptRow, tokio_postgres::Error> {
-                Ok(PromptRow {
-                    name: row.try_get(0)?,
-                    summary: row.try_get(1)?,
-                    description: row.try_get(2)?,
-                    importance: row.try_get(3)?,
-                })
-            };
-            read().map_err(refuse_read)
-        })
-        .collect()
+    rows_as(&rows, |row| PromptRow::of(row, row.try_get(0)?, 1))
 }
 
 /// The index lines of skills by their ids, in no order; what is gone is left out.

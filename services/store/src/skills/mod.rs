@@ -10,7 +10,7 @@ mod write;
 
 pub use archive::{ArchiveEntry, Archived, archive, destroy, find_archive_owner, list_archive, restore};
 pub use catalogue::{
-    CatalogueRow, CatalogueRows, Claims, Revisions, find_revisions, list_catalogue, list_claims, list_cosines,
+    Body, CatalogueRow, CatalogueRows, Claims, Revisions, find_revisions, list_catalogue, list_claims, list_cosines,
     list_last_uses, read_bodies,
 };
 pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};

@@ -1,10 +1,10 @@
 //! Getting jobs into the queue, and what admins see of them.
 
 use chrono::TimeDelta;
-use knowhow_domain::{Error, JobState};
+use knowhow_domain::{Error, Form, JobState};
 use knowhow_store::queue::{self, JobRow, MAX_ATTEMPTS};
 use knowhow_store::skills::Written;
-use knowhow_store::snapshots::{self, NewSnapshot};
+use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
 use knowhow_store::{Principal, TenantTx, due};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
@@ -41,7 +41,8 @@ async fn the_clock_touches_no_rendering_that_is_there() {
             is_asked: true,
             is_alone: false,
         };
-        snapshots::put(&house.db, &alice, 1000, &new).await.unwrap();
+        let kind = SnapshotKind { index_budget: 1000, form: Form::FULL };
+        snapshots::put(&house.db, &alice, kind, &new).await.unwrap();
         let later = |hours: i64| now() + TimeDelta::hours(hours);
         let due = async |at| due::enqueue_snapshots(&house.db, TASK, TimeDelta::minutes(30), at, 10).await.unwrap();
         assert_eq!((due(later(1)).await, due(later(1)).await), (1, 0));

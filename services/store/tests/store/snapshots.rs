@@ -1,14 +1,15 @@
 //! Which of two renderings is the current one.
 
+use knowhow_domain::Form;
 use knowhow_store::memories::{self, NewMemory};
-use knowhow_store::snapshots::{self, NewSnapshot};
+use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
 use knowhow_store::{Principal, TenantTx, souls};
 use serde_json::Value;
 
 use crate::harness::{House, now};
 use crate::writer::{Draft, save};
 
-const BUDGET: i32 = 1000;
+const KIND: SnapshotKind = SnapshotKind { index_budget: 1000, form: Form::FULL };
 
 /// Whatever of a user's a snapshot shows, a rendering that was begun before it was written and is kept last must not take
 /// the place of one that knows it.
@@ -23,30 +24,38 @@ async fn what_was_read_earlier_replaces_nothing_of_later() {
         assert!(early.revision < late.revision, "{part}");
         put(&house, &alice, &format!("with the {part}"), late.revision).await;
         put(&house, &alice, &format!("without the {part}"), early.revision).await;
-        let current = snapshots::find_current(&house.db, &alice, BUDGET, now()).await.unwrap().unwrap();
+        let current = snapshots::find_current(&house.db, &alice, KIND, now()).await.unwrap().unwrap();
         assert_eq!(current.snapshot.text, format!("with the {part}"));
     }
 }
 
-/// Each budget is rendered anew all day, so a user has few of them.
+/// Each kind is rendered anew all day, so a user has few of them.
 #[tokio::test]
-async fn few_budgets_of_a_user_are_kept_current() {
+async fn few_kinds_of_a_user_are_kept_current() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
     let current = async || {
         let user = alice.user().unwrap().0;
         house.place.count(&format!("select count(*) from current_snapshots where user_id = '{user}'")).await
     };
-    let render = async |budget: i32, is_alone: bool| {
+    let render = async |index_budget: i32, form: Form, is_alone: bool| {
+        let kind = SnapshotKind { index_budget, form };
         let new = NewSnapshot { is_alone, ..snapshot("text", 0) };
-        snapshots::put(&house.db, &alice, budget, &new).await.unwrap();
+        snapshots::put(&house.db, &alice, kind, &new).await.unwrap();
     };
+    let short = Form { short: true, ..Form::FULL };
     for budget in 1000..1010 {
-        render(budget, false).await;
+        render(budget, Form::FULL, false).await;
+        render(budget, short, false).await;
     }
     assert_eq!(current().await, 4);
-    assert!(snapshots::find_current(&house.db, &alice, 1009, now()).await.unwrap().is_some());
-    render(1009, true).await;
+    assert!(
+        snapshots::find_current(&house.db, &alice, SnapshotKind { index_budget: 1009, form: short }, now())
+            .await
+            .unwrap()
+            .is_some()
+    );
+    render(1009, Form::FULL, true).await;
     assert_eq!(current().await, 1);
 }
 
@@ -76,7 +85,7 @@ fn core_memory() -> NewMemory<'static> {
 }
 
 async fn put(house: &House, alice: &Principal, text: &str, revision: i64) {
-    snapshots::put(&house.db, alice, BUDGET, &snapshot(text, revision)).await.unwrap();
+    snapshots::put(&house.db, alice, KIND, &snapshot(text, revision)).await.unwrap();
 }
 
 fn snapshot(text: &str, revision: i64) -> NewSnapshot<'_> {

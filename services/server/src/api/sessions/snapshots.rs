@@ -4,10 +4,10 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get, post};
 use knowhow_ops::App;
-use knowhow_ops::snapshots::{self, CurrentView};
+use knowhow_ops::snapshots::{self, CurrentView, ForTools};
 
 use crate::http::{
-    ApiError, CallerHeaders, CallerProblems, UserCaller, WriteHeaders, WriteProblems, json, not_modified,
+    ApiError, CallerHeaders, CallerProblems, Query, UserCaller, WriteHeaders, WriteProblems, json, not_modified,
 };
 
 /// Read the current snapshot
@@ -17,7 +17,7 @@ use crate::http::{
 #[utoipa::path(
     operation_id = "get_snapshot",
     tag = "sessions",
-    params(CallerHeaders),
+    params(ForTools, CallerHeaders),
     responses(
         (status = 200, description = "The snapshot; `ETag` is the SHA-256 of its text", body = CurrentView),
         (status = 304, description = "`If-None-Match` names this very snapshot"),
@@ -28,14 +28,15 @@ use crate::http::{
 pub(crate) async fn get_snapshot(
     app: Data<App>,
     caller: UserCaller,
+    query: Query<ForTools>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    if let Some(known) = snapshots::find_known(&app, &caller.principal)?
+    if let Some(known) = snapshots::find_known(&app, &caller.principal, &query)?
         && let Ok(unchanged) = not_modified(&request, &format!("\"{known}\""))
     {
         return Ok(unchanged);
     }
-    let current = snapshots::get_snapshot(&app, &caller.principal).await?;
+    let current = snapshots::get_snapshot(&app, &caller.principal, &query).await?;
     Ok(not_modified(&request, &format!("\"{}\"", current.snapshot.sha256))
         .unwrap_or_else(|mut response| response.json(&current)))
 }
@@ -46,10 +47,14 @@ pub(crate) async fn get_snapshot(
 #[utoipa::path(
     operation_id = "refresh_snapshot",
     tag = "sessions",
-    params(WriteHeaders),
+    params(ForTools, WriteHeaders),
     responses((status = 200, description = "The snapshot", body = CurrentView), WriteProblems)
 )]
 #[post("/v1/snapshot/refresh")]
-pub(crate) async fn refresh_snapshot(app: Data<App>, caller: UserCaller) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &snapshots::refresh_snapshot(&app, &caller.principal, &caller.call).await?))
+pub(crate) async fn refresh_snapshot(
+    app: Data<App>,
+    caller: UserCaller,
+    query: Query<ForTools>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &snapshots::refresh_snapshot(&app, &caller.principal, &caller.call, &query).await?))
 }

@@ -54,9 +54,9 @@ async fn the_frozen_context_is_the_users_snapshot() {
     for part in [text_of(alice, "skills-guidance").await.as_str(), "- plan: ", "Be brief.", "Ann likes night trains"] {
         assert!(before.contains(part), "{part}: {before}");
     }
-    let by_rest = alice.get("/v1/snapshot").await.ok(200);
+    let by_rest = alice.get("/v1/snapshot?tools=full").await.ok(200);
     assert_eq!(by_rest["text"], json!(before));
-    let opened = alice.post("/v1/sessions", json!({})).await.ok(201);
+    let opened = alice.post("/v1/sessions", json!({"channel": "chat", "tools": "full"})).await.ok(201);
     assert_eq!(opened["snapshot"]["id"], by_rest["id"]);
     alice.create_all(&["later"]).await;
     alice.does("soul_update", json!({"text": "Be long."})).await;

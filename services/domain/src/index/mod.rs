@@ -1,0 +1,221 @@
+//! The index of a user's skills in the prompt: a line for each, within a budget.
+
+mod rank;
+#[cfg(test)]
+mod tests;
+
+use crate::headline::{brief, headline};
+use crate::inert::inert_line;
+use crate::phrase::shorten;
+pub use rank::{Standing, rank_skills};
+
+/// The usual budget, in characters.
+pub const INDEX_BUDGET: usize = 16_000;
+/// Of a summary or description no more is read.
+const READ_CHARS: usize = 2_000;
+/// No description is longer, nor shown longer, than this.
+const LONGEST_CHARS: usize = 1_024;
+/// None is made shorter than this: a skill goes without rather.
+const SHORTEST_CHARS: usize = 70;
+
+/// A skill as the index needs it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexLine<'a> {
+    /// A valid skill name, unlike all others.
+    pub name: &'a str,
+    /// The summary that its author gave, which is shown as it is.
+    pub summary: Option<&'a str>,
+    /// A summary that was made for it, for indexes of summaries.
+    pub made_summary: Option<&'a str>,
+    /// The skill's description.
+    pub description: &'a str,
+    /// What is short of room goes first where this is low; see [`rank_skills`].
+    pub rank: f32,
+}
+
+/// How much an index says of each skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The description, for agents that choose among the skills.
+    Descriptions,
+    /// A summary, where the prompt must be short or the agent has no choice.
+    Summaries,
+}
+
+/// How an index is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexStyle {
+    /// The first line.
+    pub header: &'static str,
+    /// What is said of each skill.
+    pub detail: Detail,
+    /// Whether the agent can search the skills that are not shown.
+    pub can_search: bool,
+}
+
+/// The index, and what was left out of it for want of room.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Index {
+    /// The block as it stands in the prompt, without a line end; empty where there are no skills.
+    pub text: String,
+    /// Skills whose line was shortened.
+    pub shortened: usize,
+    /// Skills that are shown by name alone.
+    pub bare: usize,
+    /// Skills that are not shown.
+    pub omitted: usize,
+}
+
+/// Prints the index, ordered by name, within `budget_chars` (Unicode characters).
+///
+/// Where that is too little, descriptions are shortened to a common length, by sentences and phrases. Where they cannot be
+/// shorter, the skills that rank first keep theirs; the others come by name alone where all names take at most half of the
+/// room, else not at all (of equals, the last by name goes first). A last line says what is missing. Only a budget that
+/// cannot hold the header and that line is exceeded.
+pub fn render_index(lines: &[IndexLine<'_>], budget_chars: usize, style: &IndexStyle) -> Index {
+    if lines.is_empty() {
+        return Index::default();
+    }
+    let mut entries: Vec<Entry<'_>> = lines.iter().map(|line| Entry::new(line, style.detail)).collect();
+    entries.sort_by_key(|entry| entry.name);
+    let header = chars(style.header);
+    let whole = header + entries.iter().map(|entry| entry.bare_cost() + entry.text_cost()).sum::<usize>();
+    if whole > budget_chars {
+        let most = entries.len();
+        let room = budget_chars.saturating_sub(header + 1 + chars(&note(most, most, most, style)));
+        if !shorten_all(&mut entries, room) {
+            drop_least(&mut entries, room);
+        }
+    }
+    let count = |fate| entries.iter().filter(|entry| entry.fate == fate).count();
+    let (shortened, bare, omitted) = (count(Fate::Shortened), count(Fate::Bare), count(Fate::Omitted));
+    let shown = entries.iter().filter(|entry| entry.fate != Fate::Omitted).map(Entry::line);
+    let note = (shortened + bare + omitted > 0).then(|| note(shortened, bare, omitted, style));
+    let text = std::iter::once(style.header.to_owned()).chain(shown).chain(note).collect::<Vec<_>>().join("\n");
+    Index { text, shortened, bare, omitted }
+}
+
+/// A skill in at most 15 words and 160 characters: its summary, or the headline of its description where there is nothing
+/// in that. A SKILL.md may hold a summary of any length.
+pub fn gist(summary: Option<&str>, description: &str) -> String {
+    summary.and_then(own_summary).unwrap_or_else(|| headline(description))
+}
+
+fn own_summary(summary: &str) -> Option<String> {
+    Some(brief(&inert_line(&beginning(summary)))).filter(|summary| !summary.is_empty())
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(READ_CHARS).collect()
+}
+
+/// What becomes of a skill in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Whole,
+    Shortened,
+    Bare,
+    Omitted,
+}
+
+/// A skill on its way into the index.
+struct Entry<'a> {
+    name: &'a str,
+    text: String,
+    rank: f32,
+    fate: Fate,
+}
+
+impl<'a> Entry<'a> {
+    fn new(line: &IndexLine<'a>, detail: Detail) -> Self {
+        let text = match detail {
+            Detail::Descriptions => line
+                .summary
+                .and_then(own_summary)
+                .unwrap_or_else(|| shorten(&inert_line(&beginning(line.description)), LONGEST_CHARS)),
+            Detail::Summaries => gist(line.summary.or(line.made_summary), line.description),
+        };
+        Self { name: line.name, text, rank: line.rank, fate: Fate::Whole }
+    }
+
+    fn shorten(&mut self, most: usize) {
+        let short = shorten(&self.text, most);
+        if short != self.text {
+            (self.text, self.fate) = (short, Fate::Shortened);
+        }
+    }
+
+    fn line(&self) -> String {
+        match self.fate {
+            Fate::Whole | Fate::Shortened if !self.text.is_empty() => format!("- {}: {}", self.name, self.text),
+            _ => format!("- {}", self.name),
+        }
+    }
+
+    /// Characters of the line without its text, with a line end.
+    fn bare_cost(&self) -> usize {
+        "\n- ".len() + chars(self.name)
+    }
+
+    /// Characters that the text adds.
+    fn text_cost(&self) -> usize {
+        if self.text.is_empty() { 0 } else { ": ".len() + chars(&self.text) }
+    }
+}
+
+/// Shortens all texts to the greatest common length with which the lines fit; `false`, and nothing done, where there is none.
+fn shorten_all(entries: &mut [Entry<'_>], room: usize) -> bool {
+    let names: usize = entries.iter().map(Entry::bare_cost).sum();
+    let cost = |text: &str| if text.is_empty() { 0 } else { ": ".len() + chars(text) };
+    let fits = |length| names + entries.iter().map(|entry| cost(&shorten(&entry.text, length))).sum::<usize>() <= room;
+    // Of very many skills the names alone tell.
+    if names > room || !fits(SHORTEST_CHARS) {
+        return false;
+    }
+    let (mut fitting, mut too_long) = (SHORTEST_CHARS, LONGEST_CHARS + 1);
+    while too_long > fitting + 1 {
+        let middle = fitting.midpoint(too_long);
+        if fits(middle) { fitting = middle } else { too_long = middle }
+    }
+    entries.iter_mut().for_each(|entry| entry.shorten(fitting));
+    true
+}
+
+/// Leaves the last in rank without text, or out, until the lines fit.
+fn drop_least(entries: &mut [Entry<'_>], room: usize) {
+    let names: usize = entries.iter().map(Entry::bare_cost).sum();
+    let names_fit = names <= room / 2;
+    let (left, mut spare) = if names_fit { (Fate::Bare, room - names) } else { (Fate::Omitted, room) };
+    let mut order: Vec<&mut Entry<'_>> = entries.iter_mut().collect();
+    order.sort_by(|a, b| b.rank.total_cmp(&a.rank));
+    for entry in order {
+        if spare > 0 {
+            entry.shorten(SHORTEST_CHARS);
+        }
+        let cost = if names_fit { entry.text_cost() } else { entry.bare_cost() + entry.text_cost() };
+        if cost <= spare {
+            spare -= cost;
+        } else {
+            // Whoever ranks lower does not go first for being shorter.
+            spare = 0;
+            entry.fate = left;
+        }
+    }
+}
+
+/// The last line of an index that does not say all.
+fn note(shortened: usize, bare: usize, omitted: usize, style: &IndexStyle) -> String {
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let parts = [
+        (shortened, format!("{shortened} summar{} shortened", if shortened == 1 { "y" } else { "ies" })),
+        (bare, format!("{bare} skill{} shown without summary", plural(bare))),
+        (omitted, format!("{omitted} skill{} left out", plural(omitted))),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part).collect();
+    let hint = if style.can_search { " Search them all with skill_list." } else { "" };
+    format!("(For want of room: {}.{hint})", parts.join(", "))
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}

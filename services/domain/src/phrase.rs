@@ -1,0 +1,207 @@
+//! Makes a description shorter without tearing it: by whole sentences, then by whole phrases, and what says when to use
+//! the skill goes last.
+
+use crate::headline::{cut, sentences};
+
+/// How authors begin the sentence that says nothing but that this is a skill, and what is left of it.
+const BOILERPLATE: [(&str, &str); 24] = [
+    ("this skill should be used when ", "Use when "),
+    ("this skill should be used whenever ", "Use when "),
+    ("this skill should be used to ", "Use to "),
+    ("this skill should be used for ", "Use for "),
+    ("use this skill whenever ", "Use when "),
+    ("use this skill when ", "Use when "),
+    ("use this skill if ", "Use if "),
+    ("use this skill to ", "Use to "),
+    ("use this skill for ", "Use for "),
+    ("use skill when ", "Use when "),
+    ("use skill if ", "Use if "),
+    ("use this when ", "Use when "),
+    ("invoke this skill when ", "Use when "),
+    ("activate this skill when ", "Use when "),
+    ("activate when ", "Use when "),
+    ("this skill helps you to ", ""),
+    ("this skill helps you ", ""),
+    ("this skill helps to ", ""),
+    ("this skill provides ", ""),
+    ("this skill ", ""),
+    ("a skill that ", ""),
+    ("a skill for ", ""),
+    ("comprehensive toolkit for ", "For "),
+    ("comprehensive guide to ", ""),
+];
+
+/// How a sentence begins that says when to use a skill.
+const WHEN: [&str; 9] =
+    ["use ", "when ", "whenever ", "trigger", "for when ", "invoke ", "apply ", "activate ", "call "];
+
+/// What ends a phrase, the marks first: a text may end before any of these. What follows them in a list or as a relative
+/// clause is left away whole.
+const MARKS: [&str; 8] = [", ", "; ", ": ", " - ", " – ", " — ", " (", " / "];
+const JOINTS: [&str; 16] = [
+    " and ",
+    " or ",
+    " for ",
+    " with ",
+    " when ",
+    " using ",
+    " in ",
+    " from ",
+    " via ",
+    " through ",
+    " by ",
+    " including ",
+    " so ",
+    " that ",
+    " which ",
+    " on ",
+];
+
+/// Fewer characters say nothing.
+const LEAST_CHARS: usize = 12;
+
+/// A description (a single line) in at most `most` characters. Where it is longer, it loses its boilerplate, then whole
+/// sentences, the one that says when to use the skill last of all, then phrases.
+pub(crate) fn shorten(description: &str, most: usize) -> String {
+    let fits = |text: &str| text.chars().nth(most).is_none();
+    if fits(description) {
+        return description.to_owned();
+    }
+    let all: Vec<String> = sentences(description).map(|sentence| trim_boilerplate(&sentence)).collect();
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    // Stable: what says when goes first, the others stay in their order.
+    order.sort_by_key(|place| !says_when(&all[*place]));
+    let mut kept: Vec<usize> = Vec::new();
+    let mut room = most;
+    for place in order {
+        let length = all[place].chars().count() + usize::from(!kept.is_empty());
+        if length <= room {
+            kept.push(place);
+            room -= length;
+        }
+    }
+    // Without the first sentence and the one that says when, the others say nothing.
+    if !kept.iter().any(|place| *place == 0 || says_when(&all[*place])) {
+        let first = all.iter().find(|sentence| says_when(sentence)).or(all.first());
+        return first.map(|sentence| shorten_sentence(sentence, fits)).unwrap_or_default();
+    }
+    kept.sort_unstable();
+    kept.into_iter().map(|place| all[place].as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The longest beginning of a sentence that fits and ends with a phrase. Only what has no phrases is cut at a word, with `…`.
+pub(crate) fn shorten_sentence(sentence: &str, fits: impl Fn(&str) -> bool) -> String {
+    if fits(sentence) {
+        return sentence.to_owned();
+    }
+    let by_mark = longest_phrase(sentence, &MARKS, &fits);
+    let by_joint = longest_phrase(sentence, &JOINTS, &fits);
+    // A mark ends a phrase more surely than a word does, unless hardly anything stands before it.
+    let long_enough = |marked: &&String| by_joint.as_ref().is_none_or(|joint| marked.len() * 5 >= joint.len() * 3);
+    by_mark.as_ref().filter(long_enough).or(by_joint.as_ref()).cloned().unwrap_or_else(|| cut_words(sentence, fits))
+}
+
+fn longest_phrase(sentence: &str, ends: &[&str], fits: impl Fn(&str) -> bool) -> Option<String> {
+    let mut places: Vec<usize> = ends.iter().flat_map(|end| sentence.match_indices(end)).map(|(at, _)| at).collect();
+    places.sort_unstable();
+    let whole = |at: &usize| {
+        let phrase = tidy(&sentence[..*at]);
+        (is_closed(phrase) && phrase.chars().nth(LEAST_CHARS - 1).is_some() && fits(phrase)).then(|| phrase.to_owned())
+    };
+    places.iter().rev().find_map(whole)
+}
+
+/// Whether no bracket or quotation stays open.
+fn is_closed(phrase: &str) -> bool {
+    let count = |mark: char| phrase.matches(mark).count();
+    count('(') == count(')') && count('[') == count(']') && count('"').is_multiple_of(2)
+}
+
+/// Without what joins it to the rest.
+fn tidy(phrase: &str) -> &str {
+    let mut phrase = phrase.trim_end();
+    while let Some(rest) =
+        [" and", " or", " the", " a", " an", " to", " of", ",", ";", ":", " -", " –", " —", " e.g.", " ("]
+            .iter()
+            .find_map(|end| phrase.strip_suffix(end))
+    {
+        phrase = rest.trim_end();
+    }
+    phrase
+}
+
+fn cut_words(sentence: &str, fits: impl Fn(&str) -> bool) -> String {
+    let (mut fitting, mut too_long) = (0, sentence.chars().count() + 1);
+    while too_long > fitting + 1 {
+        let middle = fitting.midpoint(too_long);
+        if fits(&cut(sentence, middle)) { fitting = middle } else { too_long = middle }
+    }
+    cut(sentence, fitting)
+}
+
+pub(crate) fn trim_boilerplate(sentence: &str) -> String {
+    let starts = |start: &str| sentence.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
+    let Some((start, instead)) = BOILERPLATE.iter().find(|(start, _)| starts(start)) else {
+        return sentence.to_owned();
+    };
+    let rest = &sentence[start.len()..];
+    if !instead.is_empty() {
+        return format!("{instead}{rest}");
+    }
+    let mut letters = rest.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+fn says_when(sentence: &str) -> bool {
+    WHEN.iter().any(|start| sentence.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CIRQ: &str = "Google quantum computing framework. Use when targeting Google hardware, designing noise-aware \
+        circuits or running characterization experiments. For IBM hardware use qiskit.";
+
+    #[test]
+    fn what_says_when_to_use_it_goes_last() {
+        assert_eq!(shorten(CIRQ, 400), CIRQ);
+        let (two, _) = CIRQ.split_once(" For IBM").unwrap();
+        assert_eq!(shorten(CIRQ, 145), two);
+        assert_eq!(shorten(CIRQ, 60), "Google quantum computing framework.");
+        assert_eq!(shorten(CIRQ, 34), "Use when targeting Google hardware");
+    }
+
+    #[test]
+    fn boilerplate_goes_first() {
+        for (text, short) in [
+            ("This skill should be used when people must meet. Extra.", "Use when people must meet."),
+            ("Use this skill whenever mail is to be sent. Extra words.", "Use when mail is to be sent."),
+            ("This skill helps you plan meetings. Extra words are here.", "Plan meetings."),
+        ] {
+            assert_eq!(shorten(text, short.len()), short);
+        }
+    }
+
+    #[test]
+    fn sentences_end_with_a_phrase() {
+        let within = |most: usize| move |text: &str| text.chars().count() <= most;
+        for (text, most, short) in [
+            (
+                "When the user wants to find, qualify, and build a list of prospects to reach out to",
+                60,
+                "When the user wants to find, qualify",
+            ),
+            (
+                "Provision users: no UI login, IP restrictions (CIDR, or single), minimum",
+                50,
+                "Provision users: no UI login, IP restrictions",
+            ),
+            ("Generates commit messages that explain why a change was made", 40, "Generates commit messages"),
+            ("Supercalifragilistic expialidocious words", 25, "Supercalifragilistic…"),
+            ("字字字字字字字字字字字字字字字字", 10, "字字字字字字字字字…"),
+        ] {
+            assert_eq!(shorten_sentence(text, within(most)), short, "{text}");
+        }
+    }
+}
