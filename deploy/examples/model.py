@@ -16,7 +16,7 @@ def answer(prompt, message, skill_view):
         return f"I think {inline[1]} helps: {first_step(inline[3])}", 0
     listed = re.search(r"^Relevant skills for this message: (.*)$", turn, re.M)
     if listed:  # reference by name: the agent loads what it finds useful
-        name = listed[1].split(", ")[0]
+        name = re.match(r"[^ ,]+", listed[1])[0]
         return f"I read {name}: {first_step(skill_view(name))}", 1
     return f"Noted: {message}", 0
 

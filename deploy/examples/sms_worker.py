@@ -63,12 +63,11 @@ class SmsWorker:
 
     def begin(self, number):
         """Opens the session of a number, or goes on with it after a restart; its snapshot is the system prompt."""
-        opened = self.knowhow.open(number, channel="sms")
+        opened = self.knowhow.open(number, channel="sms", tools="read")  # this agent has skill_view
         system = f"{BASE}\n\n{opened['snapshot']['text']}"  # frozen: the model's prompt cache keeps hitting
         before = opened.get("previous_summary")
         if before and not before["tainted"]:
-            system += f"\n\n## Conversation before\n\n{before['title']}"
-            system += "".join(f"\n- open: {item}" for item in before["pending"])
+            system += f"\n\n{before['text']}"
         # Whoever goes on with a session after a restart has lost what the turns before brought, so it may come again.
         talk = Talk(opened["id"], system, opened["max_turns"], turns=opened["turns"], is_compressed=opened["turns"] > 0)
         self.talks[number] = talk

@@ -96,7 +96,7 @@ class VoiceWorker:
         system = f"{BASE}\n\n{opened['snapshot']['text']}"
         before = opened.get("previous_summary")
         if before and not before["tainted"]:
-            system += f"\n\n## Conversation before\n\n{before['title']}"
+            system += f"\n\n{before['text']}"
         self.calls[number] = Call(opened["id"], system, opened["turns_left"])
         return self.calls[number]
 
@@ -104,7 +104,7 @@ class VoiceWorker:
         """The next session of the same call: what was said goes along, and what was shown may be shown again."""
         self.knowhow.surely(number, "POST", f"/v1/sessions/{call.session}/end")
         following = self.begin(number)
-        expect(not call.log or "## Conversation before" in following.system, "the next session brings a summary")
+        expect(not call.log or "Previous conversation" in following.system, "the next session brings a summary")
         following.spoken = [("", words, reply) for _, words, reply in call.spoken]
         return following
 

@@ -9,6 +9,7 @@ mod json;
 mod measure;
 mod report;
 mod settings;
+mod talk;
 mod times;
 mod vectors;
 
