@@ -52,6 +52,11 @@ const ALL: usize = usize::MAX;
 
 /// Writes the features of all settings into a folder.
 pub fn write_all(corpus: &Corpus, vectors: Option<&Vectors>, folder: &Path) -> Result<()> {
+    for (name, same_source, size) in TALK {
+        let (world, body_chars) = (World::Talk, ALL);
+        let drawing = Drawing { world, same_source, size, body_chars, examples: 0, starters: false };
+        write(corpus, (name, &drawing), vectors, folder)?;
+    }
     for (name, world, size, body_chars, examples) in SETTINGS {
         let starters = !name.ends_with("bare");
         let drawing = Drawing { world, same_source: false, size, body_chars, examples, starters };
@@ -59,11 +64,6 @@ pub fn write_all(corpus: &Corpus, vectors: Option<&Vectors>, folder: &Path) -> R
     }
     for (name, same_source, size, body_chars) in LONG {
         let drawing = Drawing { world: World::Coding, same_source, size, body_chars, examples: 0, starters: false };
-        write(corpus, (name, &drawing), vectors, folder)?;
-    }
-    for (name, same_source, size) in TALK {
-        let (world, body_chars) = (World::Talk, ALL);
-        let drawing = Drawing { world, same_source, size, body_chars, examples: 0, starters: false };
         write(corpus, (name, &drawing), vectors, folder)?;
     }
     Ok(())
