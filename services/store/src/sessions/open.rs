@@ -68,8 +68,8 @@ const OPEN: &str = "-- sessions.open
         from (select count(*) from closed) as closing
     ), made as (
         insert into sessions (tenant_id, user_id, session_id, key, channel, max_turns, index_budget, inline_top,
-            snapshot_id, previous_session_id, started_at)
-        select $1, $2, $3, $4, $6, $7, $8, $9, $10, p.session_id, $5
+            snapshot_id, previous_session_id, started_at, last_message_at)
+        select $1, $2, $3, $4, $6, $7, $8, $9, $10, p.session_id, $5, $12
         from previous p
         where not exists (select from reused)
         on conflict (tenant_id, user_id, key) where ended_at is null do nothing
@@ -120,6 +120,8 @@ pub struct NewSession<'a> {
     pub snapshot: Uuid,
     /// When.
     pub now: DateTime<Utc>,
+    /// Whether it has begun with being opened, without a message: a call comes from it already.
+    pub has_begun: bool,
 }
 
 /// Ends the key's session where it has been silent for too long, and opens one; its id, and whether it had been opened
@@ -133,8 +135,21 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
     let key = new.key.unwrap_or(&own_key);
     let NewSession { channel, max_turns, index_budget, inline_top, snapshot, now, .. } = new;
     let silent_since = *now - CONVERSATION_GAP;
-    let params: Params<'_> =
-        &[&tenant, &user, &id, &key, now, channel, max_turns, index_budget, inline_top, snapshot, &silent_since];
+    let begun_at = new.has_begun.then_some(*now);
+    let params: Params<'_> = &[
+        &tenant,
+        &user,
+        &id,
+        &key,
+        now,
+        channel,
+        max_turns,
+        index_budget,
+        inline_top,
+        snapshot,
+        &silent_since,
+        &begun_at,
+    ];
     let rows = read(db, principal, Durability::Full, OPEN, params).await?;
     Ok(rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))?.into_iter().next())
 }
