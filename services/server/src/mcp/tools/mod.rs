@@ -56,6 +56,7 @@ pub enum Tool {
 }
 
 /// What calling a tool may do, as a hint to hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
     /// Every version is kept, and the same call again changes nothing.
@@ -127,22 +128,22 @@ impl Tool {
 
     fn define(self) -> Definition {
         match self {
-            Self::Save => define::<save::Arguments>(self, save::TITLE, save::TEXT).with::<save::Answer>(),
-            Self::List => define::<list::Arguments>(self, list::TITLE, list::TEXT).with::<list::Answer>(),
-            Self::View => define::<view::Arguments>(self, view::TITLE, view::TEXT).0,
-            Self::Patch => define::<patch::Arguments>(self, patch::TITLE, patch::TEXT).with::<patch::Answer>(),
-            Self::Delete => define::<delete::Arguments>(self, delete::TITLE, delete::TEXT).with::<delete::Answer>(),
-            Self::History => define::<history::Arguments>(self, history::TITLE, history::TEXT).0,
+            Self::Save => answering::<save::Answer>(taking::<save::Arguments>(self, save::TITLE, save::TEXT)),
+            Self::List => answering::<list::Answer>(taking::<list::Arguments>(self, list::TITLE, list::TEXT)),
+            Self::View => taking::<view::Arguments>(self, view::TITLE, view::TEXT),
+            Self::Patch => answering::<patch::Answer>(taking::<patch::Arguments>(self, patch::TITLE, patch::TEXT)),
+            Self::Delete => answering::<delete::Answer>(taking::<delete::Arguments>(self, delete::TITLE, delete::TEXT)),
+            Self::History => taking::<history::Arguments>(self, history::TITLE, history::TEXT),
             Self::Suggest => {
-                define::<suggest::Arguments>(self, suggest::TITLE, suggest::TEXT).with::<suggest::Answer>()
+                answering::<suggest::Answer>(taking::<suggest::Arguments>(self, suggest::TITLE, suggest::TEXT))
             }
             Self::MemoryRecall => {
-                define::<recall::Arguments>(self, recall::TITLE, recall::TEXT).with::<recall::Answer>()
+                answering::<recall::Answer>(taking::<recall::Arguments>(self, recall::TITLE, recall::TEXT))
             }
             Self::MemorySave => {
-                define::<remember::Arguments>(self, remember::TITLE, remember::TEXT).with::<remember::Answer>()
+                answering::<remember::Answer>(taking::<remember::Arguments>(self, remember::TITLE, remember::TEXT))
             }
-            Self::SoulUpdate => define::<soul::Arguments>(self, soul::TITLE, soul::TEXT).with::<soul::Answer>(),
+            Self::SoulUpdate => answering::<soul::Answer>(taking::<soul::Arguments>(self, soul::TITLE, soul::TEXT)),
         }
     }
 
@@ -152,40 +153,37 @@ impl Tool {
     /// What the operation refuses; `Invalid` for arguments that do not fit.
     pub async fn call(self, app: &App, caller: &Caller, arguments: Option<JsonObject>) -> Result<CallToolResult> {
         let arguments = fit(&self.definition().input_schema, arguments.unwrap_or_default())?;
-        if !matches!(self.effect(), Effect::Reads) {
-            let standing = join_session(app, &caller.principal, &caller.call, true).await?;
-            return self.write(app, caller, &standing, arguments).await;
+        let (principal, call) = (&caller.principal, &caller.call);
+        if self.effect() != Effect::Reads {
+            let standing = join_session(app, principal, call, true).await?;
+            return self.carry_out(app, caller, &standing, arguments).await;
         }
-        let joined = join_session(app, &caller.principal, &caller.call, false);
-        let (joined, answer) = tokio::join!(joined, self.read(app, caller, arguments));
+        // Nothing that is read depends on where the call comes from.
+        let joining = join_session(app, principal, call, false);
+        let (joined, answer) = tokio::join!(joining, self.carry_out(app, caller, &Standing::Unnamed, arguments));
         joined.and(answer)
     }
 
-    async fn read(self, app: &App, caller: &Caller, arguments: Value) -> Result<CallToolResult> {
+    async fn carry_out(
+        self,
+        app: &App,
+        caller: &Caller,
+        standing: &Standing,
+        arguments: Value,
+    ) -> Result<CallToolResult> {
         match self {
-            Self::List => list::call(app, caller, typed(arguments)?).await,
-            Self::View => view::call(app, caller, typed(arguments)?).await,
-            Self::History => history::call(app, caller, typed(arguments)?).await,
-            Self::Suggest => suggest::call(app, caller, typed(arguments)?).await,
-            Self::MemoryRecall => recall::call(app, caller, typed(arguments)?).await,
-            Self::Save | Self::Patch | Self::Delete | Self::MemorySave | Self::SoulUpdate => Err(misled()),
+            Self::Save => save::call(app, caller, standing, read(arguments)?).await,
+            Self::List => list::call(app, caller, read(arguments)?).await,
+            Self::View => view::call(app, caller, read(arguments)?).await,
+            Self::Patch => patch::call(app, caller, standing, read(arguments)?).await,
+            Self::Delete => delete::call(app, caller, read(arguments)?).await,
+            Self::History => history::call(app, caller, read(arguments)?).await,
+            Self::Suggest => suggest::call(app, caller, read(arguments)?).await,
+            Self::MemoryRecall => recall::call(app, caller, read(arguments)?).await,
+            Self::MemorySave => remember::call(app, caller, standing, read(arguments)?).await,
+            Self::SoulUpdate => soul::call(app, caller, standing, read(arguments)?).await,
         }
     }
-
-    async fn write(self, app: &App, caller: &Caller, from: &Standing, arguments: Value) -> Result<CallToolResult> {
-        match self {
-            Self::Save => save::call(app, caller, from, typed(arguments)?).await,
-            Self::Patch => patch::call(app, caller, from, typed(arguments)?).await,
-            Self::Delete => delete::call(app, caller, typed(arguments)?).await,
-            Self::MemorySave => remember::call(app, caller, from, typed(arguments)?).await,
-            Self::SoulUpdate => soul::call(app, caller, from, typed(arguments)?).await,
-            Self::List | Self::View | Self::History | Self::Suggest | Self::MemoryRecall => Err(misled()),
-        }
-    }
-}
-
-fn misled() -> Error {
-    Error::internal("a tool that reads does not write, nor the other way round")
 }
 
 /// All definitions, in the order of [`Tool::ALL`].
@@ -194,9 +192,8 @@ pub fn definitions() -> &'static [Definition] {
     DEFINITIONS.get_or_init(|| Tool::ALL.into_iter().map(Tool::define).collect())
 }
 
-struct Defined(Definition);
-
-fn define<A: ToSchema>(tool: Tool, title: &'static str, text: &'static str) -> Defined {
+/// A tool that takes these arguments.
+fn taking<A: ToSchema>(tool: Tool, title: &'static str, text: &'static str) -> Definition {
     let annotations = ToolAnnotations::new().open_world(false);
     let annotations = match tool.effect() {
         Effect::Reads => annotations.read_only(true),
@@ -208,18 +205,16 @@ fn define<A: ToSchema>(tool: Tool, title: &'static str, text: &'static str) -> D
     let mut definition = Definition::new(tool.name(), text, schema_of::<A>());
     definition.title = Some(title.into());
     definition.annotations = Some(annotations);
-    Defined(definition)
+    definition
 }
 
-impl Defined {
-    /// With what it answers for programs.
-    fn with<R: ToSchema>(mut self) -> Definition {
-        self.0.output_schema = Some(schema_of::<R>());
-        self.0
-    }
+/// The same with what it answers for programs.
+fn answering<R: ToSchema>(mut definition: Definition) -> Definition {
+    definition.output_schema = Some(schema_of::<R>());
+    definition
 }
 
-fn typed<T: DeserializeOwned>(arguments: Value) -> Result<T> {
+fn read<T: DeserializeOwned>(arguments: Value) -> Result<T> {
     serde_json::from_value(arguments).map_err(|error| Error::invalid("", error.to_string()))
 }
 

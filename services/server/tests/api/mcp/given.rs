@@ -55,7 +55,7 @@ async fn numbers_lists_and_objects_may_come_as_text() {
     alice.does("skill_save", body).await;
     let kept = alice.peek("p").await;
     assert_eq!((&kept["tags"], &kept["triggers"]), (&json!(["mail"]), &json!(["send a mail", "write to"])));
-    assert_eq!(kept["metadata"], json!({"k": {"deep": [1, null]}}));
+    assert_eq!(kept["metadata"]["k"], json!({"deep": [1, null]}));
     assert_eq!(alice.does("skill_list", json!({"limit": "10", "ranked": "True"})).await["items"][0]["name"], "p");
     alice.does("skill_suggest", json!({"context": "mail", "limit": "3"})).await;
     let memory = json!({"content": "[1, 2]", "importance": "0.8", "core": "false", "tags": "[]"});
@@ -132,7 +132,7 @@ async fn every_tool_takes_null_for_what_may_be_left_out() {
                 arguments.insert(member.into(), value);
             }
         }
-        if !["plan"].contains(&alice.names().await.join("").as_str()) {
+        if alice.names().await.is_empty() {
             alice.create(json!({"name": "plan", "description": "d", "content": "c"})).await;
         }
         alice.tool(name, Value::Object(arguments)).await.done(name);
