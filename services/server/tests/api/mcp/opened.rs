@@ -79,6 +79,9 @@ async fn a_key_opens_a_conversation_whose_writes_are_clean() {
         (&session["channel"], &session["tainted"], &session["turns"]),
         (&json!("chat"), &json!(false), &json!(0))
     );
+    let by_header = alice.tool("memory_save", json!({"content": "Fact"})).header("Knowhow-Session", "by-header").await;
+    assert_eq!(by_header.done("memory_save")["tainted"], false);
+    assert_eq!(sessions(alice, "by-header").await.len(), 1);
     // REST goes on with it.
     let opened = alice.post("/v1/sessions", json!({"key": "chat-17"})).await.ok(200);
     assert_eq!((&opened["id"], &opened["resumed"], &opened["channel"]), (&session["id"], &json!(true), &json!("chat")));
