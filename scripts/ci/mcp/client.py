@@ -133,7 +133,8 @@ async def life(client):
     edit = {"old_string": "Fetch some nice forecast!", "new_string": "x"}
     text = await refused(client, "skill_patch", name=NAME, edits=[edit])
     assert "2. Fetch the forecast." in text, text
-    patched = await call(client, "skill_patch", name=NAME, old_string="the town", new_string="the city", replace_all=None)
+    edit = {"old_string": "the town", "new_string": "the city", "replace_all": None}
+    patched = await call(client, "skill_patch", name=NAME, **edit)
     assert patched["version"] == 3, patched
     _, history = await read(client, "skill_history", name=NAME)
     assert [item["version"] for item in history["versions"]] == [3, 2, 1], history
