@@ -72,9 +72,10 @@ class Suite:
         expect(status == 400 and b"limit must be" in body, f"limit=0 answered {status}; choose another JWT-only request")
         expect(ask("GET", "/v1/skills?limit=0")[0] == 401, "limit=0 was refused before the token was looked at")
         self.check_turns(token)
-        viewed = mcp.ask(self.instance, token, mcp.view(skill["name"]))
-        viewed, used = viewed["structuredContent"]["skill"], json.loads(ask("GET", path, token)[2])
-        same = viewed["content"] == used["content"] and viewed["times_used"] + 1 == used["times_used"]
+        before = json.loads(ask("GET", path + "?peek=true", token)[2])["times_used"]
+        viewed = mcp.ask(self.instance, token, mcp.view(skill["name"]))["content"][0]["text"]
+        used = json.loads(ask("GET", path, token)[2])
+        same = viewed.endswith(used["content"]) and used["times_used"] == before + 2
         expect(same, "skill_view answers with another skill than REST, or does not count")
         listed = mcp.ask(self.instance, token, mcp.list_skills())["skills"]
         same = [entry["uri"] for entry in listed] == [f"skill://{item['name']}/SKILL.md" for item in items]

@@ -29,7 +29,9 @@ async function main() {
   };
   const content = "## Procedure\n\n1. Look out of the window.\n";
   assert.equal((await call("skill_save", { name, description: "Report the weather.", content })).version, 1);
-  assert.ok((await call("skill_view", { name })).skill.content.includes(content));
+  const viewed = await client.callTool({ name: "skill_view", arguments: { name } });
+  assert.ok(viewed.content[0].text.endsWith(content) && !viewed.structuredContent);
+  assert.equal(viewed._meta["dev.knowhow/answer"].version, 1);
 
   const uri = `skill://${name}/SKILL.md`;
   const { contents } = await client.readResource({ uri });

@@ -17,6 +17,7 @@ use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
+use crate::sessions::{Standing, join_session};
 use crate::{App, Call, compute};
 
 /// A frozen prompt block.
@@ -136,18 +137,17 @@ pub async fn get_snapshot(app: &App, principal: &Principal, agent: &ForTools) ->
     view(app, principal, tools, current)
 }
 
-/// The text of the snapshot that a session, by id or key, began with; that of the current one for agents with all tools
-/// where there is no such session.
+/// The text of the snapshot that the session began with which the call names, opened where its key names none that goes
+/// on; that of the current one for agents with all tools where none is named, or none is known.
 ///
 /// # Errors
-/// `Unavailable`.
-pub async fn get_frozen_text(app: &App, principal: &Principal, session: Option<&str>) -> Result<String> {
+/// `Malformed` for a name that no session can have.
+pub async fn get_frozen_text(app: &App, principal: &Principal, call: &Call) -> Result<String> {
     principal.require(Scope::Sessions)?;
-    if let Some(name) = session {
-        let key = Uuid::try_parse(name).map_or(SessionKey::Open(name), SessionKey::Id);
-        if let Some(opened) = sessions::find(&app.db, principal, key).await? {
-            return Ok(opened.snapshot.text);
-        }
+    if let Standing::Known { id, .. } = join_session(app, principal, call, true).await?
+        && let Some(opened) = sessions::find(&app.db, principal, SessionKey::Id(id)).await?
+    {
+        return Ok(opened.snapshot.text);
     }
     Ok(get_snapshot(app, principal, &ForTools { tools: Some(Tools::Full) }).await?.snapshot.text)
 }

@@ -1,8 +1,9 @@
 //! Suggest: skills that may help in a context, by similarity, importance and recency.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::recall::Hit;
 use knowhow_domain::{Channel, Result, Scope};
 use knowhow_store::Principal;
 use knowhow_store::skills;
@@ -52,6 +53,9 @@ pub struct Suggested {
     pub recency: f32,
     /// Why, in words and numbers.
     pub reason: String,
+    /// Whether a turn would bring it: `min_score` is passed, and it stands near the best. Faces that speak to models say so.
+    #[serde(skip)]
+    pub fits: bool,
 }
 
 /// Suggested skills.
@@ -87,17 +91,22 @@ pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSki
     let asked = Query { message: &query.context, embedding, searched: true, limit: LOOKED_AT, ..Query::default() };
     let ranking = rank(app, principal, &catalogue, asked).await?;
     let found = list_found(&catalogue, &ranking);
+    let min_score = principal.settings().min_score(Channel::default());
+    let known = |hit: &Hit| catalogue.skills.get(hit.skill).map(|skill| skill.id);
+    let fitting: HashSet<Uuid> = ranking.relevant(min_score).iter().filter_map(known).collect();
     let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
     let used: HashMap<Uuid, DateTime<Utc>> = if ids.is_empty() {
         HashMap::new()
     } else {
         skills::list_last_uses(&app.db, principal, &ids).await?.into_iter().collect()
     };
-    let mut items: Vec<Suggested> =
-        found.into_iter().map(|skill| suggested(&skill, used.get(&skill.id), app.now())).collect();
+    let suggest = |skill: SearchedSkill| Suggested {
+        fits: fitting.contains(&skill.id),
+        ..suggested(&skill, used.get(&skill.id), app.now())
+    };
+    let mut items: Vec<Suggested> = found.into_iter().map(suggest).collect();
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
     items.truncate(limit);
-    let min_score = principal.settings().min_score(Channel::default());
     let explain = || Explanation::of(&catalogue, &ranking, (true, is_late), min_score);
     Ok(Suggestions { items, explanation: query.explain.unwrap_or_default().then(explain) })
 }
@@ -118,5 +127,6 @@ fn suggested(skill: &SearchedSkill, last_use: Option<&DateTime<Utc>>, now: DateT
             "fits by {}; similarity {similarity:.2} x importance {:.2} x recency {recency:.2} ({used})",
             skill.reason, skill.importance
         ),
+        fits: false,
     }
 }

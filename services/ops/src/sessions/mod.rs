@@ -1,12 +1,14 @@
 //! What can be done with sessions: opened, turned, judged, ended, read again.
 
 mod compose;
+mod join;
 mod list;
 mod log;
 mod open;
 mod turn;
 mod view;
 
+pub use join::{Standing, join_session, mark_session};
 pub use list::{ListMessages, ListSessions, get_session, list_messages, list_sessions};
 pub use log::{
     AddReply, FeedbackKind, GiveFeedback, Logged, TaintSession, add_reply, end_session, give_feedback, taint_session,
@@ -43,6 +45,15 @@ fn session_id(id: &str) -> Result<Uuid> {
 
 fn missing() -> Error {
     Error::not_found("session")
+}
+
+/// Sources of untrusted content, as callers name them: at most 16 at a time.
+fn check_sources(pointer: &str, sources: &[String]) -> Result<()> {
+    if sources.len() > 16 {
+        return Err(Error::invalid(pointer, "takes at most 16 sources"));
+    }
+    let named = |(place, source): (usize, &String)| check_text(&format!("{pointer}/{place}"), source, 255);
+    sources.iter().enumerate().try_for_each(named)
 }
 
 /// A short text of a caller's: no control characters, bounded.

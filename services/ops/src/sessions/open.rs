@@ -61,6 +61,18 @@ const ROUNDS: usize = 8;
 /// # Errors
 /// `Invalid` for a member out of its bounds.
 pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: &OpenSession) -> Result<OpenedSession> {
+    open(app, principal, call, input, false).await
+}
+
+/// The same. With `has_begun` a call comes from the session already: it begins without a message, and one that is open
+/// keeps its terms and its snapshot.
+pub(super) async fn open(
+    app: &App,
+    principal: &Principal,
+    call: &Call,
+    input: &OpenSession,
+    has_begun: bool,
+) -> Result<OpenedSession> {
     principal.require(Scope::Sessions)?;
     call.check()?;
     check(input)?;
@@ -74,7 +86,7 @@ pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: 
     for _ in 0..ROUNDS {
         if let Some(key) = key
             && let Some(open) = sessions::find(&app.db, principal, SessionKey::Open(key)).await?
-            && open.session.last_message_at.is_some()
+            && (has_begun || open.session.last_message_at.is_some())
             && !is_over(open.session.last_message_at, CONVERSATION_GAP, app.now())
         {
             return view(app, principal, open, true).await;
@@ -89,6 +101,7 @@ pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: 
             tools: tools.as_str(),
             snapshot: snapshot.id,
             now: app.now(),
+            has_begun,
         };
         if let Some((id, resumed)) = sessions::open(&app.db, principal, &new).await? {
             let opened = sessions::find(&app.db, principal, SessionKey::Id(id)).await?.ok_or_else(missing)?;

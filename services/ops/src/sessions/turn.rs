@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::compose::{Composed, Shown, Terms, compose};
 use super::log::taint;
-use super::{check_message, check_text, missing, session_id};
+use super::{check_message, check_sources, check_text, missing, session_id};
 use crate::examples::learn_later;
 use crate::recall::{self, Query, Recalled, UserCatalogue};
 use crate::snapshots::Omitted;
@@ -187,13 +187,7 @@ fn check(input: &TakeTurn) -> Result<()> {
     if let Some(key) = &input.turn_key {
         check_text("/turn_key", key, 255)?;
     }
-    let sources = input.tainted_by.as_deref().unwrap_or_default();
-    if sources.len() > 16 {
-        return Err(Error::invalid("/tainted_by", "takes at most 16 sources"));
-    }
-    for (place, source) in sources.iter().enumerate() {
-        check_text(&format!("/tainted_by/{place}"), source, 255)?;
-    }
+    check_sources("/tainted_by", input.tainted_by.as_deref().unwrap_or_default())?;
     let mut findings = Vec::new();
     if input.deadline_ms.is_some_and(|ms| !(1..=60_000).contains(&ms)) {
         findings.push(FieldError::new("/deadline_ms", "must be 1 to 60000"));

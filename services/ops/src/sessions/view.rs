@@ -41,7 +41,7 @@ pub struct SessionView {
     pub previous_session: Option<Uuid>,
     /// Opened.
     pub started_at: DateTime<Utc>,
-    /// The last message of either side.
+    /// The last message of either side, or call over MCP that names the session.
     pub last_message_at: Option<DateTime<Utc>>,
     /// Over since.
     pub ended_at: Option<DateTime<Utc>>,

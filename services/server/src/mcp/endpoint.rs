@@ -10,7 +10,7 @@ use actix_web::web::{Bytes, Data, Payload};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use http_body_util::{BodyExt, Full};
 use knowhow_domain::{Error, Scope};
-use knowhow_ops::{App, Call};
+use knowhow_ops::{App, Call, Principal, sessions};
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -108,6 +108,8 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     }
     let session = message.session().map(str::to_owned).or(call.session);
     let call = Call { session, by_agent: true, ..call };
+    // Before anything else: what the call writes must carry the mark, and the mark holds also where the call is refused.
+    mark(&app, &principal, &call, &message).await.map_err(|e| turn_away(e.into(), id))?;
     let (desk, inbox) = mpsc::channel(1);
     let caller = Caller { principal, call, request_id: current_request_id(), desk };
     let mut passed = http::Request::new(Full::new(bytes.clone()));
@@ -125,6 +127,13 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         }),
         () = work(&app, &caller, inbox) => Err(refuse(StatusCode::INTERNAL_SERVER_ERROR, REFUSED, "no desk", id)),
     }
+}
+
+/// Marks the conversation with what the message says that it has read.
+async fn mark(app: &App, principal: &Principal, call: &Call, message: &Message<'_>) -> Result<(), Error> {
+    let form = || Error::Malformed("dev.knowhow/tainted_by takes a text or a list of texts: what was read".into());
+    let sources = message.tainted_by().ok_or_else(form)?;
+    if sources.is_empty() { Ok(()) } else { sessions::mark_session(app, principal, call, &sources).await }
 }
 
 /// Carries out what comes in, for as long as the request lives.

@@ -92,6 +92,8 @@ struct Meta<'a> {
     traceparent: Option<&'a RawValue>,
     #[serde(borrow, rename = "dev.knowhow/session")]
     session: Option<&'a RawValue>,
+    #[serde(borrow, rename = "dev.knowhow/tainted_by")]
+    tainted_by: Option<&'a RawValue>,
 }
 
 impl<'a> Message<'a> {
@@ -161,6 +163,14 @@ impl<'a> Message<'a> {
     pub fn session(&self) -> Option<&str> {
         self.inner.session.as_deref()
     }
+
+    /// What `_meta` says that the conversation has read which is not to be trusted: one source or a list of them; `None`
+    /// where it is neither.
+    pub fn tainted_by(&self) -> Option<Vec<String>> {
+        let Some(sources) = &self.inner.tainted_by else { return Some(Vec::new()) };
+        let one = serde_json::from_str(sources).ok().map(|one| vec![one]);
+        one.or_else(|| serde_json::from_str(sources).ok())
+    }
 }
 
 /// What of the parameters decides or is logged. Unfit ones are the library's to refuse.
@@ -171,6 +181,7 @@ struct Inner {
     odd_cursor: bool,
     traceparent: Option<String>,
     session: Option<String>,
+    tainted_by: Option<String>,
 }
 
 impl Inner {
@@ -184,6 +195,7 @@ impl Inner {
             odd_cursor: params.cursor.is_some_and(|cursor| !cursor.get().starts_with('"')),
             traceparent: meta.traceparent.and_then(text),
             session: meta.session.map(|session| text(session).unwrap_or_default()),
+            tainted_by: meta.tainted_by.map(|sources| sources.get().to_owned()),
         })
     }
 }
@@ -301,6 +313,24 @@ mod tests {
         ] {
             let text = message(&format!("\"method\":\"tools/call\",\"params\":{{\"_meta\":{meta}}}"));
             assert_eq!(read(&text).map(|m| m.session().map(str::to_owned)), Ok(session.map(str::to_owned)), "{meta}");
+        }
+    }
+
+    #[test]
+    fn what_was_read_is_one_source_or_a_list() {
+        for (meta, sources) in [
+            ("{\"dev.knowhow/tainted_by\":\"a page\"}", Some(vec!["a page"])),
+            ("{\"dev.knowhow/tainted_by\":[\"a\",\"b\"]}", Some(vec!["a", "b"])),
+            ("{\"dev.knowhow/tainted_by\":[]}", Some(vec![])),
+            ("{\"dev.knowhow/tainted_by\":null}", Some(vec![])),
+            ("{}", Some(vec![])),
+            ("{\"dev.knowhow/tainted_by\":true}", None),
+            ("{\"dev.knowhow/tainted_by\":[\"a\",7]}", None),
+            ("{\"dev.knowhow/tainted_by\":{\"a\":\"b\"}}", None),
+        ] {
+            let text = message(&format!("\"method\":\"tools/call\",\"params\":{{\"_meta\":{meta}}}"));
+            let sources = sources.map(|sources| sources.into_iter().map(str::to_owned).collect());
+            assert_eq!(read(&text).map(|m| m.tainted_by()), Ok(sources), "{meta}");
         }
     }
 

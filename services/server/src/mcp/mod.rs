@@ -1,6 +1,7 @@
 //! The MCP face: `/mcp`, streamable HTTP without sessions. Tools over the operations of REST, the skills extension
 //! (SEP-2640), prompts.
 
+mod arguments;
 mod endpoint;
 mod handler;
 mod message;

@@ -52,10 +52,7 @@ pub(super) async fn get(app: &App, caller: &Caller, name: &str) -> Result<GetPro
     let (text, about) = match name {
         GUIDANCE => (guidance::FULL.to_owned(), GUIDANCE_TEXT),
         INDEX => (skills::index_block(app, &caller.principal).await?, INDEX_TEXT),
-        FROZEN => {
-            let session = caller.call.session.as_deref();
-            (snapshots::get_frozen_text(app, &caller.principal, session).await?, FROZEN_TEXT)
-        }
+        FROZEN => (snapshots::get_frozen_text(app, &caller.principal, &caller.call).await?, FROZEN_TEXT),
         _ => return Err(Error::not_found("prompt")),
     };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(about))

@@ -8,28 +8,22 @@ use serde_json::{Value, json};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// The schema of a type, self-contained: references are put in place, as many clients follow none.
-pub fn schema_of<T: ToSchema>() -> JsonObject {
+/// The schema of a type, as short as it can be, for it comes with each call of a model: references are put in place, as
+/// many clients follow none, and nothing is said to be null, which is left out instead.
+pub fn schema_of<T: ToSchema>() -> Arc<JsonObject> {
     let mut parts = Vec::new();
     T::schemas(&mut parts);
     let parts: HashMap<String, Value> = parts.into_iter().map(|(name, schema)| (name, value(&schema))).collect();
     let mut schema = value(&<T as PartialSchema>::schema());
     inline(&mut schema, &parts);
+    without_null(&mut schema);
+    without_notes(&mut schema);
     match schema {
         Value::Object(mut object) => {
             object.insert("type".into(), json!("object"));
-            object
+            object.remove("description");
+            Arc::new(object)
         }
-        _ => JsonObject::new(),
-    }
-}
-
-/// The same for arguments, of which a model leaves out what it has not got: no member is said to take null.
-pub fn arguments_of<T: ToSchema>() -> Arc<JsonObject> {
-    let mut schema = Value::Object(schema_of::<T>());
-    without_null(&mut schema);
-    match schema {
-        Value::Object(object) => Arc::new(object),
         _ => Arc::default(),
     }
 }
@@ -44,12 +38,10 @@ fn inline(schema: &mut Value, parts: &HashMap<String, Value>) {
             let target = object.get("$ref").and_then(Value::as_str).and_then(|r| r.rsplit('/').next());
             if let Some(part) = target.and_then(|name| parts.get(name)).and_then(Value::as_object).cloned() {
                 object.remove("$ref");
-                for (key, value) in part {
+                // What a member is it says itself, in its own description.
+                for (key, value) in part.into_iter().filter(|(key, _)| key != "description") {
                     object.entry(key).or_insert(value);
                 }
-            }
-            if let Some(example) = object.remove("example") {
-                object.insert("examples".into(), json!([example]));
             }
             object.values_mut().for_each(|inner| inline(inner, parts));
         }
@@ -82,6 +74,23 @@ fn without_null(schema: &mut Value) {
             object.values_mut().for_each(without_null);
         }
         Value::Array(items) => items.iter_mut().for_each(without_null),
+        _ => {}
+    }
+}
+
+/// Takes away what tells a model nothing: how a number is stored, and examples.
+fn without_notes(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            for note in ["format", "example", "propertyNames"] {
+                object.remove(note);
+            }
+            if object.get("additionalProperties").is_some_and(|open| open != &json!(false)) {
+                object.remove("additionalProperties");
+            }
+            object.values_mut().for_each(without_notes);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_notes),
         _ => {}
     }
 }

@@ -1,9 +1,11 @@
 //! Sessions as rows: opening, turns, the log of a conversation.
 
+mod join;
 mod log;
 mod open;
 mod turn;
 
+pub use join::{Joined, join};
 pub use log::{
     Feedback, Message, SessionFilter, add_feedback, add_reply, end, list, list_last_messages, list_messages, taint,
 };
@@ -41,7 +43,7 @@ pub struct Session {
     pub previous: Option<Uuid>,
     /// Opened.
     pub started_at: DateTime<Utc>,
-    /// The last message of either side.
+    /// The last message of either side, or call that came from it.
     pub last_message_at: Option<DateTime<Utc>>,
     /// Over since.
     pub ended_at: Option<DateTime<Utc>>,

@@ -38,7 +38,8 @@ pub enum SessionKey<'a> {
 const FIND: &str = "-- sessions.find
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
            s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
-           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary, coalesce(p.tainted, o.tainted_by <> '{}', false), o.started_at
+           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary,
+           coalesce(p.tainted, o.tainted_by <> '{}', false), o.started_at
     from sessions s
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     left join sessions o on o.tenant_id = $1 and o.user_id = $2 and o.session_id = s.previous_session_id
@@ -69,8 +70,8 @@ const OPEN: &str = "-- sessions.open
         from (select count(*) from closed) as closing
     ), made as (
         insert into sessions (tenant_id, user_id, session_id, key, channel, max_turns, index_budget, inline_top,
-            snapshot_id, previous_session_id, started_at, tools)
-        select $1, $2, $3, $4, $6, $7, $8, $9, $10, p.session_id, $5, $12
+            snapshot_id, previous_session_id, started_at, tools, last_message_at)
+        select $1, $2, $3, $4, $6, $7, $8, $9, $10, p.session_id, $5, $12, $13
         from previous p
         where not exists (select from reused)
         on conflict (tenant_id, user_id, key) where ended_at is null do nothing
@@ -124,6 +125,8 @@ pub struct NewSession<'a> {
     pub snapshot: Uuid,
     /// When.
     pub now: DateTime<Utc>,
+    /// Whether it has begun with being opened, without a message: a call comes from it already.
+    pub has_begun: bool,
 }
 
 /// Ends the key's session where it has been silent for too long, and opens one; its id, and whether it had been opened
@@ -137,8 +140,22 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
     let key = new.key.unwrap_or(&own_key);
     let NewSession { channel, max_turns, index_budget, inline_top, tools, snapshot, now, .. } = new;
     let silent_since = *now - CONVERSATION_GAP;
-    let params: Params<'_> =
-        &[&tenant, &user, &id, &key, now, channel, max_turns, index_budget, inline_top, snapshot, &silent_since, tools];
+    let begun_at = new.has_begun.then_some(*now);
+    let params: Params<'_> = &[
+        &tenant,
+        &user,
+        &id,
+        &key,
+        now,
+        channel,
+        max_turns,
+        index_budget,
+        inline_top,
+        snapshot,
+        &silent_since,
+        tools,
+        &begun_at,
+    ];
     let rows = read(db, principal, Durability::Full, OPEN, params).await?;
     Ok(rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))?.into_iter().next())
 }

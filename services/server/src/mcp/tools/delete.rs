@@ -11,33 +11,24 @@ use super::result;
 use crate::mcp::handler::Caller;
 
 pub(super) const TITLE: &str = "Delete a skill";
-pub(super) const TEXT: &str = "Deletes a skill with its files: it is gone for you at once, and only an admin can bring \
-    it back. Call it for a skill that is obsolete, or to merge two: save the combined text under one name first, then \
-    delete the other with absorbed_into set to that name, so that the old name keeps leading there. To correct a skill \
-    use skill_patch instead. Takes the full name, exactly. A pinned skill is not deleted.\n\
-    Returns the name that was deleted.";
+pub(super) const TEXT: &str = "Deletes a skill that is obsolete; only an admin can bring it back. To merge two, save \
+    the combined text under one name, then delete the other with absorbed_into.";
 
-/// Which skill, and what replaces it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The skill's full name, e.g. plan-meeting or mcp/email.
-    #[schema(min_length = 1, max_length = 200)]
+    /// The full name.
     name: String,
-    /// The skill that replaces it: from now on it answers to this one's name too.
-    #[schema(max_length = 200, example = "mcp/guide")]
+    /// The skill that answers to its name from now on.
     absorbed_into: Option<String>,
-    /// The version that is current, where it matters.
     #[schema(minimum = 1)]
     expected_version: Option<i32>,
 }
 
-/// What is gone.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Answer {
-    /// The name that was deleted.
     deleted: String,
-    /// The skill that answers to it now.
+    #[serde(skip_serializing_if = "Option::is_none")]
     absorbed_into: Option<String>,
 }
 

@@ -8,35 +8,70 @@ use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::skills::{self, IndexItem, ListSkills};
 use rmcp::model::CallToolResult;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{count, result};
 use crate::mcp::handler::Caller;
 
-pub(super) type Arguments = ListSkills;
+pub(super) const TITLE: &str = "List skills";
+pub(super) const TEXT: &str = "Lists your skills by name, one line each, or searches them with q. Call it before you \
+    save a skill, to see whether there is one already.";
 
-/// A page of the index.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// Words to search for, in any language.
+    q: Option<String>,
+    /// Names that begin so, like mcp/
+    prefix: Option<String>,
+    category: Option<String>,
+    tag: Option<String>,
+    /// Most important first.
+    ranked: Option<bool>,
+    #[schema(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+    /// next_cursor of the page before.
+    cursor: Option<String>,
+}
+
 #[derive(Serialize, ToSchema)]
 pub(super) struct Answer {
-    /// At most `limit` of them.
-    items: Vec<IndexItem>,
-    /// Give it as `cursor` for the next page; null where this is the last.
+    #[schema(value_type = Vec<Object>)]
+    items: Vec<Item>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-pub(super) const TITLE: &str = "List skills";
-pub(super) const TEXT: &str = "Lists the skills you have, one line each: name, version, uses, what it is for. Call it \
-    before work that is not trivial, and before you save a skill, to see whether there is one already; then read what \
-    fits with skill_view. All arguments are optional: q (words to search for, in any language: the best first, in one \
-    page), prefix (names that begin so, e.g. 'mcp/'), category, tag, ranked (most important first), limit (1-200, 50 by \
-    default) and cursor (next_cursor of the page before).\n\
-    Returns a page of items, with q each with the reason, and next_cursor where there are more. Listing does not count \
-    as use.";
+/// What tells one skill from another; what else there is of it, REST lists.
+#[derive(Serialize)]
+struct Item {
+    name: String,
+    version: i32,
+    times_used: i64,
+    summary: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl Item {
+    fn of(item: IndexItem) -> Self {
+        let IndexItem { name, version, times_used, summary, category, tags, score, reason, .. } = item;
+        Self { name, version, times_used, summary, category, tags, score, reason }
+    }
+}
 
 pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
-    let Page { items, next_cursor } = skills::list_skills(app, &caller.principal, &arguments).await?;
-    let mut text = match (items.len(), &arguments.q) {
+    let Arguments { q, prefix, category, tag, ranked, limit, cursor } = arguments;
+    let query = ListSkills { q, prefix, category, tag, ranked, limit, cursor };
+    let Page { items, next_cursor } = skills::list_skills(app, &caller.principal, &query).await?;
+    let mut text = match (items.len(), &query.q) {
         (0, Some(_)) => String::from("No skill is found by these words. Try others, or list all without q."),
         (0, None) => String::from("No skills."),
         (n, _) => format!("{}; read one with skill_view:", count(n as i64, "skill")),
@@ -49,5 +84,5 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
     if let Some(cursor) = &next_cursor {
         let _ = write!(text, "\nThere are more: call again with cursor {cursor}");
     }
-    result(text, &Answer { items, next_cursor })
+    result(text, &Answer { items: items.into_iter().map(Item::of).collect(), next_cursor })
 }

@@ -3,6 +3,7 @@
 mod delete;
 mod history;
 mod list;
+mod marks;
 mod patch;
 mod recall;
 mod remember;
@@ -11,21 +12,23 @@ mod soul;
 mod suggest;
 mod view;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::App;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Definition, ToolAnnotations};
+use knowhow_ops::sessions::{Standing, join_session};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool as Definition, ToolAnnotations};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::arguments::fit;
 use super::handler::Caller;
-use super::schema::{arguments_of, schema_of};
+use super::schema::schema_of;
 
-/// Said of what a tainted conversation has written.
-const MARKED: &str = " It is marked as coming from a conversation that may have read untrusted content.";
+/// Key of `_meta` under which a tool that answers with a text alone tells programs what they need beside it.
+const ANSWER: &str = "dev.knowhow/answer";
 
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +56,7 @@ pub enum Tool {
 }
 
 /// What calling a tool may do, as a hint to hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Reads,
     /// Every version is kept, and the same call again changes nothing.
@@ -99,6 +103,11 @@ impl Tool {
         }
     }
 
+    fn definition(self) -> &'static Definition {
+        let place = Self::ALL.iter().position(|tool| *tool == self).unwrap_or_default();
+        &definitions()[place]
+    }
+
     /// What a caller needs to see and to call it.
     pub fn scope(self) -> Scope {
         match self {
@@ -108,52 +117,71 @@ impl Tool {
         }
     }
 
-    fn define(self) -> Definition {
+    fn effect(self) -> Effect {
         match self {
-            Self::Save => definition::<save::Arguments, save::Answer>(self, save::TITLE, save::TEXT, Effect::Writes),
-            Self::List => definition::<list::Arguments, list::Answer>(self, list::TITLE, list::TEXT, Effect::Reads),
-            Self::View => definition::<view::Arguments, view::Answer>(self, view::TITLE, view::TEXT, Effect::Reads),
-            Self::Patch => {
-                definition::<patch::Arguments, patch::Answer>(self, patch::TITLE, patch::TEXT, Effect::Writes)
-            }
-            Self::Delete => {
-                definition::<delete::Arguments, delete::Answer>(self, delete::TITLE, delete::TEXT, Effect::Destroys)
-            }
-            Self::History => {
-                definition::<history::Arguments, history::Answer>(self, history::TITLE, history::TEXT, Effect::Reads)
-            }
-            Self::Suggest => {
-                definition::<suggest::Arguments, suggest::Answer>(self, suggest::TITLE, suggest::TEXT, Effect::Reads)
-            }
-            Self::MemoryRecall => {
-                definition::<recall::Arguments, recall::Answer>(self, recall::TITLE, recall::TEXT, Effect::Reads)
-            }
-            Self::MemorySave => {
-                definition::<remember::Arguments, remember::Answer>(self, remember::TITLE, remember::TEXT, Effect::Adds)
-            }
-            Self::SoulUpdate => {
-                definition::<soul::Arguments, soul::Answer>(self, soul::TITLE, soul::TEXT, Effect::Writes)
-            }
+            Self::Suggest | Self::List | Self::View | Self::History | Self::MemoryRecall => Effect::Reads,
+            Self::Save | Self::Patch | Self::SoulUpdate => Effect::Writes,
+            Self::MemorySave => Effect::Adds,
+            Self::Delete => Effect::Destroys,
         }
     }
 
-    /// Calls it.
+    fn define(self) -> Definition {
+        match self {
+            Self::Save => answering::<save::Answer>(taking::<save::Arguments>(self, save::TITLE, save::TEXT)),
+            Self::List => answering::<list::Answer>(taking::<list::Arguments>(self, list::TITLE, list::TEXT)),
+            Self::View => taking::<view::Arguments>(self, view::TITLE, view::TEXT),
+            Self::Patch => answering::<patch::Answer>(taking::<patch::Arguments>(self, patch::TITLE, patch::TEXT)),
+            Self::Delete => answering::<delete::Answer>(taking::<delete::Arguments>(self, delete::TITLE, delete::TEXT)),
+            Self::History => taking::<history::Arguments>(self, history::TITLE, history::TEXT),
+            Self::Suggest => {
+                answering::<suggest::Answer>(taking::<suggest::Arguments>(self, suggest::TITLE, suggest::TEXT))
+            }
+            Self::MemoryRecall => {
+                answering::<recall::Answer>(taking::<recall::Arguments>(self, recall::TITLE, recall::TEXT))
+            }
+            Self::MemorySave => {
+                answering::<remember::Answer>(taking::<remember::Arguments>(self, remember::TITLE, remember::TEXT))
+            }
+            Self::SoulUpdate => answering::<soul::Answer>(taking::<soul::Arguments>(self, soul::TITLE, soul::TEXT)),
+        }
+    }
+
+    /// Calls it. What writes opens the conversation that the call names; any call keeps it from falling silent.
     ///
     /// # Errors
     /// What the operation refuses; `Invalid` for arguments that do not fit.
     pub async fn call(self, app: &App, caller: &Caller, arguments: Option<JsonObject>) -> Result<CallToolResult> {
-        let arguments = Value::Object(arguments.unwrap_or_default());
+        let arguments = fit(&self.definition().input_schema, arguments.unwrap_or_default())?;
+        let (principal, call) = (&caller.principal, &caller.call);
+        if self.effect() != Effect::Reads {
+            let standing = join_session(app, principal, call, true).await?;
+            return self.carry_out(app, caller, &standing, arguments).await;
+        }
+        // Nothing that is read depends on where the call comes from.
+        let joining = join_session(app, principal, call, false);
+        let (joined, answer) = tokio::join!(joining, self.carry_out(app, caller, &Standing::Unnamed, arguments));
+        joined.and(answer)
+    }
+
+    async fn carry_out(
+        self,
+        app: &App,
+        caller: &Caller,
+        standing: &Standing,
+        arguments: Value,
+    ) -> Result<CallToolResult> {
         match self {
-            Self::Save => save::call(app, caller, read(arguments)?).await,
+            Self::Save => save::call(app, caller, standing, read(arguments)?).await,
             Self::List => list::call(app, caller, read(arguments)?).await,
             Self::View => view::call(app, caller, read(arguments)?).await,
-            Self::Patch => patch::call(app, caller, read(arguments)?).await,
+            Self::Patch => patch::call(app, caller, standing, read(arguments)?).await,
             Self::Delete => delete::call(app, caller, read(arguments)?).await,
             Self::History => history::call(app, caller, read(arguments)?).await,
             Self::Suggest => suggest::call(app, caller, read(arguments)?).await,
             Self::MemoryRecall => recall::call(app, caller, read(arguments)?).await,
-            Self::MemorySave => remember::call(app, caller, read(arguments)?).await,
-            Self::SoulUpdate => soul::call(app, caller, read(arguments)?).await,
+            Self::MemorySave => remember::call(app, caller, standing, read(arguments)?).await,
+            Self::SoulUpdate => soul::call(app, caller, standing, read(arguments)?).await,
         }
     }
 }
@@ -164,23 +192,25 @@ pub fn definitions() -> &'static [Definition] {
     DEFINITIONS.get_or_init(|| Tool::ALL.into_iter().map(Tool::define).collect())
 }
 
-fn definition<A: ToSchema, R: ToSchema>(
-    tool: Tool,
-    title: &'static str,
-    text: &'static str,
-    effect: Effect,
-) -> Definition {
+/// A tool that takes these arguments.
+fn taking<A: ToSchema>(tool: Tool, title: &'static str, text: &'static str) -> Definition {
     let annotations = ToolAnnotations::new().open_world(false);
-    let annotations = match effect {
+    let annotations = match tool.effect() {
         Effect::Reads => annotations.read_only(true),
-        Effect::Writes => annotations.read_only(false).destructive(false).idempotent(true),
-        Effect::Adds => annotations.read_only(false).destructive(false).idempotent(false),
-        Effect::Destroys => annotations.read_only(false).destructive(true).idempotent(true),
+        // What is left out is so by default: not read-only, destructive, not idempotent.
+        Effect::Writes => annotations.destructive(false).idempotent(true),
+        Effect::Adds => annotations.destructive(false),
+        Effect::Destroys => annotations.idempotent(true),
     };
-    let mut definition = Definition::new(tool.name(), text, arguments_of::<A>());
+    let mut definition = Definition::new(tool.name(), text, schema_of::<A>());
     definition.title = Some(title.into());
-    definition.output_schema = Some(Arc::new(schema_of::<R>()));
     definition.annotations = Some(annotations);
+    definition
+}
+
+/// The same with what it answers for programs.
+fn answering<R: ToSchema>(mut definition: Definition) -> Definition {
+    definition.output_schema = Some(schema_of::<R>());
     definition
 }
 
@@ -188,13 +218,28 @@ fn read<T: DeserializeOwned>(arguments: Value) -> Result<T> {
     serde_json::from_value(arguments).map_err(|error| Error::invalid("", error.to_string()))
 }
 
-/// A result that programs read as `answer` and models as `text`.
+/// A result that programs read as `answer` and models as `text`. Half of the clients show their model one of them, half
+/// the other: each must say all that matters.
 fn result(text: String, answer: &impl Serialize) -> Result<CallToolResult> {
-    // By way of the text that REST answers with: in a `Value` an `f32` would get digits that it has not.
-    let answer = serde_json::to_vec(answer).map_err(Error::internal)?;
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(serde_json::from_slice(&answer).map_err(Error::internal)?);
+    result.structured_content = Some(json_of(answer)?);
     Ok(result)
+}
+
+/// A result that is there to be read. Without structured content every client shows its model the text, as it is and
+/// once; what programs need beside it is in `_meta`, which no model is shown.
+fn text_result(text: String, answer: &impl Serialize) -> Result<CallToolResult> {
+    let mut meta = MetaObject::default();
+    meta.0.insert(ANSWER.into(), json_of(answer)?);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.meta = Some(meta);
+    Ok(result)
+}
+
+/// By way of the text that REST answers with: in a `Value` an `f32` would get digits that it has not.
+fn json_of(answer: &impl Serialize) -> Result<Value> {
+    let answer = serde_json::to_vec(answer).map_err(Error::internal)?;
+    serde_json::from_slice(&answer).map_err(Error::internal)
 }
 
 /// `1 use`, `2 uses`.

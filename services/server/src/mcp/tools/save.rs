@@ -1,39 +1,108 @@
 //! `skill_save`.
 
-use knowhow_domain::Result;
+use knowhow_domain::{Result, Role};
 use knowhow_ops::App;
-use knowhow_ops::skills::{self, SaveSkill, SavedSkill};
+use knowhow_ops::sessions::Standing;
+use knowhow_ops::skills::{self, SaveSkill, Similar};
 use rmcp::model::CallToolResult;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
-use super::result;
+use super::{marks, result};
 use crate::mcp::handler::Caller;
 
-pub(super) type Arguments = SaveSkill;
-pub(super) type Answer = SavedSkill;
-
 pub(super) const TITLE: &str = "Save a skill";
-pub(super) const TEXT: &str = "Creates a skill, or replaces the text of an existing one. A skill is a named procedure \
-    in markdown that you can follow again later. Save one after work that took five or more tool calls, after a tricky \
-    error you solved, when you found a workflow that is not obvious, or when the user asks you to remember how \
-    something is done. Look with skill_list first: to change a part of an existing skill use skill_patch instead.\n\
-    Give name (lowercase words joined by '-', a namespace before '/': plan-meeting, mcp/email), description (what it \
-    does and when to use it) and content (## When to Use, ## Procedure, ## Pitfalls, ## Verification); or skill_md, a \
-    whole SKILL.md. The text is always given whole; other fields of an existing skill that you leave out keep their \
-    values. Never save secrets.\n\
-    Returns the skill with its version. unchanged: it was saved like this before. similar: existing skills that may \
-    be about the same; view them and merge.";
+pub(super) const TEXT: &str = "Creates a skill, a named procedure in markdown, or replaces the text of one. Save \
+    after work that took five or more tool calls, a tricky error you solved, a workflow that is not obvious, or when \
+    the user asks you to remember how something is done. Look with skill_list first; to change a part use \
+    skill_patch. Give name, description and content; fields you leave out keep their values. Never save secrets. \
+    similar: skills to view and merge.";
 
-pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
-    let saved = skills::save_skill(app, &caller.principal, &caller.call, &arguments, false).await?;
-    let (name, version) = (&saved.skill.skill.name, saved.skill.skill.version);
-    let mut text = match (saved.created, saved.skill.unchanged) {
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// Like plan-meeting or mcp/email.
+    name: Option<String>,
+    /// What it does and when to use it.
+    description: Option<String>,
+    /// ## When to Use, ## Procedure, ## Pitfalls, ## Verification
+    content: Option<String>,
+    /// A whole SKILL.md, instead of other fields.
+    skill_md: Option<String>,
+    /// One line, at most 15 words.
+    summary: Option<String>,
+    category: Option<String>,
+    tags: Option<Vec<String>>,
+    /// Short phrases that call for it.
+    triggers: Option<Vec<String>>,
+    /// Names of related skills.
+    see_also: Option<Vec<String>>,
+    role: Option<Role>,
+    license: Option<String>,
+    compatibility: Option<String>,
+    allowed_tools: Option<String>,
+    author: Option<String>,
+    metadata: Option<Map<String, Value>>,
+    /// 0 for a new one.
+    #[schema(minimum = 0)]
+    expected_version: Option<i32>,
+}
+
+impl From<Arguments> for SaveSkill {
+    fn from(arguments: Arguments) -> Self {
+        Self {
+            name: arguments.name,
+            skill_md: arguments.skill_md,
+            description: arguments.description,
+            content: arguments.content,
+            summary: arguments.summary,
+            category: arguments.category,
+            tags: arguments.tags,
+            triggers: arguments.triggers,
+            see_also: arguments.see_also,
+            role: arguments.role,
+            license: arguments.license,
+            compatibility: arguments.compatibility,
+            allowed_tools: arguments.allowed_tools,
+            author: arguments.author,
+            metadata: arguments.metadata,
+            expected_version: arguments.expected_version,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Answer {
+    name: String,
+    version: i32,
+    unchanged: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, value_type = Vec<Object>)]
+    similar: Vec<Similar>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+pub(super) async fn call(
+    app: &App,
+    caller: &Caller,
+    standing: &Standing,
+    arguments: Arguments,
+) -> Result<CallToolResult> {
+    let saved = skills::save_skill(app, &caller.principal, &caller.call, &arguments.into(), false).await?;
+    let (unchanged, similar) = (saved.skill.unchanged, saved.skill.similar);
+    let (name, version) = (saved.skill.skill.name, saved.skill.skill.version);
+    let mut text = match (saved.created, unchanged) {
         (true, _) => format!("Created the skill '{name}', version {version}."),
         (_, true) => format!("The skill '{name}' was like this already: still version {version}."),
         _ => format!("Saved the skill '{name}' as version {version}."),
     };
-    if !saved.skill.similar.is_empty() {
-        let names: Vec<&str> = saved.skill.similar.iter().map(|s| s.name.as_str()).collect();
+    if !similar.is_empty() {
+        let names: Vec<&str> = similar.iter().map(|s| s.name.as_str()).collect();
         text.push_str(&format!(" Existing skills that may be about the same: {}.", names.join(", ")));
     }
-    result(text, &saved.skill)
+    let note = marks::of_skill(standing, unchanged);
+    marks::append(&mut text, note.as_deref());
+    result(text, &Answer { name, version, unchanged, similar, note })
 }

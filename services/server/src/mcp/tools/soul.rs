@@ -2,26 +2,48 @@
 
 use knowhow_domain::{Error, Result};
 use knowhow_ops::App;
+use knowhow_ops::sessions::Standing;
 use knowhow_ops::soul::{self, PutSoul, SoulView};
 use rmcp::model::CallToolResult;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::{MARKED, result};
+use super::{marks, result};
 use crate::mcp::handler::Caller;
 use crate::mcp::problem::tool_refusal;
 
-pub(super) type Arguments = PutSoul;
-pub(super) type Answer = SoulView;
-
 pub(super) const TITLE: &str = "Update the soul";
-pub(super) const TEXT: &str = "Writes the soul: how the user wants you to be, in every conversation, whatever the topic \
-    (tone, language, how to be addressed). Call it only when the user asks for such a change, and show them the text \
-    first. A fact about the user is no soul but a memory: memory_save. text is the whole soul, at most 8,000 \
-    characters; an empty one takes it away. Give expected_version, 0 where there is none yet: if another version is \
-    current nothing is written, and you are shown the current soul to work on.\n\
-    Returns the soul with its version. Conversations that begin with the next snapshot have it; every version is kept.";
+pub(super) const TEXT: &str = "Writes the soul: how the user wants you to be in every conversation (tone, language, \
+    how to be addressed). Only when the user asks for it; show them the text first. Facts about the user go to \
+    memory_save. Where another version is current, you are shown it.";
 
-pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
-    let soul = match soul::put_soul(app, &caller.principal, &caller.call, &arguments).await {
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The whole soul; an empty one takes it away.
+    text: String,
+    /// 0 where there is none yet.
+    #[schema(minimum = 0)]
+    expected_version: Option<i32>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Answer {
+    version: i32,
+    tainted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+pub(super) async fn call(
+    app: &App,
+    caller: &Caller,
+    standing: &Standing,
+    arguments: Arguments,
+) -> Result<CallToolResult> {
+    let Arguments { text, expected_version } = arguments;
+    let input = PutSoul { text, expected_version };
+    let soul = match soul::put_soul(app, &caller.principal, &caller.call, &input).await {
         Err(Error::VersionConflict { .. }) => {
             let current = soul::get_soul(app, &caller.principal).await?;
             let error = Error::VersionConflict { current_version: current.version };
@@ -29,13 +51,12 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
         }
         written => written?,
     };
-    let version = soul.version;
-    let mut text =
-        format!("The soul is at version {version}; conversations that begin with the next snapshot have it.");
-    if soul.tainted {
-        text.push_str(MARKED);
-    }
-    result(text, &soul)
+    let SoulView { version, tainted, .. } = soul;
+    let note = tainted.then(|| marks::of_soul(standing, version));
+    let text = note.clone().unwrap_or_else(|| {
+        format!("The soul is at version {version}; conversations that begin with the next snapshot have it.")
+    });
+    result(text, &Answer { version, tainted, note })
 }
 
 /// The text comes last: whatever is in it, nothing of ours follows. One that was written in a tainted session is not shown:

@@ -4,32 +4,85 @@ use std::fmt::Write;
 
 use knowhow_domain::Result;
 use knowhow_ops::App;
-use knowhow_ops::recall::{self, SuggestSkills, Suggestions};
+use knowhow_ops::recall::{self, SuggestSkills, Suggested, Suggestions};
 use rmcp::model::CallToolResult;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::{count, result};
+use super::result;
 use crate::mcp::handler::Caller;
 
-pub(super) type Arguments = SuggestSkills;
-pub(super) type Answer = Suggestions;
-
 pub(super) const TITLE: &str = "Suggest skills";
-pub(super) const TEXT: &str = "Finds the skills that may help with what is going on. Give context: the user's message, \
-    the task, or a sentence or two about what you are about to do, in any language. Call it before work that is not \
-    trivial, and again when the work takes a turn; then read what fits with skill_view. limit is 1 to 50, 5 by default.\n\
-    Returns items, best first, each with the reason: how well it fits, how important it is, how lately it was used. \
-    None is no error: no skill has anything to do with it. Being suggested does not count as use.";
+pub(super) const TEXT: &str = "Finds skills for what you are about to do. Call it before work that is not trivial, \
+    and when the work takes a turn. Those with fits may help: read them with skill_view; the others are only the \
+    nearest.";
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The user's message, the task or your plan, in any language.
+    context: String,
+    #[schema(minimum = 1, maximum = 50, default = 5)]
+    limit: Option<u32>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Answer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+    #[schema(value_type = Vec<Object>)]
+    items: Vec<Item>,
+}
+
+#[derive(Serialize)]
+struct Item {
+    name: String,
+    summary: String,
+    fits: bool,
+    score: f32,
+    reason: String,
+}
+
+impl Item {
+    fn of(suggested: Suggested) -> Self {
+        let Suggested { name, summary, score, reason, fits, .. } = suggested;
+        Self { name, summary, fits, score, reason }
+    }
+}
+
+/// Said where skills are near, and none near enough for the tenant's `min_score`.
+const NONE_FITS: &str = "No skill fits well; these are only the nearest.";
+const NONE_NEAR: &str = "No skill fits. Say it in other words, or go on without, and skill_save what you learn.";
 
 pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
-    let suggestions = recall::suggest_skills(app, &caller.principal, &arguments).await?;
-    let mut text = match suggestions.items.len() {
-        0 => String::from(
-            "No skill fits. Say it in other words, look through skill_list, or go on without; skill_save what you learn.",
-        ),
-        n => format!("{} may help, best first; read with skill_view what fits:", count(n as i64, "skill")),
+    let Arguments { context, limit } = arguments;
+    let query = SuggestSkills { context, limit, explain: None };
+    let Suggestions { items, .. } = recall::suggest_skills(app, &caller.principal, &query).await?;
+    let (fitting, near): (Vec<Suggested>, Vec<Suggested>) = items.into_iter().partition(|item| item.fits);
+    let note = match (fitting.is_empty(), near.is_empty()) {
+        (false, _) => None,
+        (true, false) => Some(NONE_FITS),
+        (true, true) => Some(NONE_NEAR),
     };
-    for item in &suggestions.items {
-        let _ = write!(text, "\n- {}: {} ({})", item.name, item.summary, item.reason);
+    let text = describe(&fitting, &near, note);
+    let items = fitting.into_iter().chain(near).map(Item::of).collect();
+    result(text, &Answer { note, items })
+}
+
+fn describe(fitting: &[Suggested], near: &[Suggested], note: Option<&str>) -> String {
+    let mut text = note.unwrap_or_default().to_owned();
+    match fitting.len() {
+        0 => {}
+        1 => text.push_str("1 skill may help; read it with skill_view:"),
+        n => text.push_str(&format!("{n} skills may help, best first; read with skill_view what fits:")),
     }
-    result(text, &suggestions)
+    let line = |text: &mut String, item: &Suggested| {
+        let _ = write!(text, "\n- {}: {} ({})", item.name, item.summary, item.reason);
+    };
+    fitting.iter().for_each(|item| line(&mut text, item));
+    if !fitting.is_empty() && !near.is_empty() {
+        text.push_str("\nNear, but less likely:");
+    }
+    near.iter().for_each(|item| line(&mut text, item));
+    text
 }

@@ -4,62 +4,50 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use knowhow_domain::{Result, inert_line};
+use knowhow_domain::{ResourceEntry, Result, inert_line};
 use knowhow_ops::App;
 use knowhow_ops::skills::{self, LoadedSkill};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::result;
+use super::text_result;
 use crate::mcp::handler::Caller;
 
 pub(super) const TITLE: &str = "View a skill";
-pub(super) const TEXT: &str = "Reads a whole skill, so that you can follow it: its procedure in markdown, its fields, \
-    and the paths of its other files. Call it when a name in your index or in skill_list fits what you are about to \
-    do, and before you change a skill. With path it reads one of those files instead (e.g. references/api.md; binary \
-    files come as base64). A bare last segment ('email' for 'mcp/email') is enough where it is the only one; a skill \
-    that was merged into another answers with that one and says so in moved_from.\n\
-    Returns skill, or with path file. Viewing a skill counts as use; reading a file of it does not.";
+pub(super) const TEXT: &str = "Reads a skill to follow it: its procedure and the paths of its files. Call it when one \
+    fits what you are about to do, and before you change it. With path it reads one of its files. A name's last \
+    segment will do where it is the only one.";
 
-/// Which skill, or which of its files.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The skill's name, e.g. plan-meeting or mcp/email.
-    #[schema(min_length = 1, max_length = 200)]
+    /// Like plan-meeting or mcp/email.
     name: String,
-    /// One of the skill's other files, relative to its folder.
-    #[schema(max_length = 255, example = "references/api.md")]
+    /// Like references/api.md.
     path: Option<String>,
 }
 
-/// The skill, or the file that was asked for.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Answer {
-    /// Without `path`: the whole skill.
+/// What programs need beside the text.
+#[derive(Serialize)]
+struct Answer<'a> {
+    name: &'a str,
+    version: i32,
+    digest: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    skill: Option<LoadedSkill>,
-    /// With `path`: the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<ViewedFile>,
+    moved_from: Option<&'a str>,
+    resources: &'a [ResourceEntry],
 }
 
-/// One file of a skill.
-#[derive(Debug, Serialize, ToSchema)]
-struct ViewedFile {
-    /// Relative to the skill's folder.
-    path: String,
-    /// By the file's ending.
-    media_type: String,
-    /// Bytes.
-    #[schema(minimum = 0)]
-    size: u64,
-    /// SHA-256 of the bytes, lower-case hex.
-    digest: String,
-    /// The content, where it is text.
-    text: Option<String>,
-    /// The content, where it is not.
+/// The same of a file.
+#[derive(Serialize)]
+struct FileAnswer<'a> {
+    path: &'a str,
+    media_type: &'a str,
+    size: usize,
+    digest: &'a str,
+    /// The bytes, where they are no text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     base64: Option<String>,
 }
 
@@ -72,8 +60,9 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
 
 async fn view_skill(app: &App, caller: &Caller, name: &str) -> Result<CallToolResult> {
     let loaded = skills::load_skill(app, &caller.principal, &caller.call, name, false).await?;
-    let text = describe(&loaded);
-    result(text, &Answer { skill: Some(loaded), file: None })
+    let (skill, moved_from) = (&loaded.skill, loaded.moved_from.as_deref());
+    let (name, version, digest, resources) = (&skill.name, skill.version, &skill.digest, &skill.resources);
+    text_result(describe(&loaded), &Answer { name, version, digest, moved_from, resources })
 }
 
 fn describe(loaded: &LoadedSkill) -> String {
@@ -96,16 +85,16 @@ fn describe(loaded: &LoadedSkill) -> String {
 
 async fn view_file(app: &App, caller: &Caller, name: &str, path: &str) -> Result<CallToolResult> {
     let file = skills::get_resource(app, &caller.principal, name, path).await?;
-    let size = file.content.len() as u64;
+    let (media_type, size) = (file.media_type, file.content.len());
     let (text, base64) = match String::from_utf8(file.content) {
-        Ok(text) => (Some(text), None),
-        Err(binary) => (None, Some(STANDARD.encode(binary.as_bytes()))),
+        Ok(text) => (text, None),
+        // No model reads base64, and it would fill the context.
+        Err(binary) => (
+            format!(
+                "{path} is not text ({media_type}, {size} bytes), so it is not shown; programs read it as a resource."
+            ),
+            Some(STANDARD.encode(binary.as_bytes())),
+        ),
     };
-    let shown = match &text {
-        Some(text) => text.clone(),
-        None => format!("{path} is not text ({}, {size} bytes); its bytes are in base64.", file.media_type),
-    };
-    let media_type = file.media_type.to_owned();
-    let file = ViewedFile { path: path.to_owned(), media_type, size, digest: file.digest, text, base64 };
-    result(shown, &Answer { skill: None, file: Some(file) })
+    text_result(text, &FileAnswer { path, media_type, size, digest: &file.digest, base64 })
 }

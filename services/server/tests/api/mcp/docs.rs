@@ -1,6 +1,6 @@
 //! The calls that docs/mcp.md shows, made one after another: each is answered as it says.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::schema;
 use crate::answers::pluck;
@@ -23,6 +23,21 @@ fn blocks(language: &str) -> Vec<(usize, &'static str)> {
 fn tool_before(at: usize) -> &'static str {
     let (_, name) = DOCS[..at].rsplit_once("**`").unwrap();
     name.split_once('`').unwrap().0
+}
+
+/// The call of the section on sessions opens one, as it is written there, and what it keeps is in prompts from then on.
+#[tokio::test]
+async fn the_documented_session_is_opened() {
+    let World { alice, .. } = &World::new().await;
+    let [(_, call)] = blocks("jsonc").try_into().unwrap();
+    let documented: Value = serde_json::from_str(call).unwrap();
+    let params = &documented["params"];
+    let answer = alice.legacy(documented["method"].as_str().unwrap(), params.clone()).await;
+    assert_eq!(answer.done(params["name"].as_str().unwrap())["tainted"], false, "{answer}");
+    let opened = alice.get("/v1/sessions").await.ok(200);
+    assert_eq!(pluck(&opened["items"], "key"), [params["_meta"]["dev.knowhow/session"].as_str().unwrap()]);
+    let snapshot = alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
+    assert!(snapshot["text"].as_str().unwrap().contains(params["arguments"]["content"].as_str().unwrap()));
 }
 
 #[tokio::test]

@@ -52,8 +52,10 @@ async fn a_cut_wire_is_told_and_heals() {
 async fn rounds(user: &str, caller: &Caller) {
     for round in 0..5 {
         let viewed = caller.does("skill_view", json!({"name": "mine"})).await;
-        assert_eq!(viewed["skill"]["description"], format!("This is {user}'s."));
-        assert_eq!(viewed["skill"]["times_used"], round + 1);
+        assert_eq!(viewed["version"], 2);
+        let mine = caller.peek("mine").await;
+        assert_eq!(mine["description"], format!("This is {user}'s."));
+        assert_eq!(mine["times_used"], round + 1);
         assert_eq!(caller.read("skill://mine/references/a.md").await, user.as_bytes());
         let listed = caller.all("skills/list", "skills", json!({})).await;
         assert_eq!(listed.len(), 1);

@@ -15,7 +15,6 @@ async fn a_description_is_one_line_of_what_a_model_reads() {
     let text = viewed["content"][0]["text"].as_str().unwrap();
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(text.ends_with("\n\nSend it.") || text.ends_with("\n\nSend it.\n"), "{text}");
-    assert_eq!(viewed["structuredContent"]["skill"]["description"], FORGED);
     let listed = world.alice.tool("skill_list", json!({})).await.result();
     let lines: Vec<&str> = listed["content"][0]["text"].as_str().unwrap().lines().collect();
     let index = world.alice.rpc("prompts/get", json!({"name": "skills-index"})).await.result();

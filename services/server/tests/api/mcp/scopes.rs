@@ -56,25 +56,22 @@ async fn tools_are_described_for_models_and_hosts() {
             "{name}"
         );
         let reads = READING.contains(&name) || name == "memory_recall";
-        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
-        assert_eq!(tool["annotations"]["openWorldHint"], false, "{name}");
+        // What is left out is so by default: not read-only, destructive, not idempotent.
+        let hint = |hint: &str, default: bool| tool["annotations"].get(hint).map_or(default, |h| h.as_bool().unwrap());
+        assert_eq!(hint("readOnlyHint", false), reads, "{name}");
+        assert!(!hint("openWorldHint", true), "{name}");
         if !reads {
-            assert_eq!(tool["annotations"]["destructiveHint"], name == "skill_delete", "{name}");
-            assert_eq!(tool["annotations"]["idempotentHint"], name != "memory_save", "{name}");
+            assert_eq!(hint("destructiveHint", true), name == "skill_delete", "{name}");
+            assert_eq!(hint("idempotentHint", false), name != "memory_save", "{name}");
         }
         assert!(!tool.to_string().contains("$ref"), "{name}");
-        for (side, root) in [("in", &tool["inputSchema"]), ("out", &tool["outputSchema"])] {
+        for root in [Some(&tool["inputSchema"]), tool.get("outputSchema")].into_iter().flatten() {
             assert_eq!(root["type"], "object", "{name}");
             let mut parts = Vec::new();
             schema::parts(root, &mut parts);
-            for part in parts {
-                let described = part.get("properties").into_iter().flat_map(|named| named.as_object().unwrap());
-                for (member, inner) in described {
-                    let says = schema::described(inner, &|part| part.get("description"));
-                    assert!(!says.is_empty(), "{name} {side}: {member} is not described");
-                }
-            }
+            assert!(parts.iter().all(|part| part.contains_key("type")), "{name}: {root}");
         }
+        assert_eq!(tool.get("outputSchema").is_none(), ["skill_view", "skill_history"].contains(&name), "{name}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
     }
 }
@@ -206,7 +203,20 @@ async fn operators_have_no_skills() {
     }
 }
 
-/// Arguments that a tool of its schema refuses are refused by the service too, and those it takes are taken.
+/// The tools come with each call of a model: all of them within 10 kB, as they are sent.
+#[tokio::test]
+async fn the_tools_are_short() {
+    let World { alice, read_only, .. } = &World::new().await;
+    let listed = async |caller: &Caller| caller.rpc("tools/list", json!({})).await;
+    let (all, reading) = (listed(alice).await, listed(read_only).await);
+    assert_eq!(all.result()["tools"].as_array().unwrap().len(), 10);
+    assert!(all.body.len() <= 10_000, "{} bytes", all.body.len());
+    assert_eq!(reading.result()["tools"].as_array().unwrap().len(), 4);
+    assert!(reading.body.len() <= 3_200, "{} bytes", reading.body.len());
+}
+
+/// What a tool's schema takes is taken, and what it refuses is refused; bounds of texts and lists are told where they are
+/// crossed, not with each call.
 #[tokio::test]
 async fn schemas_say_what_is_taken() {
     let World { alice, .. } = &World::new().await;
@@ -258,7 +268,8 @@ async fn schemas_say_what_is_taken() {
         ("skill_save", json!({"name": "q", "description": "d", "content": "c", "category": "x".repeat(65)}), false),
         ("skill_delete", json!({"name": "q", "expected_version": 1}), true),
     ] {
-        assert_eq!(schema::violations(input(tool), &arguments).is_empty(), is_fit, "{tool} {arguments}");
+        let takes = schema::violations(input(tool), &arguments).is_empty();
+        assert!(takes || !is_fit, "{tool} {arguments}");
         let answer = alice.tool(tool, arguments.clone()).await;
         assert_eq!(answer.result()["isError"] != true, is_fit, "{answer}");
     }

@@ -19,10 +19,14 @@ async fn a_skill_lives_through_the_tools() {
     let again = alice.does("skill_save", skill("mcp/email")).await;
     assert_eq!((&again["version"], &again["unchanged"]), (&json!(1), &json!(true)));
     let listed = alice.does("skill_list", json!({"prefix": "mcp/"})).await;
-    assert_eq!((pluck(&listed["items"], "name"), &listed["next_cursor"]), (vec!["mcp/email".to_owned()], &Value::Null));
-    let viewed = alice.does("skill_view", json!({"name": "email"})).await;
-    assert_eq!((&viewed["skill"]["name"], &viewed["skill"]["times_used"]), (&json!("mcp/email"), &json!(1)));
-    assert_eq!(viewed["skill"]["content"], skill("mcp/email")["content"]);
+    assert_eq!((pluck(&listed["items"], "name"), members(&listed)), (vec!["mcp/email".to_owned()], vec!["items"]));
+    let viewed = alice.tool("skill_view", json!({"name": "email"})).await;
+    assert_eq!(
+        (&viewed.done("skill_view")["name"], &viewed.done("skill_view")["version"]),
+        (&json!("mcp/email"), &json!(1))
+    );
+    assert!(told(&viewed.result()).ends_with(skill("mcp/email")["content"].as_str().unwrap()), "{viewed}");
+    assert_eq!(alice.peek("mcp/email").await["times_used"], 1);
     let edits = json!([{"old_string": "First this", "new_string": "First ask"}]);
     let patched = alice.does("skill_patch", json!({"name": "mcp/email", "edits": edits, "expected_version": 1})).await;
     assert_eq!(
@@ -33,12 +37,16 @@ async fn a_skill_lives_through_the_tools() {
     assert_eq!((&repeated["version"], &repeated["unchanged"]), (&json!(2), &json!(true)));
     let history = alice.does("skill_history", json!({"name": "mcp/email"})).await;
     assert_eq!(pluck(&history["versions"], "change"), ["patch", "save"]);
-    let first = alice.does("skill_history", json!({"name": "mcp/email", "version": 1})).await;
-    assert!(first["version"]["skill_md"].as_str().unwrap().contains("First this"));
-    let diff = alice.does("skill_history", json!({"name": "mcp/email", "to": 2})).await;
-    assert!(diff["diff"].as_str().unwrap().contains("\n-First this, then that.\n+First ask, then that.\n"), "{diff}");
+    let history = async |more: Value| {
+        let mut arguments = json!({"name": "mcp/email"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        told(&alice.tool("skill_history", arguments).await.result())
+    };
+    assert!(history(json!({"version": 1})).await.contains("First this"));
+    let diff = history(json!({"to": 2})).await;
+    assert!(diff.contains("\n-First this, then that.\n+First ask, then that.\n"), "{diff}");
     let deleted = alice.does("skill_delete", json!({"name": "mcp/email", "expected_version": 2})).await;
-    assert_eq!(deleted, json!({"deleted": "mcp/email", "absorbed_into": null}));
+    assert_eq!(deleted, json!({"deleted": "mcp/email"}));
     assert!(alice.names().await.is_empty());
 }
 
@@ -102,17 +110,10 @@ async fn a_line_of_the_list_is_one_line() {
     assert!(!told(&answer.result()).contains('\u{2028}'), "{answer}");
 }
 
-/// Without what differs between two reads.
-fn lasting(skill: &Value) -> Value {
-    let mut skill = skill.clone();
-    for member in ["times_used", "last_used_at"] {
-        skill.as_object_mut().unwrap().remove(member);
-    }
-    skill
-}
-
+/// What a tool says is what REST says, as far as it says it: no text comes back that a model has just written, and no more
+/// than a model can make use of.
 #[tokio::test]
-async fn answers_are_those_of_rest() {
+async fn answers_are_those_of_rest_and_short() {
     let World { alice, bob, .. } = &World::new().await;
     let full = json!({
         "name": "mcp/email", "description": "Sends mail.", "content": "First this, then that.\n", "summary": "sends",
@@ -121,38 +122,44 @@ async fn answers_are_those_of_rest() {
         "role": "processor",
     });
     let by_tool = alice.does("skill_save", full.clone()).await;
-    assert_eq!(members(&by_tool), members(&bob.create(full).await));
+    assert_eq!(by_tool, json!({"name": "mcp/email", "version": 1, "unchanged": false}));
+    bob.create(full).await;
+    put(alice, "mcp/email", "references/a.md", b"alpha").await;
     let viewed = alice.does("skill_view", json!({"name": "mcp/email"})).await;
-    assert_eq!(lasting(&viewed["skill"]), lasting(&alice.peek("mcp/email").await));
+    let by_rest = alice.peek("mcp/email").await;
+    assert_eq!(members(&viewed), ["digest", "name", "resources", "version"]);
+    assert!(members(&viewed).iter().all(|member| viewed[*member] == by_rest[*member]), "{viewed} {by_rest}");
     let edits = json!([{"old_string": "First", "new_string": "Last"}]);
     let by_tool = alice.does("skill_patch", json!({"name": "mcp/email", "edits": edits})).await;
     let by_rest = bob.patch("/v1/skills/mcp%2Femail", json!({"edits": edits})).await.ok(200);
-    assert_eq!(members(&by_tool), members(&by_rest));
-    assert_eq!(by_tool["skill_md_digest"], by_rest["skill_md_digest"]);
+    assert_eq!(members(&by_tool), ["matched", "name", "replacements", "unchanged", "version"]);
+    assert!(["matched", "name", "replacements", "unchanged"].iter().all(|member| by_tool[*member] == by_rest[*member]));
     let rest = async |path: &str| alice.get(path).await.ok(200);
-    assert_eq!(alice.does("skill_list", json!({})).await, rest("/v1/skills").await);
     let ranked = json!({"ranked": true, "limit": 1, "category": "office", "tag": "mail"});
-    assert_eq!(
-        members(&alice.does("skill_list", ranked).await["items"][0]),
-        members(&rest("/v1/skills?ranked=true").await["items"][0])
-    );
+    let (listed, by_rest) = (alice.does("skill_list", ranked).await, rest("/v1/skills?ranked=true").await);
+    let (listed, by_rest) = (&listed["items"][0], &by_rest["items"][0]);
+    let told = ["category", "name", "reason", "score", "summary", "tags", "times_used", "version"];
+    assert_eq!(members(listed), told);
+    assert!(told.iter().all(|member| listed[*member] == by_rest[*member]), "{listed} {by_rest}");
     let history = alice.does("skill_history", json!({"name": "email", "limit": 1})).await;
     let by_rest = rest("/v1/skills/email/versions?limit=1").await;
     assert_eq!((&history["versions"], &history["next_cursor"]), (&by_rest["items"], &by_rest["next_cursor"]));
     let older = json!({"name": "email", "cursor": history["next_cursor"]});
-    assert_eq!(pluck(&alice.does("skill_history", older).await["versions"], "version"), ["1"]);
-    let first = alice.does("skill_history", json!({"name": "email", "version": 1})).await;
-    assert_eq!(first["version"], rest("/v1/skills/email/versions/1").await);
-    let diff = alice.does("skill_history", json!({"name": "email", "from": 1})).await;
-    assert_eq!(diff["diff"], alice.get("/v1/skills/email/diff?from=1").await.text());
+    assert_eq!(pluck(&alice.does("skill_history", older).await["versions"], "version"), ["2", "1"]);
+    let first = alice.tool("skill_history", json!({"name": "email", "version": 1})).await.result();
+    let by_rest = rest("/v1/skills/email/versions/1").await;
+    assert!(super::client::told(&first).ends_with(by_rest["skill_md"].as_str().unwrap()), "{first}");
+    assert_eq!(first["_meta"]["dev.knowhow/answer"]["version"]["digest"], by_rest["digest"]);
+    let diff = alice.tool("skill_history", json!({"name": "email", "from": 1})).await.result();
+    assert_eq!(super::client::told(&diff), alice.get("/v1/skills/email/diff?from=1").await.text());
 }
 
 #[tokio::test]
 async fn what_one_face_writes_the_other_reads() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["by-rest"]).await;
-    let viewed = alice.does("skill_view", json!({"name": "by-rest"})).await;
-    assert_eq!(viewed["skill"]["content"], skill("by-rest")["content"]);
+    let viewed = told(&alice.tool("skill_view", json!({"name": "by-rest"})).await.result());
+    assert!(viewed.ends_with(skill("by-rest")["content"].as_str().unwrap()), "{viewed}");
     let edits = json!([{"old_string": "First", "new_string": "Last"}]);
     alice.does("skill_patch", json!({"name": "by-rest", "edits": edits})).await;
     alice.replace("by-rest", "Last", "At last").await.ok(200);
@@ -162,15 +169,15 @@ async fn what_one_face_writes_the_other_reads() {
     assert_eq!(alice.get("/v1/skills/by-tool/SKILL.md").await.text(), file);
     let path = "/v1/skills/by-tool/resources/references/a%20b.md";
     alice.send(reqwest::Method::PUT, path).body("text/plain", "alpha\n").await.ok(200);
-    let viewed = alice.does("skill_view", json!({"name": "by-tool", "path": "references/a b.md"})).await;
-    assert_eq!((&viewed["file"]["text"], &viewed["file"]["size"]), (&json!("alpha\n"), &json!(6)));
+    let viewed = alice.tool("skill_view", json!({"name": "by-tool", "path": "references/a b.md"})).await;
+    assert_eq!((told(&viewed.result()).as_str(), &viewed.done("skill_view")["size"]), ("alpha\n", &json!(6)));
     let edits = json!([{"old_string": "alpha", "new_string": "omega", "path": "references/a b.md"}]);
     alice.does("skill_patch", json!({"name": "by-tool", "edits": edits})).await;
     assert_eq!(alice.get(path).await.text(), "omega\n");
     alice.does("skill_delete", json!({"name": "by-tool", "absorbed_into": "by-rest"})).await;
     assert_eq!(alice.get("/v1/skills/by-tool").await.ok(200)["moved_from"], "by-tool");
     let viewed = alice.does("skill_view", json!({"name": "by-tool"})).await;
-    assert_eq!((&viewed["skill"]["name"], &viewed["skill"]["moved_from"]), (&json!("by-rest"), &json!("by-tool")));
+    assert_eq!((&viewed["name"], &viewed["moved_from"]), (&json!("by-rest"), &json!("by-tool")));
 }
 
 #[tokio::test]
@@ -181,18 +188,19 @@ async fn a_successor_is_named_in_full() {
         let answer = alice.tool("skill_delete", json!({"name": name, "absorbed_into": successor})).await;
         assert_eq!(answer.done("skill_delete"), json!({"deleted": name, "absorbed_into": "mcp/guide"}));
         assert!(told(&answer.result()).contains("'mcp/guide'"), "{answer}");
-        assert_eq!(alice.does("skill_view", json!({"name": name})).await["skill"]["name"], "mcp/guide");
+        assert_eq!(alice.does("skill_view", json!({"name": name})).await["name"], "mcp/guide");
     }
 }
 
 #[tokio::test]
 async fn a_skill_is_found_by_its_id() {
     let World { alice, bob, .. } = &World::new().await;
-    let id = alice.does("skill_save", skill("mcp/plan")).await["id"].take();
+    alice.does("skill_save", skill("mcp/plan")).await;
+    let id = alice.peek("mcp/plan").await["id"].take();
     put(alice, "mcp/plan", "references/a.md", b"alpha").await;
-    assert_eq!(alice.does("skill_view", json!({"name": id})).await["skill"]["name"], "mcp/plan");
-    let file = alice.does("skill_view", json!({"name": id, "path": "references/a.md"})).await;
-    assert_eq!(file["file"]["text"], "alpha");
+    assert_eq!(alice.does("skill_view", json!({"name": id})).await["name"], "mcp/plan");
+    let file = alice.tool("skill_view", json!({"name": id, "path": "references/a.md"})).await;
+    assert_eq!(told(&file.result()), "alpha");
     alice.does("skill_history", json!({"name": id})).await;
     let edits = json!([{"old_string": "First", "new_string": "Last"}]);
     assert_eq!(alice.does("skill_patch", json!({"name": id, "edits": edits})).await["name"], "mcp/plan");
@@ -200,18 +208,19 @@ async fn a_skill_is_found_by_its_id() {
 }
 
 #[tokio::test]
-async fn files_that_are_no_text_come_as_base64() {
+async fn files_that_are_no_text_are_for_programs() {
     let World { alice, .. } = &World::new().await;
     alice.create_all(&["p"]).await;
     let bytes: Vec<u8> = (0..=255).collect();
     let path = "/v1/skills/p/resources/assets/logo.png";
     alice.send(reqwest::Method::PUT, path).body("image/png", bytes.clone()).await.ok(200);
     let answer = alice.tool("skill_view", json!({"name": "p", "path": "assets/logo.png"})).await;
-    let file = &answer.done("skill_view")["file"];
-    assert_eq!((&file["text"], &file["media_type"], &file["size"]), (&Value::Null, &json!("image/png"), &json!(256)));
+    let file = answer.done("skill_view");
+    assert_eq!((&file["media_type"], &file["size"]), (&json!("image/png"), &json!(256)));
     let text = file["base64"].as_str().unwrap();
     assert_eq!(base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).unwrap(), bytes);
-    assert!(told(&answer.result()).contains("256 bytes"), "{answer}");
+    let text = told(&answer.result());
+    assert!(text.contains("256 bytes") && text.len() < 200, "{answer}");
 }
 
 async fn uses(caller: &Caller) -> Value {

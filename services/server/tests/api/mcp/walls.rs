@@ -99,7 +99,7 @@ async fn what_was_absorbed_is_gone_from_the_resources() {
     }
     refused(alice, "resources/read", "skill://old/references/a.md").await;
     let viewed = alice.does("skill_view", json!({"name": "old"})).await;
-    assert_eq!((&viewed["skill"]["name"], &viewed["skill"]["moved_from"]), (&json!("new"), &json!("old")));
+    assert_eq!((&viewed["name"], &viewed["moved_from"]), (&json!("new"), &json!("old")));
     let listed = alice.all("skills/list", "skills", json!({})).await;
     assert_eq!(listed, [entry(alice, "new").await]);
 }

@@ -1,0 +1,86 @@
+//! What a tool says of what it has written where the conversation is not to be trusted, and what can be done about it.
+
+use knowhow_domain::inert_line;
+use knowhow_ops::sessions::Standing;
+
+/// Sources that are named, and characters of each.
+const SOURCES: usize = 3;
+const SOURCE_CHARS: usize = 80;
+
+/// Of a memory that carries the mark.
+pub(super) fn of_memory(standing: &Standing, is_core: bool) -> String {
+    let reason = reason(standing);
+    if is_core {
+        let remedy = remedy(standing);
+        return format!("Kept, but not put into prompts: {reason}. memory_recall finds it, marked untrusted. {remedy}");
+    }
+    format!("Kept, and marked untrusted: {reason}. memory_recall finds it with that mark.")
+}
+
+/// Of a version of the soul that carries the mark.
+pub(super) fn of_soul(standing: &Standing, version: i32) -> String {
+    let (reason, remedy) = (reason(standing), remedy(standing));
+    format!(
+        "Version {version} of the soul is kept, but not put into prompts: {reason}. Prompts have the last version \
+         without that mark. {remedy}"
+    )
+}
+
+/// Of a version of a skill, where one was made and carries the mark.
+pub(super) fn of_skill(standing: &Standing, unchanged: bool) -> Option<String> {
+    let is_clean = match standing {
+        Standing::Unnamed => true,
+        Standing::Known { tainted_by, .. } => tainted_by.is_empty(),
+        Standing::UnknownId | Standing::UnknownKey => false,
+    };
+    (!is_clean && !unchanged).then(|| {
+        let reason = reason(standing);
+        format!("The version is marked untrusted in its history: {reason}. The skill is found and used like any other.")
+    })
+}
+
+/// Adds a note to what a model reads.
+pub(super) fn append(text: &mut String, note: Option<&str>) {
+    if let Some(note) = note {
+        text.push(' ');
+        text.push_str(note);
+    }
+}
+
+fn reason(standing: &Standing) -> String {
+    match standing {
+        Standing::Known { tainted_by, .. } if !tainted_by.is_empty() => {
+            let named: Vec<String> = tainted_by.iter().take(SOURCES).map(|source| short(source)).collect();
+            let more = if tainted_by.len() > SOURCES { ", ..." } else { "" };
+            format!("this conversation has read untrusted content ({}{more})", named.join(", "))
+        }
+        Standing::UnknownId => "this conversation is not known, for no session has the id that the client gives".into(),
+        Standing::UnknownKey => {
+            "this conversation is not known, and the client's credential may not open it (scope sessions)".into()
+        }
+        // It was marked while this was written.
+        Standing::Known { .. } | Standing::Unnamed => "this conversation has read untrusted content".into(),
+    }
+}
+
+fn remedy(standing: &Standing) -> &'static str {
+    match standing {
+        Standing::UnknownId => {
+            "Whoever runs this client can name the conversation by a key of its own, which opens it, or by an id that \
+             POST /v1/sessions gave."
+        }
+        Standing::UnknownKey => {
+            "Whoever runs this client can give it the scope sessions, or open the key with POST /v1/sessions."
+        }
+        _ => "If the user wants it there, save it in a conversation that has read nothing untrusted.",
+    }
+}
+
+/// A source as somebody else named it, on this line and no more than a name.
+fn short(source: &str) -> String {
+    let line = inert_line(source);
+    match line.char_indices().nth(SOURCE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,67 @@
+//! The session that a call comes from: found, and kept from falling silent.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use knowhow_domain::Result;
+use knowhow_domain::session::CONVERSATION_GAP;
+use uuid::Uuid;
+
+use super::SessionKey;
+use crate::door::{Durability, read, rows_as};
+use crate::{Database, Principal};
+
+/// The session that a call names.
+#[derive(Debug, Clone)]
+pub struct Joined {
+    /// Its id.
+    pub id: Uuid,
+    /// What it read that is not to be trusted.
+    pub tainted_by: Vec<String>,
+    /// Whether it is open and has not been silent for too long.
+    pub goes_on: bool,
+}
+
+/// Calls within this time after another sign of life write nothing: many calls come in a row.
+const NOTED_EVERY: TimeDelta = TimeDelta::minutes(5);
+
+// By key the last one, as `app.is_tainted` looks it up.
+const JOIN: &str = "-- sessions.join
+    with named as (
+        select s.session_id, s.tainted_by,
+               s.ended_at is null and coalesce(s.last_message_at >= $5, true) as goes_on
+        from sessions s
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = coalesce($3, (
+            select o.session_id from sessions o
+            where o.tenant_id = $1 and o.user_id = $2 and o.key = $4
+            order by o.session_id desc limit 1))
+    ), noted as (
+        update sessions s set last_message_at = $6
+        from named n
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = n.session_id and n.goes_on
+          and coalesce(s.last_message_at < $7, true)
+    )
+    select session_id, tainted_by, goes_on from named";
+
+/// The session of that id, or the last one of that key. Where it goes on, this is a sign of life as a message is.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn join(
+    db: &Database,
+    principal: &Principal,
+    key: SessionKey<'_>,
+    now: DateTime<Utc>,
+) -> Result<Option<Joined>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let (id, key) = match key {
+        SessionKey::Id(id) => (Some(id), None),
+        SessionKey::Open(key) => (None, Some(key)),
+    };
+    let (silent_since, noted_since) = (now - CONVERSATION_GAP, now - NOTED_EVERY);
+    let rows =
+        read(db, principal, Durability::Full, JOIN, &[&tenant, &user, &id, &key, &silent_since, &now, &noted_since])
+            .await?;
+    let joined = rows_as(&rows, |row| {
+        Ok(Joined { id: row.try_get(0)?, tainted_by: row.try_get(1)?, goes_on: row.try_get(2)? })
+    })?;
+    Ok(joined.into_iter().next())
+}
