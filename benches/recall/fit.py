@@ -21,7 +21,7 @@ COLUMNS = ["name", "text", "body", "phrases", "cover", "cosine", "example", "dep
 SHORT = ["everyday-1", "everyday-1-bare", "everyday-5-bare", "everyday-8", "everyday-30", "everyday-120", "everyday-8-nobody", "everyday-120-nobody",
          "everyday-1000", "everyday-10000", "random-50-160", "everyday-8-examples", "everyday-30-examples", "everyday-120-examples"]
 LONG = ["random-1", "random-5", "random-15", "random-50", "random-200", "same-50", "same-200", "random-1000",
-        "random-10000", "talk-15", "talk-50", "talk-200", "talk-same-50"]
+        "random-10000"]
 RANKED = ["everyday-5-bare", "everyday-8", "everyday-30", "everyday-120", "random-1", "random-5", "random-15", "random-50",
           "random-200", "same-50", "same-200"]
 # What the goals are for counts most; the smallest libraries have little to tell apart.
@@ -46,8 +46,8 @@ FLOOR = ["evidence", "words", "lead", "cover", "field", "skills", "body", "meani
 # Short skills say little in words, so that meaning decides; of long ones the words tell more.
 SHORT_FLOOR = ["words", "lead", "skills", "meaning", "mean_meaning", "spread", "chatter", "examples"]
 SHORT_FLOOR_BY_WORDS = ["words", "lead", "skills"]
-LONG_FLOOR = ["evidence", "words", "lead", "cover", "field", "skills", "body", "meaning", "mean_meaning", "spread"]
-LONG_FLOOR_BY_WORDS = ["evidence", "words", "lead", "cover", "field", "skills", "body"]
+LONG_FLOOR = ["evidence", "cover", "field", "skills", "body", "meaning"]
+LONG_FLOOR_BY_WORDS = ["evidence", "cover", "field", "skills", "body"]
 
 
 def number_of(text):

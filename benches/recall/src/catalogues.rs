@@ -13,8 +13,6 @@ pub enum World {
     Coding,
     /// What people say every day, to short skills and the starters.
     Everyday,
-    /// Messages as people say them, to long skills.
-    Talk,
 }
 
 /// How catalogues are drawn.
@@ -51,7 +49,6 @@ impl Corpus {
         match world {
             World::Coding => &self.coding,
             World::Everyday => &self.everyday,
-            World::Talk => &self.talk,
         }
     }
 }
@@ -78,11 +75,11 @@ impl Drawing {
                 drawn.push(*place);
             }
         }
-        let last = if self.world == World::Everyday { corpus.starters_at } else { corpus.everyday_at };
+        let last = if self.world == World::Coding { corpus.everyday_at } else { corpus.starters_at };
         let others = (0..last).filter(|place| !drawn.contains(place));
         let source = &all[messages[0]].source;
         let near = |place: &usize| match self.world {
-            World::Coding | World::Talk => self.same_source && corpus.skills[*place].source == *source,
+            World::Coding => self.same_source && corpus.skills[*place].source == *source,
             World::Everyday => *place >= corpus.everyday_at,
         };
         let (near, far): (Vec<usize>, Vec<usize>) = others.partition(near);

@@ -11,8 +11,6 @@ use knowhow_domain::{Limits, SkillDocument};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::talk;
-
 /// A skill as its author wrote it.
 pub struct Skill {
     pub name: String,
@@ -26,7 +24,6 @@ pub struct Skill {
 }
 
 /// A message, and the places of the skills that answer it: none for a message that asks for no skill.
-#[derive(Clone)]
 pub struct Message {
     pub id: String,
     pub text: String,
@@ -45,9 +42,6 @@ pub struct Corpus {
     pub coding: Vec<Message>,
     /// What people say every day, likewise.
     pub everyday: Vec<Message>,
-    /// The coding messages as people say them, with details that no skill knows of, and everyday messages, none of which a
-    /// long skill answers.
-    pub talk: Vec<Message>,
 }
 
 #[derive(Deserialize)]
@@ -114,15 +108,12 @@ impl Corpus {
         let mut coding: Vec<CodingMessage> = read_lines(folder, "queries-dev.jsonl")?;
         coding.extend(read_lines::<CodingMessage>(folder, "queries-negative-dev.jsonl")?);
         let everyday: Vec<EverydayMessage> = read_lines(folder, "everyday-dev.jsonl")?;
-        let coding: Vec<Message> = coding.into_iter().map(|message| message.into_message(&places)).collect();
-        let everyday: Vec<Message> = everyday.into_iter().map(|message| message.into_message(&names)).collect();
         Ok(Self {
             skills,
             everyday_at,
             starters_at,
-            talk: talk::of(&coding, &everyday),
-            coding,
-            everyday,
+            coding: coding.into_iter().map(|message| message.into_message(&places)).collect(),
+            everyday: everyday.into_iter().map(|message| message.into_message(&names)).collect(),
         })
     }
 }

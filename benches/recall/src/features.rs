@@ -46,17 +46,10 @@ const LONG: [(&str, bool, usize, usize); 9] = [
     ("random-1000", false, 1_000, ALL),
     ("random-10000", false, 10_000, ALL),
 ];
-const TALK: [(&str, bool, usize); 4] =
-    [("talk-15", false, 15), ("talk-50", false, 50), ("talk-200", false, 200), ("talk-same-50", true, 50)];
 const ALL: usize = usize::MAX;
 
 /// Writes the features of all settings into a folder.
 pub fn write_all(corpus: &Corpus, vectors: Option<&Vectors>, folder: &Path) -> Result<()> {
-    for (name, same_source, size) in TALK {
-        let (world, body_chars) = (World::Talk, ALL);
-        let drawing = Drawing { world, same_source, size, body_chars, examples: 0, starters: false };
-        write(corpus, (name, &drawing), vectors, folder)?;
-    }
     for (name, world, size, body_chars, examples) in SETTINGS {
         let starters = !name.ends_with("bare");
         let drawing = Drawing { world, same_source: false, size, body_chars, examples, starters };
@@ -122,7 +115,7 @@ fn of_message(
     let Context { skills, body_terms, rarity, field, mean_cosine, spread, chatter, examples, .. } = evidence.context;
     let case = json!({
         "id": message.id, "kind": message.kind, "source": message.source, "rows": kept.len(),
-        "world": if drawing.world == World::Everyday { "everyday" } else { "coding" },
+        "world": if drawing.world == World::Coding { "coding" } else { "everyday" },
         "skill": message.relevant.first(), "chars": message.text.chars().count(), "skills": skills,
         "body_terms": body_terms, "rarity": rarity, "field": field, "mean_cosine": mean_cosine,
         "spread": spread, "chatter": chatter, "examples": examples,

@@ -9,7 +9,6 @@ mod json;
 mod measure;
 mod report;
 mod settings;
-mod talk;
 mod times;
 mod vectors;
 

@@ -23,7 +23,6 @@ pub struct Vectors {
     pub chatter: Examples,
     coding: Vec<Vec<f32>>,
     everyday: Vec<Vec<f32>>,
-    talk: Vec<Vec<f32>>,
 }
 
 impl Vectors {
@@ -31,7 +30,6 @@ impl Vectors {
         match world {
             World::Coding => &self.coding[at],
             World::Everyday => &self.everyday[at],
-            World::Talk => &self.talk[at],
         }
     }
 }
@@ -52,7 +50,7 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
     let skills: Vec<String> =
         corpus.skills.iter().map(|skill| embedded_text(&skill.name, &skill.description, &skill.triggers)).collect();
     let uses = corpus.skills.iter().flat_map(|skill| &skill.uses);
-    let messages = corpus.coding.iter().chain(&corpus.everyday).chain(&corpus.talk).map(|message| &message.text);
+    let messages = corpus.coding.iter().chain(&corpus.everyday).map(|message| &message.text);
     let chatter: Vec<String> = list_chatter().map(str::to_owned).collect();
     let mut known = read(cache, encoder.dims())?;
     let mut seen = HashSet::new();
@@ -83,7 +81,6 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
         ),
         coding: of_messages(&corpus.coding),
         everyday: of_messages(&corpus.everyday),
-        talk: of_messages(&corpus.talk),
     })
 }
 
