@@ -123,13 +123,10 @@ impl Import {
         for memory in &found.memories[report.memories.len()..] {
             report.memories.push(Entry::new(&shown(&memory.path), Outcome::NotSent));
         }
+        report.soul = found.soul.as_ref().map(|soul| Entry::new(&shown(&soul.path), Outcome::NotSent));
+        outcome?;
         if let Some(soul) = &found.soul {
-            let not_sent = Entry::new(&shown(&soul.path), Outcome::NotSent);
-            report.soul = Some(not_sent);
-            outcome?;
             report.soul = Some(personal.send_soul(soul, self.replace_soul).await?);
-        } else {
-            outcome?;
         }
         for path in examples.iter().filter(|_| !self.dry_run) {
             let bytes = listing.read(path).map_err(|detail| Refusal { status: None, code: String::new(), detail })?;
