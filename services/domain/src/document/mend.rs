@@ -73,7 +73,7 @@ fn description_changes(root: &Node) -> Changes {
 /// As many whole sentences as fit; where even the first does not, as many words.
 fn cut_at_sentence(text: &str) -> String {
     let head: String = text.chars().take(DESCRIPTION_CHARS).collect();
-    let ends = head.char_indices().filter(|(at, c)| {
+    let mut ends = head.char_indices().filter(|(at, c)| {
         let next = text[at + c.len_utf8()..].chars().next();
         match c {
             '.' | '!' | '?' => next.is_none_or(char::is_whitespace),
@@ -81,7 +81,7 @@ fn cut_at_sentence(text: &str) -> String {
             _ => false,
         }
     });
-    if let Some((at, c)) = ends.last() {
+    if let Some((at, c)) = ends.next_back() {
         return head[..at + c.len_utf8()].to_owned();
     }
     let short: String = text.chars().take(DESCRIPTION_CHARS - 1).collect();

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use knowhow_domain::limits::SEGMENTS;
-use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, SkillDocument, SkillName, manifest};
+use knowhow_domain::limits::{SEGMENT_CHARS, SEGMENTS};
+use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, SkillDocument, SkillName, manifest, name};
 use knowhow_ops::archive::{Found, Named, name_all};
 
 use super::kinds::Skill;
@@ -45,8 +45,9 @@ pub(super) struct Options {
 pub(super) fn plan(listing: &Listing, skills: Vec<Skill>, options: &Options) -> Plan {
     let mut plan = Plan::default();
     let mut readable = Vec::new();
-    for skill in skills {
-        match read(listing, &skill, options.fix) {
+    for mut skill in skills {
+        let read = read(listing, &skill, options.fix).and_then(|read| named(&mut skill, read, options.fix));
+        match read {
             Ok(read) => readable.push((skill, read)),
             Err(reason) => plan.settled.push(Entry::refused(&listing.shown(&skill.path), reason)),
         }
@@ -59,8 +60,8 @@ pub(super) fn plan(listing: &Listing, skills: Vec<Skill>, options: &Options) -> 
     let names = name_all(&found, SEGMENTS.saturating_sub(prefix_segments));
     let paths: Vec<String> = readable.iter().map(|(skill, _)| listing.shown(&skill.path)).collect();
     let mut taken = HashSet::new();
-    for ((index, (skill, read)), name) in readable.into_iter().enumerate().zip(names) {
-        let name = name.map_err(|error| error.to_string()).and_then(|named| match named {
+    for ((index, (skill, read)), named) in readable.into_iter().enumerate().zip(names) {
+        let name = named.map_err(|error| error.to_string()).and_then(|named| match named {
             Named::As(name) => below(options.prefix.as_ref(), &name).map(Ok),
             Named::SameAs(first) => Ok(Err(first)),
         });
@@ -76,6 +77,39 @@ pub(super) fn plan(listing: &Listing, skills: Vec<Skill>, options: &Options) -> 
         }
     }
     plan
+}
+
+/// Sees to it that the folder or the frontmatter has a name, if need be by spelling the folder's own in a valid way.
+fn named(skill: &mut Skill, read: Read, fix: bool) -> Result<Read, String> {
+    let is_name = |text: &str| SkillName::parse(text).is_ok();
+    if skill.folder.last().is_some_and(|folder| is_name(folder)) || is_name(&read.name) {
+        return Ok(read);
+    }
+    let spelled = [skill.folder.last(), Some(&read.name)].into_iter().flatten().find_map(|text| spell(text));
+    match spelled {
+        Some(name) if fix => {
+            let mut fixes = read.fixes;
+            fixes.push(format!(
+                "called it '{name}', which is the folder's or the frontmatter's name in a valid spelling"
+            ));
+            skill.folder.pop();
+            skill.folder.push(name);
+            Ok(Read { fixes, ..read })
+        }
+        spelled => {
+            let cure = if spelled.is_some() { "; --fix spells one" } else { "" };
+            Err(format!(
+                "neither its folder nor its frontmatter has a valid name: lowercase words joined by '-', at most \
+                 {SEGMENT_CHARS} characters{cure}"
+            ))
+        }
+    }
+}
+
+/// The valid spelling of a name; of one that is too long, of as many words as fit.
+fn spell(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    (1..=words.len()).rev().find_map(|count| name::respell(&words[..count].join("-")))
 }
 
 fn below(prefix: Option<&SkillName>, name: &SkillName) -> Result<SkillName, String> {
@@ -201,6 +235,20 @@ mod tests {
         let files = [("a/b/c/d/SKILL.md", text.as_str()), ("e/SKILL.md", &text)];
         let options = Options { prefix: Some(SkillName::parse("old/home").unwrap()), ..Options::default() };
         assert_eq!(names(&planned(&files, &options)), ["old/home/c/d", "old/home/e"]);
+    }
+
+    #[test]
+    fn a_name_is_spelled_where_that_is_asked_for() {
+        let text = document("My Skill", "b");
+        let long = "back-up-and-restore-".repeat(5) + "workspace";
+        let files =
+            [("google_meet/SKILL.md", text.as_str()), (&format!("{long}/SKILL.md"), &text), ("SKILL.md", &text)];
+        let refused = planned(&files, &Options::default());
+        let reasons: HashSet<&str> = refused.settled.iter().filter_map(|entry| entry.reason.as_deref()).collect();
+        assert_eq!((refused.settled.len(), reasons.len()), (3, 1), "one reason, so one line: {reasons:?}");
+        let plan = planned(&files, &Options { fix: true, ..Options::default() });
+        let cut = "back-up-and-restore-back-up-and-restore-back-up-and-restore-back";
+        assert_eq!(names(&plan), ["my-skill", cut, "google-meet"]);
     }
 
     #[test]

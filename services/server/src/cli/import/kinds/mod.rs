@@ -31,6 +31,9 @@ pub(super) enum Kind {
     Plain,
 }
 
+/// Whether a listing has the marks of a kind.
+type Mark = fn(&Listing) -> bool;
+
 impl Kind {
     /// Its name as people say it.
     pub(super) fn title(self) -> &'static str {
@@ -47,7 +50,7 @@ impl Kind {
 
     /// Tells a folder by its marks. The more telling ones come first: several hosts share the names of their files.
     pub(super) fn of(listing: &Listing) -> Self {
-        let marks: [(Self, fn(&Listing) -> bool); 6] = [
+        let marks: [(Self, Mark); 6] = [
             (Self::Rockbot, rockbot::is_it),
             (Self::Hermes, hermes::is_it),
             (Self::Signet, signet::is_it),
