@@ -143,13 +143,13 @@ fn own_changes(root: &Node, field: &Own, changes: &mut Vec<Change>) {
     }
 }
 
-/// An empty list hides what Hermes has of that field; its own mapping is left alone.
+/// An empty value hides what Hermes has of that field; its own mapping is left alone.
 fn hide_hermes(root: &Node, key: &str) -> Option<Change> {
     let hermes = if key == SEE_ALSO[0] { RELATED } else { key };
     let is_list = hermes == RELATED || key == "tags";
     in_hermes(root, hermes).filter(|_| is_list)?;
     let path = vec!["metadata".to_owned(), key.to_owned()];
-    Some(Change { path, value: Some(Node::made(Shape::Sequence(Vec::new()))) })
+    Some(Change { path, value: Some(Node::text("")) })
 }
 
 fn metadata_changes(root: &Node, fields: &Fields, edits: &FieldEdits, changes: &mut Vec<Change>) -> Result<()> {

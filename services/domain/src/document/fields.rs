@@ -94,7 +94,7 @@ impl Fields {
             let mut lists = read_places(root, keys).into_iter().map(list_of);
             lists.find(|list| !list.is_empty()).unwrap_or_default()
         };
-        // An empty list of our own says that there is nothing: it hides what Hermes has.
+        // An empty value of our own says that there is nothing: it hides what Hermes has.
         let list = |keys: &[&str], hermes: &str| match in_hermes(root, hermes) {
             Some(node) if read_places(root, keys).is_empty() => list_of(node),
             _ => own_list(keys),
