@@ -27,7 +27,7 @@ pub mod settings;
 pub mod uri;
 
 pub use clock::{Clock, SystemClock};
-pub use document::{FieldEdits, Fields, Role, Served, SkillDocument};
+pub use document::{FieldEdits, Fields, Mended, Role, Served, SkillDocument};
 pub use error::{Error, FieldError, Passage, Result};
 pub use headline::headline;
 pub use ids::{SkillId, TenantId, UserId, new_id};

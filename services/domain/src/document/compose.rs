@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::change::Change;
 use super::edits::FieldEdits;
-use super::fields::{ALLOWED_TOOLS, Fields, SEE_ALSO};
+use super::fields::{ALLOWED_TOOLS, Fields, RELATED, SEE_ALSO, in_hermes};
 use super::print::{self, Dialect};
 use super::yaml::{Node, Shape};
 use crate::error::{Error, Result};
@@ -129,7 +129,10 @@ fn own_changes(root: &Node, field: &Own, changes: &mut Vec<Change>) {
         .map(|key| vec!["metadata".to_owned(), (*key).to_owned()]);
     let places: Vec<Vec<String>> = top.chain(below).collect();
     match &field.value {
-        None => changes.extend(places.into_iter().map(|path| Change { path, value: None })),
+        None => {
+            changes.extend(places.into_iter().map(|path| Change { path, value: None }));
+            changes.extend(hide_hermes(root, field.keys[0]));
+        }
         Some(value) => {
             let roomy = metadata.is_none_or(|node| node.entries().is_some() || node.is_null());
             let key = field.keys[0].to_owned();
@@ -138,6 +141,15 @@ fn own_changes(root: &Node, field: &Own, changes: &mut Vec<Change>) {
             changes.push(Change { path, value: Some(value.clone()) });
         }
     }
+}
+
+/// An empty value hides what Hermes has of that field; its own mapping is left alone.
+fn hide_hermes(root: &Node, key: &str) -> Option<Change> {
+    let hermes = if key == SEE_ALSO[0] { RELATED } else { key };
+    let is_list = hermes == RELATED || key == "tags";
+    in_hermes(root, hermes).filter(|_| is_list)?;
+    let path = vec!["metadata".to_owned(), key.to_owned()];
+    Some(Change { path, value: Some(Node::text("")) })
 }
 
 fn metadata_changes(root: &Node, fields: &Fields, edits: &FieldEdits, changes: &mut Vec<Change>) -> Result<()> {

@@ -90,9 +90,14 @@ impl Fields {
             return Err(Error::invalid("/skill_md", detail));
         }
         let text = |keys: &[&str]| read_places(root, keys).into_iter().find_map(text_of);
-        let list = |keys: &[&str]| {
+        let own_list = |keys: &[&str]| {
             let mut lists = read_places(root, keys).into_iter().map(list_of);
             lists.find(|list| !list.is_empty()).unwrap_or_default()
+        };
+        // An empty value of our own says that there is nothing: it hides what Hermes has.
+        let list = |keys: &[&str], hermes: &str| match in_hermes(root, hermes) {
+            Some(node) if read_places(root, keys).is_empty() => list_of(node),
+            _ => own_list(keys),
         };
         let role = |node: &Node| Role::from_word(node.as_text()?.trim());
         let fields = Self {
@@ -100,9 +105,9 @@ impl Fields {
             description: read_description(root)?,
             summary: text(&["summary"]),
             category: text(&["category"]),
-            tags: list(&["tags"]),
-            triggers: list(&["triggers"]),
-            see_also: list(&SEE_ALSO),
+            tags: list(&["tags"], "tags"),
+            triggers: own_list(&["triggers"]),
+            see_also: list(&SEE_ALSO, RELATED),
             role: read_places(root, &["role"]).into_iter().find_map(role),
             license: root.get("license").and_then(text_of),
             compatibility: root.get("compatibility").and_then(text_of),
@@ -121,6 +126,15 @@ impl Fields {
         }
         Ok(fields)
     }
+}
+
+/// What Hermes calls `see_also`.
+pub(super) const RELATED: &str = "related_skills";
+
+/// A field below `metadata.hermes`, which is where skills of Hermes (NousResearch/hermes-agent) have their `tags`
+/// and `related_skills`.
+pub(super) fn in_hermes<'a>(root: &'a Node, key: &str) -> Option<&'a Node> {
+    root.get("metadata")?.get("hermes")?.get(key)
 }
 
 fn is_true(node: &Node) -> bool {

@@ -6,6 +6,7 @@ mod core;
 mod edits;
 mod fields;
 mod fix;
+mod mend;
 mod notation;
 mod print;
 mod served;
@@ -17,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 pub use edits::FieldEdits;
 pub use fields::{Fields, Role};
+pub use mend::Mended;
 pub use served::Served;
 
 use crate::error::{Error, FieldError, Result};
@@ -108,6 +110,13 @@ impl SkillDocument {
     /// Repairs YAML that is invalid for want of quotes; `None` where nothing is wrong, or it is something else.
     pub fn fix(raw: &str) -> Option<String> {
         fix::fix(raw).map(|(fixed, _)| fixed)
+    }
+
+    /// Mends what other hosts let pass: what [`Self::fix`] repairs, a missing name, for which `folder` is taken, and a
+    /// description that is too long, which is cut at a sentence and kept whole under `metadata`. `None` where nothing is
+    /// to be mended or it cannot be.
+    pub fn mend(raw: &str, folder: Option<&str>) -> Option<Mended> {
+        mend::mend(raw, folder)
     }
 
     /// The text as it came in.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use knowhow_domain::{Error, Limits, Role, SkillDocument};
+use knowhow_domain::{Error, FieldEdits, Limits, Role, SkillDocument};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -226,4 +226,23 @@ proptest! {
         drop(parse(&format!("---\n{raw}\n---\nx")));
         drop(SkillDocument::fix(&format!("---\n{raw}\n---\nx")));
     }
+}
+
+#[test]
+fn frontmatter_of_other_hosts_is_read() {
+    let json = "---\n{\n\t\"name\": \"weather\",\n\t\"description\": \"Tells: \\\"rain\\\"\",\n\t\"metadata\": {\"tags\": [\"sky\"]}\n}\n---\nx";
+    let fields = parse(json).unwrap().fields().clone();
+    assert_eq!((fields.name.as_str(), fields.description.as_str()), ("weather", "Tells: \"rain\""));
+    assert_eq!(fields.tags, ["sky"]);
+    let hermes =
+        "---\nname: a\ndescription: d\nmetadata:\n  hermes:\n    tags: [one, two]\n    related_skills: [b]\n---\nx";
+    let document = parse(hermes).unwrap();
+    assert_eq!(
+        (&document.fields().tags[..], &document.fields().see_also[..]),
+        (&["one".into(), "two".into()][..], &["b".into()][..])
+    );
+    let edits = FieldEdits { tags: Some(Vec::new()), see_also: Some(vec!["c".into()]), ..FieldEdits::default() };
+    let edited = document.with_edits(&edits, None, &Limits::default()).unwrap();
+    assert_eq!((edited.fields().tags.len(), &edited.fields().see_also[..]), (0, &["c".into()][..]));
+    assert!(edited.raw().contains("    tags: [one, two]\n"), "what is Hermes' own stays: {}", edited.raw());
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use knowhow_domain::{Error, Result};
 
 use super::path::{self, Tree};
-use super::{Entry, Kind, Limits, damaged, refusal};
+use super::{Entry, Kind, LeftOut, Limits, Unpacked, damaged, refusal};
 
 /// Files below this size, in bytes, may be packed as tightly as they like.
 const SMALL: u64 = 4096;
@@ -14,7 +14,7 @@ const SMALL: u64 = 4096;
 pub(super) struct Collector<'a> {
     limits: &'a Limits,
     tree: Tree,
-    entries: Vec<Entry>,
+    unpacked: Unpacked,
     records: usize,
     total: u64,
     total_of_large: u64,
@@ -22,7 +22,8 @@ pub(super) struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     pub(super) fn new(limits: &'a Limits) -> Self {
-        Self { limits, tree: Tree::default(), entries: Vec::new(), records: 0, total: 0, total_of_large: 0 }
+        let unpacked = Unpacked::default();
+        Self { limits, tree: Tree::default(), unpacked, records: 0, total: 0, total_of_large: 0 }
     }
 
     /// How many records an archive may have: some are folders, and macOS adds one of its own to each file.
@@ -56,11 +57,23 @@ impl<'a> Collector<'a> {
         if path::is_left_behind(&path) {
             return Ok(None);
         }
-        if self.entries.len() >= self.limits.entries {
+        if self.unpacked.entries.len() >= self.limits.entries {
             return Err(self.too_many());
         }
         self.tree.add_file(&path)?;
         Ok(Some(path))
+    }
+
+    /// Leaves out a link: it says where something is, and that is elsewhere.
+    pub(super) fn leave_out_link(&mut self, raw_path: &[u8]) -> Result<()> {
+        if let Some(path) = self.admit_file(raw_path)? {
+            self.leave_out(path, "is a link; links in archives are not followed", false);
+        }
+        Ok(())
+    }
+
+    fn leave_out(&mut self, path: String, detail: &str, is_missed: bool) {
+        self.unpacked.left_out.push(LeftOut { path, detail: detail.to_owned(), is_missed });
     }
 
     /// Unpacks a file that was admitted; it must turn out to have `size` bytes. `packed` is its size within the
@@ -76,24 +89,27 @@ impl<'a> Collector<'a> {
         if unpacked != size {
             return Err(damaged());
         }
+        // Also where it is left out: unpacking it was work.
+        self.total += unpacked;
         if packed.is_some_and(|packed| self.is_bomb(unpacked, packed)) {
-            return Err(path::bad(path.as_bytes(), "is packed too tightly to be taken"));
+            self.leave_out(path, "is packed too tightly to be taken", true);
+            return Ok(());
         }
         if Kind::of(&bytes).is_some() {
-            return Err(path::bad(path.as_bytes(), "is an archive itself; unpack it first"));
+            self.leave_out(path, "is an archive itself; unpack it first", true);
+            return Ok(());
         }
-        self.total += unpacked;
         self.total_of_large += if unpacked < SMALL { 0 } else { unpacked };
-        self.entries.push(Entry { path, bytes });
+        self.unpacked.entries.push(Entry { path, bytes });
         Ok(())
     }
 
-    /// All files, in the archive's order, if they are within the ratio to the archive's own `packed` bytes.
-    pub(super) fn finish(self, packed: usize) -> Result<Vec<Entry>> {
+    /// What was gathered, if it is within the ratio to the archive's own `packed` bytes.
+    pub(super) fn finish(self, packed: usize) -> Result<Unpacked> {
         if self.is_bomb(self.total_of_large, packed as u64) {
             return Err(refusal(format!("the archive unpacks to more than {} times its size", self.limits.ratio)));
         }
-        Ok(self.entries)
+        Ok(self.unpacked)
     }
 
     pub(super) fn too_large(&self) -> Error {

@@ -1,6 +1,8 @@
 //! Which files of an archive are skills, and what belongs to each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use knowhow_domain::resource::FOLDERS;
 
 use super::Entry;
 
@@ -26,54 +28,110 @@ pub struct Grouped {
     pub skills: Vec<Folder>,
     /// Files that belong to no skill, such as a repository's licence.
     pub strays: Vec<String>,
+    /// SKILL.md files among a skill's own files, which are none of the user's skills.
+    pub enclosed: Vec<String>,
 }
 
-/// Sorts files into skills. Every folder with a SKILL.md (in any case) is one; a file belongs to the nearest such
-/// folder above it.
+/// Where a skill is among many files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The path of its SKILL.md.
+    pub path: String,
+    /// The segments of its folder; none for the root.
+    pub folder: Vec<String>,
+    /// Its other files: the path within the folder, and the whole path.
+    pub resources: Vec<(String, String)>,
+}
+
+/// Many files, sorted into skills by their paths alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Layout {
+    /// The skills, by folder.
+    pub skills: Vec<Place>,
+    /// Files that belong to no skill.
+    pub strays: Vec<String>,
+    /// SKILL.md files among a skill's own files.
+    pub enclosed: Vec<String>,
+}
+
+/// Sorts files into skills, as [`lay_out`] does.
 pub fn group(entries: Vec<Entry>) -> Grouped {
-    let mut grouped = Grouped::default();
-    let homes = homes(&entries);
-    let mut skills: BTreeMap<Vec<String>, Folder> = BTreeMap::new();
-    for Entry { path, bytes } in entries {
-        let (folder, _) = split(&path);
+    let paths: Vec<&str> = entries.iter().map(|entry| entry.path.as_str()).collect();
+    let layout = lay_out(&paths);
+    let mut bytes: HashMap<String, Vec<u8>> = entries.into_iter().map(|entry| (entry.path, entry.bytes)).collect();
+    let mut take = |path: &str| bytes.remove(path).unwrap_or_default();
+    let skills = layout.skills.into_iter().map(|Place { path, folder, resources }| Folder {
+        skill_md: take(&path),
+        resources: resources.into_iter().map(|(within, path)| (within, take(&path))).collect(),
+        path,
+        folder,
+    });
+    Grouped { skills: skills.collect(), strays: layout.strays, enclosed: layout.enclosed }
+}
+
+/// Sorts files into skills. Every folder with a SKILL.md (in any case) is one; a file belongs to the nearest such folder
+/// above it. A skill keeps its own files in `references` and the like: what lies there is its own too, even if it is a
+/// whole skill, kept as an example or as a record.
+pub fn lay_out(paths: &[&str]) -> Layout {
+    let mut layout = Layout::default();
+    let (homes, enclosed) = list_homes(paths);
+    let mut skills: BTreeMap<Vec<String>, Place> = BTreeMap::new();
+    for path in paths {
+        if enclosed.contains(*path) {
+            layout.enclosed.push((*path).to_owned());
+            continue;
+        }
+        let (folder, _) = split(path);
         let Some(home) = (0..=folder.len()).rev().map(|depth| &folder[..depth]).find_map(|f| homes.get_key_value(f))
         else {
-            grouped.strays.push(path);
+            layout.strays.push((*path).to_owned());
             continue;
         };
         let (home, skill_path) = home;
-        let skill = skills.entry(home.clone()).or_insert_with(|| Folder {
+        let skill = skills.entry(home.clone()).or_insert_with(|| Place {
             path: skill_path.clone(),
             folder: home.clone(),
-            skill_md: Vec::new(),
             resources: Vec::new(),
         });
-        if path == *skill_path {
-            skill.skill_md = bytes;
-        } else {
+        if path != skill_path {
             let within = path.split('/').skip(home.len()).collect::<Vec<_>>().join("/");
-            skill.resources.push((within, bytes));
+            skill.resources.push((within, (*path).to_owned()));
         }
     }
-    grouped.skills = skills.into_values().collect();
-    grouped.skills.iter_mut().for_each(|skill| skill.resources.sort());
-    grouped.strays.sort();
-    grouped
+    layout.skills = skills.into_values().collect();
+    layout.skills.iter_mut().for_each(|skill| skill.resources.sort());
+    layout.strays.sort();
+    layout.enclosed.sort();
+    layout
 }
 
-/// The skill folders, each with the path of its SKILL.md; the standard spelling comes first where there are several.
-fn homes(entries: &[Entry]) -> BTreeMap<Vec<String>, String> {
-    let skill_files: BTreeSet<(Vec<String>, bool, &str)> = entries
+type Homes = BTreeMap<Vec<String>, String>;
+
+/// The skill folders, each with the path of its SKILL.md, where the standard spelling comes first; and the SKILL.md
+/// files among a skill's own files.
+fn list_homes<'a>(paths: &[&'a str]) -> (Homes, BTreeSet<&'a str>) {
+    let skill_files: BTreeSet<(Vec<String>, bool, &str)> = paths
         .iter()
-        .map(|entry| (split(&entry.path), entry.path.as_str()))
+        .map(|path| (split(path), *path))
         .filter(|((_, file), _)| file.eq_ignore_ascii_case(SKILL_FILE))
         .map(|((folder, file), path)| (folder, file != SKILL_FILE, path))
         .collect();
-    let mut homes = BTreeMap::new();
+    let mut homes = Homes::new();
+    let mut enclosed = BTreeSet::new();
+    // Folders above come first, so that a home is known before what it encloses.
     for (folder, _, path) in skill_files {
-        homes.entry(folder).or_insert_with(|| path.to_owned());
+        if is_enclosed(&folder, &homes) {
+            enclosed.insert(path);
+        } else {
+            homes.entry(folder).or_insert_with(|| path.to_owned());
+        }
     }
-    homes
+    (homes, enclosed)
+}
+
+/// Whether a folder lies in the `references` or the like of a skill.
+fn is_enclosed(folder: &[String], homes: &Homes) -> bool {
+    (0..folder.len()).any(|depth| FOLDERS.contains(&folder[depth].as_str()) && homes.contains_key(&folder[..depth]))
 }
 
 fn split(path: &str) -> (Vec<String>, &str) {
@@ -123,6 +181,21 @@ mod tests {
         assert_eq!(grouped.strays, Vec::<String>::new());
         assert_eq!(group(entries(&["a/b.md"])).strays, ["a/b.md"]);
         assert_eq!(group(Vec::new()), Grouped::default());
+    }
+
+    #[test]
+    fn what_lies_among_a_skills_own_files_is_no_skill() {
+        let grouped = group(entries(&[
+            "foo/SKILL.md",
+            "foo/references/old/SKILL.md",
+            "foo/references/old/scripts/run.py",
+            "foo/assets/SKILL.md",
+            "skills/scripts/bar/SKILL.md",
+        ]));
+        assert_eq!(grouped.enclosed, ["foo/assets/SKILL.md", "foo/references/old/SKILL.md"]);
+        let [foo, bar] = &grouped.skills[..] else { panic!("{:?}", grouped.skills) };
+        assert_eq!(names(foo), ["references/old/scripts/run.py"]);
+        assert_eq!(bar.path, "skills/scripts/bar/SKILL.md", "no skill keeps its files in that folder");
     }
 
     #[test]

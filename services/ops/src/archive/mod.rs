@@ -11,8 +11,8 @@ mod read_zip;
 mod tests;
 mod write;
 
-pub use layout::{Folder, Grouped, group};
-pub use naming::{Found, name_all};
+pub use layout::{Folder, Grouped, Layout, Place, group, lay_out};
+pub use naming::{Found, Named, name_all};
 pub use write::{tar_gz, zip};
 
 use knowhow_domain::{Error, Result};
@@ -45,13 +45,33 @@ pub struct Entry {
     pub bytes: Vec<u8>,
 }
 
+/// What came out of an archive.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Unpacked {
+    /// The files that are taken, in the archive's order.
+    pub entries: Vec<Entry>,
+    /// The others, each with its reason.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file of an archive that is not taken; it stops no other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its path.
+    pub path: String,
+    /// Why it is not taken.
+    pub detail: String,
+    /// Whether the skill it belongs to is not whole without it. A link is no part of a skill, a file is.
+    pub is_missed: bool,
+}
+
 /// Unpacks a zip, tar or tar.gz, told apart by their first bytes. Folders and what operating systems leave behind
-/// (`__MACOSX`, `.DS_Store`, `._*`, `Thumbs.db`, `.git`) are passed over; anything else that is not a plain file at a
-/// plain, unique path refuses the whole.
+/// (`__MACOSX`, `.DS_Store`, `._*`, `Thumbs.db`, `.git`) are passed over. Links, archives within and files that are
+/// packed too tightly are left out. Anything else that is not a plain file at a plain, unique path refuses the whole.
 ///
 /// # Errors
 /// `Invalid` at `/file` with the reason, `TooLarge` beyond [`Limits::total_bytes`].
-pub fn read(bytes: &[u8], limits: &Limits) -> Result<Vec<Entry>> {
+pub fn read(bytes: &[u8], limits: &Limits) -> Result<Unpacked> {
     let mut collector = Collector::new(limits);
     match Kind::of(bytes) {
         Some(Kind::Zip) => read_zip::read(bytes, &mut collector)?,

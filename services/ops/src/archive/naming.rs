@@ -3,60 +3,138 @@
 
 use std::collections::HashMap;
 
-use knowhow_domain::{Result, SkillName, name};
+use knowhow_domain::{Error, Result, SkillName, name};
 
-/// A name has at most four segments; the last is the skill's own.
-const MAX_NAMESPACE: usize = 3;
+/// The folder that a host looks for skills in. It says nothing about them, so it is in no name.
+const SKILLS: &str = "skills";
 
-/// Where a skill was found and what its frontmatter calls it.
+/// Where a skill was found, what its frontmatter calls it, and what is in it.
 #[derive(Debug, Clone, Copy)]
 pub struct Found<'a> {
     /// The segments of its folder; none for the archive's root.
     pub folder: &'a [String],
     /// The frontmatter's name, valid or not.
     pub in_frontmatter: &'a str,
+    /// The digest of its whole state, as `manifest::state_digest` makes it.
+    pub digest: [u8; 32],
 }
 
-/// The full names of skills that are imported together. Skills that would be called the same, such as `github` from
-/// two repositories, are told apart by the folder above them, each of them.
+/// What a skill of an import is called.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Named {
+    /// This, and no other of the import is, unless there is nothing left to tell them apart by.
+    As(SkillName),
+    /// The same files under the same name are taken already: from that place in the list.
+    SameAs(usize),
+}
+
+/// The full names, of at most `segments` segments, of skills that are imported together. Of skills that would be
+/// called the same and are the same, such as `.claude/skills/foo` beside `.agents/skills/foo`, the first is taken.
+/// Those that differ are told apart by the folder above them that is not called `skills`: `claude/foo`, `agents/foo`.
 ///
 /// Errors are `Invalid` at `/name`, for each skill on its own, where neither folder nor frontmatter gives a valid name.
-pub fn name_all(found: &[Found<'_>]) -> Vec<Result<SkillName>> {
-    let mut names: Vec<Result<SkillName>> = found.iter().map(name_one).collect();
-    let mut count: HashMap<SkillName, usize> = HashMap::new();
-    for name in names.iter().flatten() {
-        *count.entry(name.clone()).or_default() += 1;
-    }
-    for (name, found) in names.iter_mut().zip(found) {
-        if let Ok(own) = name
-            && count.get(own).is_some_and(|n| *n > 1)
-            && let Some(longer) = below_its_parent(own, found.folder)
-        {
-            *name = Ok(longer);
+pub fn name_all(found: &[Found<'_>], segments: usize) -> Vec<Result<Named>> {
+    let mut all: Vec<Result<Candidate>> = found.iter().map(|found| Candidate::of(found, segments)).collect();
+    loop {
+        drop_repeated(&mut all, found);
+        let clashes = list_clashes(&all);
+        let mut is_longer = false;
+        for index in clashes {
+            if let Some(Ok(candidate)) = all.get_mut(index) {
+                is_longer |= candidate.lengthen(found[index].folder, segments);
+            }
+        }
+        // The folders above are used up at some time.
+        if !is_longer {
+            break;
         }
     }
-    names
+    let named = |candidate: Candidate| candidate.same_as.map_or(Named::As(candidate.name), Named::SameAs);
+    all.into_iter().map(|candidate| candidate.map(named)).collect()
 }
 
-/// The folder's own name, below those of the valid folders directly above it, three at most, as far as the whole name
-/// has room. Whatever leads to a folder `skills` is not part of it.
-fn name_one(found: &Found<'_>) -> Result<SkillName> {
-    let own = own_name(found)?;
-    let above = found.folder.split_last().map_or(&[] as &[String], |(_, above)| above);
-    let above = above.iter().position(|segment| segment == "skills").map_or(above, |at| &above[at + 1..]);
-    let mut full = own;
-    for segment in above.iter().rev().take(MAX_NAMESPACE) {
-        match SkillName::parse(&format!("{segment}/{}", full.as_str())) {
-            Ok(longer) if !segment.contains('/') => full = longer,
-            _ => break,
+struct Candidate {
+    name: SkillName,
+    /// How many of the folders, from the outermost, are not in the name yet.
+    above: usize,
+    same_as: Option<usize>,
+}
+
+/// Marks what is there a second time.
+fn drop_repeated(all: &mut [Result<Candidate>], found: &[Found<'_>]) {
+    let mut first: HashMap<(SkillName, [u8; 32]), usize> = HashMap::new();
+    for (index, candidate) in all.iter_mut().enumerate() {
+        if let Ok(candidate) = candidate
+            && candidate.same_as.is_none()
+        {
+            let known = *first.entry((candidate.name.clone(), found[index].digest)).or_insert(index);
+            candidate.same_as = (known != index).then_some(known);
         }
     }
-    Ok(full)
+}
+
+/// The places of those that are called as another one is.
+fn list_clashes(all: &[Result<Candidate>]) -> Vec<usize> {
+    let mut places: HashMap<&SkillName, Vec<usize>> = HashMap::new();
+    for (index, candidate) in all.iter().enumerate() {
+        if let Ok(candidate) = candidate
+            && candidate.same_as.is_none()
+        {
+            places.entry(&candidate.name).or_default().push(index);
+        }
+    }
+    places.into_values().filter(|places| places.len() > 1).flatten().collect()
+}
+
+impl Candidate {
+    /// The folder's own name, below those of the valid folders directly above it, as far as the whole name has room.
+    /// Whatever leads to a folder `skills` is not part of it.
+    fn of(found: &Found<'_>, segments: usize) -> Result<Self> {
+        let own = own_name(found)?;
+        if count_segments(&own) > segments {
+            let detail = format!("the name '{own}' has more than {segments} segments, which is what fits");
+            return Err(Error::invalid("/name", detail));
+        }
+        let mut above = found.folder.len().saturating_sub(1);
+        let outermost = found.folder[..above].iter().position(|folder| folder == SKILLS).map_or(0, |at| at + 1);
+        let mut name = own;
+        while above > outermost {
+            let folder = &found.folder[above - 1];
+            match SkillName::parse(&format!("{folder}/{name}")) {
+                Ok(longer) if !folder.contains('/') && count_segments(&longer) <= segments => name = longer,
+                _ => break,
+            }
+            above -= 1;
+        }
+        Ok(Self { name, above, same_as: None })
+    }
+
+    /// Puts the next folder above before the name, marks such as a leading dot dropped; whether there is one and it fits.
+    fn lengthen(&mut self, folders: &[String], segments: usize) -> bool {
+        while self.above > 0 {
+            self.above -= 1;
+            let folder = &folders[self.above];
+            if folder == SKILLS {
+                continue;
+            }
+            let longer =
+                name::respell(folder).and_then(|parent| SkillName::parse(&format!("{parent}/{}", self.name)).ok());
+            if let Some(longer) = longer.filter(|longer| count_segments(longer) <= segments) {
+                self.name = longer;
+                return true;
+            }
+        }
+        false
+    }
+}
+
+fn count_segments(name: &SkillName) -> usize {
+    name.as_str().split('/').count()
 }
 
 fn own_name(found: &Found<'_>) -> Result<SkillName> {
     match found.folder.last().map(|folder| SkillName::parse(folder)) {
-        Some(Ok(folder)) if !is_checkout(folder.as_str()) && folder.as_str() != "skills" => Ok(folder),
+        Some(Ok(folder)) if !is_checkout(folder.as_str()) && folder.as_str() != SKILLS => Ok(folder),
         _ => SkillName::parse(found.in_frontmatter),
     }
 }
@@ -66,27 +144,35 @@ fn is_checkout(folder: &str) -> bool {
     folder.ends_with("-main") || folder.ends_with("-master")
 }
 
-fn below_its_parent(own: &SkillName, folder: &[String]) -> Option<SkillName> {
-    let parent = folder.iter().rev().nth(own.as_str().split('/').count()).and_then(|parent| name::respell(parent))?;
-    SkillName::parse(&format!("{parent}/{}", own.as_str())).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(found: &[(&str, &str)]) -> Vec<String> {
+    /// The names of skills at these folders, the third of each being what is in it.
+    fn names_of(found: &[(&str, &str, u8)]) -> Vec<String> {
         let folders: Vec<Vec<String>> = found
             .iter()
-            .map(|(path, _)| path.split('/').filter(|s| !s.is_empty()).map(str::to_owned).collect())
+            .map(|(path, ..)| path.split('/').filter(|s| !s.is_empty()).map(str::to_owned).collect())
             .collect();
-        let found: Vec<Found<'_>> =
-            folders.iter().zip(found).map(|(folder, (_, name))| Found { folder, in_frontmatter: name }).collect();
-        name_all(&found).into_iter().map(|n| n.map_or_else(|e| e.to_string(), |n| n.as_str().to_owned())).collect()
+        let found: Vec<Found<'_>> = folders
+            .iter()
+            .zip(found)
+            .map(|(folder, (_, name, text))| Found { folder, in_frontmatter: name, digest: [*text; 32] })
+            .collect();
+        let shown = |named: Result<Named>| match named {
+            Ok(Named::As(name)) => name.as_str().to_owned(),
+            Ok(Named::SameAs(index)) => format!("same as {index}"),
+            Err(error) => error.to_string(),
+        };
+        name_all(&found, 4).into_iter().map(shown).collect()
+    }
+
+    fn names(paths: &[&str]) -> Vec<String> {
+        names_of(&paths.iter().zip(0..).map(|(path, text)| (*path, "x", text)).collect::<Vec<_>>())
     }
 
     fn name(path: &str, in_frontmatter: &str) -> String {
-        names(&[(path, in_frontmatter)]).remove(0)
+        names_of(&[(path, in_frontmatter, 0)]).remove(0)
     }
 
     #[test]
@@ -120,11 +206,32 @@ mod tests {
     }
 
     #[test]
-    fn equal_names_are_told_apart_by_the_folder_above() {
+    fn different_skills_of_one_name_are_told_apart_by_the_folder_above() {
         assert_eq!(
-            names(&[("one+skills/github", "github"), ("two+skills/github", "github"), ("two+skills/gitlab", "gitlab")]),
+            names(&["one+skills/github", "two+skills/github", "two+skills/gitlab"]),
             ["one-skills/github", "two-skills/github", "gitlab"]
         );
-        assert_eq!(names(&[("", "github"), ("", "github")]), ["github", "github"]);
+        assert_eq!(names(&[".claude/skills/foo", ".agents/skills/foo"]), ["claude/foo", "agents/foo"]);
+        assert_eq!(names(&["a/skills/foo", "b/skills/foo"]), ["a/foo", "b/foo"]);
+        assert_eq!(names(&["skills/foo", "m/skills/foo"]), ["foo", "m/foo"]);
+        assert_eq!(names(&["x/a/skills/foo", "y/a/skills/foo"]), ["x/a/foo", "y/a/foo"]);
+        assert_eq!(names(&["a/skills/foo", "b/skills/foo", "a/foo"]), ["a/foo", "b/foo", "a/foo"]);
+        assert_eq!(names(&["", ""]), ["x", "x"], "nothing is left to tell them apart by");
+    }
+
+    #[test]
+    fn the_same_skill_is_taken_once() {
+        let found = [(".agents/skills/foo", "foo", 1), (".claude/skills/foo", "foo", 1), ("b/skills/foo", "foo", 2)];
+        assert_eq!(names_of(&found), ["agents/foo", "same as 0", "b/foo"]);
+        assert_eq!(names_of(&found[..2]), ["foo", "same as 0"]);
+        assert_eq!(names_of(&[("a/foo", "foo", 1), ("b/foo", "foo", 1)]), ["a/foo", "b/foo"]);
+    }
+
+    #[test]
+    fn a_prefix_leaves_less_room() {
+        let folder: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+        let found = [Found { folder: &folder, in_frontmatter: "d", digest: [0; 32] }];
+        let named = name_all(&found, 3).remove(0).unwrap();
+        assert_eq!(named, Named::As(SkillName::parse("b/c/d").unwrap()));
     }
 }

@@ -44,7 +44,8 @@ fn read_entries<R: Read>(mut archive: Archive<R>, collector: &mut Collector<'_>)
             }
             // Comments on the archive as a whole; git writes its commit there.
             EntryType::XGlobalHeader => {}
-            _ => return Err(path::bad(&raw_path, "is not a plain file: links and devices are not taken")),
+            EntryType::Symlink | EntryType::Link => collector.leave_out_link(&raw_path)?,
+            _ => return Err(path::bad(&raw_path, "is not a plain file: devices and pipes are not taken")),
         }
     }
     nothing_follows(archive.into_inner())

@@ -18,6 +18,7 @@ const MAX_END_RECORDS: usize = 16;
 const TYPE_MASK: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;
+const LINK: u32 = 0o120_000;
 
 pub(super) fn read(bytes: &[u8], collector: &mut Collector<'_>) -> Result<()> {
     count_records(bytes, collector)?;
@@ -32,6 +33,10 @@ pub(super) fn read(bytes: &[u8], collector: &mut Collector<'_>) -> Result<()> {
         collector.count_record()?;
         let record = archive.by_index_data(index).map_err(|_| damaged())?;
         check_kind(&record)?;
+        if is_link(&record) {
+            collector.leave_out_link(record.name_raw())?;
+            continue;
+        }
         if record.is_dir() {
             collector.add_folder(record.name_raw())?;
             continue;
@@ -55,14 +60,21 @@ fn count_records(bytes: &[u8], collector: &Collector<'_>) -> Result<()> {
     if count(&END_RECORDS) > MAX_END_RECORDS { Err(damaged()) } else { Ok(()) }
 }
 
+fn kind_of(record: &ZipFileEntry<'_>) -> u32 {
+    record.unix_mode().map_or(0, |mode| mode & TYPE_MASK)
+}
+
+fn is_link(record: &ZipFileEntry<'_>) -> bool {
+    record.is_symlink() || kind_of(record) == LINK
+}
+
 fn check_kind(record: &ZipFileEntry<'_>) -> Result<()> {
     let raw_path = record.name_raw();
     if record.encrypted() {
         return Err(path::bad(raw_path, "is encrypted"));
     }
-    let kind = record.unix_mode().map_or(0, |mode| mode & TYPE_MASK);
-    if record.is_symlink() || ![0, REGULAR, FOLDER].contains(&kind) {
-        return Err(path::bad(raw_path, "is not a plain file: links and devices are not taken"));
+    if !is_link(record) && ![0, REGULAR, FOLDER].contains(&kind_of(record)) {
+        return Err(path::bad(raw_path, "is not a plain file: devices and pipes are not taken"));
     }
     if record.is_dir() && record.size() > 0 {
         return Err(damaged());

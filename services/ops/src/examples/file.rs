@@ -81,23 +81,20 @@ pub(crate) fn write_lines(examples: Vec<(String, String)>) -> Result<Option<Entr
     Ok((!bytes.is_empty()).then(|| Entry { path: EXAMPLES_FILE.to_owned(), bytes }))
 }
 
-/// Sets the files of examples apart: at the archive's top, or in the one folder around everything. In a skill's folder it is
-/// one of the skill's files.
+/// Sets the files of examples apart, as [`is_apart`] tells them.
 pub fn set_apart(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
-    let is_skill = |folder: &str| {
-        let document = format!("{folder}/skill.md");
-        entries.iter().any(|entry| entry.path.to_lowercase() == document.to_lowercase())
-    };
-    let is_examples: Vec<bool> = entries
-        .iter()
-        .map(|entry| match entry.path.split_once('/') {
-            None => entry.path == EXAMPLES_FILE,
-            Some((folder, file)) => file == EXAMPLES_FILE && !is_skill(folder),
-        })
-        .collect();
-    let (apart, rest): (Vec<_>, Vec<_>) = entries.into_iter().zip(is_examples).partition(|(_, apart)| *apart);
-    let entries = |list: Vec<(Entry, bool)>| list.into_iter().map(|(entry, _)| entry).collect();
-    (entries(apart), entries(rest))
+    let paths: Vec<String> = entries.iter().map(|entry| entry.path.to_lowercase()).collect();
+    let is_skill = |folder: &str| paths.contains(&format!("{folder}/skill.md").to_lowercase());
+    entries.into_iter().partition(|entry| is_apart(&entry.path, is_skill))
+}
+
+/// Whether a path is that of a file of examples: at the archive's top, or in the one folder around everything. In a
+/// skill's folder it is one of the skill's files.
+pub fn is_apart(path: &str, is_skill: impl Fn(&str) -> bool) -> bool {
+    match path.split_once('/') {
+        None => path == EXAMPLES_FILE,
+        Some((folder, file)) => file == EXAMPLES_FILE && !is_skill(folder),
+    }
 }
 
 /// A file of examples, read.

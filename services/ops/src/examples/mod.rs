@@ -7,7 +7,7 @@ mod learn;
 mod list;
 
 pub use delete::{delete_example, delete_examples};
-pub use file::{EXAMPLES_FILE, ImportedExamples, RefusedLine, set_apart};
+pub use file::{EXAMPLES_FILE, ImportedExamples, RefusedLine, is_apart, set_apart};
 pub use list::{ExampleView, list_examples};
 
 pub(crate) use file::{ReadLines, import_lines, read_lines, write_lines};

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use knowhow_domain::resource::FOLDERS;
 use knowhow_domain::{Error, Limits, Result, Scope, SkillDocument, SkillName};
 use knowhow_store::{Principal, TenantTx, examples, skills};
 use serde::{Deserialize, Serialize};
@@ -98,6 +99,7 @@ async fn collect(app: &App, principal: &Principal, with_examples: bool) -> Resul
         };
         for skill in batch {
             let folder = folder(&skill.name, &placed);
+            placed.insert(skill.name.clone());
             placed.extend(skill.resources.iter().map(|r| format!("{}/{}", skill.name, r.path)));
             for resource in &skill.resources {
                 let bytes = files.get(&resource.digest).cloned().ok_or_else(|| Error::internal("a file is missing"))?;
@@ -114,13 +116,23 @@ async fn collect(app: &App, principal: &Principal, with_examples: bool) -> Resul
 }
 
 /// The skill's name is its folder. An import takes what follows the first folder named `skills`, so a name that has
-/// such a segment is put below one; and apart from the rest, where a skill above has files in the very folder.
+/// such a segment is put below one; and apart from the rest, where a skill above has files in the very folder, or would
+/// take it for one of its own files.
 fn folder(name: &str, placed: &BTreeSet<String>) -> String {
     let below = format!("{name}/");
-    if placed.range(below.clone()..).next().is_some_and(|path| path.starts_with(&below)) {
+    let among_files = placed.range(below.clone()..).next().is_some_and(|path| path.starts_with(&below));
+    if among_files || is_enclosed(name, placed) {
         return format!("apart/skills/{name}");
     }
     if name.split('/').any(|segment| segment == "skills") { format!("skills/{name}") } else { name.to_owned() }
+}
+
+/// Whether the folder would be the `references` or the like of a skill that was placed.
+fn is_enclosed(name: &str, placed: &BTreeSet<String>) -> bool {
+    name.match_indices('/').any(|(end, _)| {
+        let next = name[end + 1..].split('/').next().unwrap_or_default();
+        FOLDERS.contains(&next) && placed.contains(&name[..end])
+    })
 }
 
 /// A SKILL.md in the strict form, under the name that its folder has. Other files stay as they are.

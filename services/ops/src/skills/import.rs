@@ -2,85 +2,21 @@
 
 use std::collections::HashSet;
 
-use knowhow_domain::{
-    Error, FieldError, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest,
-};
+use knowhow_domain::limits::SEGMENTS;
+use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest};
 use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::apply::{Applied, Origin, Proposal, apply};
-use crate::archive::{self, Entry, Folder, Found};
-use crate::examples::{self, EXAMPLES_FILE, ImportedExamples, ReadLines};
+use super::import_report::{ImportOutcome, ImportReport, Imported};
+use super::unpack::{Unpacked, Upload, Uploaded, unpack};
+use crate::archive::{self, Found, Named};
+use crate::examples::{self, ImportedExamples, ReadLines};
 use crate::{App, Call, compute};
 
 /// Skills of one import that one person waits for; with more it is bulk.
 const FEW: usize = 16;
-
-/// A file as it was uploaded.
-pub struct Upload {
-    /// What the client calls it.
-    pub file_name: String,
-    /// SKILL.md text, zip, tar or tar.gz.
-    pub bytes: Vec<u8>,
-}
-
-/// What became of an import.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
-pub struct ImportReport {
-    /// One for each skill found, in the order of paths.
-    pub items: Vec<Imported>,
-    /// New skills.
-    pub created: usize,
-    /// Skills with a new version.
-    pub updated: usize,
-    /// Skills that were there already, byte for byte.
-    pub unchanged: usize,
-    /// Skills that were refused.
-    pub failed: usize,
-    /// Files that belong to no skill.
-    pub strays: Vec<String>,
-    /// What became of `knowhow-examples.jsonl`, which an export adds where it is asked to.
-    #[serde(default)]
-    pub examples: ImportedExamples,
-}
-
-/// What became of one skill.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Imported {
-    /// Where its SKILL.md was.
-    #[schema(example = "mcp/email/SKILL.md")]
-    pub path: String,
-    /// The name it has now.
-    pub name: Option<String>,
-    /// How it went.
-    pub outcome: ImportOutcome,
-    /// Its version now.
-    pub version: Option<i32>,
-    /// Its frontmatter was not valid YAML and was quoted, as `fix=true` asks.
-    pub fixed: bool,
-    /// Why it was refused: the problem's slug.
-    pub code: Option<String>,
-    /// Why it was refused, and what to do.
-    pub detail: Option<String>,
-    /// The findings, one by one.
-    pub errors: Vec<FieldError>,
-}
-
-/// How one skill went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ImportOutcome {
-    /// A new skill.
-    Created,
-    /// A new version.
-    Updated,
-    /// There already, byte for byte.
-    Unchanged,
-    /// Refused.
-    Failed,
-}
 
 /// Imports everything in `uploads`.
 ///
@@ -97,26 +33,31 @@ pub async fn import_skills(
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
     let limits = app.limits.clone();
-    let (skills, strays, examples) = compute(move || {
-        let Unpacked { skills, strays, examples } = unpack(uploads)?;
-        Ok((name_and_read(&limits, skills, fix), strays, examples.iter().map(examples::read_lines).collect::<Vec<_>>()))
+    let (skills, rest, examples) = compute(move || {
+        let Unpacked { skills, strays, left_out, examples } = unpack(uploads)?;
+        let examples: Vec<_> = examples.iter().map(examples::read_lines).collect();
+        Ok((name_and_read(&limits, skills, fix), (strays, left_out), examples))
     })
     .await?;
-    let mut report = ImportReport { strays, ..ImportReport::default() };
+    let mut report = ImportReport { strays: rest.0, left_out: rest.1, ..ImportReport::default() };
     let mut names = HashSet::new();
     let is_bulk = skills.len() > FEW;
     for (index, (path, skill)) in skills.into_iter().enumerate() {
         let call = part_of(call, index);
         let imported = match skill {
-            Ok((name, _)) if !names.insert(name.clone()) => Err(duplicate(&name)),
-            Ok((name, skill)) => {
+            Ok(Readied::Taken(name, _)) if !names.insert(name.clone()) => Err(duplicate(&name)),
+            Ok(Readied::Taken(name, skill)) => {
                 let origin = Origin::new(principal, &call, ChangeKind::Import, Source::Import);
                 let origin = if is_bulk { origin.in_bulk() } else { origin };
-                import(app, &origin, &name, &skill).await
+                import(app, &origin, &name, &skill).await.map(|done| done.told(&path, &skill))
+            }
+            Ok(Readied::SameAs(other)) => {
+                let item = Imported::at(path.clone(), ImportOutcome::Duplicate);
+                Ok(Imported { same_as: Some(other), ..item })
             }
             Err(refusal) => Err(refusal),
         };
-        report.add(path, imported)?;
+        report.push(imported.or_else(|refusal| refused(path, refusal))?);
     }
     report.examples = import_examples(app, principal, call, examples).await?;
     Ok(report)
@@ -146,81 +87,83 @@ async fn import_examples(
     Ok(sum)
 }
 
-#[derive(Default)]
-struct Unpacked {
-    skills: Vec<Folder>,
-    strays: Vec<String>,
-    examples: Vec<Entry>,
-}
-
-fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
-    let mut all = Unpacked::default();
-    // What one archive may hold is what all of them together may hold: many small ones are no way around it.
-    let mut left = archive::Limits::default();
-    for upload in uploads {
-        if archive::is_archive(&upload.bytes) {
-            let entries = archive::read(&upload.bytes, &left)?;
-            left.entries -= entries.len();
-            left.total_bytes -= entries.iter().map(|e| e.bytes.len() as u64).sum::<u64>();
-            let (examples, entries) = examples::set_apart(entries);
-            let grouped = archive::group(entries);
-            all.examples.extend(examples);
-            all.skills.extend(grouped.skills);
-            all.strays.extend(grouped.strays);
-        } else if upload.file_name.rsplit('/').next() == Some(EXAMPLES_FILE) {
-            all.examples.push(Entry { path: upload.file_name, bytes: upload.bytes });
-        } else {
-            let path = upload.file_name;
-            all.skills.push(Folder { path, folder: Vec::new(), skill_md: upload.bytes, resources: Vec::new() });
-        }
-    }
-    Ok(all)
-}
-
 /// A skill that can be written.
 struct Readable {
     folder: Vec<String>,
     document: SkillDocument,
     /// `None` for a lone SKILL.md, which leaves the resources of an existing skill alone.
     resources: Option<Vec<(ResourceEntry, Vec<u8>)>>,
-    fixed: bool,
+    fixes: Vec<String>,
+}
+
+/// What is to be done with a skill that can be read.
+enum Readied {
+    Taken(SkillName, Box<Readable>),
+    /// The same as the one at that path.
+    SameAs(String),
 }
 
 /// Reads every skill, and names those that can be read, together.
-fn name_and_read(limits: &Limits, folders: Vec<Folder>, fix: bool) -> Vec<(String, Result<(SkillName, Readable)>)> {
-    let read: Vec<_> = folders.into_iter().map(|folder| (folder.path.clone(), read(limits, folder, fix))).collect();
-    let readable = read.iter().filter_map(|(_, skill)| skill.as_ref().ok());
+fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, fix: bool) -> Vec<(String, Result<Readied>)> {
+    let read: Vec<_> = skills.into_iter().map(|skill| (skill.folder.path.clone(), read(limits, skill, fix))).collect();
+    let readable: Vec<(&str, &Readable)> =
+        read.iter().filter_map(|(path, skill)| Some((path.as_str(), skill.as_ref().ok()?))).collect();
     let found: Vec<Found<'_>> = readable
-        .map(|skill| Found { folder: &skill.folder, in_frontmatter: skill.document.name_in_frontmatter() })
+        .iter()
+        .map(|(_, skill)| Found {
+            folder: &skill.folder,
+            in_frontmatter: skill.document.name_in_frontmatter(),
+            digest: skill.digest(),
+        })
         .collect();
-    let mut names = archive::name_all(&found).into_iter();
+    let paths: Vec<String> = readable.iter().map(|(path, _)| (*path).to_owned()).collect();
+    let mut names = archive::name_all(&found, SEGMENTS).into_iter();
     read.into_iter()
         .map(|(path, skill)| {
-            let named = skill.and_then(|skill| match names.next() {
-                Some(name) => Ok((name?, skill)),
+            let readied = skill.and_then(|skill| match names.next() {
+                Some(Ok(Named::As(name))) => Ok(Readied::Taken(name, Box::new(skill))),
+                Some(Ok(Named::SameAs(index))) => Ok(Readied::SameAs(paths[index].clone())),
+                Some(Err(refusal)) => Err(refusal),
                 None => Err(Error::internal("a name for each skill")),
             });
-            (path, named)
+            (path, readied)
         })
         .collect()
 }
 
-fn read(limits: &Limits, folder: Folder, fix: bool) -> Result<Readable> {
+fn read(limits: &Limits, skill: Uploaded, fix: bool) -> Result<Readable> {
+    let Uploaded { folder, missing } = skill;
+    if let Some(file) = missing {
+        return Err(Error::invalid("/file", format!("'{}' {}", file.path, file.detail)));
+    }
     let lone = folder.folder.is_empty() && folder.resources.is_empty();
     let raw = String::from_utf8(folder.skill_md).map_err(|e| {
         Error::invalid("/skill_md", format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
     })?;
-    let (document, fixed) = match SkillDocument::parse_named(&raw, limits) {
-        Ok(document) => (document, false),
-        Err(refusal) if fix => {
-            let quoted = SkillDocument::fix(&raw).ok_or(refusal)?;
-            (SkillDocument::parse_named(&quoted, limits)?, true)
-        }
-        Err(refusal) => return Err(refusal),
-    };
+    let (document, fixes) = read_document(limits, &raw, folder.folder.last().map(String::as_str), fix)?;
     let resources =
         folder.resources.into_iter().map(|(path, bytes)| resource(&path, bytes)).collect::<Result<Vec<_>>>()?;
-    Ok(Readable { folder: folder.folder, document, resources: (!lone).then_some(resources), fixed })
+    Ok(Readable { folder: folder.folder, document, resources: (!lone).then_some(resources), fixes })
+}
+
+/// The document, mended where that is asked for; else the refusal says that it could be.
+fn read_document(limits: &Limits, raw: &str, folder: Option<&str>, fix: bool) -> Result<(SkillDocument, Vec<String>)> {
+    let refusal = match SkillDocument::parse_named(raw, limits) {
+        Ok(document) => return Ok((document, Vec::new())),
+        Err(refusal) => refusal,
+    };
+    let Some(mended) = SkillDocument::mend(raw, folder) else { return Err(refusal) };
+    let document = SkillDocument::parse_named(&mended.text, limits);
+    match (fix, document, refusal) {
+        (true, document, _) => Ok((document?, mended.what)),
+        (false, Ok(_), Error::Invalid(mut findings)) => {
+            if let Some(first) = findings.first_mut() {
+                first.detail.push_str("; fix=true mends it");
+            }
+            Err(Error::Invalid(findings))
+        }
+        (false, _, refusal) => Err(refusal),
+    }
 }
 
 fn resource(path: &str, bytes: Vec<u8>) -> Result<(ResourceEntry, Vec<u8>)> {
@@ -240,7 +183,6 @@ struct Done {
     name: String,
     outcome: ImportOutcome,
     version: i32,
-    fixed: bool,
 }
 
 async fn import(app: &App, origin: &Origin<'_>, name: &SkillName, skill: &Readable) -> Result<Done> {
@@ -255,7 +197,7 @@ async fn import(app: &App, origin: &Origin<'_>, name: &SkillName, skill: &Readab
                 Ok(Some(skill.proposal(name, current)))
             })
             .await?;
-            Ok(Done::of(applied, skill.fixed))
+            Ok(Done::of(applied))
         })
         .await?;
     origin.commit(app, tx).await?;
@@ -263,6 +205,12 @@ async fn import(app: &App, origin: &Origin<'_>, name: &SkillName, skill: &Readab
 }
 
 impl Readable {
+    /// The identity of all its files.
+    fn digest(&self) -> [u8; 32] {
+        let entries: Vec<ResourceEntry> = self.resources.iter().flatten().map(|(entry, _)| entry.clone()).collect();
+        manifest::state_digest(&self.document.digest(), &entries)
+    }
+
     fn proposal(&self, name: &SkillName, current: Option<&Locked>) -> Proposal {
         let (resources, new_files) = match (&self.resources, current) {
             (Some(resources), _) => resources.iter().cloned().unzip(),
@@ -274,53 +222,40 @@ impl Readable {
 }
 
 impl Done {
-    fn of(applied: Applied, fixed: bool) -> Self {
+    fn of(applied: Applied) -> Self {
         let outcome = match (applied.created, applied.unchanged) {
             (true, _) => ImportOutcome::Created,
             (false, true) => ImportOutcome::Unchanged,
             (false, false) => ImportOutcome::Updated,
         };
-        Self { name: applied.skill.name, outcome, version: applied.skill.version, fixed }
+        Self { name: applied.skill.name, outcome, version: applied.skill.version }
+    }
+
+    fn told(self, path: &str, skill: &Readable) -> Imported {
+        Imported {
+            name: Some(self.name),
+            version: Some(self.version),
+            fixed: !skill.fixes.is_empty(),
+            fixes: skill.fixes.clone(),
+            ..Imported::at(path.to_owned(), self.outcome)
+        }
     }
 }
 
 fn duplicate(name: &SkillName) -> Error {
-    let detail = format!("another file of this import is '{name}' too; rename one of them");
+    let detail = format!("another skill of this import is '{name}' too and differs; rename the folder of one of them");
     Error::Conflict { code: "duplicate-name", detail }
 }
 
-impl ImportReport {
-    fn add(&mut self, path: String, imported: Result<Done>) -> Result<()> {
-        let item = match imported {
-            Ok(done) => Imported {
-                path,
-                name: Some(done.name),
-                outcome: done.outcome,
-                version: Some(done.version),
-                fixed: done.fixed,
-                code: None,
-                detail: None,
-                errors: Vec::new(),
-            },
-            Err(stop @ (Error::Unavailable(_) | Error::Internal(_) | Error::IdempotencyMismatch)) => return Err(stop),
-            Err(refusal) => Imported {
-                path,
-                name: None,
-                outcome: ImportOutcome::Failed,
-                version: None,
-                fixed: false,
-                code: Some(refusal.code().to_owned()),
-                detail: Some(refusal.to_string()),
-                errors: if let Error::Invalid(findings) = refusal { findings } else { Vec::new() },
-            },
-        };
-        match item.outcome {
-            ImportOutcome::Created => self.created += 1,
-            ImportOutcome::Updated => self.updated += 1,
-            ImportOutcome::Unchanged => self.unchanged += 1,
-            ImportOutcome::Failed => self.failed += 1,
-        }
-        self.items.push(item);
-        Ok(())
+/// The item of a refused skill. What is not the skill's fault stops the import.
+fn refused(path: String, refusal: Error) -> Result<Imported> {
+    if matches!(refusal, Error::Unavailable(_) | Error::Internal(_) | Error::IdempotencyMismatch) {
+        return Err(refusal);
     }
+    Ok(Imported {
+        code: Some(refusal.code().to_owned()),
+        detail: Some(refusal.to_string()),
+        errors: if let Error::Invalid(findings) = refusal { findings } else { Vec::new() },
+        ..Imported::at(path, ImportOutcome::Failed)
+    })
 }

@@ -1,10 +1,12 @@
 //! What can be done with skills.
 
 mod apply;
+mod check_import;
 mod delete;
 mod export;
 mod fields;
 mod import;
+mod import_report;
 mod list;
 mod load;
 pub(crate) mod lookup;
@@ -14,14 +16,17 @@ mod publish;
 mod resources;
 mod save;
 mod sync_starters;
+mod unpack;
 mod used;
 mod versions;
 mod view;
 
+pub use check_import::{CheckImport, CheckedImport, CheckedSkill, MOST_CHECKED, SkillDigest, SkillState, check_import};
 pub use delete::{DeleteSkill, Deleted, delete_skill};
 pub use export::{ExportQuery, Exported, Format, export_skills};
 pub use fields::{PutFields, put_fields};
-pub use import::{ImportOutcome, ImportReport, Imported, Upload, import_skills};
+pub use import::import_skills;
+pub use import_report::{ImportOutcome, ImportReport, Imported, LeftOutFile};
 pub use list::{ListSkills, list_skills};
 pub use load::{File, load_skill, read_skill_md};
 pub use patch::{PatchSkill, Patched, patch_skill};
@@ -32,6 +37,7 @@ pub use publish::{
 pub use resources::{delete_resource, get_resource, put_resource};
 pub use save::{SaveSkill, Saved, save_skill};
 pub use sync_starters::sync_starters;
+pub use unpack::{ENCLOSED, Upload};
 pub use used::{Counted, Outcome, ReportUse, report_use};
 pub use versions::{Diff, Rollback, Version, VersionDetail, diff_versions, get_version, list_versions, rollback_skill};
 pub use view::{IndexItem, LoadedSkill, SavedSkill, Similar, Skill, SummaryBy};

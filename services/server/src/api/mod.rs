@@ -15,6 +15,7 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(health::check_health)
         .service(health::check_readiness)
         .service(metadata::get_resource_metadata)
+        .service(skills::check_import)
         .service(skills::import_skills)
         .service(skills::export_skills)
         .service(skills::report_use)

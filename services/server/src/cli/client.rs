@@ -1,8 +1,11 @@
 //! The command line as a client of a running service.
 
-use anyhow::{Context, Result, bail};
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
 use clap::Args;
-use reqwest::{Client, RequestBuilder, Response};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
 /// Which service, and as whom.
@@ -13,34 +16,126 @@ pub(super) struct Remote {
     url: String,
     /// A JWT or an API key
     #[arg(long, env = "KNOWHOW_TOKEN", hide_env_values = true)]
-    token: String,
+    token: Option<String>,
     /// With an API key: the user to act for, by external id
     #[arg(long, env = "KNOWHOW_USER")]
     user: Option<String>,
 }
 
-impl Remote {
-    pub(super) fn client(&self) -> Result<Client> {
-        Client::builder().build().context("cannot set up an HTTP client")
-    }
+/// A service with the caller's credentials.
+pub(super) struct Service {
+    client: Client,
+    url: String,
+    token: String,
+    user: Option<String>,
+}
 
-    /// A request with the caller's credentials.
-    pub(super) fn send_as(&self, request: impl Fn(String) -> RequestBuilder, path: &str) -> RequestBuilder {
-        let request = request(format!("{}{path}", self.url.trim_end_matches('/'))).bearer_auth(&self.token);
+/// What the service refuses, or that it is out of reach.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// `None` where there was no answer.
+    pub(super) status: Option<StatusCode>,
+    /// The problem's slug, e.g. `quota-exceeded`.
+    pub(super) code: String,
+    /// What is wrong.
+    pub(super) detail: String,
+}
+
+/// How often a busy service is asked again.
+const ATTEMPTS: usize = 4;
+/// Longest wait before that.
+const LONGEST_WAIT: Duration = Duration::from_secs(15);
+
+impl Remote {
+    /// Sets up the client; nothing is sent yet.
+    pub(super) fn connect(&self) -> Result<Service> {
+        let token = self.token.clone().filter(|token| !token.is_empty()).context(
+            "no credential: set KNOWHOW_TOKEN (or give --token) to a JWT or an API key; after `make run`, \
+             `source data/dev.env` sets it",
+        )?;
+        // Files are packed between requests, longer than a service keeps an idle connection: none is used twice.
+        let client = Client::builder().pool_max_idle_per_host(0).build().context("cannot set up an HTTP client")?;
+        let url = self.url.trim_end_matches('/').to_owned();
+        Ok(Service { client, url, token, user: self.user.clone() })
+    }
+}
+
+impl Service {
+    /// A request as the caller.
+    pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token);
         match &self.user {
             Some(user) => request.header("Knowhow-User", user),
             None => request,
         }
     }
+
+    /// Sends what `make` makes, again where the service is too busy just now.
+    ///
+    /// # Errors
+    /// What the service says is wrong, or that it is out of reach.
+    pub(super) async fn send(&self, make: impl Fn(&Self) -> RequestBuilder) -> Result<Response, Refusal> {
+        let mut attempt = 1;
+        loop {
+            let response = make(self).send().await.map_err(|error| Refusal::unreachable(&self.url, &error))?;
+            if response.status().is_success() {
+                return Ok(response);
+            }
+            let wait = wait_of(&response);
+            let refusal = Refusal::of(response).await;
+            if attempt == ATTEMPTS || !refusal.is_passing() {
+                return Err(refusal);
+            }
+            attempt += 1;
+            tokio::time::sleep(wait).await;
+        }
+    }
 }
 
-/// The answer, or what the service says is wrong.
-pub(super) async fn answered(request: RequestBuilder) -> Result<Response> {
-    let response = request.send().await.context("the service cannot be reached")?;
-    let status = response.status();
-    if status.is_success() {
-        return Ok(response);
-    }
-    let problem: Value = response.json().await.unwrap_or_default();
-    bail!("{status}: {}", problem["detail"].as_str().unwrap_or("no detail given"))
+fn wait_of(response: &Response) -> Duration {
+    let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+    Duration::from_secs(header.unwrap_or(1)).min(LONGEST_WAIT)
 }
+
+impl Refusal {
+    fn unreachable(url: &str, error: &reqwest::Error) -> Self {
+        let cause = std::error::Error::source(error).map(|cause| format!(" ({cause})")).unwrap_or_default();
+        let detail = format!("the service at {url} cannot be reached{cause}");
+        Self { status: None, code: String::new(), detail }
+    }
+
+    /// An answer that is not what it should be.
+    pub(super) fn unreadable(error: reqwest::Error) -> Self {
+        Self { status: None, code: String::new(), detail: format!("the answer cannot be read: {error}") }
+    }
+
+    async fn of(response: Response) -> Self {
+        let status = response.status();
+        let problem: Value = response.json().await.unwrap_or_default();
+        let text = |member: &str| problem[member].as_str().unwrap_or_default().to_owned();
+        let code = text("type").trim_start_matches("/problems/").to_owned();
+        let detail = Some(text("detail")).filter(|detail| !detail.is_empty());
+        Self { status: Some(status), code, detail: detail.unwrap_or_else(|| "no detail given".to_owned()) }
+    }
+
+    /// Whether it may be otherwise in a moment; a full quota is not.
+    fn is_passing(&self) -> bool {
+        matches!(self.code.as_str(), "rate-limited" | "unavailable")
+    }
+
+    /// Whether it is about what was sent, so that other things may be sent still.
+    pub(super) fn is_about_the_content(&self) -> bool {
+        matches!(self.status, Some(StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY))
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.status {
+            Some(status) => write!(f, "{status}: {}", self.detail),
+            None => f.write_str(&self.detail),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}

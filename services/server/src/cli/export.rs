@@ -1,19 +1,22 @@
 //! `knowhow export`.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::client::{Remote, answered};
+use reqwest::Method;
+
+use super::client::Remote;
 
 /// Exports all skills of a user into one archive.
 #[derive(Args)]
 pub(super) struct Export {
     #[command(flatten)]
     remote: Remote,
-    /// Where to write; `.tar.gz` and `.tgz` choose that format, anything else is a zip
+    /// Where to write, `-` for standard output; `.tar.gz` and `.tgz` choose that format, anything else is a zip
     #[arg(long, short, default_value = "skills.zip", value_name = "FILE")]
     output: PathBuf,
     /// In the strict form of agentskills.io
@@ -28,10 +31,15 @@ impl Export {
     pub(super) async fn run(self) -> Result<ExitCode> {
         let name = self.output.to_string_lossy();
         let format = if name.ends_with(".tar.gz") || name.ends_with(".tgz") { "tar.gz" } else { "zip" };
-        let client = self.remote.client()?;
+        let service = self.remote.connect()?;
         let Self { strict, examples, .. } = &self;
         let path = format!("/v1/skills/export?format={format}&strict={strict}&examples={examples}");
-        let bytes = answered(self.remote.send_as(|url| client.get(url), &path)).await?.bytes().await?;
+        let bytes = service.send(|service| service.request(Method::GET, &path)).await?.bytes().await?;
+        if self.output == Path::new("-") {
+            let mut output = std::io::stdout().lock();
+            output.write_all(&bytes).and_then(|()| output.flush()).context("cannot write to standard output")?;
+            return Ok(ExitCode::SUCCESS);
+        }
         // Whole or not at all: a broken write must not replace an earlier export.
         let part = self.output.with_extension("part");
         std::fs::write(&part, &bytes)

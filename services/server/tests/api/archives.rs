@@ -60,8 +60,8 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
         ("backslash", tar(&files(&["p/SKILL.md", "p\\..\\x"]))),
         ("drive", tar(&files(&["p/SKILL.md", "C:/x"]))),
         ("control", tar(&files(&["p/SKILL.md", "p/a\u{1b}b"]))),
-        ("a link", tar(&[("p/SKILL.md", EntryType::Regular, SKILL), ("p/x", EntryType::Symlink, b"/etc/passwd")])),
-        ("a hard link", tar(&[("p/SKILL.md", EntryType::Regular, SKILL), ("p/x", EntryType::Link, b"p/SKILL.md")])),
+        ("a link that climbs", tar(&[("p/SKILL.md", EntryType::Regular, SKILL), ("../x", EntryType::Symlink, b"x")])),
+        ("a link twice", tar(&[("p/x", EntryType::Regular, SKILL), ("p/x", EntryType::Symlink, b"/etc/passwd")])),
         ("a device", tar(&[("p/SKILL.md", EntryType::Regular, SKILL), ("p/x", EntryType::Char, b"")])),
         ("a pipe", tar(&[("p/SKILL.md", EntryType::Regular, SKILL), ("p/x", EntryType::Fifo, b"")])),
         ("twice", tar(&files(&["p/SKILL.md", "p/a", "p/a"]))),
@@ -90,7 +90,8 @@ async fn none_is_opened_and_nothing_is_written() {
     let World { alice, .. } = &World::new().await;
     for (what, bytes) in hostile() {
         let answer = alice.send(Method::POST, "/v1/skills/import").files(&[("x", &bytes)]).await;
-        if what == "in itself" && answer.status == 200 {
+        if ["in itself", "packed too tightly"].contains(&what) {
+            answer.ok(200);
             assert_eq!(answer.json()["failed"], 1, "{what}: {answer}");
             continue;
         }

@@ -69,7 +69,7 @@ async fn three_hundred_skills_go_in_and_come_out() {
     let count = source.len();
     assert!(count >= 300, "{count}");
     let said = command("import", &[folder.to_str().unwrap()], alice);
-    assert_eq!(said, format!("{count} created, 0 updated, 0 unchanged, 0 refused\n"));
+    assert!(said.ends_with(&format!("{count} created, 0 updated, 0 unchanged, 0 refused\n")), "{said}");
     let archive = scratch("skills.zip");
     command("export", &["--output", archive.to_str().unwrap()], alice);
     let exported: Files = unzip(&std::fs::read(&archive).unwrap()).into_iter().collect();

@@ -69,7 +69,10 @@ async fn a_bad_skill_stops_no_other() {
         ("README.md", b"stray"),
     ]);
     let report = import(alice, &[("skills.zip", &archive), ("SKILL.md", &skill_md("lone"))]).await;
-    assert_eq!(members(&report), ["created", "examples", "failed", "items", "strays", "unchanged", "updated"]);
+    assert_eq!(
+        members(&report),
+        ["created", "duplicates", "examples", "failed", "items", "left_out", "strays", "unchanged", "updated"]
+    );
     assert_eq!(
         (&report["created"], &report["failed"], &report["strays"]),
         (&json!(2), &json!(2), &json!(["README.md"]))
@@ -157,8 +160,10 @@ async fn a_lone_file_leaves_resources_alone_and_doubles_are_named() {
     let changed = [skill_md("p"), b"more\n".to_vec()].concat();
     assert_eq!(import(alice, &[("SKILL.md", &changed)]).await["updated"], 1);
     assert_eq!(pluck(&alice.peek("p").await["resources"], "path"), ["references/a.md"]);
-    let report = import(alice, &[("1.md", &skill_md("q")), ("2.md", &skill_md("q"))]).await;
+    let other = [skill_md("q"), b"more\n".to_vec()].concat();
+    let report = import(alice, &[("1.md", &skill_md("q")), ("2.md", &other), ("3.md", &skill_md("q"))]).await;
     assert_eq!((&report["created"], &report["items"][1]["code"]), (&json!(1), &json!("duplicate-name")));
+    assert_eq!((&report["duplicates"], &report["items"][2]["same_as"]), (&json!(1), &json!("1.md")));
     import(alice, &[("x.zip", &zip(&[("p/SKILL.md", &skill_md("p"))]))]).await;
     assert_eq!(alice.peek("p").await["resources"], json!([]));
 }

@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 65] = [
+const GOLDEN: [(&str, [u16; 6]); 66] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -38,6 +38,7 @@ const GOLDEN: [(&str, [u16; 6]); 65] = [
     ("report_use", [401, 401, 404, 404, 404, 200]),
     ("match_skills", [401, 401, 200, 200, 200, 200]),
     ("suggest_skills", [401, 401, 200, 200, 200, 200]),
+    ("check_import", [401, 401, 200, 200, 200, 200]),
     ("import_skills", [401, 401, 200, 200, 200, 403]),
     ("export_skills", [401, 401, 200, 200, 200, 200]),
     ("open_session", [401, 401, 200, 200, 200, 403]),
@@ -125,6 +126,8 @@ fn walk(names: &Names) -> Vec<Step> {
     let edit = json!({"edits": [{"old_string": "First", "new_string": "Stolen"}]});
     let issuer = json!({"iss": "https://mine.example", "algorithm": "HS256", "secret": "s".repeat(40)});
     let file = "/resources/references/a.md";
+    // Of a skill that the caller does not have there is nothing to compare with.
+    let digests = json!({"skills": [{"name": "mcp/plan", "digest": "0".repeat(64)}]});
     let (get, post, put, patch, delete) = (Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE);
     let mut steps = vec![
         ("check_health", get.clone(), "/healthz".to_owned(), Body::None),
@@ -150,6 +153,7 @@ fn walk(names: &Names) -> Vec<Step> {
         ("report_use", post.clone(), "/v1/skills/used".to_owned(), Body::Json(json!({"skill": names.skill}))),
         ("match_skills", post.clone(), "/v1/skills/match".to_owned(), Body::Json(json!({"message": "use mcp/plan"}))),
         ("suggest_skills", get.clone(), "/v1/skills/suggest?context=plan%20this".to_owned(), Body::None),
+        ("check_import", post.clone(), "/v1/skills/import/check".to_owned(), Body::Json(digests)),
         ("import_skills", post.clone(), "/v1/skills/import".to_owned(), Body::Form),
         ("export_skills", get.clone(), "/v1/skills/export".to_owned(), Body::None),
     ];

@@ -2,6 +2,7 @@
 
 mod archive;
 mod catalogue;
+mod compare;
 mod list;
 mod load;
 mod lock;
@@ -13,6 +14,7 @@ pub use catalogue::{
     Body, CatalogueRow, CatalogueRows, Claims, Revisions, find_revisions, list_catalogue, list_claims, list_cosines,
     list_last_uses, read_bodies,
 };
+pub use compare::{Compared, compare};
 pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
 pub use lock::{Exported, Locked, find, list_for_export, lock, read_files};

@@ -8,9 +8,9 @@ mod zips;
 
 use knowhow_domain::Error;
 
-use super::{Entry, Limits, read};
+use super::{Entry, Limits, Unpacked, read};
 
-/// The reason why an archive is refused.
+/// The reason why an archive is refused, or why the only file of it is left out.
 fn refused(bytes: &[u8]) -> String {
     refused_within(bytes, &Limits::default())
 }
@@ -18,12 +18,13 @@ fn refused(bytes: &[u8]) -> String {
 fn refused_within(bytes: &[u8], limits: &Limits) -> String {
     match read(bytes, limits) {
         Err(error @ (Error::Invalid(_) | Error::TooLarge { .. })) => error.to_string(),
-        other => panic!("should be refused: {:?}", other.map(|entries| entries.len())),
+        Ok(Unpacked { entries, left_out }) if entries.is_empty() && left_out.len() == 1 => left_out[0].detail.clone(),
+        other => panic!("should be refused: {:?}", other.map(|unpacked| unpacked.entries.len())),
     }
 }
 
 fn unpacked(bytes: &[u8]) -> Vec<(String, usize)> {
-    let entries = read(bytes, &Limits::default()).unwrap();
+    let entries = read(bytes, &Limits::default()).unwrap().entries;
     entries.into_iter().map(|entry| (entry.path, entry.bytes.len())).collect()
 }
 

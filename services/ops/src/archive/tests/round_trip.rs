@@ -23,7 +23,7 @@ fn both_formats_bring_everything_back_sorted() {
     let mut expected = some_skills();
     expected.sort_by(|a, b| a.path.cmp(&b.path));
     for archive in [zip(&some_skills()).unwrap(), tar_gz(&some_skills()).unwrap()] {
-        assert_eq!(read(&archive, &Limits::default()).unwrap(), expected);
+        assert_eq!(read(&archive, &Limits::default()).unwrap().entries, expected);
     }
 }
 
@@ -41,6 +41,16 @@ fn a_path_that_occurs_twice_is_not_written() {
     assert!(zip(&[entry("a", b"1"), entry("a", b"2")]).is_err());
 }
 
+#[test]
+fn what_packs_very_well_is_still_read() {
+    let entries = vec![entry("p/SKILL.md", b"---\nname: p\n---\n"), entry("p/assets/zeros", &vec![0; 1_000_000])];
+    let mut sorted = entries.clone();
+    sorted.sort_by(|a, b| a.path.cmp(&b.path));
+    for archive in [zip(&entries).unwrap(), tar_gz(&entries).unwrap()] {
+        assert_eq!(read(&archive, &Limits::default()).unwrap().entries, sorted);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -49,9 +59,9 @@ proptest! {
         files in btree_map("[a-z]{1,8}(/[a-z]{9,12}){0,3}\\.md", vec(any::<u8>(), 0..2000), 0..20),
     ) {
         let entries: Vec<Entry> = files.iter().map(|(path, bytes)| entry(path, &[b"x", &bytes[..]].concat())).collect();
-        prop_assert_eq!(&read(&zip(&entries).unwrap(), &Limits::default()).unwrap(), &entries);
+        prop_assert_eq!(&read(&zip(&entries).unwrap(), &Limits::default()).unwrap().entries, &entries);
         if !entries.is_empty() {
-            prop_assert_eq!(&read(&tar_gz(&entries).unwrap(), &Limits::default()).unwrap(), &entries);
+            prop_assert_eq!(&read(&tar_gz(&entries).unwrap(), &Limits::default()).unwrap().entries, &entries);
         }
     }
 

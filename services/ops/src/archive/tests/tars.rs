@@ -18,8 +18,19 @@ fn an_honest_one_is_read() {
 }
 
 #[test]
-fn links_devices_and_sparse_files_are_refused() {
-    for kind in *b"123469DMNSVZ?" {
+fn links_are_left_out() {
+    for kind in *b"12" {
+        let archive = gzip(&tar(&[tar_record(kind, b"a", 0, b""), tar_file("b", b"x")]));
+        let unpacked = read(&archive, &Limits::default()).unwrap();
+        assert_eq!((unpacked.entries, unpacked.left_out[0].path.as_str()), (vec![entry("b", b"x")], "a"));
+        assert!(!unpacked.left_out[0].is_missed);
+        assert!(refused(&tar(&[tar_record(kind, b"../a", 0, b"")])).contains("climbs"));
+    }
+}
+
+#[test]
+fn devices_and_sparse_files_are_refused() {
+    for kind in *b"3469DMNSVZ?" {
         let reason = refused(&tar(&[tar_record(kind, b"a", 0, b"")]));
         assert!(reason.contains("not a plain file") || reason.contains("damaged"), "{}: {reason}", char::from(kind));
     }

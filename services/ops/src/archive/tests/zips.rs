@@ -28,6 +28,16 @@ fn bombs_are_refused() {
 }
 
 #[test]
+fn a_bomb_stops_no_other_file_and_still_counts() {
+    let bomb = |name: &str| ZipRecord::deflated(name, &vec![0; 8_000_000]);
+    let good = ZipRecord::stored("good", b"x");
+    let unpacked = read(&zip(&[bomb("a"), good.clone()]), &Limits::default()).unwrap();
+    assert_eq!(unpacked.entries, [entry("good", b"x")]);
+    assert_eq!((unpacked.left_out[0].path.as_str(), unpacked.left_out[0].is_missed), ("a", true));
+    assert!(refused(&zip(&[bomb("a"), bomb("b"), bomb("c"), good])).contains("at most 20971520 bytes"));
+}
+
+#[test]
 fn sizes_are_counted_not_believed() {
     let honest = ZipRecord::deflated("a", &noise(100_000));
     for size in [0, 10, 99_999, 100_001, u32::MAX - 1] {
@@ -74,8 +84,15 @@ fn headers_that_disagree_are_refused() {
 }
 
 #[test]
-fn links_devices_and_encryption_are_refused() {
-    for kind in [0o120_000, 0o060_000, 0o020_000, 0o010_000, 0o140_000] {
+fn links_are_left_out() {
+    let link = ZipRecord { attributes: (0o120_000 | 0o777) << 16, ..ZipRecord::stored("a", b"/etc/passwd") };
+    let unpacked = read(&zip(&[link, ZipRecord::stored("b", b"x")]), &Limits::default()).unwrap();
+    assert_eq!((unpacked.entries, unpacked.left_out[0].path.as_str()), (vec![entry("b", b"x")], "a"));
+}
+
+#[test]
+fn devices_and_encryption_are_refused() {
+    for kind in [0o060_000, 0o020_000, 0o010_000, 0o140_000] {
         let record = ZipRecord { attributes: (kind | 0o777) << 16, ..ZipRecord::stored("a", b"/etc/passwd") };
         assert!(refused(&zip(&[record])).contains("not a plain file"), "{kind:o}");
     }
@@ -110,7 +127,7 @@ fn too_many_are_refused_at_once() {
     let folders: Vec<ZipRecord> = (0..10_000).map(|n| ZipRecord::stored(format!("d{n}/"), b"")).collect();
     assert!(refused(&zip(&folders)).contains("too many"));
     let limits = Limits { entries: 3, ..Limits::default() };
-    assert_eq!(read(&files(3), &limits).unwrap().len(), 3);
+    assert_eq!(read(&files(3), &limits).unwrap().entries.len(), 3);
     assert!(refused_within(&files(4), &limits).contains("at most 3"));
 }
 

@@ -7,12 +7,12 @@ use actix_web::{HttpRequest, HttpResponse, get, post};
 use futures_util::TryStreamExt;
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::App;
-use knowhow_ops::skills::{self, ExportQuery, ImportReport, Upload};
+use knowhow_ops::skills::{self, CheckImport, CheckedImport, ExportQuery, ImportReport, Upload};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::http::{
-    ApiError, CallerHeaders, CallerProblems, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
+    ApiError, CallerHeaders, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
 };
 
 /// Packed; what comes out of an archive has its own limits.
@@ -24,7 +24,8 @@ const UPLOADS: usize = 500;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ImportQuery {
-    /// Quote frontmatter values that are invalid YAML for want of quotes.
+    /// Mend frontmatter that other hosts let pass: values that want quotes, a missing name (the folder's is taken), a
+    /// description that is too long (cut at a sentence, the whole is kept under `metadata`).
     fix: Option<bool>,
 }
 
@@ -60,6 +61,26 @@ pub(crate) async fn import_skills(
     let fix = query.fix.unwrap_or_default();
     let report = skills::import_skills(&app, &caller.principal, &caller.call, uploads, fix).await?;
     Ok(json(StatusCode::OK, &report))
+}
+
+/// Check which skills an import would change
+///
+/// Compares digests with the user's own skills, so that an import need send only what is new or changed. Changes
+/// nothing, and promises nothing: the import compares again. Takes 2,000 skills at most.
+#[utoipa::path(
+    operation_id = "check_import",
+    tag = "exchange",
+    params(CallerHeaders),
+    request_body = CheckImport,
+    responses((status = 200, description = "Each skill compared", body = CheckedImport), WriteProblems)
+)]
+#[post("/v1/skills/import/check")]
+pub(crate) async fn check_import(
+    app: Data<App>,
+    caller: UserCaller,
+    body: JsonBody<CheckImport>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &skills::check_import(&app, &caller.principal, &body.0).await?))
 }
 
 async fn read_uploads(mut form: Multipart) -> Result<Vec<Upload>> {

@@ -1,0 +1,115 @@
+//! What became of an import, skill by skill.
+
+use knowhow_domain::FieldError;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::examples::ImportedExamples;
+
+/// What became of an import.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+pub struct ImportReport {
+    /// One for each skill found, in the order of paths.
+    pub items: Vec<Imported>,
+    /// New skills.
+    pub created: usize,
+    /// Skills with a new version.
+    pub updated: usize,
+    /// Skills that were there already, byte for byte.
+    pub unchanged: usize,
+    /// Skills that are the same as another one of this import.
+    pub duplicates: usize,
+    /// Skills that were refused.
+    pub failed: usize,
+    /// Files that belong to no skill.
+    pub strays: Vec<String>,
+    /// Files that were not taken, such as links.
+    pub left_out: Vec<LeftOutFile>,
+    /// What became of `knowhow-examples.jsonl`, which an export adds where it is asked to.
+    #[serde(default)]
+    pub examples: ImportedExamples,
+}
+
+/// A file that was not taken.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct LeftOutFile {
+    /// Where it was.
+    #[schema(example = "mcp/email/references/shared.md")]
+    pub path: String,
+    /// Why.
+    pub detail: String,
+}
+
+/// What became of one skill.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Imported {
+    /// Where its SKILL.md was.
+    #[schema(example = "mcp/email/SKILL.md")]
+    pub path: String,
+    /// The name it has now.
+    pub name: Option<String>,
+    /// How it went.
+    pub outcome: ImportOutcome,
+    /// Its version now.
+    pub version: Option<i32>,
+    /// Its frontmatter was mended, as `fix=true` asks.
+    pub fixed: bool,
+    /// What was mended, one sentence each.
+    pub fixes: Vec<String>,
+    /// Of a duplicate: where the one was that was taken.
+    pub same_as: Option<String>,
+    /// Why it was refused: the problem's slug.
+    pub code: Option<String>,
+    /// Why it was refused, and what to do.
+    pub detail: Option<String>,
+    /// The findings, one by one.
+    pub errors: Vec<FieldError>,
+}
+
+/// How one skill went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportOutcome {
+    /// A new skill.
+    Created,
+    /// A new version.
+    Updated,
+    /// There already, byte for byte.
+    Unchanged,
+    /// The same as another one of this import, which is taken.
+    Duplicate,
+    /// Refused.
+    Failed,
+}
+
+impl Imported {
+    /// One of that outcome, about which nothing else is known yet.
+    pub(super) fn at(path: String, outcome: ImportOutcome) -> Self {
+        Self {
+            path,
+            name: None,
+            outcome,
+            version: None,
+            fixed: false,
+            fixes: Vec::new(),
+            same_as: None,
+            code: None,
+            detail: None,
+            errors: Vec::new(),
+        }
+    }
+}
+
+impl ImportReport {
+    /// Takes in what became of a skill.
+    pub(super) fn push(&mut self, item: Imported) {
+        match item.outcome {
+            ImportOutcome::Created => self.created += 1,
+            ImportOutcome::Updated => self.updated += 1,
+            ImportOutcome::Unchanged => self.unchanged += 1,
+            ImportOutcome::Duplicate => self.duplicates += 1,
+            ImportOutcome::Failed => self.failed += 1,
+        }
+        self.items.push(item);
+    }
+}

@@ -1,0 +1,138 @@
+//! Hermes: `~/.hermes` with `skills/<category>/<skill>/SKILL.md`, `memories/` and `SOUL.md`.
+//!
+//! Facts of NousResearch/hermes-agent: `agent/skill_utils.py` passes over `.archive`, `.hub` and a skill's own
+//! `references`, `templates`, `assets`, `scripts`, and keeps an organisation's skills below `skills/_org`;
+//! `tools/memory_tool.py` keeps `memories/MEMORY.md` and `memories/USER.md`, both in every prompt.
+
+use super::{Found, Listing, is_skill_file, up_to};
+
+const MARKS: [&str; 7] = [
+    "memories/MEMORY.md",
+    "memories/USER.md",
+    "skills/.hub/",
+    "skills/.bundled_manifest",
+    "skills/.usage.json",
+    ".hub/",
+    ".bundled_manifest",
+];
+
+pub(super) fn is_it(listing: &Listing) -> bool {
+    listing.name == ".hermes" || MARKS.iter().any(|mark| listing.has_below(mark))
+}
+
+pub(super) fn read(listing: &Listing) -> Found {
+    let mut found = Found::default();
+    // The user may name the home, or the folder of skills itself.
+    let home = if listing.has_below("skills/") { "skills/" } else { "" };
+    let mut kept = Vec::new();
+    for path in listing.paths() {
+        let Some(inner) = path.strip_prefix(home) else {
+            elsewhere(&mut found, path);
+            continue;
+        };
+        match inner.split('/').position(|segment| segment.starts_with('.')) {
+            Some(place) if is_skill_file(path) => {
+                let folder = up_to(path, home.matches('/').count() + place);
+                found.leave_out(&folder, "is hidden or archived: Hermes does not offer it either");
+            }
+            None if inner.starts_with("_org/") => {
+                found.leave_out(&format!("{home}_org"), "belongs to the organisation, who can import it for all");
+            }
+            None => kept.push(path),
+            Some(_) => {}
+        }
+    }
+    for stray in found.take_skills(&kept) {
+        if stray.ends_with("/DESCRIPTION.md") {
+            found.leave_out(
+                &stray,
+                "describes a category; Knowhow has its name, which the names of its skills begin with",
+            );
+        }
+    }
+    found.take_memories(listing, "memories/MEMORY.md", &["hermes"]);
+    found.take_memories(listing, "memories/USER.md", &["hermes", "user"]);
+    found.take_soul(listing, "SOUL.md");
+    found
+}
+
+/// What lies beside the user's skills.
+fn elsewhere(found: &mut Found, path: &str) {
+    if let Some(rest) = path.strip_prefix("profiles/") {
+        let profile = rest.split('/').next().unwrap_or_default();
+        found.leave_out(&format!("profiles/{profile}"), "is a profile of its own; import it by itself");
+    } else if is_skill_file(path) {
+        // The program itself is installed here, with all the skills it could offer.
+        found.leave_out(&up_to(path, 0), "holds skills of Hermes itself, not yours");
+    } else if matches!(path, "config.yaml" | ".env" | "auth.json" | "state.db") {
+        found.leave_out(path, "holds settings, secrets or sessions");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, Memory};
+    use super::*;
+
+    fn home() -> Listing {
+        Listing::with(
+            ".hermes",
+            &[
+                ("skills/devops/DESCRIPTION.md", "---\ndescription: Ships.\n---\n"),
+                ("skills/devops/deploy/SKILL.md", ""),
+                ("skills/devops/deploy/references/old/SKILL.md", ""),
+                ("skills/.archive/gone/SKILL.md", ""),
+                ("skills/.archive/lost/SKILL.md", ""),
+                ("skills/_org/acme/theirs/SKILL.md", ""),
+                ("hermes-agent/skills/apple/notes/SKILL.md", ""),
+                ("profiles/work/skills/x/SKILL.md", ""),
+                ("memories/MEMORY.md", "Uses \u{a7} 5 of the law\n\u{a7}\nDeploys on Fridays\nand on Mondays"),
+                ("memories/USER.md", "Called Sam"),
+                ("SOUL.md", "Be brief.\n"),
+                ("state.db", ""),
+            ],
+        )
+    }
+
+    #[test]
+    fn a_home_is_told_by_its_marks() {
+        assert_eq!(Kind::of(&home()), Kind::Hermes);
+        assert_eq!(Kind::of(&Listing::with("backup", &[("memories/USER.md", "x")])), Kind::Hermes);
+        assert_eq!(Kind::of(&Listing::with("skills", &[(".hub/lock.json", ""), ("a/SKILL.md", "")])), Kind::Hermes);
+    }
+
+    #[test]
+    fn skills_memories_and_soul_are_taken_and_the_rest_is_told() {
+        let found = read(&home());
+        let [skill] = &found.skills[..] else { panic!("{:?}", found.skills) };
+        assert_eq!(skill.folder, ["skills", "devops", "deploy"]);
+        let memory = |path: &str, content: &str, tags: &[&str]| Memory {
+            path: path.to_owned(),
+            content: content.to_owned(),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            core: true,
+        };
+        assert_eq!(
+            found.memories,
+            [
+                memory("memories/MEMORY.md", "Uses \u{a7} 5 of the law", &["hermes"]),
+                memory("memories/MEMORY.md", "Deploys on Fridays\nand on Mondays", &["hermes"]),
+                memory("memories/USER.md", "Called Sam", &["hermes", "user"]),
+            ]
+        );
+        assert_eq!(found.soul.unwrap().text, "Be brief.");
+        let left: Vec<&str> = found.left_out.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(
+            left,
+            [
+                "hermes-agent",
+                "profiles/work",
+                "skills/.archive",
+                "skills/_org",
+                "state.db",
+                "skills/devops/deploy/references/old/SKILL.md",
+                "skills/devops/DESCRIPTION.md",
+            ]
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! Any folder with SKILL.md files: a repository, a marketplace, an export.
+
+use super::{Found, Listing, is_skill_file, up_to};
+
+/// Where hosts put skills that their user has thrown away.
+const THROWN_AWAY: [&str; 4] = [".archive", ".archived", ".trash", ".deleted"];
+
+pub(super) fn read(listing: &Listing) -> Found {
+    let mut found = Found::default();
+    let (thrown_away, kept): (Vec<&str>, Vec<&str>) =
+        listing.paths().into_iter().partition(|path| thrown_away_at(path).is_some());
+    found.take_skills(&kept);
+    for path in thrown_away.into_iter().filter(|path| is_skill_file(path)) {
+        if let Some(place) = thrown_away_at(path) {
+            found.leave_out(&up_to(path, place), "holds archived skills");
+        }
+    }
+    found
+}
+
+/// Which segment of a path says that it was thrown away.
+pub(super) fn thrown_away_at(path: &str) -> Option<usize> {
+    path.split('/').position(|segment| THROWN_AWAY.contains(&segment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Kind;
+    use super::*;
+
+    #[test]
+    fn archived_skills_are_left_out_and_told_once() {
+        let listing = Listing::with(
+            "repo",
+            &[
+                (".curated/a/SKILL.md", ""),
+                ("skills/.archive/b/SKILL.md", ""),
+                ("skills/.archive/c/SKILL.md", ""),
+                ("README.md", ""),
+            ],
+        );
+        assert_eq!(Kind::of(&listing), Kind::Plain);
+        let found = read(&listing);
+        assert_eq!(found.skills.iter().map(|skill| skill.path.as_str()).collect::<Vec<_>>(), [".curated/a/SKILL.md"]);
+        assert_eq!(found.left_out.len(), 1);
+        assert_eq!(found.left_out[0].path, "skills/.archive");
+    }
+}

@@ -1,0 +1,155 @@
+//! RockBot: each skill is a JSON file.
+//!
+//! Facts of MarimerLLC/rockbot: `docs/skills.md` and `FileSkillStore.cs` keep a skill at `skills/{name}.json` (`name`,
+//! `summary`, `content`, `seeAlso`) and its files in `skills/{name}.resources/`; `FileMemoryStore.cs` keeps memories as
+//! JSON (`content`, `category`, `tags`) below `memory/`; the agent's `soul.md` lies beside them.
+
+use knowhow_domain::{FieldEdits, Limits, SkillDocument, SkillName, name};
+use serde::Deserialize;
+
+use super::{Found, Listing, Memory, Skill};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct JsonSkill {
+    name: String,
+    #[serde(default)]
+    summary: String,
+    content: String,
+    #[serde(default)]
+    see_also: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct JsonMemory {
+    content: String,
+    #[serde(default)]
+    category: Option<String>,
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+}
+
+/// Files that are read to see whether one is a skill.
+const LOOKED_AT: usize = 50;
+
+pub(super) fn is_it(listing: &Listing) -> bool {
+    let paths = listing.paths();
+    let has_documents = paths.iter().any(|path| super::is_skill_file(path));
+    let mut candidates = paths.into_iter().filter(|path| is_skill(path, home(listing))).take(LOOKED_AT);
+    !has_documents && candidates.any(|path| parse(listing, path).is_ok())
+}
+
+pub(super) fn read(listing: &Listing) -> Found {
+    let mut found = Found::default();
+    let home = home(listing);
+    for path in listing.paths() {
+        if is_skill(path, home) {
+            match parse(listing, path).and_then(|skill| skill_of(listing, path, skill)) {
+                Ok(skill) => found.skills.push(skill),
+                Err(reason) => found.refuse(path, &reason),
+            }
+        } else if path.starts_with("memory/") && path.ends_with(".json") {
+            match listing.text(path).and_then(|text| memory_of(path, &text)) {
+                Ok(memory) => found.memories.push(memory),
+                Err(reason) => found.leave_out(path, &reason),
+            }
+        } else if path.ends_with("directives.md") {
+            found.leave_out(path, "is for the host's own prompt");
+        } else if let Some(folder) =
+            ["skill-usage/", "conversations/"].into_iter().find(|folder| path.starts_with(folder))
+        {
+            found.leave_out(folder, "holds logs");
+        }
+    }
+    found.take_soul(listing, "soul.md");
+    found
+}
+
+/// Where the skills are: the user may name the agent's folder, or that of the skills itself.
+fn home(listing: &Listing) -> &'static str {
+    if listing.has_below("skills/") { "skills/" } else { "" }
+}
+
+fn is_skill(path: &str, home: &str) -> bool {
+    let is_resource = path.split('/').any(|segment| segment.ends_with(".resources"));
+    path.starts_with(home) && path.ends_with(".json") && !is_resource && !path.starts_with("memory/")
+}
+
+fn parse(listing: &Listing, path: &str) -> Result<JsonSkill, String> {
+    let text = listing.text(path)?;
+    serde_json::from_str(&text).map_err(|error| format!("is no skill of RockBot: {error}"))
+}
+
+fn skill_of(listing: &Listing, path: &str, skill: JsonSkill) -> Result<Skill, String> {
+    let spelled: Option<Vec<String>> = skill.name.split('/').map(name::respell).collect();
+    let name = spelled.map(|segments| segments.join("/")).unwrap_or_else(|| skill.name.clone());
+    let name = SkillName::parse(&name).map_err(|error| error.to_string())?;
+    let heading = skill.content.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty());
+    let description = Some(skill.summary.trim()).filter(|summary| !summary.is_empty()).or(heading);
+    let edits = FieldEdits {
+        description: description.map(str::to_owned),
+        see_also: skill.see_also.filter(|names| !names.is_empty()),
+        ..FieldEdits::default()
+    };
+    let limits = Limits { body_bytes: usize::MAX, ..Limits::default() };
+    let document = SkillDocument::compose(&name, &edits, &skill.content, &limits).map_err(|error| error.to_string())?;
+    let folder = format!("{}.resources/", path.trim_end_matches(".json"));
+    let files = listing.paths().into_iter().filter(|path| path.starts_with(&folder));
+    Ok(Skill {
+        path: path.to_owned(),
+        folder: std::iter::once("skills").chain(name.as_str().split('/')).map(str::to_owned).collect(),
+        made: Some(document.raw().to_owned()),
+        resources: files.map(|path| (format!("resources/{}", &path[folder.len()..]), path.to_owned())).collect(),
+    })
+}
+
+fn memory_of(path: &str, text: &str) -> Result<Memory, String> {
+    let memory: JsonMemory = serde_json::from_str(text).map_err(|_| "is no memory of RockBot".to_owned())?;
+    let tags = memory.tags.unwrap_or_default().into_iter().chain(memory.category).collect();
+    Ok(Memory { path: path.to_owned(), content: memory.content.trim().to_owned(), tags, core: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Kind;
+    use super::*;
+
+    #[test]
+    fn json_skills_and_memories_are_read() {
+        let email = r##"{"name": "mcp/email", "summary": "Send email", "content": "# Email\n\n1. Write it.\n",
+            "createdAt": "2026-01-01T00:00:00Z", "seeAlso": ["mcp/calendar"]}"##;
+        let bare = r##"{"name": "Plan_Trip", "summary": "", "content": "# Plan trips\n\nGo."}"##;
+        let listing = Listing::with(
+            "agent",
+            &[
+                ("skills/mcp/email.json", email),
+                ("skills/mcp/email.resources/form.json", "{}"),
+                ("skills/trip.json", bare),
+                ("skills/broken.json", "{"),
+                (
+                    "memory/user-preferences/1.json",
+                    r#"{"id": "1", "content": "Likes tea", "category": "user", "tags": ["a"]}"#,
+                ),
+                ("soul.md", "Be Rocky."),
+                ("directives.md", "x"),
+            ],
+        );
+        assert_eq!(Kind::of(&listing), Kind::Rockbot);
+        let found = read(&listing);
+        let [first, second] = &found.skills[..] else { panic!("{:?}", found.skills) };
+        assert_eq!(first.folder, ["skills", "mcp", "email"]);
+        assert_eq!(
+            first.resources,
+            [("resources/form.json".to_owned(), "skills/mcp/email.resources/form.json".to_owned())]
+        );
+        let document = SkillDocument::parse(first.made.as_deref().unwrap(), &Limits::default()).unwrap();
+        assert_eq!((document.fields().description.as_str(), document.fields().see_also.len()), ("Send email", 1));
+        assert_eq!(document.content(), "# Email\n\n1. Write it.\n");
+        assert_eq!(second.folder, ["skills", "plan-trip"]);
+        assert!(second.made.as_deref().unwrap().contains("description: Plan trips"));
+        assert_eq!(found.memories[0].tags, ["a", "user"]);
+        assert_eq!(found.refused[0].path, "skills/broken.json");
+        assert_eq!(found.soul.unwrap().text, "Be Rocky.");
+        assert_eq!(found.left_out[0].path, "directives.md");
+    }
+}

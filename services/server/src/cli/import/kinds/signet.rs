@@ -1,0 +1,63 @@
+//! Signet: `~/.agents` with `agent.yaml`, identity files and `skills/`.
+//!
+//! Facts of Signet-AI/signetai: the README has the layout (`agent.yaml`, SOUL.md, a generated MEMORY.md, `memory/` with
+//! a database, `.secrets/`); `docs/SKILLS.md` says that a skill with `builtin: true` is Signet's own, and works with its
+//! daemon alone.
+
+use super::workspace::Workspace;
+use super::{Found, Listing, Skill};
+
+pub(super) fn is_it(listing: &Listing) -> bool {
+    listing.has("agent.yaml") || listing.has("memory/memories.db")
+}
+
+pub(super) fn read(listing: &Listing) -> Found {
+    let reads_skills_from = |folder: &str| folder == "skills";
+    let workspace = Workspace { host: "Signet", base: "", memory: "MEMORY.md", notes: "memory/", reads_skills_from };
+    let mut found = workspace.read(listing);
+    let (built_in, skills): (Vec<Skill>, Vec<Skill>) =
+        std::mem::take(&mut found.skills).into_iter().partition(|skill| is_built_in(listing, &skill.path));
+    found.skills = skills;
+    for skill in built_in {
+        found.leave_out(&skill.path, "is one of Signet's own: it works with Signet's daemon alone");
+    }
+    if listing.has_below(".secrets/") {
+        found.leave_out(".secrets", "holds secrets");
+    }
+    found
+}
+
+fn is_built_in(listing: &Listing, path: &str) -> bool {
+    let text = listing.text(path).unwrap_or_default();
+    let frontmatter = text.lines().skip(1).take_while(|line| line.trim_end() != "---");
+    frontmatter.filter_map(|line| line.strip_prefix("builtin:")).any(|value| value.trim() == "true")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Kind;
+    use super::*;
+
+    #[test]
+    fn its_own_skills_stay_behind() {
+        let own = "---\nname: recall\ndescription: d\nbuiltin: true\n---\nbuiltin: true\n";
+        let mine = "---\nname: mine\ndescription: d\nbuiltin: false\n---\nbuiltin: true\n";
+        let listing = Listing::with(
+            ".agents",
+            &[
+                ("agent.yaml", ""),
+                ("skills/recall/SKILL.md", own),
+                ("skills/mine/SKILL.md", mine),
+                ("MEMORY.md", "Prefers bun"),
+                ("memory/memories.db", ""),
+                (".secrets/key", ""),
+            ],
+        );
+        assert_eq!(Kind::of(&listing), Kind::Signet);
+        let found = read(&listing);
+        assert_eq!(found.skills.iter().map(|skill| skill.path.as_str()).collect::<Vec<_>>(), ["skills/mine/SKILL.md"]);
+        assert_eq!(found.memories.len(), 1);
+        let left: Vec<&str> = found.left_out.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(left, ["memory", "skills/recall/SKILL.md", ".secrets"]);
+    }
+}

@@ -1,0 +1,173 @@
+//! `knowhow import`: a folder or an archive of skills, or the home of another agent, into a running service.
+//!
+//! `listing` and `walk` look at files, `kinds` says what they are, `plan` names them, `upload` and `personal` send them,
+//! `report` tells what became of them.
+
+mod kinds;
+mod listing;
+mod notes;
+mod personal;
+mod plan;
+mod report;
+mod upload;
+mod walk;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use knowhow_domain::SkillName;
+use knowhow_ops::examples::{ImportedExamples, is_apart};
+
+use self::kinds::{Found, Kind, Skill};
+use self::listing::{LeftOut, Listing};
+use self::personal::Personal;
+use self::plan::{Options, Plan, plan};
+use self::report::{Entry, Outcome, Report};
+use self::upload::{Upload, send_examples};
+use super::client::{Refusal, Remote, Service};
+
+/// Imports skills.
+#[derive(Args)]
+pub(super) struct Import {
+    /// A folder that has skills anywhere below it, the home of an agent, a SKILL.md, a zip, a tar or a tar.gz
+    source: PathBuf,
+    #[command(flatten)]
+    remote: Remote,
+    /// Whose folder it is; told by its marks where it is not given
+    #[arg(long, value_name = "KIND")]
+    from: Option<Kind>,
+    /// A namespace to put before every name
+    #[arg(long, value_name = "NS")]
+    prefix: Option<String>,
+    /// Mend frontmatter: values that want quotes, a missing name, a description that is too long
+    #[arg(long)]
+    fix: bool,
+    /// Replace the user's soul with the folder's, if both have one
+    #[arg(long)]
+    replace_soul: bool,
+    /// Say what would happen, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON document with an entry for each skill
+    #[arg(long)]
+    json: bool,
+    /// Name every skill, also the unchanged ones
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+impl Import {
+    pub(super) async fn run(self) -> Result<ExitCode> {
+        let prefix = self.prefix.as_deref().map(SkillName::parse).transpose().context("--prefix")?;
+        let service = self.remote.connect()?;
+        let listing = self.list()?;
+        let kind = self.from.unwrap_or_else(|| Kind::of(&listing));
+        let mut found = kind.read(&listing);
+        let examples = take_examples(&listing, &mut found);
+        let is_empty = found.skills.is_empty() && found.memories.is_empty() && found.soul.is_none();
+        if is_empty && examples.is_empty() && found.refused.is_empty() {
+            bail!("nothing to import in {}: {}", self.source.display(), what_was_looked_for(kind));
+        }
+        let shown = |path: &str| listing.shown(path);
+        let left_out = listing.left_out.iter().chain(&found.left_out);
+        let mut report = Report {
+            source: self.source.display().to_string(),
+            kind,
+            is_dry: self.dry_run,
+            skills: found.refused.iter().map(|file| Entry::refused(&shown(&file.path), &file.reason)).collect(),
+            memories: Vec::new(),
+            soul: None,
+            examples: ImportedExamples::default(),
+            left_out: left_out.map(|file| LeftOut { path: shown(&file.path), reason: file.reason.clone() }).collect(),
+            stopped: None,
+        };
+        let skills = std::mem::take(&mut found.skills);
+        let plan = plan(&listing, skills, &Options { fix: self.fix, prefix });
+        let outcome = self.send(&service, (&listing, &found), (plan, examples), &mut report).await;
+        report.stopped = outcome.err().map(|refusal| refusal.to_string());
+        self.print(&report)
+    }
+
+    /// Lists the source. An archive of a home has that folder around everything, and the marks of the home are in it.
+    fn list(&self) -> Result<Listing> {
+        let listing = Listing::of(&self.source)?;
+        let is_known = self.from == Some(Kind::Plain) || Kind::of(&listing) != Kind::Plain;
+        if self.source.is_dir() || is_known {
+            return Ok(listing);
+        }
+        let within = listing.into_only_folder();
+        // The folders around a plain skill are part of its name.
+        if self.from.is_some() || Kind::of(&within) != Kind::Plain { Ok(within) } else { Listing::of(&self.source) }
+    }
+
+    async fn send(
+        &self,
+        service: &Service,
+        (listing, found): (&Listing, &Found),
+        (plan, examples): (Plan, Vec<String>),
+        report: &mut Report,
+    ) -> Result<(), Refusal> {
+        let shown = |path: &str| listing.shown(path);
+        report.skills.extend(plan.settled);
+        let mut upload = Upload::new(service, &shown, self.dry_run);
+        let outcome = upload.run(plan.ready).await;
+        report.skills.append(&mut upload.entries);
+        report.skills.sort_by(|a, b| a.path.cmp(&b.path));
+        let personal = Personal { service, shown: &shown, is_dry: self.dry_run };
+        let outcome = match outcome {
+            Ok(()) => personal.send_memories(&found.memories, &mut report.memories).await,
+            stopped => stopped,
+        };
+        for memory in &found.memories[report.memories.len()..] {
+            report.memories.push(Entry::new(&shown(&memory.path), Outcome::NotSent));
+        }
+        report.soul = found.soul.as_ref().map(|soul| Entry::new(&shown(&soul.path), Outcome::NotSent));
+        outcome?;
+        if let Some(soul) = &found.soul {
+            report.soul = Some(personal.send_soul(soul, self.replace_soul).await?);
+        }
+        for path in examples.iter().filter(|_| !self.dry_run) {
+            let bytes = listing.read(path).map_err(|detail| Refusal { status: None, code: String::new(), detail })?;
+            report.examples.add(send_examples(service, &bytes).await?);
+        }
+        Ok(())
+    }
+
+    fn print(&self, report: &Report) -> Result<ExitCode> {
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(&report.json())?);
+        } else {
+            let lines = report.lines(self.verbose);
+            lines.told.iter().for_each(|line| println!("{line}"));
+            lines.problems.iter().for_each(|line| eprintln!("{line}"));
+            lines.totals.iter().for_each(|line| println!("{line}"));
+        }
+        Ok(if report.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+/// The files of examples, which are no part of any skill.
+fn take_examples(listing: &Listing, found: &mut Found) -> Vec<String> {
+    let is_skill = |folder: &str| found.skills.iter().any(|skill| is_home(skill, folder));
+    let paths = listing.paths().into_iter();
+    let examples: Vec<String> = paths.filter(|path| is_apart(path, is_skill)).map(str::to_owned).collect();
+    for skill in &mut found.skills {
+        skill.resources.retain(|(_, path)| !examples.contains(path));
+    }
+    examples
+}
+
+fn is_home(skill: &Skill, folder: &str) -> bool {
+    skill.path.rsplit_once('/').is_some_and(|(home, _)| home == folder)
+}
+
+fn what_was_looked_for(kind: Kind) -> String {
+    match kind {
+        Kind::Plain => "no SKILL.md below it".to_owned(),
+        _ => {
+            format!("it was read as a home of {}, which has its skills elsewhere; --from says otherwise", kind.title())
+        }
+    }
+}

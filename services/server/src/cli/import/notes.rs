@@ -1,0 +1,77 @@
+//! Splits files of notes, such as MEMORY.md, into single memories.
+
+/// Between the entries that Hermes writes: a line with a section sign alone. The sign within a line is text.
+const DELIMITER: &str = "\u{a7}";
+
+/// The entries of a file: by Hermes' delimiter where the file has it; else each item of a list and each paragraph is one.
+/// Headings, rules and comments are none. Nothing is there twice.
+pub(super) fn entries(text: &str) -> Vec<String> {
+    let is_delimited = text.lines().any(|line| line.trim() == DELIMITER);
+    let all = if is_delimited { delimited(text) } else { list_items(&without_comments(text)) };
+    let mut entries: Vec<String> = Vec::new();
+    for entry in all.into_iter().filter(|entry| !entry.is_empty()) {
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+    entries
+}
+
+fn delimited(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    lines.split(|line| line.trim() == DELIMITER).map(|entry| entry.join("\n").trim().to_owned()).collect()
+}
+
+fn without_comments(text: &str) -> String {
+    let mut rest = text;
+    let mut kept = String::new();
+    while let Some((before, after)) = rest.split_once("<!--") {
+        kept.push_str(before);
+        rest = after.split_once("-->").map_or("", |(_, after)| after);
+    }
+    kept + rest
+}
+
+/// Items of lists, with what is indented below them, and paragraphs.
+fn list_items(text: &str) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in text.lines() {
+        let bare = line.trim();
+        let is_rule = bare.len() >= 3 && bare.chars().all(|c| matches!(c, '-' | '*' | '_' | '='));
+        if bare.is_empty() || bare.starts_with('#') || is_rule {
+            is_open = false;
+        } else if let Some(item) = line.strip_prefix("- ").or(line.strip_prefix("* ")).or(line.strip_prefix("+ ")) {
+            entries.push(item.trim().to_owned());
+            is_open = true;
+        } else {
+            match entries.last_mut().filter(|_| is_open) {
+                Some(entry) => {
+                    entry.push('\n');
+                    entry.push_str(bare);
+                }
+                None => entries.push(bare.to_owned()),
+            }
+            is_open = true;
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delimiter_of_hermes_comes_first() {
+        assert_eq!(entries("- a\n\u{a7}\n- b\n- c\n \u{a7} \n\n- a\n"), ["- a", "- b\n- c"]);
+        assert_eq!(entries("one \u{a7} two\n"), ["one \u{a7} two"]);
+    }
+
+    #[test]
+    fn without_it_items_and_paragraphs_are_entries() {
+        let text = "# Memory\n\n<!-- a\ncomment -->\nA paragraph\nof two lines.\n\n---\n## Likes\n- trains\n  - at night\n* tea\n";
+        assert_eq!(entries(text), ["A paragraph\nof two lines.", "trains\n- at night", "tea"]);
+        assert_eq!(entries("\n# Only headings\n"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,263 @@
+//! What is to be sent: skills read, mended where that is asked for, named together and digested.
+
+use std::collections::HashSet;
+
+use knowhow_domain::limits::{SEGMENT_CHARS, SEGMENTS};
+use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, SkillDocument, SkillName, manifest, name};
+use knowhow_ops::archive::{Found, Named, name_all};
+
+use super::kinds::Skill;
+use super::listing::Listing;
+use super::report::Entry;
+
+/// A skill that can be sent.
+pub(super) struct Ready {
+    /// The file that it was found by.
+    pub(super) path: String,
+    pub(super) name: SkillName,
+    pub(super) document: Vec<u8>,
+    /// Its other files by their paths within the skill.
+    pub(super) resources: Vec<(String, Vec<u8>)>,
+    /// A lone SKILL.md says nothing of other files: those that the user's skill has stay.
+    pub(super) is_lone: bool,
+    /// What was mended.
+    pub(super) fixes: Vec<String>,
+    /// The identity of all its files, hex.
+    pub(super) digest: String,
+}
+
+/// What to do.
+#[derive(Default)]
+pub(super) struct Plan {
+    pub(super) ready: Vec<Ready>,
+    /// Those that are settled without the service.
+    pub(super) settled: Vec<Entry>,
+}
+
+/// How to read skills.
+#[derive(Default)]
+pub(super) struct Options {
+    pub(super) fix: bool,
+    pub(super) prefix: Option<SkillName>,
+}
+
+/// Reads and names all skills together: a portion alone would not show which names are taken.
+pub(super) fn plan(listing: &Listing, skills: Vec<Skill>, options: &Options) -> Plan {
+    let mut plan = Plan::default();
+    let mut readable = Vec::new();
+    for mut skill in skills {
+        let read = read(listing, &skill, options.fix).and_then(|read| named(&mut skill, read, options.fix));
+        match read {
+            Ok(read) => readable.push((skill, read)),
+            Err(reason) => plan.settled.push(Entry::refused(&listing.shown(&skill.path), reason)),
+        }
+    }
+    let found: Vec<Found<'_>> = readable
+        .iter()
+        .map(|(skill, read)| Found { folder: &skill.folder, in_frontmatter: &read.name, digest: read.digest })
+        .collect();
+    let prefix_segments = options.prefix.as_ref().map_or(0, |prefix| prefix.as_str().split('/').count());
+    let names = name_all(&found, SEGMENTS.saturating_sub(prefix_segments));
+    let paths: Vec<String> = readable.iter().map(|(skill, _)| listing.shown(&skill.path)).collect();
+    let mut taken = HashSet::new();
+    for ((index, (skill, read)), named) in readable.into_iter().enumerate().zip(names) {
+        let name = named.map_err(|error| error.to_string()).and_then(|named| match named {
+            Named::As(name) => below(options.prefix.as_ref(), &name).map(Ok),
+            Named::SameAs(first) => Ok(Err(first)),
+        });
+        match name {
+            Err(reason) => plan.settled.push(Entry::refused(&paths[index], reason)),
+            Ok(Err(first)) => plan.settled.push(Entry::duplicate(&paths[index], &paths[first])),
+            Ok(Ok(name)) if !taken.insert(name.clone()) => {
+                let reason =
+                    format!("another skill here is '{name}' too and differs; rename the folder of one of them");
+                plan.settled.push(Entry::refused(&paths[index], reason));
+            }
+            Ok(Ok(name)) => plan.ready.push(read.into_ready(skill, name, options.prefix.is_some())),
+        }
+    }
+    plan
+}
+
+/// Sees to it that the folder or the frontmatter has a name, if need be by spelling the folder's own in a valid way.
+fn named(skill: &mut Skill, read: Read, fix: bool) -> Result<Read, String> {
+    let is_name = |text: &str| SkillName::parse(text).is_ok();
+    if skill.folder.last().is_some_and(|folder| is_name(folder)) || is_name(&read.name) {
+        return Ok(read);
+    }
+    let spelled = [skill.folder.last(), Some(&read.name)].into_iter().flatten().find_map(|text| spell(text));
+    match spelled {
+        Some(name) if fix => {
+            let mut fixes = read.fixes;
+            fixes.push(format!(
+                "called it '{name}', which is the folder's or the frontmatter's name in a valid spelling"
+            ));
+            skill.folder.pop();
+            skill.folder.push(name);
+            Ok(Read { fixes, ..read })
+        }
+        spelled => {
+            let cure = if spelled.is_some() { "; --fix spells one" } else { "" };
+            Err(format!(
+                "neither its folder nor its frontmatter has a valid name: lowercase words joined by '-', at most \
+                 {SEGMENT_CHARS} characters{cure}"
+            ))
+        }
+    }
+}
+
+/// The valid spelling of a name; of one that is too long, of as many words as fit.
+fn spell(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    (1..=words.len()).rev().find_map(|count| name::respell(&words[..count].join("-")))
+}
+
+fn below(prefix: Option<&SkillName>, name: &SkillName) -> Result<SkillName, String> {
+    match prefix {
+        Some(prefix) => SkillName::parse(&format!("{prefix}/{name}")).map_err(|error| error.to_string()),
+        None => Ok(name.clone()),
+    }
+}
+
+struct Read {
+    name: String,
+    document: Vec<u8>,
+    resources: Vec<(String, Vec<u8>)>,
+    digest: [u8; 32],
+    fixes: Vec<String>,
+}
+
+fn read(listing: &Listing, skill: &Skill, fix: bool) -> Result<Read, String> {
+    let raw = match &skill.made {
+        Some(text) => text.clone(),
+        None => String::from_utf8(listing.read(&skill.path)?)
+            .map_err(|error| format!("is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()))?,
+    };
+    // What was made here from something else is ours to get right.
+    let fix = fix || skill.made.is_some();
+    let (document, fixes) = read_document(&raw, skill.folder.last().map(String::as_str), fix)?;
+    let mut resources = Vec::with_capacity(skill.resources.len());
+    let mut entries = Vec::with_capacity(skill.resources.len());
+    for (within, path) in &skill.resources {
+        ResourcePath::parse_imported(within).map_err(|error| format!("'{within}': {error}"))?;
+        let bytes = listing.read(path)?;
+        entries.push(ResourceEntry {
+            path: within.clone(),
+            media_type: String::new(),
+            size: bytes.len() as u64,
+            digest: manifest::hex(&manifest::digest(&bytes)),
+        });
+        resources.push((within.clone(), bytes));
+    }
+    let digest = manifest::state_digest(&document.digest(), &entries);
+    let name = document.name_in_frontmatter().to_owned();
+    Ok(Read { name, document: document.raw().as_bytes().to_vec(), resources, digest, fixes })
+}
+
+fn read_document(raw: &str, folder: Option<&str>, fix: bool) -> Result<(SkillDocument, Vec<String>), String> {
+    // The service knows how large a body may be.
+    let limits = Limits { body_bytes: usize::MAX, ..Limits::default() };
+    let refusal: Error = match SkillDocument::parse_named(raw, &limits) {
+        Ok(document) => return Ok((document, Vec::new())),
+        Err(refusal) => refusal,
+    };
+    let mended = SkillDocument::mend(raw, folder)
+        .and_then(|mended| Some((SkillDocument::parse_named(&mended.text, &limits).ok()?, mended.what)));
+    match mended {
+        Some(mended) if fix => Ok(mended),
+        Some(_) => Err(format!("{refusal}; --fix mends it")),
+        None => Err(refusal.to_string()),
+    }
+}
+
+impl Read {
+    fn into_ready(self, skill: Skill, name: SkillName, has_prefix: bool) -> Ready {
+        // A prefix takes a folder to say it.
+        let is_lone = skill.folder.is_empty() && self.resources.is_empty() && !has_prefix;
+        let digest = manifest::hex(&self.digest);
+        let Self { document, resources, fixes, .. } = self;
+        Ready { path: skill.path, name, document, resources, is_lone, fixes, digest }
+    }
+}
+
+impl Ready {
+    /// How many files it has.
+    pub(super) fn files(&self) -> usize {
+        1 + self.resources.len()
+    }
+
+    /// How many bytes they have.
+    pub(super) fn bytes(&self) -> usize {
+        self.document.len() + self.resources.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kinds::Kind;
+    use super::super::report::Outcome;
+    use super::*;
+
+    fn document(name: &str, body: &str) -> String {
+        format!("---\nname: {name}\ndescription: d\n---\n{body}\n")
+    }
+
+    fn planned(files: &[(&str, &str)], options: &Options) -> Plan {
+        let listing = Listing::with("d", files);
+        let found = Kind::Plain.read(&listing);
+        plan(&listing, found.skills, options)
+    }
+
+    fn names(plan: &Plan) -> Vec<&str> {
+        plan.ready.iter().map(|ready| ready.name.as_str()).collect()
+    }
+
+    #[test]
+    fn the_same_once_and_the_different_told_apart() {
+        let (one, two) = (document("foo", "one"), document("foo", "two"));
+        let plan = planned(
+            &[
+                (".agents/skills/foo/SKILL.md", &one),
+                (".claude/skills/foo/SKILL.md", &one),
+                ("x/skills/foo/SKILL.md", &two),
+            ],
+            &Options::default(),
+        );
+        assert_eq!(names(&plan), ["agents/foo", "x/foo"]);
+        let [duplicate] = &plan.settled[..] else { panic!("{:?}", plan.settled) };
+        assert_eq!((duplicate.outcome, duplicate.path.as_str()), (Outcome::Duplicate, "d/.claude/skills/foo/SKILL.md"));
+        assert_eq!(duplicate.same_as.as_deref(), Some("d/.agents/skills/foo/SKILL.md"));
+    }
+
+    #[test]
+    fn a_prefix_comes_before_every_name() {
+        let text = document("x", "b");
+        let files = [("a/b/c/d/SKILL.md", text.as_str()), ("e/SKILL.md", &text)];
+        let options = Options { prefix: Some(SkillName::parse("old/home").unwrap()), ..Options::default() };
+        assert_eq!(names(&planned(&files, &options)), ["old/home/c/d", "old/home/e"]);
+    }
+
+    #[test]
+    fn a_name_is_spelled_where_that_is_asked_for() {
+        let text = document("My Skill", "b");
+        let long = "back-up-and-restore-".repeat(5) + "workspace";
+        let files =
+            [("google_meet/SKILL.md", text.as_str()), (&format!("{long}/SKILL.md"), &text), ("SKILL.md", &text)];
+        let refused = planned(&files, &Options::default());
+        let reasons: HashSet<&str> = refused.settled.iter().filter_map(|entry| entry.reason.as_deref()).collect();
+        assert_eq!((refused.settled.len(), reasons.len()), (3, 1), "one reason, so one line: {reasons:?}");
+        let plan = planned(&files, &Options { fix: true, ..Options::default() });
+        let cut = "back-up-and-restore-back-up-and-restore-back-up-and-restore-back";
+        assert_eq!(names(&plan), ["my-skill", cut, "google-meet"]);
+    }
+
+    #[test]
+    fn what_could_be_mended_is_refused_with_the_way_to_do_it() {
+        let long = format!("---\nname: x\ndescription: {}\n---\nb\n", "Does it well. ".repeat(80));
+        let refused = planned(&[("x/SKILL.md", &long), ("y/SKILL.md", "no frontmatter")], &Options::default());
+        let reasons: Vec<&str> = refused.settled.iter().filter_map(|entry| entry.reason.as_deref()).collect();
+        assert!(reasons[0].ends_with("; --fix mends it") && !reasons[1].contains("--fix"), "{reasons:?}");
+        let mended = planned(&[("x/SKILL.md", &long)], &Options { fix: true, ..Options::default() });
+        assert!(mended.ready[0].fixes[0].contains("at a sentence"));
+    }
+}

@@ -1,0 +1,313 @@
+//! What became of an import, for people and for programs.
+
+use knowhow_ops::examples::ImportedExamples;
+use serde::Serialize;
+use serde_json::json;
+
+use super::kinds::Kind;
+use super::listing::LeftOut;
+
+/// How one thing went; of a dry run: how it would go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    Created,
+    Updated,
+    Unchanged,
+    /// The same as another one, which was taken.
+    Duplicate,
+    Refused,
+    /// Not tried, since the import stopped before.
+    NotSent,
+}
+
+/// What became of a skill, a memory or the soul.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Entry {
+    /// The user's own path.
+    pub(super) path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    pub(super) outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) same_as: Option<String>,
+    /// What was mended.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) fixes: Vec<String>,
+}
+
+impl Entry {
+    pub(super) fn new(path: &str, outcome: Outcome) -> Self {
+        Self { path: path.to_owned(), name: None, outcome, reason: None, same_as: None, fixes: Vec::new() }
+    }
+
+    pub(super) fn refused(path: &str, reason: impl Into<String>) -> Self {
+        Self { reason: Some(reason.into()), ..Self::new(path, Outcome::Refused) }
+    }
+
+    pub(super) fn duplicate(path: &str, same_as: &str) -> Self {
+        Self { same_as: Some(same_as.to_owned()), ..Self::new(path, Outcome::Duplicate) }
+    }
+}
+
+/// What became of all of it.
+pub(super) struct Report {
+    pub(super) source: String,
+    pub(super) kind: Kind,
+    pub(super) is_dry: bool,
+    pub(super) skills: Vec<Entry>,
+    pub(super) memories: Vec<Entry>,
+    pub(super) soul: Option<Entry>,
+    pub(super) examples: ImportedExamples,
+    pub(super) left_out: Vec<LeftOut>,
+    /// Why it stopped before its end.
+    pub(super) stopped: Option<String>,
+}
+
+/// How many of each outcome.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Totals {
+    created: usize,
+    updated: usize,
+    unchanged: usize,
+    duplicates: usize,
+    refused: usize,
+    not_sent: usize,
+}
+
+impl Totals {
+    fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let mut totals = Self::default();
+        for entry in entries {
+            *match entry.outcome {
+                Outcome::Created => &mut totals.created,
+                Outcome::Updated => &mut totals.updated,
+                Outcome::Unchanged => &mut totals.unchanged,
+                Outcome::Duplicate => &mut totals.duplicates,
+                Outcome::Refused => &mut totals.refused,
+                Outcome::NotSent => &mut totals.not_sent,
+            } += 1;
+        }
+        totals
+    }
+
+    fn line(&self) -> String {
+        let Self { created, updated, unchanged, duplicates, refused, not_sent } = self;
+        let mut line = format!("{created} created, {updated} updated, {unchanged} unchanged, {refused} refused");
+        for (count, word) in [(duplicates, "the same as another"), (not_sent, "not sent")] {
+            if *count > 0 {
+                line.push_str(&format!(", {count} {word}"));
+            }
+        }
+        line
+    }
+}
+
+/// A report in lines, in the order in which they are printed.
+pub(super) struct Lines {
+    pub(super) told: Vec<String>,
+    /// What somebody has to look at.
+    pub(super) problems: Vec<String>,
+    pub(super) totals: Vec<String>,
+}
+
+/// Names of new skills, and paths with one reason, that are told without `--verbose`.
+const TOLD: usize = 10;
+/// Paths that are named for one reason.
+const PATHS: usize = 3;
+
+impl Report {
+    /// Whether everything is there now.
+    pub(super) fn is_complete(&self) -> bool {
+        let lost = |entry: &Entry| matches!(entry.outcome, Outcome::Refused | Outcome::NotSent);
+        let entries = self.skills.iter().chain(&self.memories).chain(&self.soul);
+        self.stopped.is_none() && self.examples.failed == 0 && !entries.into_iter().any(lost)
+    }
+
+    /// One document with all of it.
+    pub(super) fn json(&self) -> serde_json::Value {
+        json!({
+            "source": self.source,
+            "kind": self.kind,
+            "dry_run": self.is_dry,
+            "totals": Totals::of(&self.skills),
+            "skills": self.skills,
+            "memories": self.memories,
+            "soul": self.soul,
+            "examples": self.examples,
+            "left_out": self.left_out.iter().map(|file| json!({"path": file.path, "reason": file.reason})).collect::<Vec<_>>(),
+            "stopped": self.stopped,
+        })
+    }
+
+    /// Lines for people.
+    pub(super) fn lines(&self, verbose: bool) -> Lines {
+        Lines { told: self.told(verbose), problems: self.problems(verbose), totals: self.totals() }
+    }
+
+    fn told(&self, verbose: bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.kind != Kind::Plain {
+            lines.push(format!(
+                "{} is read as a home of {}; --from plain would take every SKILL.md in it",
+                self.source,
+                self.kind.title()
+            ));
+        }
+        self.tell_names(&mut lines, verbose);
+        self.tell_fixes(&mut lines);
+        let left_out: Vec<(&str, &str)> =
+            self.left_out.iter().map(|file| (file.path.as_str(), file.reason.as_str())).collect();
+        tell_by_reason(&mut lines, "left out", &left_out, verbose);
+        lines
+    }
+
+    fn problems(&self, verbose: bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        let entries: Vec<&Entry> = self.skills.iter().chain(&self.memories).chain(&self.soul).collect();
+        let refused: Vec<(&str, &str)> = entries
+            .iter()
+            .filter(|entry| entry.outcome == Outcome::Refused)
+            .map(|entry| (entry.path.as_str(), entry.reason.as_deref().unwrap_or_default()))
+            .collect();
+        tell_by_reason(&mut lines, "refused", &refused, verbose);
+        for line in &self.examples.refused {
+            lines.push(format!("refused   {} line {}: {}", line.path, line.line, line.detail));
+        }
+        if let Some(reason) = &self.stopped {
+            lines.push(format!("stopped   {reason}"));
+            lines.push("          What is in stays in; the same import again passes over it.".to_owned());
+        }
+        lines
+    }
+
+    fn tell_names(&self, lines: &mut Vec<String>, verbose: bool) {
+        for (outcome, word) in [
+            (Outcome::Created, "created"),
+            (Outcome::Updated, "updated"),
+            (Outcome::Unchanged, "unchanged"),
+            (Outcome::Duplicate, "same"),
+            (Outcome::NotSent, "not sent"),
+        ] {
+            // What is there already is only counted, unless somebody wants to know.
+            let told = match outcome {
+                _ if verbose => usize::MAX,
+                Outcome::Created | Outcome::Updated | Outcome::Duplicate => TOLD,
+                _ => 0,
+            };
+            let of_it: Vec<&Entry> = self.skills.iter().filter(|entry| entry.outcome == outcome).collect();
+            for entry in of_it.iter().take(told) {
+                let name = entry.name.as_deref().map(|name| format!("{name}  from ")).unwrap_or_default();
+                let same = entry.same_as.as_deref().map(|path| format!(" is the same as {path}")).unwrap_or_default();
+                lines.push(format!("{word:<9} {name}{}{same}", entry.path));
+            }
+            if told > 0 && of_it.len() > told {
+                lines.push(format!("{word:<9} and {} more; --verbose names them", of_it.len() - told));
+            }
+        }
+    }
+
+    fn tell_fixes(&self, lines: &mut Vec<String>) {
+        for entry in self.skills.iter().filter(|entry| entry.outcome != Outcome::Unchanged) {
+            lines.extend(entry.fixes.iter().map(|fix| format!("mended    {}: {fix}", entry.path)));
+        }
+    }
+
+    fn totals(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let dry = if self.is_dry { "would be: " } else { "" };
+        lines.push(format!("{dry}{}", Totals::of(&self.skills).line()));
+        if !self.memories.is_empty() {
+            lines.push(format!("memories: {dry}{}", Totals::of(&self.memories).line()));
+        }
+        if let Some(soul) = &self.soul {
+            let outcome = match soul.outcome {
+                Outcome::Created => "written",
+                Outcome::Updated => "replaced",
+                Outcome::Unchanged => soul.reason.as_deref().unwrap_or("unchanged"),
+                Outcome::Refused | Outcome::Duplicate => "refused",
+                Outcome::NotSent => "not sent",
+            };
+            lines.push(format!("soul: {dry}{outcome}"));
+        }
+        let ImportedExamples { added, unchanged, failed, .. } = self.examples;
+        if added + unchanged + failed > 0 {
+            lines.push(format!("examples: {added} added, {unchanged} unchanged, {failed} refused"));
+        }
+        lines
+    }
+}
+
+/// Tells what has one reason together: a few hundred lines that say the same hide the one that does not.
+fn tell_by_reason(lines: &mut Vec<String>, word: &str, all: &[(&str, &str)], verbose: bool) {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (path, reason) in all {
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, paths)) => paths.push(path),
+            None => reasons.push((reason, vec![path])),
+        }
+    }
+    for (reason, paths) in reasons {
+        if paths.len() <= PATHS || verbose {
+            lines.extend(paths.iter().map(|path| format!("{word:<9} {path}: {reason}")));
+        } else {
+            let first = paths[..PATHS].join(", ");
+            lines.push(format!("{word:<9} {} times: {reason}: {first} and {} more", paths.len(), paths.len() - PATHS));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(skills: Vec<Entry>) -> Report {
+        Report {
+            source: "d".to_owned(),
+            kind: Kind::Plain,
+            is_dry: false,
+            skills,
+            memories: Vec::new(),
+            soul: None,
+            examples: ImportedExamples::default(),
+            left_out: Vec::new(),
+            stopped: None,
+        }
+    }
+
+    #[test]
+    fn many_refusals_for_one_reason_are_one_line() {
+        let mut skills: Vec<Entry> =
+            (0..1580).map(|n| Entry::refused(&format!("d/s{n}/SKILL.md"), "no room")).collect();
+        skills.push(Entry::refused("d/x/SKILL.md", "no frontmatter"));
+        let report = report(skills);
+        assert_eq!(
+            report.lines(false).problems,
+            [
+                "refused   1580 times: no room: d/s0/SKILL.md, d/s1/SKILL.md, d/s2/SKILL.md and 1577 more",
+                "refused   d/x/SKILL.md: no frontmatter",
+            ]
+        );
+        assert_eq!(report.lines(false).totals, ["0 created, 0 updated, 0 unchanged, 1581 refused"]);
+        assert_eq!(report.lines(true).problems.len(), 1581);
+        assert!(!report.is_complete());
+    }
+
+    #[test]
+    fn new_names_are_told_and_the_rest_is_counted() {
+        let created = |n: usize| Entry {
+            name: Some(format!("s{n}")),
+            ..Entry::new(&format!("d/s{n}/SKILL.md"), Outcome::Created)
+        };
+        let mut skills: Vec<Entry> = (0..12).map(created).collect();
+        skills.push(Entry::new("d/old/SKILL.md", Outcome::Unchanged));
+        skills.push(Entry::duplicate("d/again/SKILL.md", "d/s0/SKILL.md"));
+        let Lines { told: lines, totals, .. } = report(skills).lines(false);
+        assert_eq!(lines[0], "created   s0  from d/s0/SKILL.md");
+        assert_eq!(lines[10], "created   and 2 more; --verbose names them");
+        assert_eq!(lines[11], "same      d/again/SKILL.md is the same as d/s0/SKILL.md");
+        assert_eq!(totals[0], "12 created, 0 updated, 1 unchanged, 0 refused, 1 the same as another");
+    }
+}
