@@ -8,6 +8,9 @@ use crate::error::refuse;
 use crate::tx::SystemTx;
 use crate::{Database, migrate, queue};
 
+/// What to do where the service came by a role of too much power.
+const CONNECT: &str = "connect as knowhow_login, or a login role of this database's own that knowhow migrate made";
+
 /// Everything that is wrong, each in a sentence; empty where the walls stand.
 ///
 /// # Errors
@@ -39,7 +42,8 @@ async fn inspect_login(conn: &mut PgConnection) -> Result<Vec<String>> {
                          and (a.grantee = r.oid or a.grantee = 0 and c.relowner = to_regrole('knowhow_owner'))) as "granted!",
                coalesce(pg_has_role(r.oid, to_regrole('knowhow_owner'), 'member'), false) as "may_own!",
                coalesce((select bool_and(pg_has_role(r.oid, w.oid, 'set')) and count(*) = 4 from pg_roles w
-                where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')), false) as "member!"
+                where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')), false)
+               and coalesce(has_schema_privilege(r.oid, to_regnamespace('app'), 'usage'), false) as "member!"
         from pg_roles r
         where r.rolname = session_user"#
     )
@@ -53,8 +57,8 @@ async fn inspect_login(conn: &mut PgConnection) -> Result<Vec<String>> {
         }
     };
     let role = &login.name;
-    find(login.superuser, format!("the role '{role}' is a superuser; connect as knowhow_login"));
-    find(login.bypasses, format!("the role '{role}' bypasses row-level security; connect as knowhow_login"));
+    find(login.superuser, format!("the role '{role}' is a superuser; {CONNECT}"));
+    find(login.bypasses, format!("the role '{role}' bypasses row-level security; {CONNECT}"));
     find(login.inherits, format!("the role '{role}' inherits its grants: alter role {role} noinherit"));
     find(login.owns, format!("the role '{role}' owns tables; only knowhow_owner may"));
     find(login.granted, format!("the role '{role}' has grants on tables, its own or public's: revoke them"));
