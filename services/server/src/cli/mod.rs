@@ -13,6 +13,7 @@ mod shell;
 mod token;
 mod worker;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -40,7 +41,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve REST and the interactive API
+    /// Serve REST, MCP and the interactive API
     Serve {
         /// Work on jobs too, as `knowhow worker` does
         #[arg(long)]
@@ -101,7 +102,10 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "knowhow", &mut std::io::stdout());
+            // Not straight to the output: the library panics where a reader such as `head` has had enough.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "knowhow", &mut script);
+            std::io::stdout().write_all(&script)?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Import(import) => return block_on(import.run()),
