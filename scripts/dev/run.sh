@@ -4,7 +4,7 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 
 port=${PORT:-${KNOWHOW_PORT:-8080}}
-profile=${RUN_PROFILE:-quick} # release takes twice as long to build and serves faster; dev serves slowly
+profile=${RUN_PROFILE:-quick} # release takes longer to build and serves faster; dev serves slowly
 url=http://127.0.0.1:$port
 pid_file=data/serve-$port.pid
 

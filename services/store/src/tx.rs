@@ -1,12 +1,10 @@
 //! The only way to a tenant's rows for a write: a transaction that carries its caller's context from its first byte.
 
-use std::pin::pin;
 use std::time::Duration;
 
 use knowhow_domain::{Result, TenantId, UserId};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Transaction};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::error::refuse;
@@ -54,13 +52,19 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 /// Begins on a connection that lives. Where connections are busy the wait is the pool's; where nobody listens, which the
 /// pool takes for a server that is about to start, it ends at once.
 pub(crate) async fn begin_on_live(pool: &PgPool, begin: &str) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    let mut beginning = pin!(begin_on_kept(pool, begin));
-    match timeout(FIRST_WAIT, &mut beginning).await {
-        Ok(begun) => begun,
-        Err(_) if reach::is_refused(&pool.connect_options()).await => {
-            Err(sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into()))
-        }
-        Err(_) => beginning.await,
+    // Both go on beside each other: a connection that falls to the one must not wait for the other.
+    tokio::select! {
+        biased;
+        begun = begin_on_kept(pool, begin) => begun,
+        () = refused(pool) => Err(sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into())),
+    }
+}
+
+/// Ends once it is known that nobody listens, and else never.
+async fn refused(pool: &PgPool) {
+    tokio::time::sleep(FIRST_WAIT).await;
+    if !reach::is_refused(&pool.connect_options()).await {
+        std::future::pending::<()>().await;
     }
 }
 

@@ -81,12 +81,13 @@ async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
     .fetch_all(&mut *conn)
     .await
     .map_err(refuse)?;
+    // to_regclass, as the planner may look a name up before it knows the schema: what is not there is null, no error.
     let loose = sqlx::query_scalar!(
         r#"-- walls.inspect_policies
         select format('the policy ''%s'' on ''%s'' lets rows of others through', p.policyname, p.tablename) as "finding!"
         from pg_policies p
         where p.schemaname = 'public' and p.permissive = 'PERMISSIVE' and p.roles <> array['knowhow_system']::name[]
-          and exists (select from pg_attribute a where a.attrelid = format('%I.%I', p.schemaname, p.tablename)::regclass
+          and exists (select from pg_attribute a where a.attrelid = to_regclass(format('%I.%I', p.schemaname, p.tablename))
                       and a.attname = 'tenant_id' and not a.attisdropped)
           and (coalesce(p.qual, p.with_check) not like '%tenant_id = app.tenant_id()%'
                or coalesce(p.with_check, p.qual) not like '%tenant_id = app.tenant_id()%'
