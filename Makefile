@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test stop clean lint openapi bench bench-recall fit-recall sqlx-prepare
+.PHONY: help run test stop doctor clean lint openapi bench bench-recall fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -14,8 +14,11 @@ test: ## all tests, on an embedded PostgreSQL (or DATABASE_URL)
 stop: ## stop the service and the embedded PostgreSQL
 	@scripts/dev/stop.sh
 
-clean: stop ## remove ./data: the database, its secrets, fetched tools (cargo clean removes the build)
-	@python3 scripts/dev/pg.py clean
+doctor: ## say what is wrong with what `make run` has set up
+	@scripts/dev/doctor.sh
+
+clean: ## remove ./data after a question: the database, its secrets, fetched tools (cargo clean removes the build)
+	@scripts/dev/clean.sh
 
 lint: ## format, clippy and dependency rules
 	cargo fmt --all --check

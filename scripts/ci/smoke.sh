@@ -19,6 +19,9 @@ finish() {
 }
 trap finish EXIT
 
+refused=$(PORT=70000 scripts/dev/run.sh 2>&1) && fail "make run took PORT=70000"
+[ "$refused" = "error: PORT must be a number from 1 to 65535, is '70000'" ] || fail "PORT=70000 is not told: $refused"
+
 scripts/dev/run.sh >"$log" 2>&1 &
 service=$!
 for _ in $(seq 300); do
@@ -26,7 +29,14 @@ for _ in $(seq 300); do
     kill -0 "$service" 2>/dev/null || { cat "$log" >&2 && fail "make run ended"; }
     sleep 1
 done
+for _ in $(seq 50); do # the banner comes once the port answers
+    ! grep -q "Knowhow *serves http" "$log" || break
+    sleep 0.2
+done
+grep -q "Knowhow *serves http://127.0.0.1:$PORT" "$log" || { cat "$log" >&2 && fail "make run has shown no banner"; }
+! grep -q DATABASE_URL data/dev.env || fail "data/dev.env names the database, which another checkout would take"
 . ./data/dev.env
+[ "$(command -v knowhow)" = "$(built_program dev)" ] || fail "data/dev.env does not make knowhow a command"
 first_key=$KNOWHOW_API_KEY
 python3 - <<'PY'
 import os, urllib.request
@@ -38,6 +48,11 @@ for headers in (
     answer = opener.open(urllib.request.Request(os.environ["KNOWHOW_URL"] + "/v1/skills", headers=headers), timeout=10)
     assert answer.status == 200, answer.status
 PY
+scripts/dev/doctor.sh | grep "are as they must be" || { scripts/dev/doctor.sh && fail "make doctor finds something wrong"; }
+kept_data=$(ls data)
+asked=$(scripts/dev/clean.sh </dev/null 2>&1) && fail "make clean went on without an answer"
+[[ $asked == *"YES=1 make clean"* ]] || fail "make clean did not ask: $asked"
+[ "$(ls data)" = "$kept_data" ] || fail "make clean removed something without an answer"
 scripts/dev/run.sh | grep "is already served at http://127.0.0.1:$PORT"
 stopped=0
 kill -TERM "$service"

@@ -52,6 +52,13 @@ target_folder() {
         python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])'
 }
 
+built_program() { # of a profile of Cargo
+    case $1 in
+        dev) echo "$(target_folder)/debug/knowhow" ;;
+        *) echo "$(target_folder)/$1/knowhow" ;;
+    esac
+}
+
 command_line() { # of a pid; nothing for a process that is gone
     if [ -d /proc/self ]; then
         tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" || true

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from server import Server
-from settings import DATA, MEMORY, fail, make_data, recall, remember, write_env
+from settings import DATA, MEMORY, fail, login_password, make_data, recall, remember, write_env
 
 
 def given_url(memory):
@@ -46,7 +46,7 @@ def start():
         server.init()
         server.start()
         print(f"the embedded server runs on port {memory['port']} (pid {server.pid()}, {time.monotonic() - began:.1f} s)")
-    server.set_up()
+    server.set_up(login_password(memory))
     remember(memory)
     write_env(memory, server.url("knowhow"), server.url("knowhow_test"))
 

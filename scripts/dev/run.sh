@@ -4,19 +4,20 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 
 port=${PORT:-${KNOWHOW_PORT:-8080}}
-profile=${RUN_PROFILE:-release} # dev builds faster and serves slower
+profile=${RUN_PROFILE:-quick} # release takes longer to build and serves faster; dev serves slowly
 url=http://127.0.0.1:$port
 pid_file=data/serve-$port.pid
 
 show() {
     cat <<TXT
 
-  Knowhow       $1 $url   (interactive API: $url/docs)
+  Knowhow       $1 $url   (interactive API: $url/docs/)
   MCP           $url/mcp   (README: "Connect an agent")
   JWT           $KNOWHOW_TOKEN
   API key       $KNOWHOW_API_KEY   (with the header Knowhow-User: demo-user)
+  admin token   \$KNOWHOW_ADMIN_TOKEN in data/dev.env, for the endpoints under /v1/admin
   in a script   . data/dev.env
-  try           curl -H "Authorization: Bearer \$KNOWHOW_TOKEN" \$KNOWHOW_URL/v1/skills
+  try           curl -s -H "Authorization: Bearer \$KNOWHOW_TOKEN" \$KNOWHOW_URL/v1/skills
 
 TXT
 }
@@ -27,8 +28,9 @@ export_line() { # name, value
 
 check_tools
 case $port in
-    '' | *[!0-9]*) fail "PORT is not a port number: $port" ;;
+    '' | *[!0-9]* | ??????*) fail "PORT must be a number from 1 to 65535, is '$port'" ;;
 esac
+[ "$port" -ge 1 ] && [ "$port" -le 65535 ] || fail "PORT must be a number from 1 to 65535, is '$port'"
 if is_ours "$pid_file" && [ "$(http_status "$url/healthz")" = 200 ]; then
     . ./data/dev.env
     show "is already served at"
@@ -42,16 +44,10 @@ if [ -z "${KNOWHOW_MODEL_DIR:-}${KNOWHOW_EMBEDDINGS_URL:-}" ]; then
         echo "without the embeddings model: skills are found by their words only" >&2
     export KNOWHOW_MODEL_DIR
 fi
-if [ "$profile" = release ]; then
-    cargo build --release --bin knowhow
-    program=$(target_folder)/release/knowhow
-else
-    cargo build --bin knowhow
-    program=$(target_folder)/debug/knowhow
-fi
+cargo build --profile "$profile" --bin knowhow
+program=$(built_program "$profile")
 
 existing=$(if [ -f data/dev.env ]; then . ./data/dev.env && printf %s "${KNOWHOW_API_KEY:-}"; fi)
-database_url=$DATABASE_URL
 # From a sourced data/dev.env or pg.env: for clients and tests, not for the service.
 unset KNOWHOW_URL KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN KNOWHOW_LOGIN_PASSWORD PORT
 "$program" migrate
@@ -68,12 +64,23 @@ umask 077
     export_line KNOWHOW_TOKEN "$KNOWHOW_TOKEN"
     export_line KNOWHOW_API_KEY "$KNOWHOW_API_KEY"
     export_line KNOWHOW_ADMIN_TOKEN "$KNOWHOW_ADMIN_TOKEN"
-    export_line DATABASE_URL "$database_url"
+    # So that `knowhow` is a command. Nothing of the database: another checkout would take it for its own.
+    printf 'export PATH=%s:"$PATH"\n' "'$(dirname "$program")'"
 } >data/dev.env.$$
 mv data/dev.env.$$ data/dev.env
 umask 022
 
-show "serves"
+# Tells where it serves as soon as it does, from a process of its own: this one becomes the service.
+announce() {
+    while kill -0 $$ 2>/dev/null; do
+        if [ "$(http_status "$url/healthz")" = 200 ]; then
+            show "serves"
+            return
+        fi
+        sleep 0.2
+    done
+}
+(announce &)
 unset KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN
 export KNOWHOW_PORT="$port" KNOWHOW_LOG_FORMAT="${KNOWHOW_LOG_FORMAT:-pretty}"
 echo $$ >"$pid_file"

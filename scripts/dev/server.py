@@ -47,8 +47,9 @@ class Server:
             options.update(user=self.account.pw_uid, group=self.account.pw_gid, extra_groups=[])
         env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(self.home), "LC_ALL": "C",
                "LD_LIBRARY_PATH": str(self.dist / "lib"), **options.pop("env", {})}
+        options.setdefault("input", "")
         return subprocess.run([str(part) for part in command], cwd=self.home, env=env, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
 
     def own(self, path):
         """Hands a path over to the server's user."""
@@ -78,11 +79,11 @@ class Server:
                 "PGPASSWORD": self.password()}
 
     def sql(self, statement, database="postgres"):
-        """One statement through the bundle's psql; its bare answer."""
-        done = self.run(self.dist / "bin/psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", statement,
-                        env={**self.connection(), "PGDATABASE": database})
+        """One statement through the bundle's psql; its bare answer. Not as an argument: the list of processes shows those."""
+        done = self.run(self.dist / "bin/psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-f", "-",
+                        input=statement, env={**self.connection(), "PGDATABASE": database})
         if done.returncode:
-            fail(f"the embedded server refused «{statement}»: {done.stdout.strip()}")
+            fail(f"the embedded server refused «{statement.partition(' password ')[0]}»: {done.stdout.strip()}")
         return done.stdout.strip()
 
     def unpack(self):
@@ -176,8 +177,8 @@ class Server:
             fail(f"processes of a crashed server still use {self.cluster}")
         file.unlink()
 
-    def set_up(self):
-        """Databases, and the proof that commits reach the disk."""
+    def set_up(self, login_password):
+        """Databases, the service's login role, and the proof that commits reach the disk."""
         if self.sql("show fsync") != "on":
             self.stop()
             fail("the embedded server runs with fsync off, which loses data; it was stopped")
@@ -185,6 +186,11 @@ class Server:
         for name in ("knowhow", "knowhow_test"):
             if name not in names:
                 self.sql(f"create database {name}")
+        # This server is this checkout's alone, so its password may follow; knowhow migrate changes none unasked.
+        known = self.sql("select 1 from pg_roles where rolname = 'knowhow_login'")
+        verb = "alter role knowhow_login" if known else "create role knowhow_login login noinherit"
+        quoted = login_password.replace("'", "''")
+        self.sql(f"{verb} password '{quoted}'")
         if (self.dist / "lib/pg_stat_statements.so").exists():
             self.sql("create extension if not exists pg_stat_statements")
 

@@ -62,6 +62,11 @@ def remember(memory):
     write_private(MEMORY, json.dumps(memory, indent=2) + "\n")
 
 
+def login_password(memory):
+    """The password of the service's login role: the environment wins over what is remembered."""
+    return os.environ.get("KNOWHOW_LOGIN_PASSWORD") or memory["login_password"]
+
+
 def with_login(url, password):
     """The same database as `url`, through the service's login role."""
     parts = urlsplit(url)
@@ -71,7 +76,7 @@ def with_login(url, password):
 
 def write_env(memory, url, test_url):
     """Writes data/pg.env, which every script reads; the environment wins over what is remembered."""
-    login = os.environ.get("KNOWHOW_LOGIN_PASSWORD") or memory["login_password"]
+    login = login_password(memory)
     values = {
         "DATABASE_URL": url,
         "TEST_DATABASE_URL": test_url,

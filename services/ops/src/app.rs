@@ -1,6 +1,7 @@
 //! What every operation works with.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Clock, Error, Limits, Result};
@@ -45,10 +46,16 @@ pub(crate) async fn compute<T: Send + 'static>(work: impl FnOnce() -> Result<T> 
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
 }
 
+/// Longest wait for the database's answer to a probe: orchestrators give a probe up after a second.
+const PROBE: Duration = Duration::from_millis(800);
+
 /// Why it cannot serve, where it cannot.
 ///
 /// # Errors
 /// `Unavailable` where the database is out of reach.
 pub async fn readiness(app: &App) -> Result<Option<String>> {
-    walls::inspect_migrations(&app.db).await
+    match tokio::time::timeout(PROBE, walls::inspect_migrations(&app.db)).await {
+        Ok(inspected) => inspected,
+        Err(_) => Err(Error::Unavailable("the database has not answered in time; try again in a moment".into())),
+    }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use knowhow_ops::recall::Catalogues;
 use knowhow_store::DatabaseConfig;
 use knowhow_store::queue::WorkerConfig;
@@ -21,7 +21,7 @@ const OTHER_PREFIXES: [&str; 3] = ["pg_", "test_", "bench_"];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The database through the role `knowhow_login`.
+    /// The database through its login role, `knowhow_login` or one of its own.
     pub database_url: String,
     /// Master secret, 64 hex characters (32 bytes): hashes API keys, seals issuers' secrets.
     pub secret_key: String,
@@ -56,6 +56,8 @@ pub struct Config {
     /// Where clients reach the service, e.g. `https://api.example.com`; by default the address it listens on. The MCP
     /// endpoint is below it, at `/mcp`, and tokens may name that URI in `aud`.
     pub public_url: String,
+    /// Whether the interactive page is served at `/docs`; `/openapi.json` always is.
+    pub docs: bool,
     /// Hosts besides those of `public_url` and loopback that MCP requests may name, with or without a port,
     /// separated by commas.
     pub allowed_hosts: String,
@@ -125,6 +127,7 @@ impl Default for Config {
             skill_body_bytes: 256 * 1024,
             audience: "knowhow".into(),
             public_url: String::new(),
+            docs: true,
             allowed_hosts: String::new(),
             allowed_origins: String::new(),
             authorization_servers: String::new(),
@@ -175,7 +178,9 @@ impl Config {
                 continue;
             }
             let Some(kind) = kinds.get(&key) else { bail!("{name} is not a setting; see `knowhow config`") };
-            table.insert(key, typed(&name, kind, value)?);
+            let value = typed(&name, kind, value)?;
+            check_range(&name, &key, &value)?;
+            table.insert(key, value);
         }
         toml::Value::Table(table).try_into().context("the configuration has an unknown key or a wrong value")
     }
@@ -269,11 +274,31 @@ fn masked_values(query: &str) -> String {
 }
 
 fn typed(name: &str, kind: &toml::Value, value: String) -> Result<toml::Value> {
-    let wrong = || format!("{name} must be a {}, is '{value}'", kind.type_str());
+    let kinds = match kind {
+        toml::Value::Integer(_) => "a whole number",
+        _ => "true or false",
+    };
+    let wrong = || format!("{name} must be {kinds}, is '{value}'");
     Ok(match kind {
         toml::Value::Integer(_) => toml::Value::Integer(value.parse().with_context(wrong)?),
         toml::Value::Boolean(_) => toml::Value::Boolean(value.parse().with_context(wrong)?),
         _ => toml::Value::String(value),
+    })
+}
+
+/// Whether the setting can hold the value, with the variable's name where it cannot; the whole is read later at once.
+fn check_range(name: &str, key: &str, value: &toml::Value) -> Result<()> {
+    let alone = toml::Table::from_iter([(key.to_owned(), value.clone())]);
+    let fits = toml::Value::Table(alone).try_into::<Config>();
+    fits.map(drop).map_err(|error| {
+        let said = error.to_string();
+        let range =
+            [("u16", "from 0 to 65535"), ("u32", "from 0 to 4294967295"), ("u64", "0 or more"), ("usize", "0 or more")];
+        let range = range.into_iter().find(|(kind, _)| said.contains(&format!("expected {kind}")));
+        match range {
+            Some((_, range)) => anyhow!("{name} must be a whole number {range}, is '{value}'"),
+            None => error.into(),
+        }
     })
 }
 
@@ -283,11 +308,14 @@ fn typed(name: &str, kind: &toml::Value, value: String) -> Result<toml::Value> {
 /// Where it is not set.
 #[expect(clippy::disallowed_methods, reason = "the one room that reads the environment")]
 pub fn owner_url() -> Result<String> {
-    std::env::var("DATABASE_URL").context("set DATABASE_URL to the database as its owner or a superuser sees it")
+    std::env::var("DATABASE_URL")
+        .context("set DATABASE_URL to the URL by which a superuser or the database's owner connects")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn load(file: &str, environment: &[(&str, &str)]) -> Result<Config> {
@@ -306,8 +334,48 @@ mod tests {
         let error = load("", &[("KNOWHOW_PROT", "1")]).unwrap_err();
         assert!(error.to_string().contains("KNOWHOW_PROT"));
         let error = load("", &[("KNOWHOW_PORT", "many")]).unwrap_err();
-        assert!(error.to_string().contains("KNOWHOW_PORT must be a integer"));
+        assert_eq!(error.to_string(), "KNOWHOW_PORT must be a whole number, is 'many'");
+        let error = load("", &[("KNOWHOW_PORT", "70000")]).unwrap_err();
+        assert_eq!(error.to_string(), "KNOWHOW_PORT must be a whole number from 0 to 65535, is '70000'");
+        let error = load("", &[("KNOWHOW_WORKERS", "-1")]).unwrap_err();
+        assert_eq!(error.to_string(), "KNOWHOW_WORKERS must be a whole number 0 or more, is '-1'");
+        let error = load("", &[("KNOWHOW_DOCS", "no")]).unwrap_err();
+        assert_eq!(error.to_string(), "KNOWHOW_DOCS must be true or false, is 'no'");
         assert!(load("", &[("KNOWHOW_TOKEN", "x"), ("KNOWHOW_PG_PORT", "x")]).is_ok());
+    }
+
+    /// The names in a file of settings, also of those that are commented out.
+    fn named_in(text: &str, is_name: impl Fn(&str) -> Option<&str>) -> BTreeSet<String> {
+        let names = text.lines().filter_map(is_name).filter_map(|name| name.strip_prefix("KNOWHOW_"));
+        names.map(str::to_lowercase).collect()
+    }
+
+    #[test]
+    fn every_setting_is_in_the_files_for_deployments_and_in_the_readme() {
+        let all: BTreeSet<String> =
+            toml::Table::try_from(Config::default()).unwrap().into_iter().map(|(key, _)| key).collect();
+        let example = include_str!("../../../deploy/env.example");
+        let named = named_in(example, |line| Some(line.trim_start_matches("# ").split_once('=')?.0));
+        assert_eq!(named, all, "deploy/env.example");
+        // The image sets these, and the commands of the containers say who works.
+        let set_elsewhere = ["bind", "port", "log_format", "with_worker"].map(str::to_owned);
+        let passed_on = named_in(include_str!("../../../deploy/compose.yaml"), |line| {
+            line.strip_prefix("  ").and_then(|line| line.split_once(": ${")).map(|(name, _)| name)
+        });
+        let expected: BTreeSet<String> = all.iter().filter(|key| !set_elsewhere.contains(key)).cloned().collect();
+        assert_eq!(passed_on, expected, "deploy/compose.yaml");
+        let readme = include_str!("../../../README.md");
+        let untold: Vec<&String> =
+            all.iter().filter(|key| !readme.contains(&format!("`KNOWHOW_{}`", key.to_uppercase()))).collect();
+        assert!(untold.is_empty(), "README.md: {untold:?}");
+    }
+
+    #[test]
+    fn the_example_of_settings_can_be_read() {
+        let example = include_str!("../../../deploy/env.example");
+        let lines = example.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
+        let given: BTreeMap<String, String> = lines.map(|(name, value)| (name.into(), value.into())).collect();
+        Config::from_parts("", given).unwrap();
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Database {
     }
 }
 
-fn unusable(error: impl std::fmt::Display) -> Error {
+pub(crate) fn unusable(error: impl std::fmt::Display) -> Error {
     Error::Malformed(format!("the database URL is not usable: {error}"))
 }
 

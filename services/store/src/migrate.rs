@@ -2,62 +2,78 @@
 
 use knowhow_domain::{Error, Result};
 use sqlx::migrate::MigrateError;
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
+use sqlx::{Connection, Executor, PgConnection, Row};
 
 use crate::error::refuse;
-use crate::queue;
+use crate::login::{self, Login};
+use crate::{prepare, queue};
 
 static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
 
 /// Tries of one migration. Each collision means that another process got a step further.
 const TRIES: usize = 10;
 
-/// Applies what is missing and, where given, sets the password of the login role. Any number of processes may do so at
-/// once.
+/// Applies what is missing, and sees to the role by which the service logs in. Any number of processes may do so at once.
 ///
 /// # Errors
-/// `Unavailable` where the server is out of reach; `Conflict` where an applied migration differs from ours.
-pub async fn migrate(owner_url: &str, login_password: Option<&str>) -> Result<()> {
-    let mut outcome = bring_up(owner_url, login_password).await;
+/// `Unavailable` where the server is out of reach; `Conflict` `migration-changed` where an applied migration differs
+/// from ours, and `cannot-migrate`, with what to do, where the server or the role of `owner_url` is not fit for it.
+pub async fn migrate(owner_url: &str, login: Option<&Login>) -> Result<()> {
+    let mut outcome = bring_up(owner_url, login).await;
     for _ in 1..TRIES {
-        if !outcome.as_ref().is_err_and(is_collision) {
-            break;
+        match outcome {
+            Err(Failure::Migration(ref error)) if is_collision(error) => outcome = bring_up(owner_url, login).await,
+            _ => break,
         }
-        outcome = bring_up(owner_url, login_password).await;
     }
-    outcome.map_err(|error| match error {
-        MigrateError::VersionMismatch(version) => Error::Conflict {
+    outcome.map_err(|failure| match failure {
+        Failure::Obstacle(detail) => Error::Conflict { code: "cannot-migrate", detail },
+        Failure::Migration(MigrateError::VersionMismatch(version)) => Error::Conflict {
             code: "migration-changed",
             detail: format!("migration {version} was applied in another form; this binary does not fit the database"),
         },
-        MigrateError::Execute(error) => refuse(error),
-        other => Error::internal(other),
+        Failure::Migration(MigrateError::Execute(error)) => refuse(error),
+        Failure::Migration(other) => Error::internal(other),
     })
 }
 
-async fn bring_up(owner_url: &str, login_password: Option<&str>) -> Result<(), MigrateError> {
+enum Failure {
+    /// What somebody must do first.
+    Obstacle(String),
+    Migration(MigrateError),
+}
+
+impl<E: Into<MigrateError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Migration(error.into())
+    }
+}
+
+async fn bring_up(owner_url: &str, login: Option<&Login>) -> Result<(), Failure> {
     let mut conn = PgConnection::connect(owner_url).await?;
+    if let Some(obstacle) = prepare::obstacle(&mut conn, login).await? {
+        return Err(Failure::Obstacle(obstacle));
+    }
+    if let Some(login) = login {
+        login::make(&mut conn, login).await?;
+    }
     MIGRATOR.run(&mut conn).await?;
     conn.execute("grant select on _sqlx_migrations to knowhow_system").await?;
-    queue::install(&mut conn, owner_url).await.map_err(MigrateError::Execute)?;
-    if let Some(password) = login_password {
-        let statement: String = sqlx::query("select format('alter role knowhow_login password %L', $1::text)")
-            .bind(password)
-            .fetch_one(&mut conn)
-            .await
-            .and_then(|row| row.try_get(0))?;
-        conn.execute(AssertSqlSafe(statement)).await?;
+    if let Some(login) = login {
+        login::admit(&mut conn, login).await?;
     }
-    Ok(conn.close().await?)
+    queue::install(&mut conn, owner_url).await?;
+    conn.close().await?;
+    Ok(())
 }
 
 /// Roles belong to the whole server, and Postgres lets nobody wait for their rows: two that change one at the same time,
-/// in this database or another, collide (XX000, or 23505 where both add it).
+/// in this database or another, collide (XX000; 23505 or 42710 where both add it).
 fn is_collision(error: &MigrateError) -> bool {
     let (MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) = error else { return false };
     error.as_database_error().is_some_and(|e| match e.code().as_deref() {
         Some("XX000") => e.message().starts_with("tuple concurrently"),
-        code => code == Some("23505"),
+        code => matches!(code, Some("23505" | "42710")),
     })
 }
 

@@ -1,12 +1,14 @@
 //! The only way to a tenant's rows for a write: a transaction that carries its caller's context from its first byte.
 
+use std::time::Duration;
+
 use knowhow_domain::{Result, TenantId, UserId};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Transaction};
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use crate::error::refuse;
-use crate::{Database, Principal, turns};
+use crate::{Database, Principal, reach, turns};
 
 /// Which role a transaction takes; the login role itself may do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +46,31 @@ pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId
     )
 }
 
-/// Begins on a connection that lives. The pool does not test those that it has kept, so after a restart of Postgres some
-/// are dead: each is found out, dropped, and costs another try. Nothing was asked of it yet, so nothing is done twice.
+/// How long a transaction may wait for its connection before it is asked whether anybody listens at all.
+const FIRST_WAIT: Duration = Duration::from_millis(200);
+
+/// Begins on a connection that lives. Where connections are busy the wait is the pool's; where nobody listens, which the
+/// pool takes for a server that is about to start, it ends at once.
 pub(crate) async fn begin_on_live(pool: &PgPool, begin: &str) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    // Both go on beside each other: a connection that falls to the one must not wait for the other.
+    tokio::select! {
+        biased;
+        begun = begin_on_kept(pool, begin) => begun,
+        () = refused(pool) => Err(sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into())),
+    }
+}
+
+/// Ends once it is known that nobody listens, and else never.
+async fn refused(pool: &PgPool) {
+    tokio::time::sleep(FIRST_WAIT).await;
+    if !reach::is_refused(&pool.connect_options()).await {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The pool does not test the connections that it has kept, so after a restart of Postgres some are dead: each is found
+/// out, dropped, and costs another try. Nothing was asked of it yet, so nothing is done twice.
+async fn begin_on_kept(pool: &PgPool, begin: &str) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
     let mut kept = pool.size();
     loop {
         #[expect(clippy::disallowed_methods, reason = "the room where context is set")]

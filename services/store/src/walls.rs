@@ -8,6 +8,9 @@ use crate::error::refuse;
 use crate::tx::SystemTx;
 use crate::{Database, migrate, queue};
 
+/// What to do where the service came by a role of too much power.
+const CONNECT: &str = "connect as knowhow_login, or a login role of this database's own that knowhow migrate made";
+
 /// Everything that is wrong, each in a sentence; empty where the walls stand.
 ///
 /// # Errors
@@ -39,7 +42,8 @@ async fn inspect_login(conn: &mut PgConnection) -> Result<Vec<String>> {
                          and (a.grantee = r.oid or a.grantee = 0 and c.relowner = to_regrole('knowhow_owner'))) as "granted!",
                coalesce(pg_has_role(r.oid, to_regrole('knowhow_owner'), 'member'), false) as "may_own!",
                coalesce((select bool_and(pg_has_role(r.oid, w.oid, 'set')) and count(*) = 4 from pg_roles w
-                where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')), false) as "member!"
+                where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')), false)
+               and coalesce(has_schema_privilege(r.oid, to_regnamespace('app'), 'usage'), false) as "member!"
         from pg_roles r
         where r.rolname = session_user"#
     )
@@ -53,8 +57,8 @@ async fn inspect_login(conn: &mut PgConnection) -> Result<Vec<String>> {
         }
     };
     let role = &login.name;
-    find(login.superuser, format!("the role '{role}' is a superuser; connect as knowhow_login"));
-    find(login.bypasses, format!("the role '{role}' bypasses row-level security; connect as knowhow_login"));
+    find(login.superuser, format!("the role '{role}' is a superuser; {CONNECT}"));
+    find(login.bypasses, format!("the role '{role}' bypasses row-level security; {CONNECT}"));
     find(login.inherits, format!("the role '{role}' inherits its grants: alter role {role} noinherit"));
     find(login.owns, format!("the role '{role}' owns tables; only knowhow_owner may"));
     find(login.granted, format!("the role '{role}' has grants on tables, its own or public's: revoke them"));
@@ -77,12 +81,13 @@ async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
     .fetch_all(&mut *conn)
     .await
     .map_err(refuse)?;
+    // to_regclass, as the planner may look a name up before it knows the schema: what is not there is null, no error.
     let loose = sqlx::query_scalar!(
         r#"-- walls.inspect_policies
         select format('the policy ''%s'' on ''%s'' lets rows of others through', p.policyname, p.tablename) as "finding!"
         from pg_policies p
         where p.schemaname = 'public' and p.permissive = 'PERMISSIVE' and p.roles <> array['knowhow_system']::name[]
-          and exists (select from pg_attribute a where a.attrelid = format('%I.%I', p.schemaname, p.tablename)::regclass
+          and exists (select from pg_attribute a where a.attrelid = to_regclass(format('%I.%I', p.schemaname, p.tablename))
                       and a.attname = 'tenant_id' and not a.attisdropped)
           and (coalesce(p.qual, p.with_check) not like '%tenant_id = app.tenant_id()%'
                or coalesce(p.with_check, p.qual) not like '%tenant_id = app.tenant_id()%'

@@ -66,7 +66,7 @@ pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -
     let limit = page::limit(query.limit)?;
     let cursor = page::after::<Cursor>(query.cursor.as_deref())?;
     if cursor.as_ref().is_some_and(|c| c.ranked != ranked) {
-        return Err(Error::Malformed("the cursor is of a list in another order; begin again without it".into()));
+        return Err(Error::Malformed("the cursor belongs to a list in another order; begin again without it".into()));
     }
     check_filter("prefix", query.prefix.as_deref(), 200)?;
     check_filter("category", query.category.as_deref(), 64)?;

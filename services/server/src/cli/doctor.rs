@@ -6,9 +6,10 @@ use std::time::Duration;
 use anyhow::Result;
 use knowhow_ops::chat::ChatLimits;
 use knowhow_ops::{Models, Priority};
-use knowhow_store::{Database, queue, walls};
+use knowhow_store::{Database, queue, reach, walls};
 use tokio::time::Instant;
 
+use super::database::{advised, explained};
 use crate::config::Config;
 
 /// How long a model may take to answer.
@@ -20,14 +21,7 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     if let Err(error) = config.secret() {
         findings.push(error.to_string());
     }
-    match config.database().and_then(|database| Ok(Database::open(&database)?)) {
-        Err(error) => findings.push(error.to_string()),
-        Ok(db) => match walls::inspect(&db).await {
-            Ok(found) if found.is_empty() => report_jobs(&db).await?,
-            Ok(found) => findings.extend(found),
-            Err(error) => findings.push(format!("the database cannot be inspected: {error}")),
-        },
-    }
+    findings.extend(examine_database(config).await?);
     match config.models().and_then(|models| Ok(Models::open(models)?)) {
         Err(error) => findings.push(format!("{error:#}")),
         Ok(models) => findings.extend(examine(&models).await),
@@ -40,6 +34,31 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
+}
+
+/// What is wrong with the database; where nothing is, says how the jobs are.
+async fn examine_database(config: &Config) -> Result<Vec<String>> {
+    let wrong = |error: anyhow::Error| Ok(vec![format!("{error:#}")]);
+    let settings = match config.database() {
+        Ok(settings) => settings,
+        Err(error) => return wrong(error),
+    };
+    let db = match Database::open(&settings) {
+        Ok(db) => db,
+        Err(error) => return wrong(error.into()),
+    };
+    if let Some(unreachable) = reach::explain(&settings.url).await? {
+        return Ok(vec![advised(&unreachable)]);
+    }
+    let mut findings = match walls::inspect(&db).await {
+        Ok(findings) => findings,
+        Err(error) => return wrong(explained(config, error.into()).await.context("the database cannot be inspected")),
+    };
+    findings.extend(reach::explain_reads(&db, &settings).await?.map(|unreachable| unreachable.to_string()));
+    if findings.is_empty() {
+        report_jobs(&db).await?;
+    }
+    Ok(findings)
 }
 
 /// The queue is there, or its absence were a finding. Dead jobs are work for an admin, nothing wrong with the deployment.

@@ -2,6 +2,7 @@
 
 mod client;
 mod create;
+mod database;
 mod doctor;
 mod export;
 mod import;
@@ -12,16 +13,22 @@ mod shell;
 mod token;
 mod worker;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 
 use crate::config::Config;
 use crate::mcp;
 
-/// Procedural memory for agents.
+/// Keeps what agents have learned to do ("skills": files named SKILL.md) for each of their users, and hands it to them
+/// when it helps.
+///
+/// `knowhow serve` is the service, over PostgreSQL; `migrate` and `doctor` set it up; `tenant`, `key` and `token` let
+/// callers in; `import` and `export` move skills in and out of a running one.
 #[derive(Parser)]
 #[command(name = "knowhow", version, about, propagate_version = true)]
 struct Cli {
@@ -34,7 +41,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve REST and the interactive API
+    /// Serve REST, MCP and the interactive API
     Serve {
         /// Work on jobs too, as `knowhow worker` does
         #[arg(long)]
@@ -42,8 +49,8 @@ enum Command {
     },
     /// Work on jobs: what the service does in the background
     Worker,
-    /// Bring the database of DATABASE_URL up to date and set the login role's password
-    Migrate,
+    /// Bring the database of DATABASE_URL up to date, and make the login role of KNOWHOW_DATABASE_URL where it is missing
+    Migrate(migrate::Migrate),
     /// Mint a JWT of a tenant's HS256 issuer, or of the deployment's own, for development
     Token(token::Token),
     /// Tenants
@@ -66,6 +73,11 @@ enum Command {
     Config,
     /// Check database, roles, row-level security, models and settings, and say what is wrong
     Doctor,
+    /// Print what lets a shell complete these commands, e.g. for ~/.bashrc: source <(knowhow completions bash)
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
     /// Make a demo tenant with a user, an API key and tokens, and print them as shell lines
     SeedDemo(seed_demo::SeedDemo),
 }
@@ -89,6 +101,13 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
             println!("{document}");
             return Ok(ExitCode::SUCCESS);
         }
+        Command::Completions { shell } => {
+            // Not straight to the output: the library panics where a reader such as `head` has had enough.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "knowhow", &mut script);
+            std::io::stdout().write_all(&script)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         Command::Import(import) => return block_on(import.run()),
         Command::Export(export) => return block_on(export.run()),
         _ => {}
@@ -103,13 +122,23 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
             serve::run(&Config { with_worker: with_worker || config.with_worker, ..config })
         }
         Command::Worker => block_on(worker::run(&config)),
-        Command::Migrate => block_on(migrate::run(&config)),
+        Command::Migrate(migrate) => block_on(migrate.run(&config)),
         Command::Doctor => block_on(doctor::run(&config)),
-        Command::Token(token) => block_on(token.run(&config)),
-        Command::Tenant(command) => block_on(command.run(&config)),
-        Command::Key(command) => block_on(command.run(&config)),
-        Command::SeedDemo(seed) => block_on(seed.run(&config)),
-        Command::Openapi { .. } | Command::Import(_) | Command::Export(_) => Ok(ExitCode::SUCCESS),
+        Command::Token(token) => block_on(or_explained(&config, token.run(&config))),
+        Command::Tenant(command) => block_on(or_explained(&config, command.run(&config))),
+        Command::Key(command) => block_on(or_explained(&config, command.run(&config))),
+        Command::SeedDemo(seed) => block_on(or_explained(&config, seed.run(&config))),
+        Command::Openapi { .. } | Command::Completions { .. } | Command::Import(_) | Command::Export(_) => {
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// With the reason why the database is out of reach, where that is what is wrong.
+async fn or_explained(config: &Config, work: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
+    match work.await {
+        Err(error) => Err(database::explained(config, error).await),
+        done => done,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use chrono::TimeDelta;
 use clap::Args;
 use knowhow_domain::{Error, Scope};
@@ -54,7 +54,16 @@ async fn find_or_make_tenant(app: &App) -> Result<Principal> {
     match app.gate.operator_at_shell(Some(TENANT)).await {
         Ok(operator) if app.gate.find_signing_issuer(&operator).is_some() => Ok(operator),
         Ok(operator) => {
-            add_issuer(app, &operator).await?;
+            match add_issuer(app, &operator).await.map_err(|error| error.downcast()) {
+                Ok(()) => {}
+                // It is there, and cannot be opened.
+                Err(Ok(Error::Conflict { .. })) => bail!(
+                    "the tenant '{TENANT}' of this database was made with another KNOWHOW_SECRET_KEY: use that one, or \
+                     another database"
+                ),
+                Err(Ok(other)) => return Err(other.into()),
+                Err(Err(other)) => return Err(other),
+            }
             fresh(app).await
         }
         Err(Error::NotFound { .. }) => {

@@ -10,6 +10,7 @@ use knowhow_ops::{App, Models};
 use knowhow_store::{Database, walls};
 use tokio::sync::oneshot;
 
+use super::database::explained;
 use super::{shell, worker};
 use crate::config::Config;
 use crate::http::listen;
@@ -21,7 +22,7 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
     telemetry::init(config)?;
     actix_web::rt::System::new().block_on(async {
         let app = App { models: open_models(config)?, ..shell::app(config)? };
-        require_walls(&app.db).await?;
+        require_walls(config, &app.db).await?;
         let worker = config.with_worker.then(|| config.worker()).transpose()?;
         let listening = listen(config, app.gate.state().clone(), app.models.clone(), app.clock.clone())?;
         for address in &listening.addresses {
@@ -65,8 +66,11 @@ pub(super) fn open_models(config: &Config) -> Result<Arc<Models>> {
 }
 
 /// Behind a wall with a hole it is better not to serve at all.
-pub(super) async fn require_walls(db: &Database) -> Result<()> {
-    let findings = walls::inspect(db).await.context("the database cannot be inspected")?;
+pub(super) async fn require_walls(config: &Config, db: &Database) -> Result<()> {
+    let findings = match walls::inspect(db).await {
+        Ok(findings) => findings,
+        Err(error) => return Err(explained(config, error.into()).await),
+    };
     if findings.is_empty() {
         return Ok(());
     }

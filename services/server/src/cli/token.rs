@@ -25,8 +25,8 @@ pub(super) struct Token {
     /// Scopes, separated by commas; by default what a user has
     #[arg(long, value_delimiter = ',', value_name = "SCOPE")]
     scope: Vec<String>,
-    /// Roles, separated by commas: user, tenant_admin
-    #[arg(long, value_delimiter = ',', value_name = "ROLE")]
+    /// Roles, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "ROLE", value_parser = ["user", "tenant_admin"])]
     role: Vec<String>,
     /// For the deployment's operators, who keep tenants
     #[arg(long, conflicts_with_all = ["scope", "role"])]

@@ -16,7 +16,7 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     telemetry::init(config)?;
     let worker = config.worker()?;
     let app = App { models: serve::open_models(config)?, ..shell::app(config)? };
-    serve::require_walls(&app.db).await?;
+    serve::require_walls(config, &app.db).await?;
     work(&worker, &app, told_to_stop()?).await?;
     app.db.close().await;
     Ok(ExitCode::SUCCESS)

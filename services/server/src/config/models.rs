@@ -34,7 +34,7 @@ impl Config {
         };
         let embeddings = embeddings.settings()?;
         if embeddings.is_some() && self.embeddings_dimensions == 0 {
-            bail!("set KNOWHOW_EMBEDDINGS_DIMENSIONS to the numbers of a vector of that model, e.g. 1536");
+            bail!("set KNOWHOW_EMBEDDINGS_DIMENSIONS to how many numbers a vector of that model has, e.g. 1536");
         }
         let chat = Server {
             name: "CHAT",

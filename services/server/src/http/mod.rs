@@ -2,6 +2,7 @@
 
 mod body;
 mod caller;
+mod front;
 mod openapi;
 mod problem;
 mod request_id;

@@ -152,8 +152,17 @@ impl ApiError {
     }
 }
 
-/// `version-conflict` reads `Version conflict`.
+/// `version-conflict` reads `Version conflict`. Some read better in words of their own.
 fn title(code: &str) -> String {
+    match code {
+        "patch-no-match" => return "The patch matches nothing".into(),
+        "patch-ambiguous" => return "The patch matches several places".into(),
+        "malformed" => return "The request cannot be read".into(),
+        "invalid" => return "Invalid input".into(),
+        "too-large" => return "Too large".into(),
+        "unavailable" => return "Out of reach for now".into(),
+        _ => {}
+    }
     let words = code.replace('-', " ");
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()

@@ -15,11 +15,10 @@ use knowhow_ops::jobs::AtOnce;
 use knowhow_ops::snapshots::KnownSnapshots;
 use knowhow_ops::{App, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
-use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
 
 use super::caller::Refusals;
 use super::unmatched::Routes;
-use super::{ApiError, document, request_id, router};
+use super::{ApiError, document, front, request_id, router};
 use crate::config::Config;
 use crate::mcp::{self, Site};
 
@@ -56,6 +55,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let mut described = document();
     described.servers = None;
     let routes = Data::new(Routes::of(&described));
+    let has_page = config.docs;
     let server = HttpServer::new(move || {
         #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
         let db = Database::open(&database).expect("the database configuration was checked");
@@ -83,8 +83,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .app_data(web::PathConfig::default().error_handler(|error, _| {
                 ApiError::from(Error::Malformed(format!("the path cannot be read: {error}"))).into()
             }))
-            .service(docs(&described))
-            .route("/docs", web::get().to(to_docs))
+            .configure(|routes| front::open(routes, &described, has_page))
             .default_service(web::to(unmatched))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
             .wrap(from_fn(request_id::identify))
@@ -96,15 +95,6 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     .with_context(|| format!("cannot listen on {}:{}", config.bind, config.port))?;
     let addresses = server.addrs();
     Ok(Listening { server: server.run(), addresses })
-}
-
-fn docs(document: &utoipa::openapi::OpenApi) -> SwaggerUi {
-    let config = SwaggerConfig::default().persist_authorization(true).try_it_out_enabled(true);
-    SwaggerUi::new("/docs/{_:.*}").config(config).url("/openapi.json", document.clone())
-}
-
-async fn to_docs() -> HttpResponse {
-    HttpResponse::PermanentRedirect().insert_header(("Location", "/docs/")).finish()
 }
 
 async fn unmatched(request: HttpRequest, routes: Data<Routes>) -> HttpResponse {

@@ -43,7 +43,7 @@ impl Routes {
     pub(super) fn answer(&self, request: &HttpRequest) -> HttpResponse {
         let allowed = self.allowed(request.path());
         if allowed.is_empty() {
-            return ApiError::from(Error::not_found("endpoint; see /docs")).error_response();
+            return ApiError::from(Error::not_found("endpoint; GET / says where the documents are")).error_response();
         }
         let status = StatusCode::METHOD_NOT_ALLOWED;
         HttpResponse::build(status)

@@ -29,6 +29,10 @@ use crate::http::{
 /// A refusal below the protocol, from the range that JSON-RPC leaves to servers.
 const REFUSED: i32 = -32000;
 
+/// The revision of 2026-07-28 removed it.
+const NO_PING: &str =
+    "MCP 2026-07-28 has no ping: every request tells whether the server answers, e.g. server/discover";
+
 /// Headers of an answer that a page may read besides the usual ones.
 const SHOWN: &str = "WWW-Authenticate, Retry-After, X-Request-Id";
 
@@ -91,7 +95,16 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         return Err(response);
     }
     let turn_away = |error: ApiError, id| turn_away(site, request, error, id);
-    let Entry { app, principal, call } = enter(request, Some(site.resource())).await.map_err(|e| turn_away(e, None))?;
+    let Entry { app, principal, call } = match enter(request, Some(site.resource())).await {
+        Ok(entry) => entry,
+        // Somebody whom we could not look up may be anybody: what failed is this request, and so the answer names it.
+        Err(error) if matches!(error.cause(), Error::Unavailable(_) | Error::Internal(_)) => {
+            let bytes = read_body(request, payload.into_inner(), JSON_BYTES).await.unwrap_or_default();
+            let message = Message::read(&bytes).ok();
+            return Err(turn_away(error, message.as_ref().and_then(Message::id)));
+        }
+        Err(error) => return Err(turn_away(error, None)),
+    };
     check_media_type(request).map_err(|e| turn_away(e, None))?;
     let bytes = read_body(request, payload.into_inner(), JSON_BYTES).await.map_err(|e| turn_away(e, None))?;
     let message =
@@ -122,6 +135,10 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         answered = answering => Ok(match message.unfit() {
             Some(error) if answered.status() == http::StatusCode::OK => {
                 refusal(HttpResponse::Ok(), id, error)
+            }
+            // The library's message is the bare name of the method.
+            _ if answered.status() == http::StatusCode::NOT_FOUND && message.label() == "ping" => {
+                refuse(StatusCode::NOT_FOUND, ErrorCode::METHOD_NOT_FOUND.0, NO_PING, id)
             }
             _ => back(answered, id).await,
         }),

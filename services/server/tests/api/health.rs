@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::Value;
 
 use crate::callers::World;
-use crate::service::{printed, shared};
+use crate::service::{Service, printed, shared};
 
 #[tokio::test]
 async fn it_is_alive_and_ready_for_anybody() {
@@ -40,9 +40,35 @@ async fn the_interactive_page_is_served() {
 }
 
 #[tokio::test]
+async fn the_front_door_shows_programs_the_links_and_browsers_the_page() {
+    let World { anonymous, .. } = &World::new().await;
+    let links = anonymous.get("/").await.ok(200);
+    assert_eq!((&links["name"], &links["mcp"]), (&"knowhow".into(), &"/mcp".into()));
+    for link in ["docs", "openapi", "health", "readiness"] {
+        assert_eq!(anonymous.get(links[link].as_str().unwrap()).await.status, 200, "{link}");
+    }
+    let moved = anonymous.get("/").header("Accept", "text/html,application/xhtml+xml,*/*;q=0.8").await;
+    assert_eq!((moved.status, moved.header("location")), (303, "/docs/"));
+}
+
+#[tokio::test]
+async fn the_page_can_be_switched_off_and_the_document_stays() {
+    let world = World::new().await;
+    let service = Service::start(&[("KNOWHOW_WORKERS", "1"), ("KNOWHOW_DOCS", "false")]);
+    let anonymous = world.anonymous.at(&service);
+    for path in ["/docs", "/docs/", "/docs/swagger-ui-bundle.js"] {
+        anonymous.get(path).await.refused(404, "not-found");
+    }
+    let links = anonymous.get("/").header("Accept", "text/html").await.ok(200);
+    assert!(links.get("docs").is_none(), "{links}");
+    let document = anonymous.get("/openapi.json").await.ok(200);
+    assert_eq!(document, world.anonymous.get("/openapi.json").await.ok(200));
+}
+
+#[tokio::test]
 async fn unknown_paths_and_methods_are_problems() {
     let World { alice, anonymous, .. } = &World::new().await;
-    for path in ["/", "/v1", "/v1/", "/v2/skills", "/v1/skills/a/b/c/d", "/v1/skills/", "/v1/skills/a/", "/console"] {
+    for path in ["/v1", "/v1/", "/v2/skills", "/v1/skills/a/b/c/d", "/v1/skills/", "/v1/skills/a/", "/console"] {
         anonymous.get(path).await.refused(404, "not-found");
     }
     for (method, path, allowed) in [

@@ -51,6 +51,7 @@ mod replies;
 mod resources;
 mod save;
 mod sessions;
+mod setup;
 mod shown;
 mod snapshots;
 mod soul;

@@ -10,12 +10,13 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::callers::{Caller, World, skill};
-use crate::service::{Service, login_url, poll_async};
+use crate::service::{Service, login_url, poll, poll_async};
 
 /// A way to the database that can be cut.
 pub struct Wire {
     /// The database's URL by this way.
     pub url: String,
+    listens: Arc<AtomicBool>,
     is_cut: Arc<AtomicBool>,
     open: Arc<Mutex<Vec<TcpStream>>>,
 }
@@ -33,10 +34,14 @@ impl Wire {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         url.set_host(Some("127.0.0.1")).unwrap();
         url.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
-        let wire = Self { url: url.into(), is_cut: Arc::default(), open: Arc::default() };
-        let (is_cut, open) = (wire.is_cut.clone(), wire.open.clone());
+        let listens = Arc::new(AtomicBool::new(true));
+        let wire = Self { url: url.into(), listens, is_cut: Arc::default(), open: Arc::default() };
+        let (listens, is_cut, open) = (wire.listens.clone(), wire.is_cut.clone(), wire.open.clone());
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
+                if !listens.load(Ordering::SeqCst) {
+                    break;
+                }
                 if is_cut.load(Ordering::SeqCst) {
                     continue;
                 }
@@ -55,6 +60,16 @@ impl Wire {
         for stream in self.open.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
+    }
+
+    /// Takes it away: from now on connections are refused, as where Postgres is not running.
+    pub fn remove(&self) {
+        self.listens.store(false, Ordering::SeqCst);
+        self.cut();
+        let url: url::Url = self.url.parse().unwrap();
+        let address = (url.host_str().unwrap(), url.port().unwrap());
+        // The first connection wakes the listener, which is gone then.
+        poll("the listener to be gone", || TcpStream::connect(address).is_err().then_some(()));
     }
 
     /// A service that has its database behind it.
@@ -102,6 +117,28 @@ async fn a_cut_wire_is_told_and_heals() {
     }
     assert_eq!(world.alice.names().await, ["before"]);
     assert_eq!(world.alice.peek("before").await["version"], 4);
+}
+
+/// Where nobody listens, readiness and writes do not wait for as long as they would for a connection that others use.
+#[tokio::test]
+async fn a_database_that_is_gone_is_told_before_a_probe_gives_up() {
+    let world = World::new().await;
+    let wire = Wire::start();
+    let service = Service::start(&[
+        ("KNOWHOW_DATABASE_URL", &wire.url),
+        ("KNOWHOW_WORKERS", "1"),
+        ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "600000"),
+        ("KNOWHOW_STATEMENT_TIMEOUT_MS", "600000"),
+    ]);
+    let alice = world.alice.at(&service);
+    alice.create_all(&["before"]).await;
+    wire.remove();
+    // Each within the test's own patience, which is far below the ten minutes of a busy pool.
+    alice.get("/readyz").await.refused(503, "unavailable");
+    for answer in [alice.post("/v1/skills", skill("meanwhile")).await, alice.get("/v1/skills").await] {
+        answer.refused(503, "unavailable");
+        assert!(answer.header("retry-after").parse::<u32>().is_ok());
+    }
 }
 
 /// More writers than connections: each is served or told to come again, and none is half served.

@@ -406,8 +406,9 @@ async fn the_roles_can_do_nothing_but_what_is_granted() {
         texts(&mut Place::shared().await.owner().await, roles).await,
         ["knowhow_admin", "knowhow_login login", "knowhow_owner", "knowhow_queue", "knowhow_system", "knowhow_tenant"]
     );
+    // Whoever migrates a database of this server grants them too, so they may be there more than once.
     let memberships = "
-        select m.member::regrole::text || ' in ' || m.roleid::regrole::text
+        select distinct m.member::regrole::text || ' in ' || m.roleid::regrole::text
                || concat(case when m.inherit_option then ' inherit' end, case when m.set_option then ' set' end,
                          case when m.admin_option then ' admin' end)
         from pg_auth_members m

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use knowhow_domain::{Clock, SystemClock, TenantId, TenantSettings, UserId, new_id};
 use knowhow_store::credential::{NewToken, mint_hs256};
 use knowhow_store::issuers::{self, IssuerRow};
-use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, Principal, TenantTx, tenants};
+use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, Login, Principal, TenantTx, tenants};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -24,6 +24,12 @@ pub struct Server {
     password: String,
 }
 
+impl Server {
+    fn login(&self) -> Login {
+        Login { role: "knowhow_login".into(), password: Some(self.password.clone()), set_password: false }
+    }
+}
+
 /// The server, its common database migrated: once per process.
 pub async fn server() -> &'static Server {
     static SERVER: OnceCell<Server> = OnceCell::const_new();
@@ -33,7 +39,7 @@ pub async fn server() -> &'static Server {
                 owner: variable("DATABASE_URL").parse().expect("DATABASE_URL is a URL"),
                 password: variable("KNOWHOW_LOGIN_PASSWORD"),
             };
-            knowhow_store::migrate(server.owner.as_str(), Some(&server.password)).await.unwrap();
+            knowhow_store::migrate(server.owner.as_str(), Some(&server.login())).await.unwrap();
             server
         })
         .await
@@ -51,8 +57,8 @@ pub struct Place {
     pub owner_url: String,
     /// URL of the service's login role.
     pub login_url: String,
-    /// Password of the service's login role.
-    pub password: String,
+    /// The service's login role.
+    pub login: Login,
 }
 
 impl Place {
@@ -68,7 +74,7 @@ impl Place {
         Self {
             owner_url: owner.to_string(),
             login_url: login(&owner, "knowhow_login", &server.password),
-            password: server.password.clone(),
+            login: server.login(),
         }
     }
 
@@ -138,7 +144,8 @@ pub async fn with_role(place: &Place, options: &str, test: impl AsyncFnOnce(&str
     let grant = format!(
         "grant knowhow_tenant, knowhow_admin, knowhow_system, knowhow_queue to {role} with inherit false, set true"
     );
-    place.run(&format!("create role {role} login {options} password '{password}'; {grant}")).await;
+    let usage = format!("grant usage on schema app to {role}");
+    place.run(&format!("create role {role} login {options} password '{password}'; {grant}; {usage}")).await;
     let url = place.login_url_of(&role, &password);
     let outcome = AssertUnwindSafe(test(&role, &url)).catch_unwind().await;
     place.run(&format!("drop owned by {role}; drop role {role}")).await;

@@ -29,7 +29,7 @@ async fn an_empty_database_is_brought_up_and_stays_so() {
 #[tokio::test]
 async fn processes_that_start_at_once_bring_it_up_once() {
     with_empty_database(async |place| {
-        let start = || migrate(&place.owner_url, Some(&place.password));
+        let start = || migrate(&place.owner_url, Some(&place.login));
         let (a, b, c, d) = tokio::join!(start(), start(), start(), start());
         for outcome in [a, b, c, d] {
             outcome.unwrap_or_else(|e| panic!("{e}: {:?}", std::error::Error::source(&e)));
@@ -47,7 +47,7 @@ async fn databases_of_one_server_can_be_brought_up_at_once() {
             with_empty_database(async |three| {
                 let start = |place: &Place| {
                     let place = place.clone();
-                    async move { migrate(&place.owner_url, Some(&place.password)).await }
+                    async move { migrate(&place.owner_url, Some(&place.login)).await }
                 };
                 let (a, b, c) = tokio::join!(start(one), start(two), start(three));
                 for outcome in [a, b, c] {

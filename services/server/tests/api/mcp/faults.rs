@@ -3,6 +3,7 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
+use super::client::ID;
 use super::entries::put;
 use crate::callers::{Caller, World, skill};
 use crate::pools::Wire;
@@ -16,6 +17,7 @@ async fn a_cut_wire_is_told_and_heals() {
     let wire = Wire::start();
     let service = wire.service();
     let alice = world.alice.at(&service);
+    let backend = world.backend().await.acting_for("alice").at(&service);
     alice.does("skill_save", skill("before")).await;
     wire.cut();
     for (tool, arguments) in [("skill_save", skill("meanwhile")), ("skill_view", json!({"name": "before"}))] {
@@ -39,6 +41,10 @@ async fn a_cut_wire_is_told_and_heals() {
         assert!([(200, -32603), (503, -32000)].contains(&(answer.status, error["code"].as_i64().unwrap())), "{answer}");
         assert_eq!(error["data"]["type"], "/problems/unavailable", "{answer}");
     }
+    // Whose key it is cannot be looked up now: the refusal still says which request it answers.
+    let stranger = backend.rpc("tools/list", json!({})).await;
+    stranger.error(503, -32000);
+    assert_eq!(stranger.json()["id"], ID, "{stranger}");
     wire.mend();
     poll_async("the service to be ready", async || (alice.get("/readyz").await.status == 200).then_some(())).await;
     poll_async("reads to heal", async || (alice.rpc("skills/list", json!({})).await.status == 200).then_some(())).await;

@@ -212,7 +212,9 @@ async fn requests_that_stand_for_themselves_say_what_they_need() {
 #[tokio::test]
 async fn a_ping_belongs_to_the_older_revisions() {
     let World { alice, .. } = &World::new().await;
-    alice.rpc("ping", json!({})).await.error(404, -32601);
+    let refused = alice.rpc("ping", json!({})).await.error(404, -32601);
+    let said = refused["message"].as_str().unwrap();
+    assert!(said.contains("has no ping") && said.contains("server/discover"), "{said}");
     assert_eq!(alice.legacy("ping", json!({})).await.result(), json!({}));
     let bare = json!({"jsonrpc": "2.0", "id": 7, "method": "ping"});
     assert_eq!(with_headers(alice, &bare, &[]).await.result(), json!({}));

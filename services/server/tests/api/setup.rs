@@ -1,0 +1,162 @@
+//! Setting up a deployment: what `migrate`, `doctor`, `serve` and the other commands say of a database that is not as it
+//! must be, and how the command line introduces itself.
+
+use uuid::Uuid;
+
+use crate::service::{knowhow, login_url, login_url_of, migrated, owner_url, printed};
+use crate::sql::execute;
+
+/// What a command said on both channels, and whether it succeeded.
+fn outcome(arguments: &[&str], settings: &[(&str, &str)]) -> (bool, String) {
+    migrated();
+    let output = knowhow(arguments).envs(settings.iter().copied()).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(said).unwrap())
+}
+
+fn login() -> url::Url {
+    login_url().parse().unwrap()
+}
+
+/// Each mistake in the URL, and what is said of it.
+fn mistakes() -> Vec<(url::Url, &'static str, &'static str)> {
+    let changed = |change: fn(&mut url::Url)| {
+        let mut url = login();
+        change(&mut url);
+        url
+    };
+    vec![
+        (
+            changed(|url| url.set_password(Some("5ec4e7")).unwrap()),
+            "password authentication failed",
+            "knowhow migrate --set-login-password",
+        ),
+        (
+            changed(|url| url.set_path("no-such-base")),
+            "database \"no-such-base\" does not exist",
+            "KNOWHOW_DATABASE_URL",
+        ),
+        (changed(|url| url.set_query(Some("sslmode=require"))), "server does not support TLS", "sslmode=prefer"),
+        (changed(|url| url.set_port(Some(1)).unwrap()), "Connection refused", "is Postgres running there"),
+    ]
+}
+
+#[test]
+fn every_command_says_why_the_database_is_out_of_reach() {
+    for (url, reason, advice) in mistakes() {
+        for command in [&["doctor"][..], &["serve"], &["worker"], &["token", "--tenant", "demo"], &["seed-demo"]] {
+            let (success, said) = outcome(command, &[("KNOWHOW_DATABASE_URL", url.as_str())]);
+            assert!(!success, "{command:?}: {said}");
+            let address = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432));
+            let database = format!("'{}'", url.path().trim_start_matches('/'));
+            for part in [reason, advice, &address, &database] {
+                assert!(said.contains(part), "{command:?} without {part}: {said}");
+            }
+            assert!(!said.contains(url.password().unwrap()) && !said.contains("internal error"), "{command:?}: {said}");
+        }
+    }
+}
+
+/// A database of one's own and the name of a role, both dropped at the end.
+struct Place {
+    database: String,
+    role: String,
+}
+
+impl Place {
+    fn make() -> Self {
+        let name = Uuid::now_v7().simple().to_string();
+        let place = Self { database: format!("knowhow_test_{name}"), role: format!("knowhow_test_{name}") };
+        execute(&format!("create database {}", place.database));
+        place
+    }
+
+    fn owner_url(&self) -> String {
+        let mut url = owner_url();
+        url.set_path(&self.database);
+        url.into()
+    }
+
+    fn login_url(&self, role: &str, password: &str) -> String {
+        let mut url: url::Url = login_url_of(self.owner_url().parse().unwrap()).parse().unwrap();
+        url.set_username(role).unwrap();
+        url.set_password(Some(password)).unwrap();
+        url.into()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        execute(&format!("drop database {} with (force)", self.database));
+        execute(&format!("drop role if exists {}", self.role));
+    }
+}
+
+#[test]
+fn a_password_changes_on_demand_alone_and_a_wrong_one_is_told() {
+    let place = Place::make();
+    let owner = place.owner_url();
+    let migrate = |arguments: &[&str], role: &str, password: &str| {
+        let url = place.login_url(role, password);
+        outcome(arguments, &[("DATABASE_URL", &owner), ("KNOWHOW_DATABASE_URL", &url)])
+    };
+    let doctor =
+        |password: &str| outcome(&["doctor"], &[("KNOWHOW_DATABASE_URL", &place.login_url(&place.role, password))]);
+    let (success, said) = migrate(&["migrate"], &place.role, "one");
+    assert!(success && said.contains("up to date"), "{said}");
+    assert!(doctor("one").0, "{}", doctor("one").1);
+    let (success, said) = migrate(&["migrate"], &place.role, "two");
+    assert!(!success && said.contains("has another password") && said.contains("--set-login-password"), "{said}");
+    assert!(!said.contains("'two'") && doctor("one").0, "{said}");
+    let (success, said) = migrate(&["migrate", "--set-login-password"], &place.role, "two");
+    assert!(success && doctor("two").0 && !doctor("one").0, "{said}");
+    let (success, said) = outcome(
+        &["migrate", "--set-login-password"],
+        &[("DATABASE_URL", &owner), ("KNOWHOW_DATABASE_URL", "postgres://127.0.0.1/knowhow")],
+    );
+    assert!(!success && said.contains("needs a role and a password"), "{said}");
+}
+
+#[test]
+fn who_may_not_migrate_is_told_the_statements_once() {
+    let place = Place::make();
+    execute(&format!("create role {} login createrole password 'x'", place.role));
+    execute(&format!("alter database {} owner to {}", place.database, place.role));
+    let url = place.login_url(&place.role, "x");
+    let (success, said) = outcome(&["migrate"], &[("DATABASE_URL", &url)]);
+    assert!(!success && said.contains("as a superuser run: create extension vector;"), "{said}");
+    assert_eq!((said.matches("create extension").count(), said.lines().count()), (1, 1), "{said}");
+    let mut nowhere: url::Url = url.parse().unwrap();
+    nowhere.set_password(Some("5ec4e7")).unwrap();
+    let (success, said) = outcome(&["migrate"], &[("DATABASE_URL", nowhere.as_str())]);
+    assert!(!success && said.contains("password authentication failed") && said.contains("DATABASE_URL"), "{said}");
+    assert!(!said.contains("5ec4e7"), "{said}");
+}
+
+#[test]
+fn another_secret_key_over_the_demo_tenant_is_told() {
+    let place = Place::make();
+    let (owner, login) = (place.owner_url(), place.login_url(&place.role, "x"));
+    let settings = [("DATABASE_URL", owner.as_str()), ("KNOWHOW_DATABASE_URL", login.as_str())];
+    for _ in 0..2 {
+        for command in ["migrate", "seed-demo"] {
+            let (success, said) = outcome(&[command], &settings);
+            assert!(success, "{said}");
+        }
+    }
+    let other = "ab".repeat(32);
+    let (success, said) = outcome(&["seed-demo"], &[settings[1], ("KNOWHOW_SECRET_KEY", &other)]);
+    assert!(!success && said.contains("KNOWHOW_SECRET_KEY"), "{said}");
+}
+
+#[test]
+fn the_command_line_introduces_itself() {
+    let help = printed(&["--help"]);
+    assert!(help.starts_with("Keeps what agents have learned to do"), "{help}");
+    let script = printed(&["completions", "bash"]);
+    assert!(script.contains("_knowhow()") && script.contains("set-login-password"), "{script}");
+    let (success, said) = outcome(&["token", "--tenant", "demo", "--role", "boss"], &[]);
+    assert!(!success && said.contains("boss") && said.contains("user, tenant_admin"), "{said}");
+    let (success, said) = outcome(&["serve"], &[("KNOWHOW_PORT", "70000")]);
+    assert!(!success && said.contains("KNOWHOW_PORT must be a whole number from 0 to 65535"), "{said}");
+}

@@ -1,0 +1,68 @@
+//! The role by which the service logs in: made by `knowhow migrate` where it is missing. A role belongs to the whole
+//! server, so another database's service may use the same one: its password is changed on demand alone.
+
+use sqlx::{AssertSqlSafe, Executor, PgConnection};
+
+/// The login that `KNOWHOW_DATABASE_URL` names.
+#[derive(Debug, Clone)]
+pub struct Login {
+    /// The role's name; `knowhow_login` unless a database has a role of its own.
+    pub role: String,
+    /// Its password, where the URL has one.
+    pub password: Option<String>,
+    /// Whether a role that is there already gets that password too.
+    pub set_password: bool,
+}
+
+/// Makes the role where it is missing, with its password in the same transaction: one without could stay behind.
+pub(crate) async fn make(conn: &mut PgConnection, login: &Login) -> Result<(), sqlx::Error> {
+    let exists: bool = sqlx::query_scalar("select exists (select from pg_roles where rolname = $1)")
+        .bind(&login.role)
+        .fetch_one(&mut *conn)
+        .await?;
+    let verb = match (exists, &login.password) {
+        (false, _) => "create role %1$I login noinherit",
+        (true, Some(_)) if login.set_password => "alter role %1$I",
+        (true, _) => return Ok(()),
+    };
+    let password = login.password.as_ref().map_or("", |_| " password %2$L");
+    // As `app.enqueue` and friends never wait, a transaction that is idle for long belongs to a client that is gone.
+    let limit = if exists { "" } else { "; alter role %1$I set idle_in_transaction_session_timeout = '10s'" };
+    run(conn, &format!("{verb}{password}{limit}"), login).await
+}
+
+/// Lets the role take the service's roles and find its functions by name, no more. A role with powers of its own is left
+/// as it is: the service refuses to serve by it, and says so.
+pub(crate) async fn admit(conn: &mut PgConnection, login: &Login) -> Result<(), sqlx::Error> {
+    let wants: bool = sqlx::query_scalar(
+        "select not (r.rolsuper or r.rolbypassrls or r.rolinherit or r.rolname = current_user
+                     or pg_has_role(r.oid, 'knowhow_owner', 'member'))
+                and not (has_schema_privilege(r.oid, 'app', 'usage') and has_schema_privilege(r.oid, 'public', 'usage')
+                         and has_database_privilege(r.oid, current_database(), 'connect')
+                         and (select bool_and(pg_has_role(r.oid, w.oid, 'set')) from pg_roles w
+                              where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')))
+         from pg_roles r where r.rolname = $1",
+    )
+    .bind(&login.role)
+    .fetch_one(&mut *conn)
+    .await?;
+    if !wants {
+        return Ok(());
+    }
+    let grants = "grant knowhow_tenant, knowhow_admin, knowhow_system, knowhow_queue to %1$I with inherit false, set true; \
+                  grant usage on schema app, public to %1$I; \
+                  grant connect on database %3$I to %1$I";
+    run(conn, grants, login).await
+}
+
+/// Runs statements with the role's name as `%1$I`, its password as `%2$L` and the database's name as `%3$I`.
+async fn run(conn: &mut PgConnection, template: &str, login: &Login) -> Result<(), sqlx::Error> {
+    let statements: String = sqlx::query_scalar("select format($1, $2::text, $3::text, current_database())")
+        .bind(template)
+        .bind(&login.role)
+        .bind(login.password.as_deref().unwrap_or_default())
+        .fetch_one(&mut *conn)
+        .await?;
+    // As one message, and so one transaction.
+    conn.execute(AssertSqlSafe(statements)).await.map(drop)
+}

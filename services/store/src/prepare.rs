@@ -1,0 +1,91 @@
+//! What stands in the way of the migrations, found before they begin: a server that is too old or without pgvector, and
+//! what the migrating role may not do by itself, as the statements that a superuser runs once.
+
+use sqlx::{Executor, PgConnection};
+
+use crate::login::Login;
+
+/// The roles of the service beside its login.
+const ROLES: [&str; 5] = ["knowhow_owner", "knowhow_tenant", "knowhow_admin", "knowhow_system", "knowhow_queue"];
+
+const NO_PGVECTOR: &str = "the server has no pgvector: install it there (on Debian and Ubuntu the package \
+    postgresql-18-pgvector, for PostgreSQL 18)";
+
+/// The first version whose grants say whether a member inherits or may take the role (PostgreSQL 16).
+const OLDEST: i32 = 160_000;
+
+/// Why the migrations cannot begin, and what to do, in words; `None` where they can. Makes the extension on the way.
+pub(crate) async fn obstacle(conn: &mut PgConnection, login: Option<&Login>) -> Result<Option<String>, sqlx::Error> {
+    let (version, shown, me, database): (i32, String, String, String) = sqlx::query_as(
+        "select current_setting('server_version_num')::int, current_setting('server_version'), current_user::text,
+                current_database()::text",
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    if version < OLDEST {
+        return Ok(Some(format!("PostgreSQL 16 or newer is needed; this is {shown}")));
+    }
+    let mut statements = Vec::new();
+    // Tried, not looked up: hosted servers let some roles do it that are no superusers.
+    if let Err(error) = conn.execute("create extension if not exists vector").await {
+        match code(&error).as_deref() {
+            Some("42501") => statements.push("create extension vector;".to_owned()),
+            // Named in no catalogue of this server: PostgreSQL 16 and newer say 0A000, some builds 58P01.
+            Some("0A000" | "58P01") => return Ok(Some(NO_PGVECTOR.to_owned())),
+            _ => return Err(error),
+        }
+    }
+    let is_new: bool =
+        sqlx::query_scalar("select to_regclass('public._sqlx_migrations') is null").fetch_one(&mut *conn).await?;
+    match is_new {
+        true => statements.extend(powers_to_make(conn, login).await?),
+        false => statements.extend(powers_to_change(conn).await?),
+    }
+    let told = format!(
+        "the role '{me}' may not do all that the migrations do; in the database '{database}', as a superuser run: {}",
+        statements.join(" ")
+    );
+    Ok((!statements.is_empty()).then_some(told))
+}
+
+fn code(error: &sqlx::Error) -> Option<String> {
+    error.as_database_error().and_then(|told| told.code()).map(String::from)
+}
+
+/// What a new database takes: making the roles, or ruling those that another database of the server made, and owning
+/// the database.
+async fn powers_to_make(conn: &mut PgConnection, login: Option<&Login>) -> Result<Vec<String>, sqlx::Error> {
+    let mut roles: Vec<&str> = ROLES.to_vec();
+    roles.push("knowhow_login");
+    roles.extend(login.filter(|login| login.role != "knowhow_login").map(|login| login.role.as_str()));
+    sqlx::query_scalar(
+        "with me as (select oid, rolname, rolcreaterole from pg_roles where rolname = current_user and not rolsuper),
+              known as (select r.rolname, pg_has_role(me.oid, r.oid, 'member with admin option') as is_mine
+                        from pg_roles r, me where r.rolname = any ($1) and r.rolname <> me.rolname)
+         select format('alter role %I createrole;', me.rolname) from me where not me.rolcreaterole
+         union all
+         select format('grant %s to %I with admin option;', string_agg(quote_ident(known.rolname), ', '), me.rolname)
+         from known, me where not known.is_mine group by me.rolname
+         union all
+         select format('alter database %I owner to %I;', d.datname, me.rolname) from pg_database d, me
+         where d.datname = current_database() and not pg_has_role(me.oid, d.datdba, 'usage')",
+    )
+    .bind(&roles)
+    .fetch_all(conn)
+    .await
+}
+
+/// What a later release takes: being the owner of what the first one made.
+async fn powers_to_change(conn: &mut PgConnection) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar(
+        "select format('grant knowhow_owner to %I;', r.rolname) from pg_roles r
+         where r.rolname = current_user and not r.rolsuper
+           and not coalesce(pg_has_role(r.oid, to_regrole('knowhow_owner'), 'set'), false)
+         union all
+         select format('alter table _sqlx_migrations owner to %I;', r.rolname) from pg_roles r, pg_class c
+         where r.rolname = current_user and not r.rolsuper and c.oid = 'public._sqlx_migrations'::regclass
+           and not pg_has_role(r.oid, c.relowner, 'usage')",
+    )
+    .fetch_all(conn)
+    .await
+}

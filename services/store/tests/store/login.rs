@@ -1,0 +1,145 @@
+//! The role by which the service logs in, and who may migrate: roles belong to the whole server, whose databases must not
+//! break one another.
+
+use std::panic::{AssertUnwindSafe, resume_unwind};
+
+use futures_util::FutureExt;
+use knowhow_domain::new_id;
+use knowhow_store::{Login, migrate, walls};
+use sqlx::{Connection, PgConnection};
+
+use crate::harness::{House, Place, open, with_empty_database};
+
+async fn lets_in(url: &str) -> bool {
+    PgConnection::connect(url).await.is_ok()
+}
+
+async fn findings(url: &str) -> Vec<String> {
+    let db = open(url, 1, 1);
+    let findings = walls::inspect(&db).await.unwrap();
+    db.close().await;
+    findings
+}
+
+/// Gives `test` the name of a role that is not there yet, and drops the role, whose databases are gone by then.
+async fn with_name(test: impl AsyncFnOnce(&str)) {
+    let role = format!("knowhow_test_{}", new_id().simple());
+    let outcome = AssertUnwindSafe(test(&role)).catch_unwind().await;
+    Place::shared().await.run(&format!("drop role if exists {role}")).await;
+    outcome.unwrap_or_else(|panic| resume_unwind(panic));
+}
+
+fn login(role: &str, password: &str) -> Login {
+    Login { role: role.to_owned(), password: Some(password.to_owned()), set_password: false }
+}
+
+#[tokio::test]
+async fn a_second_database_leaves_the_password_of_the_first_alone() {
+    with_name(async |role| {
+        with_empty_database(async |production| {
+            migrate(&production.owner_url, Some(&login(role, "first"))).await.unwrap();
+            let url = production.login_url_of(role, "first");
+            assert!(lets_in(&url).await, "the role is made with the password");
+            with_empty_database(async |staging| {
+                migrate(&staging.owner_url, Some(&login(role, "second"))).await.unwrap();
+                assert!(lets_in(&url).await && !lets_in(&production.login_url_of(role, "second")).await);
+                let asked = Login { set_password: true, ..login(role, "second") };
+                migrate(&staging.owner_url, Some(&asked)).await.unwrap();
+                assert!(!lets_in(&url).await && lets_in(&production.login_url_of(role, "second")).await);
+                let unknown = Login { password: None, ..asked };
+                migrate(&staging.owner_url, Some(&unknown)).await.unwrap();
+                assert!(lets_in(&staging.login_url_of(role, "second")).await, "without one there is none to set");
+            })
+            .await;
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_database_may_have_a_login_role_of_its_own() {
+    with_name(async |role| {
+        with_empty_database(async |place| {
+            let own = login(role, "its own");
+            let (a, b) = tokio::join!(migrate(&place.owner_url, Some(&own)), migrate(&place.owner_url, Some(&own)));
+            a.and(b).unwrap();
+            let place = Place { login_url: place.login_url_of(role, "its own"), ..place.clone() };
+            assert_eq!(findings(&place.login_url).await, Vec::<String>::new());
+            let house = House::at(&place, 1, 1);
+            house.tenant().await.user("alice").await;
+            house.db.close().await;
+            let limit = format!(
+                "select count(*) from pg_db_role_setting where setrole = '{role}'::regrole
+                 and 'idle_in_transaction_session_timeout=10s' = any (setconfig)"
+            );
+            assert_eq!(place.count(&limit).await, 1);
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_role_with_powers_of_its_own_is_given_nothing() {
+    with_name(async |role| {
+        with_empty_database(async |place| {
+            place.run(&format!("create role {role} login inherit password 'x'")).await;
+            migrate(&place.owner_url, Some(&login(role, "x"))).await.unwrap();
+            let found = findings(&place.login_url_of(role, "x")).await.join("; ");
+            assert!(found.contains("inherits its grants") && found.contains("run knowhow migrate"), "{found}");
+            place.run(&format!("alter role {role} noinherit")).await;
+            migrate(&place.owner_url, Some(&login(role, "x"))).await.unwrap();
+            assert_eq!(findings(&place.login_url_of(role, "x")).await, Vec::<String>::new());
+        })
+        .await;
+    })
+    .await;
+}
+
+/// The owner of a database who is no superuser is told, once, all that a superuser must do, and nothing else is needed.
+#[tokio::test]
+async fn the_databases_owner_migrates_after_what_a_superuser_is_told_to_do() {
+    with_name(async |role| {
+        with_empty_database(async |place| {
+            place.run(&format!("create role {role} login createrole password 'x'")).await;
+            let database = place.owner_url.rsplit('/').next().unwrap();
+            place.run(&format!("alter database {database} owner to {role}")).await;
+            let owner_url = place.login_url_of(role, "x");
+            let refusal = migrate(&owner_url, Some(&place.login)).await.unwrap_err();
+            assert_eq!(refusal.code(), "cannot-migrate");
+            let said = refusal.to_string();
+            let (sentence, statements) = said.split_once("as a superuser run: ").unwrap();
+            assert!(sentence.contains(role) && sentence.contains(database), "{said}");
+            assert_eq!(said.matches("create extension vector;").count(), 1, "{said}");
+            assert_eq!(place.count("select count(*) from pg_namespace where nspname = 'app'").await, 0);
+            place.run(statements).await;
+            migrate(&owner_url, Some(&place.login)).await.unwrap();
+            assert_eq!(findings(&place.login_url).await, Vec::<String>::new());
+            migrate(&owner_url, Some(&place.login)).await.unwrap();
+            place.run(&format!("drop owned by {role} cascade")).await;
+        })
+        .await;
+    })
+    .await;
+}
+
+/// A release later the migrating role need not rule the roles any more; it must own what the first one made.
+#[tokio::test]
+async fn another_role_that_migrates_later_is_told_what_it_lacks() {
+    with_name(async |role| {
+        with_empty_database(async |place| {
+            migrate(&place.owner_url, None).await.unwrap();
+            place.run(&format!("create role {role} login password 'x'")).await;
+            let owner_url = place.login_url_of(role, "x");
+            let said = migrate(&owner_url, None).await.unwrap_err().to_string();
+            let (_, statements) = said.split_once("as a superuser run: ").unwrap();
+            assert!(statements.contains("grant knowhow_owner to"), "{said}");
+            place.run(statements).await;
+            migrate(&owner_url, None).await.unwrap();
+            place.run(&format!("drop owned by {role} cascade")).await;
+        })
+        .await;
+    })
+    .await;
+}
