@@ -4,6 +4,7 @@ mod compose;
 mod list;
 mod log;
 mod open;
+mod terms;
 mod turn;
 mod view;
 

@@ -1,7 +1,6 @@
 //! Opening a session: the one of the key that is open, or a new one.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::session::CONVERSATION_GAP;
 use knowhow_domain::{Result, new_id};
 use serde_json::Value;
 use uuid::Uuid;
@@ -118,6 +117,8 @@ pub struct NewSession<'a> {
     pub inline_top: bool,
     /// What it begins with.
     pub snapshot: Uuid,
+    /// The key's open session is over where its last message is older.
+    pub silent_since: DateTime<Utc>,
     /// When.
     pub now: DateTime<Utc>,
 }
@@ -131,10 +132,9 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
     let (tenant, user, id) = (principal.tenant().0, principal.user()?.0, new_id());
     let own_key = id.to_string();
     let key = new.key.unwrap_or(&own_key);
-    let NewSession { channel, max_turns, index_budget, inline_top, snapshot, now, .. } = new;
-    let silent_since = *now - CONVERSATION_GAP;
+    let NewSession { channel, max_turns, index_budget, inline_top, snapshot, silent_since, now, .. } = new;
     let params: Params<'_> =
-        &[&tenant, &user, &id, &key, now, channel, max_turns, index_budget, inline_top, snapshot, &silent_since];
+        &[&tenant, &user, &id, &key, now, channel, max_turns, index_budget, inline_top, snapshot, silent_since];
     let rows = read(db, principal, Durability::Full, OPEN, params).await?;
     Ok(rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))?.into_iter().next())
 }
