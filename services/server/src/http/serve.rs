@@ -18,8 +18,8 @@ use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
 
 use super::caller::Refusals;
-use super::unmatched::Routes;
-use super::{ApiError, document, request_id, router};
+use super::operations::{Operations, refuse_unknown_parameters};
+use super::{ApiError, request_id, router, served_document};
 use crate::config::Config;
 use crate::mcp::{self, Site};
 
@@ -53,9 +53,8 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let snapshots = Arc::<KnownSnapshots>::default();
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
-    let mut described = document();
-    described.servers = None;
-    let routes = Data::new(Routes::of(&described));
+    let described = served_document(&config.public_url);
+    let operations = Data::new(Operations::of(&described));
     let server = HttpServer::new(move || {
         #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
         let db = Database::open(&database).expect("the database configuration was checked");
@@ -77,7 +76,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .into_app()
             .app_data(Data::new(app))
             .app_data(shared.clone())
-            .app_data(routes.clone())
+            .app_data(operations.clone())
             .app_data(site.clone())
             .app_data(endpoint)
             .app_data(web::PathConfig::default().error_handler(|error, _| {
@@ -86,6 +85,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .service(docs(&described))
             .route("/docs", web::get().to(to_docs))
             .default_service(web::to(unmatched))
+            .wrap(from_fn(refuse_unknown_parameters))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
             .wrap(from_fn(request_id::identify))
     })
@@ -107,6 +107,6 @@ async fn to_docs() -> HttpResponse {
     HttpResponse::PermanentRedirect().insert_header(("Location", "/docs/")).finish()
 }
 
-async fn unmatched(request: HttpRequest, routes: Data<Routes>) -> HttpResponse {
-    routes.answer(&request)
+async fn unmatched(request: HttpRequest, operations: Data<Operations>) -> HttpResponse {
+    operations.answer_unmatched(&request)
 }

@@ -6,9 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, get, post};
 use knowhow_ops::App;
 use knowhow_ops::snapshots::{self, CurrentView};
 
-use crate::http::{
-    ApiError, CallerHeaders, CallerProblems, UserCaller, WriteHeaders, WriteProblems, json, not_modified,
-};
+use crate::http::{ApiError, CallerProblems, UserCaller, WriteHeaders, WriteProblems, json, not_modified};
 
 /// Read the current snapshot
 ///
@@ -17,7 +15,6 @@ use crate::http::{
 #[utoipa::path(
     operation_id = "get_snapshot",
     tag = "sessions",
-    params(CallerHeaders),
     responses(
         (status = 200, description = "The snapshot; `ETag` is the SHA-256 of its text", body = CurrentView),
         (status = 304, description = "`If-None-Match` names this very snapshot"),
