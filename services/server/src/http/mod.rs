@@ -9,6 +9,7 @@ mod operations;
 mod problem;
 mod refusals;
 mod request_id;
+mod request_line;
 mod respond;
 mod serve;
 
