@@ -7,11 +7,11 @@ set -eu
 
 need npm "fetches test tools" "apt-get install -y npm"
 folder=data/tools/node
-wanted=$(cat scripts/ci/mcp/package.json scripts/ci/mcp/package-lock.json && uname -sm)
+wanted=$(cat scripts/ci/package.json scripts/ci/package-lock.json && uname -sm)
 [ "$(cat "$folder/.made-for" 2>/dev/null)" = "$wanted" ] && exit 0
 rm -rf "$folder"
 mkdir -p "$folder/bin"
-cp scripts/ci/mcp/package.json scripts/ci/mcp/package-lock.json "$folder"
+cp scripts/ci/package.json scripts/ci/package-lock.json "$folder"
 # No package's own scripts are run; npm's talk (its Node.js is older than these tools want) matters only where it fails.
 (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund) >"$folder.log" 2>&1 ||
     { cat "$folder.log" >&2 && fail "npm could not fetch the test tools"; }

@@ -22,8 +22,17 @@ pub enum Channel {
 }
 
 impl Channel {
+    /// Every channel.
+    pub const ALL: [Self; 5] = [Self::Chat, Self::Voice, Self::Sms, Self::Scheduled, Self::Nudge];
+
+    /// Their wire forms.
+    pub const NAMES: [&str; 5] = {
+        let [a, b, c, d, e] = Self::ALL;
+        [a.as_str(), b.as_str(), c.as_str(), d.as_str(), e.as_str()]
+    };
+
     /// The wire form.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
             Self::Voice => "voice",
@@ -35,7 +44,7 @@ impl Channel {
 
     /// Reads the wire form; `None` for anything else.
     pub fn from_wire(text: &str) -> Option<Self> {
-        [Self::Chat, Self::Voice, Self::Sms, Self::Scheduled, Self::Nudge].into_iter().find(|c| c.as_str() == text)
+        Self::ALL.into_iter().find(|c| c.as_str() == text)
     }
 
     /// Turns of a session where neither caller nor tenant says otherwise.
@@ -66,30 +75,36 @@ impl Channel {
         }
     }
 
-    /// A longer silence ends a session on this channel. Where all messages of a user come in one stream, nothing but
-    /// silence tells conversations apart; elsewhere a caller that comes back within a day finds its session as it was.
-    pub fn longest_silence(self) -> TimeDelta {
-        if SINGLE_STREAMS.contains(&self) { CONVERSATION_GAP } else { SESSION_GAP }
+    /// Whether all messages of a user come in one stream, so that nothing but silence tells conversations apart.
+    pub fn is_single_stream(self) -> bool {
+        matches!(self, Self::Voice | Self::Sms)
+    }
+
+    /// A session that is called by its id lives at least this long after its last message, whatever the conversation
+    /// gap is. Where conversations have ids, a caller that comes back within a day finds its session as it was.
+    pub fn least_silence(self) -> TimeDelta {
+        if self.is_single_stream() { TimeDelta::zero() } else { TimeDelta::hours(24) }
     }
 }
-
-/// The channels whose messages come in one stream.
-pub const SINGLE_STREAMS: [Channel; 2] = [Channel::Voice, Channel::Sms];
 
 /// Most turns that a session may be opened with.
 pub const MAX_TURNS: u32 = 1_000;
 
-/// A longer silence ends a conversation; exactly this long does not.
-pub const CONVERSATION_GAP: TimeDelta = TimeDelta::hours(6);
+/// Minutes of silence that end a conversation where the tenant does not say otherwise; exactly this long does not.
+pub const GAP_MINUTES: u32 = 360;
 
-/// The same for a session that is called by its id, on channels of more than one stream.
-pub const SESSION_GAP: TimeDelta = TimeDelta::hours(24);
-
-/// Turns between two reminders to save what was learned.
-pub const NUDGE_EVERY: i32 = 10;
+/// Most turns between two reminders to save what was learned.
+const NUDGE_EVERY: i32 = 10;
 
 /// The reminder.
 pub const NUDGE: &str = "Did you solve something complex? Save it with skill_save.";
+
+/// Whether a turn, from 1, reminds of saving: every 10 turns, and half-way through a session that has no more than that,
+/// as after its last turn the agent may be gone. Not in the first turn, in which nothing was solved yet.
+pub fn is_nudge_due(turn: i32, max_turns: i32) -> bool {
+    let half = (max_turns / 2 + max_turns % 2).max(2);
+    turn % NUDGE_EVERY == 0 || max_turns <= NUDGE_EVERY && turn == half && turn < max_turns
+}
 
 /// Whether a conversation with its last message then has been silent for longer than `gap` now. One without a message has
 /// not begun.
@@ -103,11 +118,23 @@ mod tests {
 
     #[test]
     fn six_hours_and_a_second_end_a_conversation() {
-        let (last, gap) = (DateTime::UNIX_EPOCH, Channel::Voice.longest_silence());
+        let (last, gap) = (DateTime::UNIX_EPOCH, TimeDelta::minutes(GAP_MINUTES.into()));
         assert!(!is_over(Some(last), gap, last + TimeDelta::hours(6)));
         assert!(is_over(Some(last), gap, last + TimeDelta::hours(6) + TimeDelta::seconds(1)));
         assert!(!is_over(None, gap, last + TimeDelta::days(300)));
-        assert!(!is_over(Some(last), Channel::Chat.longest_silence(), last + TimeDelta::hours(24)));
+    }
+
+    #[test]
+    fn every_channel_is_reminded_before_its_last_turn() {
+        let due = |max_turns: i32| (1..=max_turns).filter(|turn| is_nudge_due(*turn, max_turns)).collect::<Vec<_>>();
+        for channel in Channel::ALL {
+            let max_turns = i32::try_from(channel.max_turns()).unwrap();
+            let due = due(max_turns);
+            assert!(due.iter().any(|turn| (2..max_turns).contains(turn)), "{channel:?}: {due:?}");
+        }
+        assert_eq!((due(10), due(6), due(5), due(15)), (vec![5, 10], vec![3], vec![3], vec![10]));
+        assert_eq!((due(1), due(2), due(3)), (vec![], vec![], vec![2]));
+        assert_eq!(due(30), [10, 20, 30]);
     }
 
     #[test]

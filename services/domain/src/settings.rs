@@ -1,13 +1,18 @@
 //! What a tenant can be given more or less of.
 
 use std::collections::BTreeMap;
+use std::fmt::Formatter;
+use std::marker::PhantomData;
 
+use chrono::TimeDelta;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::index::INDEX_BUDGET;
 use crate::recall::FLOOR;
-use crate::session::MAX_TURNS;
+use crate::session::{GAP_MINUTES, MAX_TURNS};
 use crate::{Channel, FieldError, Tools};
 
 /// Fewest and most characters that an index may be given.
@@ -18,6 +23,9 @@ const MOST_BODIES: u32 = 1_000_000;
 
 /// Most recalled skills that one turn may be given.
 const MOST_RELEVANT: u32 = 20;
+
+/// Longest conversation gap that a tenant may set, in minutes: a week.
+const MOST_GAP_MINUTES: u32 = 7 * 24 * 60;
 
 /// Settings and quotas of one tenant; absent members have their defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -52,6 +60,10 @@ pub struct TenantSettings {
     /// quieter.
     #[schema(default = 0.18, minimum = 0, maximum = 1)]
     pub min_score: f32,
+    /// How long a conversation may be silent, in minutes: after that its key begins the next one. A session that is
+    /// called by its id ends then too, but on `chat`, `scheduled` and `nudge` not before 24 hours.
+    #[schema(default = 360, minimum = 1, maximum = 10_080)]
+    pub session_gap_minutes: u32,
     /// What is different on a channel.
     #[serde(deserialize_with = "by_channel")]
     pub channels: BTreeMap<Channel, ChannelSettings>,
@@ -78,13 +90,50 @@ pub struct ChannelSettings {
     pub min_score: Option<f32>,
     /// What the agent of a session can call that does not say; `none` by default.
     pub tools: Option<Tools>,
+    /// How long a conversation may be silent, in minutes.
+    #[schema(minimum = 1, maximum = 10_080)]
+    pub session_gap_minutes: Option<u32>,
 }
 
 /// Serde would take a list of a struct's members in their order; nobody means that.
 fn by_channel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Channel, ChannelSettings>, D::Error> {
-    let members = BTreeMap::<Channel, serde_json::Map<String, serde_json::Value>>::deserialize(deserializer)?;
-    let read = |members| serde_json::from_value(serde_json::Value::Object(members)).map_err(serde::de::Error::custom);
-    members.into_iter().map(|(channel, members)| Ok((channel, read(members)?))).collect()
+    let objects = BTreeMap::<Name, Object<ChannelSettings>>::deserialize(deserializer)?;
+    Ok(objects.into_iter().map(|(Name(channel), Object(settings))| (channel, settings)).collect())
+}
+
+/// A channel as the name of a member: one that is no channel is an unknown member.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Name(Channel);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let unknown = || serde::de::Error::unknown_field(&name, &Channel::NAMES);
+        Channel::from_wire(&name).map(Self).ok_or_else(unknown)
+    }
+}
+
+/// A struct that is read from an object alone.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members)).map(Object)
+    }
 }
 
 impl Default for TenantSettings {
@@ -99,6 +148,7 @@ impl Default for TenantSettings {
             learn_from_use: true,
             example_days: 365,
             min_score: FLOOR,
+            session_gap_minutes: GAP_MINUTES,
             channels: BTreeMap::new(),
         }
     }
@@ -135,6 +185,17 @@ impl TenantSettings {
         self.channels.get(&channel).and_then(|c| c.tools).unwrap_or_default()
     }
 
+    /// A longer silence ends a conversation that is held on a channel: its key begins the next one.
+    pub fn conversation_gap(&self, channel: Channel) -> TimeDelta {
+        let minutes = self.channels.get(&channel).and_then(|c| c.session_gap_minutes);
+        TimeDelta::minutes(minutes.unwrap_or(self.session_gap_minutes).into())
+    }
+
+    /// A longer silence ends a session that is called by its id.
+    pub fn longest_silence(&self, channel: Channel) -> TimeDelta {
+        self.conversation_gap(channel).max(channel.least_silence())
+    }
+
     /// Whether use teaches, and what it taught is of effect.
     pub fn learns(&self) -> bool {
         self.learn_from_use && self.example_days > 0
@@ -159,6 +220,7 @@ impl TenantSettings {
             within("example_days".into(), u64::from(self.example_days), 0, 3650),
             within("index_budget".into(), u64::from(self.index_budget), least, most),
             share("min_score".into(), self.min_score),
+            within("session_gap_minutes".into(), self.session_gap_minutes.into(), 1, MOST_GAP_MINUTES.into()),
         ];
         for (channel, settings) in &self.channels {
             let of = |member: &str| format!("channels/{}/{member}", channel.as_str());
@@ -168,6 +230,9 @@ impl TenantSettings {
                 settings.body_budget.and_then(|n| within(of("body_budget"), n.into(), 0, MOST_BODIES.into())),
                 settings.relevant_skills.and_then(|n| within(of("relevant_skills"), n.into(), 0, MOST_RELEVANT.into())),
                 settings.min_score.and_then(|value| share(of("min_score"), value)),
+                settings
+                    .session_gap_minutes
+                    .and_then(|n| within(of("session_gap_minutes"), n.into(), 1, MOST_GAP_MINUTES.into())),
             ]);
         }
         findings.into_iter().flatten().collect()

@@ -1,8 +1,9 @@
 //! What falls due by the clock, over all tenants. Each statement says why it cannot run as one tenant.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use knowhow_domain::Channel;
 use knowhow_domain::Result;
-use knowhow_domain::session::{CONVERSATION_GAP, SESSION_GAP, SINGLE_STREAMS};
+use knowhow_domain::session::GAP_MINUTES;
 
 use crate::Database;
 use crate::error::refuse;
@@ -56,24 +57,32 @@ pub async fn enqueue_snapshots(
     Ok(jobs)
 }
 
-/// Ends the sessions that have been silent for too long, at most `most`, and has their summaries made by `task`.
+/// Ends the sessions that have been silent for longer than their tenant's settings let them be, at most `most`, and has
+/// their summaries made by `task`.
 ///
 /// Why: who fell silent is a question over all tenants.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn end_silent_sessions(db: &Database, task: &str, now: DateTime<Utc>, most: i64) -> Result<i64> {
+    let channels = Channel::ALL.map(|channel| channel.as_str().to_owned());
+    let least = Channel::ALL.map(|channel| i32::try_from(channel.least_silence().num_minutes()).unwrap_or(i32::MAX));
     let mut tx = SystemTx::begin_at_leisure(db).await?;
     let row = sqlx::query!(
         r#"-- due.end_silent_sessions
-        with silent as materialized (
+        with gaps as materialized (
+            select t.tenant_id, c.channel, make_interval(mins => greatest(c.least, coalesce(
+                       (t.settings #>> array['channels', c.channel, 'session_gap_minutes'])::integer,
+                       (t.settings ->> 'session_gap_minutes')::integer, $2))) as gap
+            from tenants t cross join unnest($5::text[], $6::integer[]) as c (channel, least)
+        ), silent as materialized (
             select s.tenant_id, s.user_id, s.session_id
-            from sessions s
-            where s.ended_at is null and s.started_at < $2
-              and s.last_message_at < case when s.channel = any ($5) then $2::timestamptz else $6 end
+            from sessions s join gaps g on g.tenant_id = s.tenant_id and g.channel = s.channel
+            where s.ended_at is null and s.started_at < $1::timestamptz - (select min(gap) from gaps)
+              and s.last_message_at < $1::timestamptz - g.gap
             order by s.started_at
             limit $3
-            for update skip locked
+            for update of s skip locked
         ), ended as (
             update sessions s set ended_at = $1
             from silent i
@@ -84,11 +93,11 @@ pub async fn end_silent_sessions(db: &Database, task: &str, now: DateTime<Utc>, 
                                      session_id::text, true)) as "jobs!"
         from ended"#,
         now,
-        now - CONVERSATION_GAP,
+        i32::try_from(GAP_MINUTES).unwrap_or(i32::MAX),
         most,
         task,
-        &SINGLE_STREAMS.map(|channel| channel.as_str().to_owned()),
-        now - SESSION_GAP
+        &channels,
+        &least
     )
     .fetch_one(tx.conn())
     .await

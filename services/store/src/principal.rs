@@ -68,6 +68,11 @@ impl Principal {
         self.starters_release.as_deref()
     }
 
+    /// Whether an operator of the deployment calls.
+    pub fn is_operator(&self) -> bool {
+        self.operator
+    }
+
     /// Refuses where `scope` is missing.
     ///
     /// # Errors
@@ -90,7 +95,7 @@ impl Principal {
     /// `Malformed`.
     pub fn require_tenant(&self) -> Result<()> {
         if self.tenant.slug.is_empty() {
-            return Err(Error::Malformed("say in which tenant: add ?tenant=<slug>".into()));
+            return Err(Error::Malformed("an operator says in which tenant: add ?tenant=<slug>".into()));
         }
         Ok(())
     }

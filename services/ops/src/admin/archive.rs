@@ -16,6 +16,9 @@ use crate::{App, jobs};
 pub struct ArchivedSkill {
     /// Names the entry.
     pub id: Uuid,
+    /// Its tenant, by slug.
+    #[schema(example = "acme")]
+    pub tenant: String,
     /// Whose it was.
     #[schema(example = "alice")]
     pub user: String,
@@ -64,6 +67,7 @@ pub async fn list_archive(
         |last| last.archive_id,
         |row| ArchivedSkill {
             id: row.archive_id,
+            tenant: principal.tenant_slug().to_owned(),
             user: row.external_id,
             name: row.name,
             versions: row.versions,
@@ -75,11 +79,22 @@ pub async fn list_archive(
     )
 }
 
-/// Puts a deleted skill back for its user, with its id and its whole history. Returns its name.
+/// What was put back.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Restored {
+    /// The skill's name.
+    #[schema(example = "plan-meeting")]
+    pub name: String,
+    /// Its tenant, by slug.
+    #[schema(example = "acme")]
+    pub tenant: String,
+}
+
+/// Puts a deleted skill back for its user, with its id and its whole history.
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`, `Invalid` without a reason, `Conflict` `name-taken`.
-pub async fn restore_skill(app: &App, principal: &Principal, id: Uuid, input: &Restore) -> Result<String> {
+pub async fn restore_skill(app: &App, principal: &Principal, id: Uuid, input: &Restore) -> Result<Restored> {
     principal.require_admin()?;
     let reason = input.reason.trim();
     if reason.is_empty() || reason.chars().count() > 500 || reason.contains('\0') {
@@ -91,5 +106,5 @@ pub async fn restore_skill(app: &App, principal: &Principal, id: Uuid, input: &R
     let mut tx = TenantTx::begin_admin(&app.db, principal, owner).await?;
     let name = skills::restore(&mut tx, id, reason, jobs::tasks_after_restore(app), app.now()).await?;
     tx.commit().await?;
-    Ok(name)
+    Ok(Restored { name, tenant: principal.tenant_slug().to_owned() })
 }

@@ -17,6 +17,9 @@ use crate::page::{Page, PageQuery, rows_for};
 pub struct AuditEntry {
     /// Ordered by time.
     pub id: Uuid,
+    /// Its tenant, by slug.
+    #[schema(example = "acme")]
+    pub tenant: String,
     /// When.
     pub at: DateTime<Utc>,
     /// Who.
@@ -56,6 +59,7 @@ pub async fn list_audit(
         |last| last.audit_id,
         |row| AuditEntry {
             id: row.audit_id,
+            tenant: principal.tenant_slug().to_owned(),
             at: row.at,
             actor: row.actor,
             action: row.action,

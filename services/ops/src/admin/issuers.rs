@@ -31,6 +31,9 @@ pub enum IssuerAlgorithm {
 pub struct Issuer {
     /// The id.
     pub id: Uuid,
+    /// Its tenant, by slug.
+    #[schema(example = "acme")]
+    pub tenant: String,
     /// `iss` of its tokens.
     #[schema(example = "https://login.acme.example")]
     pub iss: String,
@@ -95,7 +98,7 @@ pub async fn create_issuer(app: &App, principal: &Principal, input: &CreateIssue
     issuers::create(&mut tx, &row, sealed.as_deref()).await?;
     tx.commit().await?;
     state.forget_tenants();
-    Ok(Issuer::of(row))
+    Ok(Issuer::of(principal, row))
 }
 
 /// Lists issuers.
@@ -107,7 +110,7 @@ pub async fn list_issuers(app: &App, principal: &Principal, page: &PageQuery) ->
     let mut tx = begin(app, principal).await?;
     let rows = issuers::list(&mut tx, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
     tx.commit().await?;
-    Page::of(rows, limit, |last| last.iss.clone(), Issuer::of)
+    Page::of(rows, limit, |last| last.iss.clone(), |row| Issuer::of(principal, row))
 }
 
 /// Removes an issuer; its tokens stop working within a second.
@@ -186,9 +189,10 @@ fn check_url(app: &App, text: &str) -> Option<FieldError> {
 }
 
 impl Issuer {
-    fn of(row: IssuerRow) -> Self {
+    fn of(principal: &Principal, row: IssuerRow) -> Self {
         Self {
             id: row.id,
+            tenant: principal.tenant_slug().to_owned(),
             iss: row.iss,
             audience: row.audience,
             algorithm: row.algorithm,

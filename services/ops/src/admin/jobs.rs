@@ -16,6 +16,9 @@ pub struct Job {
     /// The id; later jobs have larger ones.
     #[schema(example = 4711)]
     pub id: i64,
+    /// Its tenant, by slug; null for jobs of the system.
+    #[schema(example = "acme")]
+    pub tenant: Option<String>,
     /// What is done.
     #[schema(example = "embed_skill")]
     pub task: String,
@@ -51,7 +54,7 @@ pub async fn list_jobs(
 ) -> Result<Page<Job>> {
     let (limit, before) = (page.limit()?, page.after::<i64>()?);
     let rows = queue::list(&app.db, principal, state, before, rows_for(limit)).await?;
-    Page::of(rows, limit, |last| last.id, Job::of)
+    Page::of(rows, limit, |last| last.id, |row| Job::of(principal, row))
 }
 
 /// Has a job tried again from the beginning, at once.
@@ -71,9 +74,10 @@ pub async fn discard_job(app: &App, principal: &Principal, id: i64) -> Result<()
 }
 
 impl Job {
-    fn of(row: JobRow) -> Self {
+    fn of(principal: &Principal, row: JobRow) -> Self {
         Self {
             id: row.id,
+            tenant: Some(principal.tenant_slug()).filter(|slug| !slug.is_empty()).map(str::to_owned),
             task: row.task,
             state: row.state,
             user: row.user,

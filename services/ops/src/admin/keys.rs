@@ -18,6 +18,9 @@ use crate::page::{Page, PageQuery, rows_for};
 pub struct ApiKey {
     /// The id.
     pub id: Uuid,
+    /// The tenant it works in, by slug.
+    #[schema(example = "acme")]
+    pub tenant: String,
     /// What it begins with, after `kh_`.
     #[schema(example = "a1b2c3d4e5f6")]
     pub prefix: String,
@@ -87,7 +90,7 @@ pub async fn create_key(app: &App, principal: &Principal, input: &CreateKey) -> 
     let mut tx = begin(app, principal).await?;
     keys::create(&mut tx, &row, &hash).await?;
     tx.commit().await?;
-    Ok(CreatedKey { key: ApiKey::of(row), secret: text })
+    Ok(CreatedKey { key: ApiKey::of(principal, row), secret: text })
 }
 
 /// Lists keys, newest first.
@@ -99,7 +102,7 @@ pub async fn list_keys(app: &App, principal: &Principal, page: &PageQuery) -> Re
     let mut tx = begin(app, principal).await?;
     let rows = keys::list(&mut tx, before, rows_for(limit)).await?;
     tx.commit().await?;
-    Page::of(rows, limit, |last| last.id, ApiKey::of)
+    Page::of(rows, limit, |last| last.id, |row| ApiKey::of(principal, row))
 }
 
 /// Revokes a key; it stops working within a second.
@@ -131,9 +134,10 @@ fn check(app: &App, input: &CreateKey) -> Result<()> {
 }
 
 impl ApiKey {
-    fn of(row: KeyRow) -> Self {
+    fn of(principal: &Principal, row: KeyRow) -> Self {
         Self {
             id: row.id,
+            tenant: principal.tenant_slug().to_owned(),
             prefix: row.prefix,
             name: row.name,
             scopes: row.scopes.iter().filter_map(|s| Scope::from_wire(s)).collect(),

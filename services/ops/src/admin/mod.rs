@@ -9,7 +9,7 @@ mod stats;
 mod tenants;
 mod users;
 
-pub use archive::{ArchivedSkill, Restore, list_archive, restore_skill};
+pub use archive::{ArchivedSkill, Restore, Restored, list_archive, restore_skill};
 pub use audit::{AuditEntry, list_audit};
 pub use issuers::{CreateIssuer, Issuer, IssuerAlgorithm, create_issuer, delete_issuer, list_issuers, mint_token};
 pub use jobs::{Job, discard_job, list_jobs, retry_job};

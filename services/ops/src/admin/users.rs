@@ -14,8 +14,11 @@ use crate::page::{Page, PageQuery, rows_for};
 /// One end user.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct User {
-    /// The id.
+    /// The id, as the logs name it.
     pub id: Uuid,
+    /// Their tenant, by slug.
+    #[schema(example = "acme")]
+    pub tenant: String,
     /// The tenant's own name for them.
     #[schema(example = "alice")]
     pub external_id: String,
@@ -57,7 +60,7 @@ pub async fn list_users(app: &App, principal: &Principal, page: &PageQuery) -> R
     let mut tx = begin(app, principal).await?;
     let rows = users::list(&mut tx, None, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
     tx.commit().await?;
-    Page::of(rows, limit, |last| last.external_id.clone(), User::of)
+    Page::of(rows, limit, |last| last.external_id.clone(), |row| User::of(principal, row))
 }
 
 /// Reads one user.
@@ -70,13 +73,14 @@ pub async fn get_user(app: &App, principal: &Principal, external_id: &str) -> Re
     let mut tx = begin(app, principal).await?;
     let rows = users::list(&mut tx, Some(external_id), "", 1).await?;
     tx.commit().await?;
-    rows.into_iter().next().map(User::of).ok_or_else(|| Error::not_found("user"))
+    rows.into_iter().next().map(|row| User::of(principal, row)).ok_or_else(|| Error::not_found("user"))
 }
 
 impl User {
-    fn of(row: users::UserRow) -> Self {
+    fn of(principal: &Principal, row: users::UserRow) -> Self {
         Self {
             id: row.id.0,
+            tenant: principal.tenant_slug().to_owned(),
             external_id: row.external_id,
             created_at: row.created_at,
             skill_count: row.skill_count,

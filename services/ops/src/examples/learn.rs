@@ -1,8 +1,8 @@
 //! Learn: the message of a turn becomes an example of the skill that was used after it, beside the request.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::lesson::example_text;
-use knowhow_domain::session::CONVERSATION_GAP;
+use knowhow_domain::session::GAP_MINUTES;
 use knowhow_domain::{Error, Result, SkillId, manifest};
 use knowhow_store::examples::{self, Lesson, NewExample};
 use knowhow_store::{Principal, TenantTx};
@@ -18,9 +18,10 @@ static WAITING: Semaphore = Semaphore::const_new(1000);
 /// Lessons that are learned at once: few, as requests need the connections.
 static AT_WORK: Semaphore = Semaphore::const_new(2);
 
-/// A session that was silent for longer than since then is about something else by now. `None` where nothing is learned.
+/// A session that was silent for longer than since then is about something else by now, whatever gap the tenant has set
+/// between its conversations. `None` where nothing is learned.
 pub(crate) fn taught_since(app: &App, principal: &Principal) -> Option<DateTime<Utc>> {
-    principal.settings().learns().then(|| app.now() - CONVERSATION_GAP)
+    principal.settings().learns().then(|| app.now() - TimeDelta::minutes(GAP_MINUTES.into()))
 }
 
 /// Has skills learn a lesson in a moment; whoever used them does not wait for it.

@@ -22,7 +22,17 @@ impl SystemJob for Prune {
         let snapshots = knowhow_store::prune_snapshots(&app.db, app.now(), BATCH).await;
         loop {
             let pruned = knowhow_store::prune(&app.db, app.now(), BATCH).await?;
-            tracing::info!(?pruned, "cleared up");
+            tracing::info!(
+                idempotency_keys = pruned.idempotency_keys,
+                usage_events = pruned.usage_events,
+                archived_skills = pruned.archived_skills,
+                files = pruned.files,
+                jobs = pruned.jobs,
+                sessions = pruned.sessions,
+                examples = pruned.examples,
+                idle_snapshots = pruned.idle_snapshots,
+                "cleared up"
+            );
             if !pruned.has_more(BATCH) || began.elapsed() > LONGEST {
                 break;
             }

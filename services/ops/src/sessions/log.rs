@@ -1,6 +1,6 @@
 //! What else is told of a session: the agent's side, what is not to be trusted, how it went, that it is over.
 
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Channel, Error, Result, Scope};
 use knowhow_store::sessions::{self, Feedback, SessionKey};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
@@ -102,9 +102,11 @@ pub async fn add_reply(
         .map_err(|_| Error::invalid("/tool_calls", "is out of bounds"))?;
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let reply = (input.message.as_str(), tool_calls);
+    let now = app.now();
+    let silent_since = Channel::ALL.map(|channel| (channel, now - principal.settings().longest_silence(channel)));
     let turn = call
         .once(app, &mut tx, &("reply", session, input), async |tx| {
-            sessions::add_reply(tx, session, reply, app.now()).await
+            sessions::add_reply(tx, session, reply, &silent_since, now).await
         })
         .await?;
     let Some(turn) = turn else {

@@ -5,6 +5,7 @@ mod join;
 mod list;
 mod log;
 mod open;
+mod terms;
 mod turn;
 mod view;
 

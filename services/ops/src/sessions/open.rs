@@ -1,6 +1,6 @@
 //! Open: the conversation of a key goes on, or a new one begins with the current snapshot.
 
-use knowhow_domain::session::{CONVERSATION_GAP, MAX_TURNS, is_over};
+use knowhow_domain::session::{MAX_TURNS, is_over};
 use knowhow_domain::settings::INDEX_BUDGETS;
 use knowhow_domain::{Channel, Error, FieldError, Result, Scope, Tools};
 use knowhow_store::Principal;
@@ -8,8 +8,8 @@ use knowhow_store::sessions::{self, NewSession, Opened, SessionKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::missing;
 use super::view::SessionView;
+use super::{missing, terms};
 use crate::conversations::{PreviousSummary, previous_summary};
 use crate::snapshots::{self, SnapshotView};
 use crate::{App, Call};
@@ -20,7 +20,7 @@ use crate::{App, Call};
 #[schema(example = json!({"key": "+49301234567", "channel": "sms"}))]
 pub struct OpenSession {
     /// Names the stream of messages it belongs to, such as a telephone number or a thread: within 6 hours of the last
-    /// message the same key goes on with the same session.
+    /// message (the tenant's `session_gap_minutes`) the same key goes on with the same session, on the terms it began with.
     #[schema(min_length = 1, max_length = 255)]
     pub key: Option<String>,
     /// How it is held; `sms` by default.
@@ -51,6 +51,10 @@ pub struct OpenedSession {
     pub previous_summary: Option<PreviousSummary>,
     /// Whether the session had been opened before.
     pub resumed: bool,
+    /// What the request asked for and did not get: the terms of a session are fixed with its first message, and one that
+    /// is resumed keeps them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 /// Rounds, where other requests open and close sessions of the same key.
@@ -84,12 +88,18 @@ pub(super) async fn open(
     // A repeated request without a key of its own means the same session.
     let key = input.key.as_deref().or(call.idempotency_key.as_deref());
     for _ in 0..ROUNDS {
-        if let Some(key) = key
-            && let Some(open) = sessions::find(&app.db, principal, SessionKey::Open(key)).await?
-            && (has_begun || open.session.last_message_at.is_some())
-            && !is_over(open.session.last_message_at, CONVERSATION_GAP, app.now())
+        let found = match key {
+            Some(key) => sessions::find(&app.db, principal, SessionKey::Open(key)).await?,
+            None => None,
+        };
+        // What is open goes on or ends by the gap of the channel it is held on, not of the one that is asked for.
+        let held_on = found.as_ref().and_then(|open| Channel::from_wire(&open.session.channel)).unwrap_or(channel);
+        let gap = principal.settings().conversation_gap(held_on);
+        if let Some(open) = found.filter(|open| has_begun || open.session.last_message_at.is_some())
+            && !is_over(open.session.last_message_at, gap, app.now())
         {
-            return view(app, principal, open, true).await;
+            let notice = terms::notice(input, &open.session);
+            return Ok(OpenedSession { notice, ..view(app, principal, open, true).await? });
         }
         let snapshot = snapshots::current(app, principal, kind).await?.snapshot;
         let new = NewSession {
@@ -100,6 +110,7 @@ pub(super) async fn open(
             inline_top: input.inline_top.unwrap_or_default(),
             tools: tools.as_str(),
             snapshot: snapshot.id,
+            silent_since: app.now() - gap,
             now: app.now(),
             has_begun,
         };
@@ -120,6 +131,7 @@ pub(super) async fn view(app: &App, principal: &Principal, mut opened: Opened, r
         session: SessionView::of(session),
         previous_summary,
         resumed,
+        notice: None,
     })
 }
 

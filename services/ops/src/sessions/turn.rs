@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
-use knowhow_domain::session::{NUDGE_EVERY, is_over};
+use knowhow_domain::session::{is_nudge_due, is_over};
 use knowhow_domain::{Channel, Error, FieldError, Result, Scope, SkillId, Tools, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
@@ -86,7 +86,7 @@ pub async fn take_turn(
     let (mut start, (embedding, is_late)) = (start?, embedding?);
     for _ in 0..ROUNDS {
         let Start { state, catalogue } = start;
-        let open = check_open(app, &state);
+        let open = check_open(app, principal, &state);
         // What was learned in a session is forgotten with the first taint, so that comes before the turn.
         if state.repeated.is_some() || open.is_err() || !state.is_tainted {
             note_taint(app, principal, session, input).await?;
@@ -211,9 +211,9 @@ fn other_message(input: &TakeTurn) -> Error {
     Error::invalid("/turn_key", "was used for another message of this session; use a fresh key for each message")
 }
 
-fn check_open(app: &App, state: &TurnState) -> Result<()> {
-    let channel = Channel::from_wire(&state.channel).unwrap_or_default();
-    if state.ended_at.is_some() || is_over(state.last_message_at, channel.longest_silence(), app.now()) {
+fn check_open(app: &App, principal: &Principal, state: &TurnState) -> Result<()> {
+    let longest = principal.settings().longest_silence(Channel::from_wire(&state.channel).unwrap_or_default());
+    if state.ended_at.is_some() || is_over(state.last_message_at, longest, app.now()) {
         let detail = "the conversation is over; open a session with its key, which begins the next one".into();
         return Err(Error::Conflict { code: "session-ended", detail });
     }
@@ -244,7 +244,7 @@ fn terms(principal: &Principal, state: &TurnState) -> Result<Terms> {
         relevant: principal.settings().relevant_skills(channel) as usize,
         min_score: principal.settings().min_score(channel),
         indexed_until: omitted.is_nothing().then_some(state.snapshot_created_at),
-        nudge: (state.turns + 1) % NUDGE_EVERY == 0,
+        nudge: is_nudge_due(state.turns + 1, state.max_turns),
     })
 }
 

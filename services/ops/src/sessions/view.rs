@@ -112,7 +112,7 @@ pub struct TurnAnswer {
     pub relevant: Vec<RelevantView>,
     /// Neighbours of those.
     pub related: Vec<RelatedView>,
-    /// A reminder to save what was learned, every 10 turns.
+    /// A reminder to save what was learned: half-way through a session, in long ones every 10 turns, never in the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nudge: Option<String>,
     /// The block to put into the prompt as is; empty where nothing was found.

@@ -9,8 +9,7 @@ use knowhow_ops::page::{Page, PageQuery};
 use knowhow_ops::soul::{self, PutSoul, SoulView};
 
 use crate::http::{
-    ApiError, CallerHeaders, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, if_match, json,
-    versioned,
+    ApiError, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, if_match, json, versioned,
 };
 
 /// Save a memory
@@ -39,7 +38,7 @@ pub(crate) async fn save_memory(
 #[utoipa::path(
     operation_id = "list_memories",
     tag = "memories",
-    params(ListMemories, CallerHeaders),
+    params(ListMemories),
     responses((status = 200, description = "A page", body = Page<MemoryView>), CallerProblems)
 )]
 #[get("/v1/memories")]
@@ -76,7 +75,7 @@ pub(crate) async fn delete_memory(
 #[utoipa::path(
     operation_id = "recall",
     tag = "memories",
-    params(Recall, CallerHeaders),
+    params(Recall),
     responses((status = 200, description = "Best first", body = RecalledItems), CallerProblems)
 )]
 #[get("/v1/recall")]
@@ -90,7 +89,6 @@ pub(crate) async fn recall(app: Data<App>, caller: UserCaller, query: Query<Reca
 #[utoipa::path(
     operation_id = "get_soul",
     tag = "memories",
-    params(CallerHeaders),
     responses((status = 200, description = "The soul; `ETag` is its version", body = SoulView), CallerProblems)
 )]
 #[get("/v1/soul")]
@@ -105,7 +103,7 @@ pub(crate) async fn get_soul(app: Data<App>, caller: UserCaller) -> Result<HttpR
 #[utoipa::path(
     operation_id = "list_souls",
     tag = "memories",
-    params(PageQuery, CallerHeaders),
+    params(PageQuery),
     responses((status = 200, description = "A page", body = Page<SoulView>), CallerProblems)
 )]
 #[get("/v1/soul/versions")]

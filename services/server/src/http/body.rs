@@ -12,8 +12,9 @@ use actix_web::{FromRequest, HttpRequest};
 use futures_util::StreamExt;
 use knowhow_domain::Error;
 use serde::de::DeserializeOwned;
+use url::form_urlencoded;
 
-use super::{ApiError, Shared};
+use super::{ApiError, Shared, misfit};
 
 /// JSON may spell a byte as six characters, so this is what the largest skill can need.
 pub const JSON_BYTES: usize = 2 * 1024 * 1024;
@@ -113,13 +114,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'[') {
         return Err(Error::invalid("", "send a JSON object, not a list").into());
     }
-    serde_json::from_slice(bytes).map_err(|error| {
-        match error.classify() {
-            serde_json::error::Category::Data => Error::invalid("", error.to_string()),
-            _ => Error::Malformed(format!("the body is not valid JSON: {error}")),
-        }
-        .into()
-    })
+    Ok(misfit::read_json(bytes)?)
 }
 
 /// Query parameters.
@@ -138,9 +133,17 @@ impl<T: DeserializeOwned> FromRequest for Query<T> {
     type Future = std::future::Ready<Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        std::future::ready(actix_web::web::Query::<T>::from_query(request.query_string()).map_or_else(
-            |error| Err(Error::Malformed(format!("the query cannot be read: {error}")).into()),
-            |query| Ok(Self(query.into_inner())),
-        ))
+        std::future::ready(read_query(request.query_string()).map(Self).map_err(Into::into))
     }
+}
+
+fn read_query<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
+    let parameters = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
+    serde_path_to_error::deserialize(parameters).map_err(|error| {
+        let (name, reason) = (error.path().to_string(), misfit::reason(&error.inner().to_string()));
+        match name.as_str() {
+            "." => Error::Malformed(format!("the query cannot be read: {}", error.inner())),
+            name => Error::Malformed(format!("the query parameter '{name}' {reason}")),
+        }
+    })
 }

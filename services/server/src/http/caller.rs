@@ -17,26 +17,14 @@ use knowhow_ops::{App, Call, Principal, skills};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{ApiError, Shared};
-
-/// Headers of every call for a user.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "describes headers; the extractors below read them")]
-pub struct CallerHeaders {
-    /// With an API key: the user to act for, by the tenant's own id. The user is made on first sight.
-    #[param(rename = "Knowhow-User", required = false, max_length = 255)]
-    user: Option<String>,
-}
+use super::operations::Operations;
+use super::{ApiError, Query, Shared, request_id};
 
 /// Headers of every write.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "describes headers; the extractors below read them")]
 pub struct WriteHeaders {
-    /// With an API key: the user to act for, by the tenant's own id. The user is made on first sight.
-    #[param(rename = "Knowhow-User", required = false, max_length = 255)]
-    user: Option<String>,
     /// The session this comes from, by id or key: kept as provenance; what a tainted or unknown one writes is marked.
     #[param(rename = "Knowhow-Session", required = false, max_length = 255, pattern = "^[!-~]+$")]
     session: Option<String>,
@@ -82,7 +70,7 @@ pub async fn admit_user(app: &App, principal: &Principal) -> Result<(), Error> {
     skills::sync_starters(app, principal).await
 }
 
-/// Administers one tenant: its own, or, for an operator, the one that `?tenant=` names.
+/// Administers one tenant: its own, or, for an operator, the one that `?tenant=` names. What an operator writes names it.
 pub struct AdminCaller(pub Principal);
 
 #[derive(Deserialize)]
@@ -99,14 +87,29 @@ impl FromRequest for AdminCaller {
         Box::pin(async move {
             let Entry { app, principal, .. } = enter(&request, None).await?;
             principal.require_admin()?;
-            let named = actix_web::web::Query::<InTenant>::from_query(request.query_string())
-                .map_err(|error| Error::Malformed(format!("the query cannot be read: {error}")))?;
-            match named.into_inner().tenant {
-                Some(slug) => Ok(Self(principal.in_tenant(&app.gate, &slug).await?)),
-                None => Ok(Self(principal)),
-            }
+            let Query(InTenant { tenant }) = Query::extract(&request).await?;
+            let Some(slug) = tenant else {
+                check_tenant_is_named(&request, &principal)?;
+                return Ok(Self(principal));
+            };
+            let principal = principal.in_tenant(&app.gate, &slug).await?;
+            request_id::note_caller(&principal);
+            Ok(Self(principal))
         })
     }
+}
+
+/// An operator's token may stand in any tenant, and nobody sees in which: what it writes goes where it says.
+fn check_tenant_is_named(request: &HttpRequest, principal: &Principal) -> Result<(), Error> {
+    let takes_tenant = || {
+        let operations = request.app_data::<Data<Operations>>();
+        operations.is_some_and(|operations| operations.knows(request, "tenant"))
+    };
+    let stands_in_one = !principal.tenant_slug().is_empty();
+    if !request.method().is_safe() && principal.is_operator() && stands_in_one && takes_tenant() {
+        return Err(Error::Malformed("an operator says in which tenant to write: add ?tenant=<slug>".into()));
+    }
+    Ok(())
 }
 
 /// A request whose credential is good.
@@ -129,6 +132,7 @@ pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entr
         Error::Unauthenticated(_) => shared.refusals.count(request.peer_addr().map(|a| a.ip()), error),
         other => other,
     })?;
+    request_id::note_caller(&principal);
     let text = |name| single(request.headers(), name).map(|v| v.map(str::to_owned));
     let call = Call { session: text("knowhow-session")?, idempotency_key: text("idempotency-key")?, by_agent: false };
     Ok(Entry { app, principal, call })

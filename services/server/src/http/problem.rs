@@ -1,6 +1,5 @@
 //! Refusals as RFC 9457 problem+json: the one table from errors to answers.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use actix_web::http::StatusCode;
@@ -8,8 +7,7 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use knowhow_domain::{Error, FieldError, Passage, Scope};
 use serde::Serialize;
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::ToSchema;
 
 use super::request_id;
 
@@ -194,61 +192,4 @@ fn add_headers(response: &mut HttpResponseBuilder, error: &Error) {
         .insert_header((header::RETRY_AFTER, retry_after.to_string()))
         .insert_header(("RateLimit-Remaining", "0"))
         .insert_header(("RateLimit-Reset", retry_after.to_string()));
-}
-
-/// What any endpoint with a caller may answer.
-pub struct CallerProblems;
-/// What reading one thing may answer besides.
-pub struct ReadProblems;
-/// What writing may answer besides.
-pub struct WriteProblems;
-
-const CALLER: [u16; 5] = [400, 401, 403, 429, 503];
-
-impl IntoResponses for CallerProblems {
-    fn responses() -> BTreeMap<String, RefOr<Response>> {
-        document(&CALLER)
-    }
-}
-
-impl IntoResponses for ReadProblems {
-    fn responses() -> BTreeMap<String, RefOr<Response>> {
-        document(&[&CALLER[..], &[404, 409, 422]].concat())
-    }
-}
-
-impl IntoResponses for WriteProblems {
-    fn responses() -> BTreeMap<String, RefOr<Response>> {
-        document(&[&CALLER[..], &[404, 409, 412, 413, 415, 422]].concat())
-    }
-}
-
-fn document(statuses: &[u16]) -> BTreeMap<String, RefOr<Response>> {
-    statuses
-        .iter()
-        .map(|status| {
-            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-            let response = ResponseBuilder::new()
-                .description(describe(*status))
-                .content("application/problem+json", content)
-                .build();
-            (status.to_string(), response.into())
-        })
-        .collect()
-}
-
-fn describe(status: u16) -> &'static str {
-    match status {
-        400 => "The request cannot be read",
-        401 => "No credential, or one that does not verify",
-        403 => "The credential lacks a scope or role",
-        404 => "No such thing of the caller's",
-        409 => "The state of the thing forbids it",
-        412 => "`If-Match` names another version than the current one",
-        413 => "Beyond a size limit",
-        415 => "A media type that is not taken",
-        422 => "Readable, but against the rules",
-        429 => "Too many requests, or a quota is used up",
-        _ => "The database is out of reach",
-    }
 }

@@ -1,15 +1,18 @@
-//! Every request has an id and a trace, in its logs and in its answer.
+//! Every request has an id and a trace, in its line in the log and in its answer.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Instant;
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use knowhow_domain::new_id;
+use knowhow_store::Principal;
+use uuid::Uuid;
+
+use super::request_line::Line;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -18,7 +21,9 @@ const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 struct Current {
     id: String,
     trace: RefCell<Option<String>>,
-    rpc: Cell<&'static str>,
+    rpc: Cell<Option<&'static str>>,
+    tenant: Cell<Option<Uuid>>,
+    user: Cell<Option<Uuid>>,
 }
 
 tokio::task_local! {
@@ -33,36 +38,49 @@ pub fn current() -> String {
 /// Says what JSON-RPC message the request brought, for the log, and the trace it names where no header did.
 pub fn note(rpc: &'static str, traceparent: Option<&str>) {
     let noted = CURRENT.try_with(|request| {
-        request.rpc.set(rpc);
+        request.rpc.set(Some(rpc));
         let mut trace = request.trace.borrow_mut();
         *trace = trace.take().or_else(|| traceparent.and_then(continue_trace));
     });
     debug_assert!(noted.is_ok(), "outside of a request");
 }
 
+/// Says for whom the request is, for the log.
+pub(super) fn note_caller(principal: &Principal) {
+    let noted = CURRENT.try_with(|request| {
+        // An operator in no tenant has none.
+        request.tenant.set((!principal.tenant_slug().is_empty()).then_some(principal.tenant().0));
+        request.user.set(principal.user().ok().map(|user| user.0));
+    });
+    debug_assert!(noted.is_ok(), "outside of a request");
+}
+
 /// Gives the request its id, continues its trace (W3C Trace Context, 3.2), and logs how it went.
 pub(super) async fn identify<B: MessageBody>(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, actix_web::Error> {
     let id = new_id();
     let trace = request.headers().get(&TRACEPARENT).and_then(|v| v.to_str().ok()).and_then(continue_trace);
-    let (method, path) = (request.method().clone(), request.match_pattern());
-    let started = Instant::now();
+    let mut line = Line::of(&mut request);
     let next: Pin<Box<dyn Future<Output = _>>> = Box::pin(next.call(request));
-    let current = Current { id: id.to_string(), trace: RefCell::new(trace), rpc: Cell::new("") };
-    let said = |request: &Current| (request.trace.borrow().clone(), request.rpc.get());
+    let current = Current {
+        id: id.to_string(),
+        trace: RefCell::new(trace),
+        rpc: Cell::default(),
+        tenant: Cell::default(),
+        user: Cell::default(),
+    };
     let next = async {
         let answered = next.await;
-        (answered, CURRENT.with(said))
+        CURRENT.with(|request| {
+            (line.tenant, line.user, line.rpc) = (request.tenant.get(), request.user.get(), request.rpc.get());
+            (answered, line, request.trace.borrow().clone())
+        })
     };
-    let (answered, (trace, rpc)) = CURRENT.scope(current, next).await;
+    let (answered, line, trace) = CURRENT.scope(current, next).await;
     let mut response = answered?;
-    let status = response.status().as_u16();
-    let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let path = path.as_deref().unwrap_or("unmatched");
-    let trace_id = trace.as_deref().and_then(|t| t.get(3..35)).unwrap_or_default();
-    tracing::info!(%method, path, status, elapsed_us, request_id = %id, trace_id, rpc, "request");
+    line.write(&response, &id.to_string(), trace.as_deref().and_then(|t| t.get(3..35)));
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

@@ -17,8 +17,8 @@ use knowhow_ops::{App, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 
 use super::caller::Refusals;
-use super::unmatched::Routes;
-use super::{ApiError, document, front, request_id, router};
+use super::operations::{Operations, refuse_unknown_parameters};
+use super::{ApiError, front, request_id, router, served_document};
 use crate::config::Config;
 use crate::mcp::{self, Site};
 
@@ -52,9 +52,8 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let snapshots = Arc::<KnownSnapshots>::default();
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
-    let mut described = document();
-    described.servers = None;
-    let routes = Data::new(Routes::of(&described));
+    let described = served_document(&config.public_url);
+    let operations = Data::new(Operations::of(&described));
     let has_page = config.docs;
     let server = HttpServer::new(move || {
         #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
@@ -77,7 +76,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .into_app()
             .app_data(Data::new(app))
             .app_data(shared.clone())
-            .app_data(routes.clone())
+            .app_data(operations.clone())
             .app_data(site.clone())
             .app_data(endpoint)
             .app_data(web::PathConfig::default().error_handler(|error, _| {
@@ -85,6 +84,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             }))
             .configure(|routes| front::open(routes, &described, has_page))
             .default_service(web::to(unmatched))
+            .wrap(from_fn(refuse_unknown_parameters))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
             .wrap(from_fn(request_id::identify))
     })
@@ -97,6 +97,6 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     Ok(Listening { server: server.run(), addresses })
 }
 
-async fn unmatched(request: HttpRequest, routes: Data<Routes>) -> HttpResponse {
-    routes.answer(&request)
+async fn unmatched(request: HttpRequest, operations: Data<Operations>) -> HttpResponse {
+    operations.answer_unmatched(&request)
 }

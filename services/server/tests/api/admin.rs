@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::answers::{members, pluck};
 use crate::callers::{World, skill};
-use crate::service::{keeper, poll_async};
+use crate::service::{keeper, poll_async, printed};
 use crate::signing;
 
 fn fresh_slug() -> String {
@@ -20,7 +20,7 @@ async fn tenants_are_made_read_changed_and_listed() {
     let defaults = json!({
         "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
         "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "min_score": 0.18,
-        "channels": {},
+        "session_gap_minutes": 360, "channels": {},
     });
     assert_eq!((&made["slug"], &made["name"], &made["settings"]), (&json!(slug), &json!("Acme"), &defaults));
     assert_eq!(operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200), made);
@@ -59,6 +59,8 @@ async fn bad_tenants_are_refused() {
         (json!({"example_days": 3651}), "example_days", "3650"),
         (json!({"index_budget": 199}), "index_budget", "200"),
         (json!({"index_budget": 200_001}), "index_budget", "200000"),
+        (json!({"session_gap_minutes": 0}), "session_gap_minutes", "1"),
+        (json!({"channels": {"sms": {"session_gap_minutes": 10_081}}}), "channels/sms/session_gap_minutes", "10080"),
         (json!({"channels": {"sms": {"max_turns": 0}}}), "channels/sms/max_turns", "1"),
         (json!({"channels": {"voice": {"max_turns": 1001}}}), "channels/voice/max_turns", "1000"),
         (json!({"channels": {"chat": {"index_budget": 199}}}), "channels/chat/index_budget", "200"),
@@ -111,7 +113,7 @@ async fn users_are_listed_with_what_they_keep() {
     let World { admin, alice, operator, slug, .. } = &World::new().await;
     alice.create_all(&["a", "b"]).await;
     let made = admin.post("/v1/admin/users", json!({"external_id": "zoë / 7"})).await.ok(200);
-    assert_eq!(members(&made), ["byte_count", "created_at", "external_id", "id", "skill_count"]);
+    assert_eq!(members(&made), ["byte_count", "created_at", "external_id", "id", "skill_count", "tenant"]);
     assert_eq!(admin.post("/v1/admin/users", json!({"external_id": "zoë / 7"})).await.ok(200), made);
     assert_eq!(admin.get("/v1/admin/users/zo%C3%AB%20%2F%207").await.ok(200), made);
     let page = admin.get("/v1/admin/users").await.ok(200);
@@ -138,7 +140,7 @@ async fn an_issuer_comes_and_goes() {
     let (iss, secret) = ("https://second.example", signing::random_secret());
     let body = json!({"iss": iss, "audience": "elsewhere", "algorithm": "HS256", "secret": secret});
     let made = admin.post("/v1/admin/issuers", body.clone()).await.ok(201);
-    assert_eq!(members(&made), ["algorithm", "audience", "created_at", "id", "iss", "jwks_url"]);
+    assert_eq!(members(&made), ["algorithm", "audience", "created_at", "id", "iss", "jwks_url", "tenant"]);
     assert!(!made.to_string().contains(&secret));
     admin.post("/v1/admin/issuers", body).await.refused(409, "issuer-exists");
     let listed = admin.get("/v1/admin/issuers").await.ok(200);
@@ -232,14 +234,61 @@ async fn an_operator_names_a_tenant() {
     operator.at(keeper()).get(&format!("/v1/admin/users?tenant={slug}")).await.ok(200);
 }
 
+/// A token may stand in any tenant, so a write that names none would go where nobody looks.
+#[tokio::test]
+async fn an_operator_who_writes_names_the_tenant_also_with_a_token_of_one() {
+    let World { operator, admin, slug, .. } = &World::new().await;
+    let token = printed(&["token", "--operator", "--user", "root", "--tenant", slug]);
+    let standing = operator.with_token(token);
+    let nobody = uuid::Uuid::now_v7();
+    let key = json!({"name": "k", "scopes": ["skills:read"]});
+    let issuer = json!({"iss": "i", "algorithm": "HS256", "secret": "s".repeat(32)});
+    let writes = |query: &str| {
+        [
+            standing.post(&format!("/v1/admin/keys{query}"), key.clone()),
+            standing.post(&format!("/v1/admin/issuers{query}"), issuer.clone()),
+            standing.post(&format!("/v1/admin/users{query}"), json!({"external_id": "x"})),
+            standing.delete(&format!("/v1/admin/keys/{nobody}{query}")),
+            standing.delete(&format!("/v1/admin/issuers/{nobody}{query}")),
+            standing.post(&format!("/v1/admin/archive/{nobody}/restore{query}"), json!({"reason": "r"})),
+            standing.delete(&format!("/v1/admin/jobs/1{query}")),
+            standing.post(&format!("/v1/admin/jobs/1/retry{query}"), json!({})),
+        ]
+    };
+    for write in writes("") {
+        let problem = write.await.refused(400, "malformed");
+        assert!(problem["detail"].as_str().unwrap().contains("?tenant=<slug>"), "{problem}");
+    }
+    for (write, status) in writes(&format!("?tenant={slug}")).into_iter().zip([201, 201, 200, 404, 404, 404, 404, 404])
+    {
+        let answer = write.await;
+        assert_eq!(answer.status, status, "{answer}");
+        assert!(status == 404 || answer.json()["tenant"] == json!(slug), "{answer}");
+    }
+    // Reading goes on in the token's tenant, and an admin's own tenant goes without saying.
+    let users = standing.get("/v1/admin/users").await.ok(200);
+    assert!(pluck(&users["items"], "tenant").iter().all(|tenant| tenant == slug));
+    assert_eq!(admin.post("/v1/admin/users", json!({"external_id": "y"})).await.ok(200)["tenant"], json!(slug));
+}
+
 #[tokio::test]
 async fn keys_are_shown_once_and_listed_without_their_secret() {
     let world = World::new().await;
     let admin = &world.admin;
     let body = json!({"name": "backend", "scopes": ["skills:write", "skills:read", "skills:read"]});
     let made = admin.post("/v1/admin/keys", body).await.ok(201);
-    let expected =
-        ["created_at", "expires_at", "id", "last_used_at", "name", "prefix", "revoked_at", "scopes", "secret"];
+    let expected = [
+        "created_at",
+        "expires_at",
+        "id",
+        "last_used_at",
+        "name",
+        "prefix",
+        "revoked_at",
+        "scopes",
+        "secret",
+        "tenant",
+    ];
     assert_eq!(members(&made), expected);
     let secret = made["secret"].as_str().unwrap();
     assert!(secret.starts_with(&format!("kh_{}_", made["prefix"].as_str().unwrap())));

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::callers::{Caller, skill};
+use crate::callers::{Caller, World, skill};
 use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::service::{PATIENCE, poll_async};
 use crate::sql::execute_at;
 use crate::talk::Talk;
 use crate::worker::{Ground, world};
 
-const WITH_WORKER: (&str, &str) = ("KNOWHOW_WITH_WORKER", "true");
+pub const WITH_WORKER: (&str, &str) = ("KNOWHOW_WITH_WORKER", "true");
 
 /// Has a job of the clock done now.
-fn ring(ground: &Ground, task: &str) {
+pub fn ring(ground: &Ground, task: &str) {
     execute_at(&ground.owner, &format!("select graphile_worker.add_job('{task}', 'null'::json)"));
 }
 
@@ -82,6 +82,40 @@ async fn a_silent_conversation_is_over_and_a_model_summarizes_it() {
     assert!(!talk.read().await["ended_at"].is_null());
     let asked = model.seen().last().unwrap().body.to_string();
     assert!(asked.contains("Book a train to Rome"), "{asked}");
+    service.check_log();
+}
+
+#[tokio::test]
+async fn conversations_end_by_themselves_after_the_gap_of_their_tenant() {
+    let ground = Ground::new();
+    let service = ground.serve(&[WITH_WORKER]);
+    let (hasty, patient) =
+        (json!({"session_gap_minutes": 2}), json!({"channels": {"sms": {"session_gap_minutes": 600}}}));
+    let worlds = [World::at(&service, &service, hasty).await, World::at(&service, &service, patient).await];
+    let mut talks = Vec::new();
+    for world in &worlds {
+        for channel in ["sms", "chat"] {
+            let talk = Talk::open(&world.alice, json!({"key": channel, "channel": channel})).await;
+            talk.say("Book a train to Rome for me, please").await;
+            talks.push(talk);
+        }
+    }
+    let ended = async |minutes: u32| {
+        let since = format!("now() - interval '{minutes} minutes'");
+        execute_at(&ground.owner, &format!("update sessions set started_at = {since}, last_message_at = {since}"));
+        ring(&ground, "end_sessions");
+        ground.idle();
+        let mut ended = Vec::new();
+        for talk in &talks {
+            ended.push(!talk.read().await["ended_at"].is_null());
+        }
+        ended
+    };
+    assert_eq!(ended(1).await, [false, false, false, false]);
+    assert_eq!(ended(3).await, [true, false, false, false]);
+    assert_eq!(ended(599).await, [true, false, false, false]);
+    assert_eq!(ended(601).await, [true, false, true, false]);
+    assert_eq!(ended(24 * 60 + 1).await, [true, true, true, true]);
     service.check_log();
 }
 

@@ -40,8 +40,19 @@ async fn an_admin_sees_the_jobs_of_the_tenant_and_what_became_of_them() {
     let jobs = list(&world, "").await;
     assert_eq!(pluck(&jobs, "id"), [third, second, first].map(|id| id.to_string()));
     assert_eq!(pluck(&jobs, "user"), ["alice", "bob", "alice"]);
-    let expected =
-        ["attempts", "created_at", "id", "key", "last_error", "max_attempts", "run_at", "state", "task", "user"];
+    let expected = [
+        "attempts",
+        "created_at",
+        "id",
+        "key",
+        "last_error",
+        "max_attempts",
+        "run_at",
+        "state",
+        "task",
+        "tenant",
+        "user",
+    ];
     assert_eq!(members(&jobs[0]), expected);
     assert_eq!((&jobs[0]["task"], &jobs[0]["state"]), (&json!("test_unknown"), &json!("waiting")));
     assert!(jobs[0]["key"].as_str().unwrap().starts_with("test_unknown:"));
@@ -109,6 +120,7 @@ async fn an_operator_in_no_tenant_sees_the_jobs_of_the_system() {
     let ours = |job: &&Value| job["key"] == json!(format!("test_unknown:{about}"));
     let job = jobs.as_array().unwrap().iter().find(ours).unwrap();
     assert_eq!((&job["user"], &job["state"]), (&Value::Null, &json!("waiting")));
+    assert_eq!(job["tenant"], Value::Null);
     assert!(!pluck(&jobs, "id").contains(&of_tenant.to_string()));
     let path = format!("/v1/admin/jobs/{}", job["id"]);
     world.admin.delete(&path).await.refused(404, "not-found");

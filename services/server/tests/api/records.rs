@@ -18,7 +18,7 @@ async fn every_change_leaves_an_entry_without_content() {
     let page = admin.get("/v1/admin/audit?user=alice").await.ok(200);
     assert_eq!(pluck(&page["items"], "action"), ["skill.delete", "skill.patch", "skill.save"]);
     let entry = &page["items"][0];
-    assert_eq!(members(entry), ["action", "actor", "at", "detail", "id", "target", "user"]);
+    assert_eq!(members(entry), ["action", "actor", "at", "detail", "id", "target", "tenant", "user"]);
     assert_eq!(
         (&entry["actor"], &entry["target"], &entry["user"]),
         (&json!("user:alice"), &json!("plan"), &json!("alice"))
@@ -48,7 +48,7 @@ async fn every_change_leaves_an_entry_without_content() {
 #[tokio::test]
 async fn a_deleted_skill_comes_back_with_its_history() {
     let world = World::new().await;
-    let World { alice, bob, admin, .. } = &world;
+    let World { alice, bob, admin, slug, .. } = &world;
     let id = alice.create(skill("plan")).await["id"].clone();
     alice.replace("plan", "First", "Last").await.ok(200);
     alice.send(reqwest::Method::PUT, "/v1/skills/plan/resources/references/a.md").body("a/b", "alpha").await.ok(200);
@@ -57,7 +57,8 @@ async fn a_deleted_skill_comes_back_with_its_history() {
     bob.create_all(&["plan"]).await;
     let page = admin.get("/v1/admin/archive").await.ok(200);
     let entry = &page["items"][0];
-    let expected = ["absorbed_into", "deleted_at", "deleted_by", "id", "name", "purge_at", "user", "versions"];
+    let expected =
+        ["absorbed_into", "deleted_at", "deleted_by", "id", "name", "purge_at", "tenant", "user", "versions"];
     assert_eq!(members(entry), expected);
     assert_eq!((&entry["user"], &entry["name"], &entry["versions"]), (&json!("alice"), &json!("plan"), &json!(3)));
     assert!(admin.get("/v1/admin/archive?user=bob").await.ok(200)["items"].as_array().unwrap().is_empty());
@@ -68,7 +69,8 @@ async fn a_deleted_skill_comes_back_with_its_history() {
     admin.post(&restore, json!({})).await.refused(422, "invalid");
     alice.post(&restore, json!({"reason": "mine"})).await.refused(403, "forbidden");
     World::new().await.admin.post(&restore, json!({"reason": "foreign"})).await.refused(404, "not-found");
-    assert_eq!(admin.post(&restore, json!({"reason": "by mistake"})).await.ok(200), json!({"name": "plan"}));
+    let restored = admin.post(&restore, json!({"reason": "by mistake"})).await.ok(200);
+    assert_eq!(restored, json!({"name": "plan", "tenant": slug}));
     admin.post(&restore, json!({"reason": "again"})).await.refused(404, "not-found");
     let back = alice.peek("plan").await;
     assert_eq!((&back["id"], &back["version"]), (&id, &json!(3)));

@@ -131,6 +131,71 @@ async fn a_session_without_a_message_is_reused() {
     talk.say("hello").await;
     let kept = open(alice, &json!({"key": "k", "channel": "voice", "max_turns": 7}), 200).await;
     assert_eq!((&kept["channel"], &kept["max_turns"], &kept["turns"]), (&json!("sms"), &json!(10), &json!(1)));
+    assert!(
+        again["notice"].is_null() && kept["notice"].as_str().unwrap().contains("channel sms, max_turns 10;"),
+        "{kept}"
+    );
+}
+
+/// Whoever resumes a session and asks for other terms is told what is in force, and how to change it.
+#[tokio::test]
+async fn a_resumed_session_says_which_terms_it_keeps() {
+    let World { alice, .. } = &World::new().await;
+    let terms = json!({"key": "k", "channel": "voice", "max_turns": 1});
+    let talk = Talk::open(alice, terms.clone()).await;
+    talk.say("hello").await;
+    for same in [json!({"key": "k"}), terms] {
+        assert_eq!(open(alice, &same, 200).await["notice"], Value::Null);
+    }
+    let more = json!({"key": "k", "max_turns": 20, "index_budget": 300, "inline_top": true});
+    let resumed = open(alice, &more, 200).await;
+    assert_eq!((&resumed["max_turns"], &resumed["turns_left"]), (&json!(1), &json!(0)));
+    let notice = resumed["notice"].as_str().unwrap();
+    assert!(
+        notice.contains("max_turns 1, index_budget 16000, inline_top false;") && notice.contains("end it"),
+        "{notice}"
+    );
+    // Its advice works.
+    talk.tell("/end", json!({})).await;
+    let next = open(alice, &more, 201).await;
+    assert_eq!((&next["max_turns"], &next["notice"]), (&json!(20), &Value::Null));
+}
+
+/// A tenant that tries out its workers needs no SQL and no six hours.
+#[tokio::test]
+async fn a_tenant_sets_how_long_a_conversation_may_be_silent() {
+    let channels = json!({"voice": {"session_gap_minutes": 1}, "chat": {"session_gap_minutes": 2000}});
+    let settings = json!({"starter_skills": false, "session_gap_minutes": 30, "channels": channels});
+    let World { alice, .. } = &World::with(settings).await;
+    for (channel, within, beyond, by_id) in [
+        ("voice", "55 seconds", "61 seconds", true),
+        ("sms", "29 minutes 50 seconds", "30 minutes 1 second", true),
+        ("nudge", "29 minutes 50 seconds", "30 minutes 1 second", false),
+        ("chat", "33 hours", "33 hours 21 minutes", true),
+    ] {
+        let terms = json!({"key": format!("key-{channel}"), "channel": channel});
+        let talk = Talk::open(alice, terms.clone()).await;
+        talk.say("hello").await;
+        talk.silent_for(within);
+        assert_eq!(open(alice, &terms, 200).await["id"], talk.opened["id"], "{channel}");
+        talk.say("still here").await;
+        talk.silent_for(within);
+        talk.tell("/reply", json!({"message": "fine"})).await;
+        talk.silent_for(beyond);
+        if by_id {
+            talk.turn(json!({"message": "and now?"})).await.refused(409, "session-ended");
+            alice.post(&talk.path("/reply"), json!({"message": "late"})).await.refused(409, "session-ended");
+        } else {
+            // Where conversations have ids, who comes back within a day finds the session as it was.
+            talk.say("and now?").await;
+            talk.silent_for(beyond);
+        }
+        // The gap is that of the channel it is held on, whatever is asked for now.
+        let other =
+            json!({"key": format!("key-{channel}"), "channel": if channel == "voice" { "chat" } else { "voice" }});
+        let next = open(alice, &other, 201).await;
+        assert_eq!(next["previous_session"], talk.opened["id"], "{channel}");
+    }
 }
 
 #[tokio::test]

@@ -112,21 +112,22 @@ async fn turns_at_once_all_happen_and_show_nothing_twice() {
 #[tokio::test]
 async fn each_channel_has_its_turns() {
     let World { alice, .. } = &World::new().await;
-    for (terms, most) in [
-        (json!({"channel": "voice"}), 6),
-        (json!({"channel": "voice", "max_turns": 9}), 9),
-        (json!({}), 10),
-        (json!({"channel": "chat"}), 10),
-        (json!({"channel": "scheduled"}), 15),
-        (json!({"channel": "nudge"}), 5),
-        (json!({"max_turns": 1}), 1),
+    for (terms, most, reminds_in) in [
+        (json!({"channel": "voice"}), 6, 3),
+        (json!({"channel": "voice", "max_turns": 9}), 9, 5),
+        (json!({}), 10, 5),
+        (json!({"channel": "chat"}), 10, 5),
+        (json!({"channel": "scheduled"}), 15, 10),
+        (json!({"channel": "nudge"}), 5, 3),
+        (json!({"max_turns": 1}), 1, 0),
     ] {
         let talk = Talk::open(alice, terms.clone()).await;
         assert_eq!((&talk.opened["max_turns"], &talk.opened["turns_left"]), (&json!(most), &json!(most)), "{terms}");
         for turn in 1..=most {
             let answer = talk.turn(json!({"message": "hello", "turn_key": format!("k{turn}")})).await.ok(200);
             assert_eq!((&answer["turn"], &answer["turns_left"]), (&json!(turn), &json!(most - turn)), "{terms}");
-            assert_eq!(answer["nudge"].is_string(), turn == 10, "{terms} {turn}");
+            // Every ten turns, and in a short session also while there is a turn left in which to save.
+            assert_eq!(answer["nudge"].is_string(), turn == reminds_in || turn == 10, "{terms} {turn}");
         }
         let refusal = talk.turn(json!({"message": "hello"})).await.refused(409, "turn-limit");
         assert!(refusal["detail"].as_str().unwrap().contains(&most.to_string()));

@@ -13,6 +13,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use tokio::sync::Notify;
+use tracing::field::display;
 use uuid::Uuid;
 
 use super::share::{Share, is_bulk};
@@ -146,26 +147,30 @@ impl<J: Job> TaskHandler for Handler<J> {
         }
         let is_bulk = is_bulk(*ctx.job().priority());
         let claimed = Claimed { task: J::TASK, payload: ctx.payload().clone(), is_bulk };
+        let owner = claimed.owner();
         let done = AssertUnwindSafe(job.run(claimed)).catch_unwind().await;
         if let Some(Bell(bell)) = ctx.get_ext::<Bell>() {
             bell.notify_one();
         }
         match done.unwrap_or_else(|_| Err(JobError::Retry(Error::internal("the job panicked")))) {
             Ok(()) => Ok(()),
-            Err(failure) => Err(settle(&ctx, failure).await),
+            Err(failure) => Err(settle(&ctx, owner, failure).await),
         }
     }
 }
 
 /// Logs a failure, sees to it that one for good is the last, and says what the job's row tells of it.
-async fn settle(ctx: &WorkerContext, failure: JobError) -> Told {
+async fn settle(ctx: &WorkerContext, owner: Option<(TenantId, UserId)>, failure: JobError) -> Told {
     let (job, last) = (ctx.job(), matches!(failure, JobError::Permanent(_)));
     let (JobError::Retry(error) | JobError::Permanent(error)) = failure;
     let (id, task, attempt) = (*job.id(), job.task_identifier().as_str(), *job.attempts());
     let dead = last || attempt >= *job.max_attempts();
+    let (tenant_id, user_id) = (owner.map(|(t, _)| display(t.0)), owner.map(|(_, u)| display(u.0)));
     match &error {
-        Error::Internal(cause) => tracing::error!(job = id, task, attempt, dead, error = %cause, "a job failed"),
-        _ => tracing::warn!(job = id, task, attempt, dead, %error, "a job failed"),
+        Error::Internal(cause) => {
+            tracing::error!(job = id, task, attempt, dead, tenant_id, user_id, error = %cause, "a job failed");
+        }
+        _ => tracing::warn!(job = id, task, attempt, dead, tenant_id, user_id, %error, "a job failed"),
     }
     if last && let Err(error) = give_up(ctx).await {
         tracing::warn!(job = id, task, %error, "a job could not be ended; it is tried again");

@@ -1,12 +1,11 @@
 //! The session that a call comes from: found, and kept from falling silent.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::Result;
-use knowhow_domain::session::CONVERSATION_GAP;
+use knowhow_domain::{Channel, Result};
 use uuid::Uuid;
 
 use super::SessionKey;
-use crate::door::{Durability, read, rows_as};
+use crate::door::{Durability, Params, read, rows_as};
 use crate::{Database, Principal};
 
 /// The session that a call names.
@@ -27,8 +26,9 @@ const NOTED_EVERY: TimeDelta = TimeDelta::minutes(5);
 const JOIN: &str = "-- sessions.join
     with named as (
         select s.session_id, s.tainted_by,
-               s.ended_at is null and coalesce(s.last_message_at >= $5, true) as goes_on
+               s.ended_at is null and coalesce(s.last_message_at >= g.silent_since, true) as goes_on
         from sessions s
+        join unnest($5::text[], $8::timestamptz[]) as g (channel, silent_since) on g.channel = s.channel
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = coalesce($3, (
             select o.session_id from sessions o
             where o.tenant_id = $1 and o.user_id = $2 and o.key = $4
@@ -56,10 +56,12 @@ pub async fn join(
         SessionKey::Id(id) => (Some(id), None),
         SessionKey::Open(key) => (None, Some(key)),
     };
-    let (silent_since, noted_since) = (now - CONVERSATION_GAP, now - NOTED_EVERY);
-    let rows =
-        read(db, principal, Durability::Full, JOIN, &[&tenant, &user, &id, &key, &silent_since, &now, &noted_since])
-            .await?;
+    let channels = Channel::ALL.map(Channel::as_str);
+    let silent_since = Channel::ALL.map(|channel| now - principal.settings().conversation_gap(channel));
+    let noted_since = now - NOTED_EVERY;
+    let params: Params<'_> =
+        &[&tenant, &user, &id, &key, &channels.as_slice(), &now, &noted_since, &silent_since.as_slice()];
+    let rows = read(db, principal, Durability::Full, JOIN, params).await?;
     let joined = rows_as(&rows, |row| {
         Ok(Joined { id: row.try_get(0)?, tainted_by: row.try_get(1)?, goes_on: row.try_get(2)? })
     })?;

@@ -1,8 +1,7 @@
 //! What else is written of a session: the agent's side, taint, feedback, its end; and lists.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::session::{CONVERSATION_GAP, SESSION_GAP, SINGLE_STREAMS};
-use knowhow_domain::{Result, new_id};
+use knowhow_domain::{Channel, Result, new_id};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -69,7 +68,8 @@ const LIST: &str = "-- sessions.list
     order by s.session_id desc
     limit $7";
 
-/// Logs what the agent said; the turn it belongs to, or `None` where no such session is open, or silence has ended it.
+/// Logs what the agent said; the turn it belongs to, or `None` where no such session is open, or silence has ended it: its
+/// last message is older than `silent_since` says for its channel.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -77,16 +77,19 @@ pub async fn add_reply(
     tx: &mut TenantTx,
     session: Uuid,
     (text, tool_calls): (&str, i32),
+    silent_since: &[(Channel, DateTime<Utc>)],
     now: DateTime<Utc>,
 ) -> Result<Option<i32>> {
     let (tenant, user) = (tx.tenant(), tx.user());
-    let single_streams = SINGLE_STREAMS.map(|channel| channel.as_str().to_owned());
+    let channels: Vec<String> = silent_since.iter().map(|(channel, _)| channel.as_str().to_owned()).collect();
+    let since: Vec<DateTime<Utc>> = silent_since.iter().map(|(_, since)| *since).collect();
     sqlx::query_scalar!(
         "-- sessions.add_reply
         with talked as (
             update sessions s set last_message_at = greatest(s.last_message_at, $4)
             where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
-              and not coalesce(s.last_message_at < case when s.channel = any ($8) then $9::timestamptz else $10 end, false)
+              and not exists (select from unnest($8::text[], $9::timestamptz[]) as over (channel, since)
+                              where over.channel = s.channel and s.last_message_at < over.since)
             returning s.turns as number
         )
         insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
@@ -99,9 +102,8 @@ pub async fn add_reply(
         new_id(),
         text,
         tool_calls,
-        &single_streams,
-        now - CONVERSATION_GAP,
-        now - SESSION_GAP
+        &channels,
+        &since
     )
     .fetch_optional(tx.conn())
     .await

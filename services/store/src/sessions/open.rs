@@ -1,7 +1,6 @@
 //! Opening a session: the one of the key that is open, or a new one.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::session::CONVERSATION_GAP;
 use knowhow_domain::{Result, new_id};
 use serde_json::Value;
 use uuid::Uuid;
@@ -123,6 +122,8 @@ pub struct NewSession<'a> {
     pub tools: &'a str,
     /// What it begins with.
     pub snapshot: Uuid,
+    /// The key's open session is over where its last message is older.
+    pub silent_since: DateTime<Utc>,
     /// When.
     pub now: DateTime<Utc>,
     /// Whether it has begun with being opened, without a message: a call comes from it already.
@@ -138,8 +139,7 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
     let (tenant, user, id) = (principal.tenant().0, principal.user()?.0, new_id());
     let own_key = id.to_string();
     let key = new.key.unwrap_or(&own_key);
-    let NewSession { channel, max_turns, index_budget, inline_top, tools, snapshot, now, .. } = new;
-    let silent_since = *now - CONVERSATION_GAP;
+    let NewSession { channel, max_turns, index_budget, inline_top, tools, snapshot, silent_since, now, .. } = new;
     let begun_at = new.has_begun.then_some(*now);
     let params: Params<'_> = &[
         &tenant,
@@ -152,7 +152,7 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
         index_budget,
         inline_top,
         snapshot,
-        &silent_since,
+        silent_since,
         tools,
         &begun_at,
     ];

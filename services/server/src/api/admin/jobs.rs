@@ -23,7 +23,7 @@ pub(crate) struct JobsQuery {
 
 /// List jobs
 ///
-/// Those that are not done, newest first: of the tenant, and for an operator who names none those of the system.
+/// Those that are not done, newest first: of the tenant, and for an operator in no tenant those of the system.
 #[utoipa::path(
     operation_id = "list_jobs",
     tag = "admin",

@@ -4,22 +4,12 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, get, post};
 use knowhow_ops::App;
-use knowhow_ops::admin::{self, ArchivedSkill, AuditEntry, Restore};
+use knowhow_ops::admin::{self, ArchivedSkill, AuditEntry, Restore, Restored};
 use knowhow_ops::page::{Page, PageQuery};
-use serde::Serialize;
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{TenantQuery, UserQuery};
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
-
-/// What was put back.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Restored {
-    /// The skill's name.
-    #[schema(example = "plan-meeting")]
-    name: String,
-}
 
 /// Read the audit log
 ///
@@ -98,6 +88,6 @@ pub(crate) async fn restore_skill(
     id: Path<Uuid>,
     body: JsonBody<Restore>,
 ) -> Result<HttpResponse, ApiError> {
-    let name = admin::restore_skill(&app, &caller.0, *id, &body.0).await?;
-    Ok(json(StatusCode::OK, &Restored { name }))
+    let restored = admin::restore_skill(&app, &caller.0, *id, &body.0).await?;
+    Ok(json(StatusCode::OK, &restored))
 }

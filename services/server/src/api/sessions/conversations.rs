@@ -7,7 +7,7 @@ use knowhow_ops::App;
 use knowhow_ops::conversations::{self, ConversationView, ListConversations};
 use knowhow_ops::page::Page;
 
-use crate::http::{ApiError, CallerHeaders, CallerProblems, Query, UserCaller, json};
+use crate::http::{ApiError, CallerProblems, Query, UserCaller, json};
 
 /// List or search past conversations
 ///
@@ -15,7 +15,7 @@ use crate::http::{ApiError, CallerHeaders, CallerProblems, Query, UserCaller, js
 #[utoipa::path(
     operation_id = "list_conversations",
     tag = "sessions",
-    params(ListConversations, CallerHeaders),
+    params(ListConversations),
     responses((status = 200, description = "A page", body = Page<ConversationView>), CallerProblems)
 )]
 #[get("/v1/conversations")]

@@ -9,9 +9,7 @@ use knowhow_ops::sessions::{
     self, AddReply, GiveFeedback, ListMessages, Logged, MessageView, SessionView, TaintSession,
 };
 
-use crate::http::{
-    ApiError, CallerHeaders, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json,
-};
+use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
 
 /// Log the agent's reply
 ///
@@ -39,7 +37,7 @@ pub(crate) async fn add_reply(
 #[utoipa::path(
     operation_id = "list_messages",
     tag = "sessions",
-    params(("session" = String, Path, description = "Id"), ListMessages, CallerHeaders),
+    params(("session" = String, Path, description = "Id"), ListMessages),
     responses((status = 200, description = "A page", body = Page<MessageView>), ReadProblems)
 )]
 #[get("/v1/sessions/{session}/messages")]

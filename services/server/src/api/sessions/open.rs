@@ -8,19 +8,19 @@ use knowhow_ops::page::Page;
 use knowhow_ops::sessions::{self, ListSessions, OpenSession, OpenedSession, SessionView};
 
 use crate::http::{
-    ApiError, CallerHeaders, CallerProblems, OptionalJson, Query, ReadProblems, UserCaller, WriteHeaders,
-    WriteProblems, json,
+    ApiError, CallerProblems, OptionalJson, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json,
 };
 
 /// Open a session, or resume it by its key
 ///
 /// Goes on with the session of the key, where its last message is at most 6 hours old; else ends it and opens a new one
-/// with the current snapshot and the summary of the one before.
+/// with the current snapshot and the summary of the one before. The tenant sets the hours (`session_gap_minutes`). A session
+/// that is resumed keeps the terms it began with, such as `max_turns`; `notice` names those that were asked for in vain.
 #[utoipa::path(
     operation_id = "open_session",
     tag = "sessions",
     params(WriteHeaders),
-    request_body(content = OpenSession, description = "May be left out"),
+    request_body(content = Option<OpenSession>, description = "May be left out"),
     responses(
         (status = 201, description = "Opened", body = OpenedSession),
         (status = 200, description = "Resumed", body = OpenedSession),
@@ -44,7 +44,7 @@ pub(crate) async fn open_session(
 #[utoipa::path(
     operation_id = "list_sessions",
     tag = "sessions",
-    params(ListSessions, CallerHeaders),
+    params(ListSessions),
     responses((status = 200, description = "A page", body = Page<SessionView>), CallerProblems)
 )]
 #[get("/v1/sessions")]
@@ -62,7 +62,7 @@ pub(crate) async fn list_sessions(
 #[utoipa::path(
     operation_id = "get_session",
     tag = "sessions",
-    params(("session" = String, Path, description = "Id"), CallerHeaders),
+    params(("session" = String, Path, description = "Id")),
     responses((status = 200, description = "The session", body = OpenedSession), ReadProblems)
 )]
 #[get("/v1/sessions/{session}")]

@@ -6,9 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, get, post};
 use knowhow_ops::App;
 use knowhow_ops::snapshots::{self, CurrentView, ForTools};
 
-use crate::http::{
-    ApiError, CallerHeaders, CallerProblems, Query, UserCaller, WriteHeaders, WriteProblems, json, not_modified,
-};
+use crate::http::{ApiError, CallerProblems, Query, UserCaller, WriteHeaders, WriteProblems, json, not_modified};
 
 /// Read the current snapshot
 ///
@@ -17,7 +15,7 @@ use crate::http::{
 #[utoipa::path(
     operation_id = "get_snapshot",
     tag = "sessions",
-    params(ForTools, CallerHeaders),
+    params(ForTools),
     responses(
         (status = 200, description = "The snapshot; `ETag` is the SHA-256 of its text", body = CurrentView),
         (status = 304, description = "`If-None-Match` names this very snapshot"),

@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, get, post};
 use knowhow_ops::App;
 use knowhow_ops::sessions::{self, TakeTurn, TurnAnswer};
 
-use crate::http::{ApiError, CallerHeaders, JsonBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems};
+use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems};
 
 /// Take a turn: what helps with this message
 ///
@@ -38,8 +38,7 @@ pub(crate) async fn take_turn(
     tag = "sessions",
     params(
         ("session" = String, Path, description = "Id"),
-        ("turn" = i32, Path, description = "Its number, from 1", minimum = 1),
-        CallerHeaders
+        ("turn" = i32, Path, description = "Its number, from 1", minimum = 1)
     ),
     responses((status = 200, description = "The same answer again", body = TurnAnswer), ReadProblems)
 )]

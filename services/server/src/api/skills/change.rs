@@ -131,7 +131,7 @@ pub(crate) async fn put_fields(
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
         WriteHeaders
     ),
-    request_body(content = DeleteSkill, description = "May be left out"),
+    request_body(content = Option<DeleteSkill>, description = "May be left out"),
     responses((status = 204, description = "Deleted"), WriteProblems)
 )]
 #[delete("/v1/skills/{skill}")]

@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, get, post};
 use knowhow_ops::App;
 use knowhow_ops::recall::{self, MatchSkills, Matches, SuggestSkills, Suggestions};
 
-use crate::http::{ApiError, CallerHeaders, CallerProblems, JsonBody, Query, UserCaller, WriteProblems, json};
+use crate::http::{ApiError, CallerProblems, JsonBody, Query, UserCaller, WriteProblems, json};
 
 /// Find names of skills in a message
 ///
@@ -14,7 +14,6 @@ use crate::http::{ApiError, CallerHeaders, CallerProblems, JsonBody, Query, User
 #[utoipa::path(
     operation_id = "match_skills",
     tag = "skills",
-    params(CallerHeaders),
     request_body = MatchSkills,
     responses((status = 200, description = "The names, the most specific first", body = Matches), WriteProblems)
 )]
@@ -33,7 +32,7 @@ pub(crate) async fn match_skills(
 #[utoipa::path(
     operation_id = "suggest_skills",
     tag = "skills",
-    params(SuggestSkills, CallerHeaders),
+    params(SuggestSkills),
     responses((status = 200, description = "Best first", body = Suggestions), CallerProblems)
 )]
 #[get("/v1/skills/suggest")]

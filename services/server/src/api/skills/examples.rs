@@ -7,7 +7,7 @@ use knowhow_ops::App;
 use knowhow_ops::examples::{self, ExampleView};
 use knowhow_ops::page::{Page, PageQuery};
 
-use crate::http::{ApiError, CallerHeaders, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
+use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
 
 /// List what a skill has learned
 ///
@@ -17,8 +17,7 @@ use crate::http::{ApiError, CallerHeaders, Query, ReadProblems, UserCaller, Writ
     tag = "skills",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        PageQuery,
-        CallerHeaders
+        PageQuery
     ),
     responses((status = 200, description = "A page, newest first", body = Page<ExampleView>), ReadProblems)
 )]

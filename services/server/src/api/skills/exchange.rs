@@ -9,15 +9,18 @@ use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::App;
 use knowhow_ops::skills::{self, CheckImport, CheckedImport, ExportQuery, ImportReport, Upload};
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::http::{
-    ApiError, CallerHeaders, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
+    ApiError, Binary, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
 };
 
 /// Packed; what comes out of an archive has its own limits.
 const UPLOAD_BYTES: usize = 24 * 1024 * 1024;
 const UPLOADS: usize = 500;
+
+/// Bytes of no kind. Some generators of clients read answers of this media type alone.
+const BYTES: &str = "application/octet-stream";
 
 /// How to import.
 #[derive(Deserialize, IntoParams)]
@@ -29,13 +32,16 @@ pub(crate) struct ImportQuery {
     fix: Option<bool>,
 }
 
-/// Files to import.
+/// Files to import, at least one. Every part of the form is taken for a file, whatever its name.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the form; the handler reads its parts as they come")]
 pub(crate) struct ImportForm {
-    /// A SKILL.md, a zip, a tar or a tar.gz; the part may be repeated.
-    #[schema(value_type = String, content_media_type = "application/octet-stream")]
-    file: Vec<u8>,
+    /// A SKILL.md, a zip, a tar or a tar.gz.
+    #[schema(schema_with = Binary::schema, required = false)]
+    file: Binary,
+    /// Several of them.
+    #[schema(inline, required = false, max_items = 500)]
+    files: Vec<Binary>,
 }
 
 /// Import skills
@@ -70,7 +76,6 @@ pub(crate) async fn import_skills(
 #[utoipa::path(
     operation_id = "check_import",
     tag = "exchange",
-    params(CallerHeaders),
     request_body = CheckImport,
     responses((status = 200, description = "Each skill compared", body = CheckedImport), WriteProblems)
 )]
@@ -123,11 +128,12 @@ fn unreadable(error: MultipartError) -> Error {
 #[utoipa::path(
     operation_id = "export_skills",
     tag = "exchange",
-    params(ExportQuery, CallerHeaders),
+    params(ExportQuery),
     responses(
-        (status = 200, description = "The archive", content(
-            ([u8] = "application/zip"),
-            ([u8] = "application/gzip")
+        (status = 200, description = "The archive; as bytes of no kind for who accepts `application/octet-stream`", content(
+            (inline(Binary) = "application/octet-stream"),
+            (inline(Binary) = "application/zip"),
+            (inline(Binary) = "application/gzip")
         )),
         CallerProblems
     )
@@ -137,11 +143,14 @@ pub(crate) async fn export_skills(
     app: Data<App>,
     caller: UserCaller,
     query: Query<ExportQuery>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let exported = skills::export_skills(&app, &caller.principal, &query).await?;
     let disposition = format!("attachment; filename=\"{}\"", exported.file_name);
+    let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let media_type = if accepted == Some(BYTES) { BYTES } else { exported.media_type };
     Ok(HttpResponse::Ok()
-        .insert_header((header::CONTENT_TYPE, exported.media_type))
+        .insert_header((header::CONTENT_TYPE, media_type))
         .insert_header((header::CONTENT_DISPOSITION, disposition))
         .body(exported.bytes))
 }

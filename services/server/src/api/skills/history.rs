@@ -8,8 +8,7 @@ use knowhow_ops::page::{Page, PageQuery};
 use knowhow_ops::skills::{self, Diff, Rollback, SavedSkill, Version, VersionDetail};
 
 use crate::http::{
-    ApiError, CallerHeaders, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, if_match, json,
-    versioned,
+    ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, if_match, json, versioned,
 };
 
 /// List versions
@@ -20,8 +19,7 @@ use crate::http::{
     tag = "history",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        PageQuery,
-        CallerHeaders
+        PageQuery
     ),
     responses((status = 200, description = "A page, newest first", body = Page<Version>), ReadProblems)
 )]
@@ -43,8 +41,7 @@ pub(crate) async fn list_versions(
     tag = "history",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("version" = i32, Path, description = "From 1", minimum = 1, example = 1),
-        CallerHeaders
+        ("version" = i32, Path, description = "From 1", minimum = 1, example = 1)
     ),
     responses((status = 200, description = "The version", body = VersionDetail), ReadProblems)
 )]
@@ -66,8 +63,7 @@ pub(crate) async fn get_version(
     tag = "history",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        Diff,
-        CallerHeaders
+        Diff
     ),
     responses(
         (status = 200, description = "Unified diff", body = String, content_type = "text/x-diff"),

@@ -10,9 +10,7 @@ use knowhow_ops::skills::{self, IndexItem, ListSkills, LoadedSkill};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::http::{
-    ApiError, CallerHeaders, CallerProblems, Query, ReadProblems, UserCaller, etag_of, file, not_modified, versioned,
-};
+use crate::http::{ApiError, CallerProblems, Query, ReadProblems, UserCaller, etag_of, file, not_modified, versioned};
 
 /// How to load.
 #[derive(Deserialize, IntoParams)]
@@ -29,7 +27,7 @@ pub(crate) struct LoadQuery {
 #[utoipa::path(
     operation_id = "list_skills",
     tag = "skills",
-    params(ListSkills, CallerHeaders),
+    params(ListSkills),
     responses(
         (status = 200, description = "A page; `ETag` is over its bytes", body = Page<IndexItem>),
         (status = 304, description = "`If-None-Match` names this very page"),
@@ -57,8 +55,7 @@ pub(crate) async fn list_skills(
     tag = "skills",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        LoadQuery,
-        CallerHeaders
+        LoadQuery
     ),
     responses((status = 200, description = "The skill; `ETag` is its version", body = LoadedSkill), ReadProblems)
 )]
@@ -81,8 +78,7 @@ pub(crate) async fn load_skill(
     operation_id = "read_skill_md",
     tag = "skills",
     params(
-        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        CallerHeaders
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting")
     ),
     responses(
         (status = 200, description = "The file; `ETag` is its SHA-256", body = String, content_type = "text/markdown"),

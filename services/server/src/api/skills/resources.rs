@@ -7,7 +7,7 @@ use knowhow_ops::App;
 use knowhow_ops::skills::{self, SavedSkill};
 
 use crate::http::{
-    ApiError, CallerHeaders, RawBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems, file, if_match, versioned,
+    ApiError, Binary, RawBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems, file, if_match, versioned,
 };
 
 /// Read a resource
@@ -18,11 +18,13 @@ use crate::http::{
     tag = "resources",
     params(
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
-        ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md"),
-        CallerHeaders
+        ("path" = String, Path, description = "Path below the skill's folder", example = "references/api.md")
     ),
     responses(
-        (status = 200, description = "The file; `ETag` is its SHA-256", content_type = "*/*", body = [u8]),
+        (status = 200, description = "The file; `ETag` is its SHA-256", content(
+            (inline(Binary) = "application/octet-stream"),
+            (inline(Binary) = "*/*")
+        )),
         (status = 304, description = "`If-None-Match` names this very file"),
         ReadProblems
     )
@@ -49,7 +51,7 @@ pub(crate) async fn get_resource(
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
         WriteHeaders
     ),
-    request_body(content = [u8], content_type = "application/octet-stream", description = "The bytes, at most 1 MiB"),
+    request_body(content = inline(Binary), content_type = "application/octet-stream", description = "The bytes, at most 1 MiB"),
     responses((status = 200, description = "Written, or unchanged", body = SavedSkill), WriteProblems)
 )]
 #[put("/v1/skills/{skill}/resources/{path:.*}")]

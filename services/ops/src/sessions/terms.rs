@@ -1,0 +1,26 @@
+//! The terms of a session: fixed with its first message. Whoever resumes it with others is told what is in force.
+
+use knowhow_store::sessions::Session;
+
+use super::OpenSession;
+
+/// What a request asks for that the session it resumes does not have; `None` where it asks for nothing else.
+pub(super) fn notice(asked: &OpenSession, session: &Session) -> Option<String> {
+    let channel = asked.channel.map(|channel| channel.as_str().to_owned());
+    let terms = [
+        ("channel", channel, session.channel.clone()),
+        ("max_turns", asked.max_turns.map(|n| n.to_string()), session.max_turns.to_string()),
+        ("index_budget", asked.index_budget.map(|n| n.to_string()), session.index_budget.to_string()),
+        ("inline_top", asked.inline_top.map(|yes| yes.to_string()), session.inline_top.to_string()),
+    ];
+    let others: Vec<String> = terms
+        .into_iter()
+        .filter_map(|(name, asked, kept)| asked.filter(|asked| *asked != kept).map(|_| format!("{name} {kept}")))
+        .collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "this session was resumed and keeps the terms it began with: {}; to change them, end it and open the key again",
+            others.join(", ")
+        )
+    })
+}

@@ -1,0 +1,278 @@
+//! Input that does not fit, told in words of JSON: which member, by its pointer, and what would be right there.
+
+use knowhow_domain::Error;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::error::Category;
+use serde_path_to_error::{Path, Segment};
+
+/// Reads JSON.
+///
+/// # Errors
+/// `Malformed` for what is no JSON, with the place; `Invalid` for JSON of another shape, with a pointer to the member.
+pub fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(bytes).map_err(|_| explain::<T>(bytes))
+}
+
+/// Looks again, slower, for the place and the reason.
+fn explain<T: DeserializeOwned>(bytes: &[u8]) -> Error {
+    let value: Value = match serde_json::from_slice(bytes) {
+        Ok(value) => value,
+        Err(error) => return Error::Malformed(format!("the body is not valid JSON: {error}")),
+    };
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let first = serde_path_to_error::deserialize::<_, T>(&mut reader);
+    // Where a name is wanted, the reader of bytes takes anything but a string for a fault of the JSON.
+    let found = match first {
+        Err(error) if error.inner().classify() == Category::Data => Err(error),
+        _ => serde_path_to_error::deserialize::<_, T>(value),
+    };
+    match found {
+        Err(error) => at(error.path(), &error.inner().to_string()),
+        Ok(_) => Error::invalid("", "cannot be read"),
+    }
+}
+
+fn at(path: &Path, message: &str) -> Error {
+    let mut pointer = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+            Segment::Map { key } => push_member(&mut pointer, key),
+            // An enum's variant is no place in JSON; an unknown one is the last thing on the path.
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    let finding = explain_message(message);
+    if let Some(member) = finding.member {
+        let mut end = String::new();
+        push_member(&mut end, member);
+        // The path ends with a member that is not known, and above one that is missing or comes twice.
+        if finding.is_below {
+            pointer.push_str(&end);
+        }
+    }
+    Error::invalid(pointer, finding.detail)
+}
+
+fn push_member(pointer: &mut String, member: &str) {
+    pointer.push('/');
+    pointer.push_str(&member.replace('~', "~0").replace('/', "~1"));
+}
+
+/// What a message of serde's says.
+struct Finding<'a> {
+    member: Option<&'a str>,
+    /// Whether the member is one below the place that the path names.
+    is_below: bool,
+    detail: String,
+}
+
+/// The reason in a message of serde's, without a pointer: for a query parameter, which has a name.
+pub(super) fn reason(message: &str) -> String {
+    explain_message(message).detail
+}
+
+fn explain_message(message: &str) -> Finding<'_> {
+    let message = without_place(message);
+    let about = |member, is_below, detail| Finding { member: Some(member), is_below, detail };
+    if let Some(member) = quoted_after(message, "missing field `") {
+        return about(member, true, "is missing".into());
+    }
+    if let Some(member) = quoted_after(message, "duplicate field `") {
+        return about(member, true, "is given twice".into());
+    }
+    if let Some(rest) = message.strip_prefix("unknown field `") {
+        let (member, known) =
+            rest.rsplit_once("`, expected ").unwrap_or((rest.trim_end_matches("`, there are no fields"), ""));
+        let detail = match names(known).as_slice() {
+            [] => "is not known here, where no members are".into(),
+            known => format!("is not known here; known are {}", known.join(", ")),
+        };
+        return about(member, false, detail);
+    }
+    Finding { member: None, is_below: false, detail: wrong_value(message) }
+}
+
+fn wrong_value(message: &str) -> String {
+    if let Some((_, known)) =
+        message.strip_prefix("unknown variant `").and_then(|rest| rest.rsplit_once("`, expected "))
+    {
+        return format!("must be one of {}", names(known).join(", "));
+    }
+    let given_and_expected = ["invalid type: ", "invalid value: ", "invalid length "]
+        .iter()
+        .find_map(|kind| message.strip_prefix(kind)?.rsplit_once(", expected "));
+    if let Some((given, expected)) = given_and_expected {
+        return format!("must be {}, is {}", in_json(expected, given), kind_of(given));
+    }
+    match message {
+        // What chrono and uuid say of texts.
+        "premature end of input"
+        | "trailing input"
+        | "input contains invalid characters"
+        | "input is out of range"
+        | "no possible date and time matching input"
+        | "input is not enough for unique date and time" => {
+            "must be a date and time such as 2026-01-31T12:00:00Z".into()
+        }
+        _ if message.starts_with("UUID parsing failed") => "must be a UUID".into(),
+        // What parameters of a query are told, which come as texts.
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            "must be a whole number of at least 0".into()
+        }
+        "number too large to fit in target type" => "is too large a number".into(),
+        "invalid float literal" | "cannot parse float from empty string" => "must be a number".into(),
+        "provided string was not `true` or `false`" => "must be true or false".into(),
+        other => other.to_owned(),
+    }
+}
+
+/// What a type of Rust's, as serde names it, is in JSON.
+fn in_json(expected: &str, given: &str) -> String {
+    let is_whole = given.starts_with("integer");
+    let is_negative = given.starts_with("integer `-");
+    let whole = |least: i128, most: i128| match is_whole {
+        _ if least == 0 && (!is_whole || is_negative) => "a whole number of at least 0".to_owned(),
+        true => format!("a whole number from {least} to {most}"),
+        false => "a whole number".to_owned(),
+    };
+    match expected {
+        "u8" => whole(0, u8::MAX.into()),
+        "u16" => whole(0, u16::MAX.into()),
+        "u32" => whole(0, u32::MAX.into()),
+        "u64" | "usize" => whole(0, u64::MAX.into()),
+        "i16" => whole(i16::MIN.into(), i16::MAX.into()),
+        "i32" => whole(i32::MIN.into(), i32::MAX.into()),
+        "i64" => whole(i64::MIN.into(), i64::MAX.into()),
+        "f32" | "f64" => "a number".into(),
+        "a boolean" => "true or false".into(),
+        "string or map" => "a string".into(),
+        "a map" => "an object".into(),
+        "a sequence" => "a list".into(),
+        "a formatted UUID string" | "a UUID string" => "a UUID".into(),
+        _ if expected.starts_with("struct ") => "an object".into(),
+        _ if expected.contains("date and time") => "a date and time such as 2026-01-31T12:00:00Z".into(),
+        other => other.to_owned(),
+    }
+}
+
+/// What was given, without repeating a text.
+fn kind_of(given: &str) -> String {
+    let (kind, value) = given.split_once(" `").map_or((given, None), |(kind, rest)| (kind, rest.strip_suffix('`')));
+    match (kind, value) {
+        ("integer" | "floating point" | "boolean", Some(value)) => value.to_owned(),
+        _ if given.starts_with("string") => "a string".into(),
+        ("null" | "unit value", _) => "null".into(),
+        ("map", _) => "an object".into(),
+        ("sequence", _) => "a list".into(),
+        _ => given.to_owned(),
+    }
+}
+
+/// The position that the JSON reader adds says nothing to whoever sent an object.
+fn without_place(message: &str) -> &str {
+    message.rsplit_once(" at line ").filter(|(_, place)| place.contains(" column ")).map_or(message, |(text, _)| text)
+}
+
+fn quoted_after<'a>(message: &'a str, prefix: &str) -> Option<&'a str> {
+    message.strip_prefix(prefix)?.strip_suffix('`')
+}
+
+/// The names between back ticks.
+fn names(list: &str) -> Vec<&str> {
+    list.split('`').skip(1).step_by(2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Color {
+        Red,
+        Blue,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "read, never looked at")]
+    struct Edit {
+        old: String,
+        edit: Option<Box<Edit>>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "read, never looked at")]
+    struct Input {
+        count: Option<u32>,
+        share: Option<f32>,
+        sure: Option<bool>,
+        color: Option<Color>,
+        edits: Option<Vec<Edit>>,
+        by_color: Option<BTreeMap<String, Edit>>,
+        name: Option<String>,
+    }
+
+    fn finding(json: &str) -> (String, String) {
+        match read_json::<Input>(json.as_bytes()) {
+            Err(Error::Invalid(findings)) => (findings[0].pointer.clone(), findings[0].detail.clone()),
+            other => panic!("{json}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_misfit_has_its_place_and_a_reason_in_words_of_json() {
+        for (json, pointer, detail) in [
+            (r#"{"count": -1}"#, "/count", "must be a whole number of at least 0, is -1"),
+            (r#"{"count": 1.5}"#, "/count", "must be a whole number of at least 0, is 1.5"),
+            (r#"{"count": "1"}"#, "/count", "must be a whole number of at least 0, is a string"),
+            (r#"{"count": 4294967296}"#, "/count", "must be a whole number from 0 to 4294967295, is 4294967296"),
+            (r#"{"share": "x, expected y"}"#, "/share", "must be a number, is a string"),
+            (r#"{"sure": 1}"#, "/sure", "must be true or false, is 1"),
+            (r#"{"name": true}"#, "/name", "must be a string, is true"),
+            (r#"{"name": {}}"#, "/name", "must be a string, is an object"),
+            (r#"{"edits": {}}"#, "/edits", "must be a list, is an object"),
+            (r#"{"edits": ["x"]}"#, "/edits/0", "must be an object, is a string"),
+            (r#"{"edits": [{"old": "a"}, {"old": "b"}, {"old": 3}]}"#, "/edits/2/old", "must be a string, is 3"),
+            (r#"{"edits": [{"old": null}]}"#, "/edits/0/old", "must be a string, is null"),
+            (r#"{"edits": [{}]}"#, "/edits/0/old", "is missing"),
+            (r#"{"edits": [{"old": "a", "edit": {}}]}"#, "/edits/0/edit/old", "is missing"),
+            (r#"{"edits": [{"old": "a", "new": 1}]}"#, "/edits/0/new", "is not known here; known are old, edit"),
+            (r#"{"edits": [{"old": "a", "old": "b"}]}"#, "/edits/0/old", "is given twice"),
+            (
+                r#"{"edits": [{"old": "a", "edit": {"old": "b", "edit": null, "edit": null}}]}"#,
+                "/edits/0/edit/edit",
+                "is given twice",
+            ),
+            (
+                r#"{"edits": [{"old": "a", "edit": {"old": "b", "x": 1}}]}"#,
+                "/edits/0/edit/x",
+                "is not known here; known are old, edit",
+            ),
+            (r#"{"by_color": {"a/b": {"old": 1}}}"#, "/by_color/a~1b/old", "must be a string, is 1"),
+            (r#"{"color": "green"}"#, "/color", "must be one of red, blue"),
+            (r#"{"color": 5}"#, "/color", "must be a string, is 5"),
+            (r#"{"color": ["red"]}"#, "/color", "must be a string, is a list"),
+        ] {
+            assert_eq!(finding(json), (pointer.to_owned(), detail.to_owned()), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_malformed() {
+        for text in ["{", "", "{\"count\": -1", "{\"a\" 1}", "{\"name\": \"\\ud800\"}"] {
+            let error = read_json::<Input>(text.as_bytes()).unwrap_err();
+            assert!(
+                matches!(&error, Error::Malformed(detail) if detail.contains("not valid JSON")),
+                "{text}: {error:?}"
+            );
+        }
+    }
+}

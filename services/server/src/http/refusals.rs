@@ -1,0 +1,131 @@
+//! Refusals in the document: one shared answer for each status that an operation names, and one for all the others. Their
+//! examples are made by the code that answers.
+
+use std::collections::BTreeMap;
+
+use knowhow_domain::{Error, FieldError, Passage};
+use serde_json::Value;
+use utoipa::IntoResponses;
+use utoipa::openapi::example::ExampleBuilder;
+use utoipa::openapi::{Components, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+
+use super::ApiError;
+
+/// What any endpoint may answer.
+pub struct CallerProblems;
+/// What reading one thing may answer.
+pub struct ReadProblems;
+/// What writing may answer.
+pub struct WriteProblems;
+
+const NOT_FOUND: (&str, &str) = ("404", "NotFound");
+const CONFLICT: (&str, &str) = ("409", "Conflict");
+const INVALID: (&str, &str) = ("422", "Invalid");
+const REFUSED: (&str, &str) = ("default", "Refused");
+
+/// Of any operation.
+pub(super) const MALFORMED: (&str, &str) = ("400", "Malformed");
+/// Of an operation with `If-Match`.
+pub(super) const PRECONDITION_FAILED: (&str, &str) = ("412", "PreconditionFailed");
+
+impl IntoResponses for CallerProblems {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        refer(&[REFUSED])
+    }
+}
+
+impl IntoResponses for ReadProblems {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        refer(&[NOT_FOUND, REFUSED])
+    }
+}
+
+impl IntoResponses for WriteProblems {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        refer(&[NOT_FOUND, CONFLICT, INVALID, REFUSED])
+    }
+}
+
+fn refer(answers: &[(&str, &str)]) -> BTreeMap<String, RefOr<Response>> {
+    answers.iter().map(|(status, name)| ((*status).to_owned(), Ref::from_response_name(*name).into())).collect()
+}
+
+/// The shared answers that operations refer to.
+pub(super) fn add_to(components: &mut Components) {
+    let skill = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let answers = [
+        (
+            MALFORMED.1,
+            "The request cannot be read",
+            vec![Error::Malformed(
+                "this endpoint has no query parameter 'tennant'; it takes limit, cursor, tenant".into(),
+            )],
+        ),
+        (
+            NOT_FOUND.1,
+            "No such thing of the caller's",
+            vec![Error::NotFound { what: "skill", candidates: skill(&["plan-meeting"]) }],
+        ),
+        (
+            CONFLICT.1,
+            "The state of the thing forbids it",
+            vec![
+                Error::VersionConflict { current_version: 3 },
+                Error::Conflict { code: "name-taken", detail: "there is a skill 'plan-meeting' already".into() },
+                Error::AmbiguousName { candidates: skill(&["mcp/email", "work/email"]) },
+            ],
+        ),
+        (
+            PRECONDITION_FAILED.1,
+            "`If-Match` names another version than the current one",
+            vec![Error::VersionConflict { current_version: 3 }],
+        ),
+        (
+            INVALID.1,
+            "Readable, but against the rules",
+            vec![
+                Error::Invalid(vec![FieldError::new("/max_turns", "must be a whole number of at least 0, is -1")]),
+                Error::PatchNoMatch { edit: 0, closest: vec![Passage { line: 12, text: "Find free slots.".into() }] },
+                Error::IdempotencyMismatch,
+            ],
+        ),
+        (
+            REFUSED.1,
+            "Any other refusal: no good credential (401), one that lacks a scope or role (403), too large (413), \
+            a media type that is not taken (415), a quota or too many requests (429), the database out of reach (503)",
+            vec![
+                Error::Unauthenticated("send Authorization: Bearer with a JWT or an API key".into()),
+                Error::Forbidden("skills:write"),
+                Error::TooLarge { what: "the request body".into(), limit: 2_097_152 },
+                Error::UnsupportedMediaType("send application/json".into()),
+                Error::Quota("the user keeps 10000 skills, as many as the tenant allows; delete one first".into()),
+                Error::RateLimited {
+                    detail: "100 wrong credentials within a minute; wait, then send a right one".into(),
+                    retry_after: 60,
+                },
+                Error::Unavailable("the database is out of reach; try again in a moment".into()),
+            ],
+        ),
+    ];
+    for (name, description, errors) in answers {
+        components.responses.insert(name.to_owned(), answer(name, description, errors).into());
+    }
+}
+
+fn answer(name: &str, description: &str, errors: Vec<Error>) -> Response {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem")));
+    let examples = errors.into_iter().map(|error| {
+        let (code, problem) = (error.code().to_owned(), example(name, error));
+        (code, ExampleBuilder::new().value(Some(problem)).build())
+    });
+    ResponseBuilder::new()
+        .description(description)
+        .content("application/problem+json", content.examples_from_iter(examples).build())
+        .build()
+}
+
+/// The very answer that the error has.
+fn example(name: &str, error: Error) -> Value {
+    let error = ApiError::under((name == PRECONDITION_FAILED.1).then_some(0))(error);
+    serde_json::to_value(error.logged("0192f0c1-7b1e-7c3a-9d53-0e2f6a1b4c5d")).unwrap_or_default()
+}

@@ -1,0 +1,117 @@
+//! The log: who asked for what, how it went and what it cost, in ids and numbers.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::answers::Answer;
+use crate::background::{WITH_WORKER, ring};
+use crate::callers::{World, skill};
+use crate::service::{Service, poll, shared};
+use crate::sql::execute_at;
+use crate::worker::Ground;
+
+/// The line of an answered request.
+fn line(service: &Service, answer: &Answer) -> Value {
+    let id = answer.header("x-request-id");
+    poll("the request's line", || {
+        let is_line = |record: &Value| record["message"] == "request" && record["request_id"] == id;
+        service.log().lines().filter_map(|line| serde_json::from_str(line).ok()).find(is_line)
+    })
+}
+
+#[tokio::test]
+async fn a_line_says_whose_request_it_was_and_what_it_cost() {
+    let world = World::new().await;
+    let World { alice, admin, operator, anonymous, slug, .. } = &world;
+    let saved = alice.post("/v1/skills", skill("weather-at-home")).await;
+    saved.ok(201);
+    let user = admin.get("/v1/admin/users/alice").await.ok(200)["id"].clone();
+    let tenant = operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200)["id"].clone();
+    let sent = skill("weather-at-home").to_string().len();
+    let record = line(shared(), &saved);
+    assert_eq!((&record["tenant_id"], &record["user_id"]), (&tenant, &user));
+    assert_eq!((&record["bytes_in"], &record["bytes_out"]), (&json!(sent), &json!(saved.body.len())));
+    assert_eq!(
+        (&record["client"], &record["status"], &record["level"]),
+        (&json!("127.0.0.1"), &json!(201), &json!("INFO"))
+    );
+    assert_eq!((&record["method"], &record["path"]), (&json!("POST"), &json!("/v1/skills")));
+    assert!(record["elapsed_us"].is_u64());
+
+    // A body without an announced length is counted too.
+    let chunks = futures_util::stream::iter([Ok::<_, std::io::Error>("alpha"), Ok("beta")]);
+    let put = alice.send(Method::PUT, "/v1/skills/weather-at-home/resources/references/a.md");
+    let put = put.body("text/markdown", reqwest::Body::wrap_stream(chunks)).await;
+    put.ok(200);
+    let record = line(shared(), &put);
+    assert_eq!((&record["bytes_in"], &record["path"]), (&json!(9), &json!("/v1/skills/{skill}/resources/{path:.*}")));
+
+    // An operator's line names the tenant that the request is about; nobody's names nobody.
+    let listed = operator.get(&format!("/v1/admin/users?tenant={slug}")).await;
+    let record = line(shared(), &listed);
+    assert_eq!((&record["tenant_id"], record.get("user_id")), (&tenant, None));
+    let refused = anonymous.get("/v1/skills").header("X-Forwarded-For", "203.0.113.7, <script>, 2001:db8::1").await;
+    let record = line(shared(), &refused);
+    assert_eq!((record.get("tenant_id"), &record["forwarded_for"]), (None, &json!("203.0.113.7, 2001:db8::1")));
+    for absent in ["trace_id", "rpc", "user_id"] {
+        assert_eq!(record.get(absent), None, "{record}");
+    }
+}
+
+#[tokio::test]
+async fn no_line_has_a_name_or_a_text() {
+    let World { anonymous, secret, slug, .. } = &World::new().await;
+    let mut claims = crate::signing::claims(slug, "+49 301 234567 xyzzy");
+    claims["sub"] = json!("+49 301 234567 xyzzy");
+    let caller = anonymous.with_token(crate::signing::hs256(secret, &claims));
+    caller.create(skill("plugh-skill")).await;
+    caller.get("/v1/skills?q=frobozz").await.ok(200);
+    caller.get("/v1/skills/grue-unknown").await.refused(404, "not-found");
+    let opened = caller.post("/v1/sessions", json!({"key": "stream-zork"})).await.ok(201);
+    let turns = format!("/v1/sessions/{}/turns", opened["id"].as_str().unwrap());
+    let turn = caller.post(&turns, json!({"message": "a hollow voice says plover"})).await;
+    let record = line(shared(), &turn);
+    assert!(record["user_id"].is_string());
+    let log = shared().log();
+    for text in ["xyzzy", "plugh", "frobozz", "grue-unknown", "zork", "plover", slug] {
+        assert!(!log.contains(text), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn probes_are_quiet_and_what_fails_is_loud() {
+    let World { anonymous, .. } = &World::new().await;
+    let answer = anonymous.get("/healthz").await;
+    anonymous.get("/readyz").await.ok(200);
+    let later = anonymous.get("/v1/skills").await;
+    line(shared(), &later);
+    assert!(!shared().log().contains(answer.header("x-request-id")));
+    assert!(!shared().log().contains("\"/readyz\""));
+
+    let ground = Ground::new();
+    let service = ground.serve(&[]);
+    execute_at(&ground.owner, "update _sqlx_migrations set version = version + 1000000");
+    let unready = anonymous.at(&service).get("/readyz").await;
+    unready.refused(503, "unavailable");
+    let record = line(&service, &unready);
+    assert_eq!((&record["level"], &record["path"]), (&json!("WARN"), &json!("/readyz")), "{record}");
+}
+
+#[tokio::test]
+async fn clearing_up_is_told_in_fields() {
+    let ground = Ground::new();
+    let service = ground.serve(&[WITH_WORKER]);
+    ring(&ground, "prune");
+    ground.idle();
+    let record: Value = poll("the line", || {
+        service
+            .log()
+            .lines()
+            .filter_map(|l| serde_json::from_str(l).ok())
+            .find(|l: &Value| l["message"] == "cleared up")
+    });
+    for member in ["idempotency_keys", "usage_events", "archived_skills", "files", "jobs", "sessions", "examples"] {
+        assert!(record[member].is_u64(), "{member}: {record}");
+    }
+    assert!(!service.log().contains("Pruned {"));
+}
