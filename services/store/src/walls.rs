@@ -82,7 +82,7 @@ async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
         select format('the policy ''%s'' on ''%s'' lets rows of others through', p.policyname, p.tablename) as "finding!"
         from pg_policies p
         where p.schemaname = 'public' and p.permissive = 'PERMISSIVE' and p.roles <> array['knowhow_system']::name[]
-          and exists (select from pg_attribute a where a.attrelid = format('%I.%I', p.schemaname, p.tablename)::regclass
+          and exists (select from pg_attribute a where a.attrelid = to_regclass(format('%I.%I', p.schemaname, p.tablename))
                       and a.attname = 'tenant_id' and not a.attisdropped)
           and (coalesce(p.qual, p.with_check) not like '%tenant_id = app.tenant_id()%'
                or coalesce(p.with_check, p.qual) not like '%tenant_id = app.tenant_id()%'

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod carried;
 mod catalogue;
 mod concurrency;
 mod embeddings;
@@ -18,6 +19,7 @@ mod queue;
 mod retention;
 mod rows;
 mod snapshots;
+mod starters;
 mod statements;
 mod walls;
 mod worker;
