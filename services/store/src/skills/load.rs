@@ -111,8 +111,8 @@ pub async fn load(
     let event = new_id();
     let params: Params<'_> = &[&tenant, &user, &name, &now, &event, &session, &taught_since];
     let mut rows = read(db, principal, Durability::Counts, LOAD, params).await?;
-    if rows.first().is_some_and(|row| row.get(30)) {
-        // Lent: there is no row to count at. Made once in the life of a user.
+    if rows.first().map(|row| row.try_get(30)).transpose().map_err(refuse_read)? == Some(true) {
+        // Lent, so there is no row to count at; it is made once in the life of a user.
         starters::settle_alone(db, principal).await?;
         rows = read(db, principal, Durability::Counts, LOAD, params).await?;
     }

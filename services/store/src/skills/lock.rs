@@ -50,6 +50,8 @@ enum Seen {
     WithoutText,
 }
 
+/// Whether skills are lent is asked of the locked row and of the one before this statement waited: rows that another
+/// writer has made meanwhile are not seen by it.
 async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(
@@ -63,7 +65,9 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
                 select * from skills s
                 where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or s.skill_id = $4) for update) s
         )
-        select catalog.lent as "lent!", s.skill_id as "skill_id?", s.name as "name?",
+        select catalog.lent or exists (
+                   select from user_catalogs b
+                   where b.tenant_id = $1 and b.user_id = $2 and b.starters_at is not null) as "lent!", s.skill_id as "skill_id?", s.name as "name?",
                coalesce(s.description, t.description) as "description?", coalesce(s.summary, t.summary) as summary,
                coalesce(s.category, t.category) as category, coalesce(s.tags, t.tags) as "tags?",
                coalesce(s.triggers, t.triggers) as "triggers?", coalesce(s.see_also, t.see_also) as "see_also?",

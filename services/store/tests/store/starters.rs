@@ -162,6 +162,26 @@ async fn sessions_that_begin_at_once_give_everything_once() {
 }
 
 #[tokio::test]
+async fn who_comes_second_to_a_first_change_finds_the_others_too() {
+    let house = House::open().await;
+    let names: [String; 4] = own_names();
+    let starters: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "Given.")).collect();
+    let release = publish(&house, &starters).await;
+    let tenancy = &house.tenant().await;
+    let rounds = (0..8).map(async |n| {
+        let user = tenancy.user(&format!("u{n}")).await;
+        sync(&house, &user, &release).await;
+        let draft = Draft::text(&names[0], "Mine.");
+        let gone = join_all(names[1..].iter().map(|name| delete(&house.db, &user, name, Keep::a_month())));
+        let (saved, gone) = tokio::join!(save(&house.db, &user, &draft), gone);
+        assert_eq!(saved.unwrap().version, 2);
+        assert!(gone.into_iter().all(|gone| gone.unwrap()));
+        assert_eq!(states(&house, &user).await.len(), 1);
+    });
+    join_all(rounds).await;
+}
+
+#[tokio::test]
 async fn a_first_change_gives_it_a_text_of_its_own_and_keeps_the_given_one_as_its_past() {
     let house = House::open().await;
     let [a, b] = &own_names();
