@@ -52,6 +52,7 @@ enum Seen {
 
 /// Whether skills are lent is asked of the locked row and of the one before this statement waited: rows that another
 /// writer has made meanwhile are not seen by it.
+#[expect(clippy::too_many_lines, reason = "one statement with a column for each field")]
 async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(

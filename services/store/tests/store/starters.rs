@@ -39,7 +39,8 @@ async fn publish(house: &House, starters: &[(&str, &str)]) -> Release {
     // Two processes at once, and one that comes later.
     let (one, two) =
         tokio::join!(starters::publish(&house.db, &digest, &texts), starters::publish(&house.db, &digest, &texts));
-    (one.unwrap(), two.unwrap());
+    one.unwrap();
+    two.unwrap();
     starters::publish(&house.db, &digest, &texts).await.unwrap();
     Release { digest, names: starters.iter().map(|(name, _)| (*name).to_owned()).collect() }
 }
