@@ -9,6 +9,7 @@ use knowhow_store::{Database, Gate, walls};
 
 use crate::Models;
 use crate::jobs::AtOnce;
+use crate::library::Library;
 use crate::recall::Catalogues;
 use crate::snapshots::KnownSnapshots;
 
@@ -27,6 +28,8 @@ pub struct App {
     pub models: Arc<Models>,
     /// What recall knows of users; one for the whole process.
     pub catalogues: Arc<Catalogues>,
+    /// Whether the starters of this release are in the database; one for the whole process.
+    pub library: Arc<Library>,
     /// Whose changed skills are being embedded at once; one for the whole process.
     pub at_once: Arc<AtOnce>,
     /// Which snapshots were just given out; one for the whole process.

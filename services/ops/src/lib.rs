@@ -12,6 +12,7 @@ pub mod examples;
 mod fake_openai;
 
 pub mod jobs;
+mod library;
 pub mod memories;
 mod models;
 pub mod page;
@@ -30,6 +31,7 @@ pub use app::{App, readiness};
 use app::compute;
 pub use call::Call;
 pub use knowhow_store::Principal;
+pub use library::Library;
 pub use models::{ModelState, Models, ModelsError, ModelsSettings, ModelsStatus};
 pub use priority::Priority;
 pub use remote::{RemoteError, RemoteSettings};

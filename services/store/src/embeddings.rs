@@ -35,7 +35,8 @@ pub struct Embedding {
     pub vector: Vec<f32>,
 }
 
-/// What is to be embedded of a skill by a model; `None` where the skill is gone.
+/// What is to be embedded of a skill by a model; `None` where the skill is gone, or a starter as it was given, whose vector
+/// is that of all users.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -44,11 +45,12 @@ pub async fn find_pending(tx: &mut TenantTx, model: &str, skill: SkillId) -> Res
     let row = sqlx::query_as!(
         Row,
         r#"-- embeddings.find_pending
-        select s.skill_id, s.name, s.description, s.triggers, e.text_digest as "text_digest?"
+        select s.skill_id, s.name, s.description as "description!", s.triggers as "triggers!",
+               e.text_digest as "text_digest?"
         from skills s
         left join skill_embeddings e
             on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3
-        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $4"#,
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $4 and s.starter_id is null"#,
         tenant,
         user,
         model,
@@ -70,9 +72,10 @@ pub async fn list_stale(tx: &mut TenantTx, model: &str, asked: SkillId, limit: i
     let rows = sqlx::query_as!(
         Row,
         r#"-- embeddings.list_stale
-        select s.skill_id, s.name, s.description, s.triggers, null::bytea as text_digest
+        select s.skill_id, s.name, s.description as "description!", s.triggers as "triggers!",
+               null::bytea as text_digest
         from skills s
-        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id <> $4 and not exists (
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id <> $4 and s.starter_id is null and not exists (
             select from skill_embeddings e
             where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3)
         order by hashtextextended(s.skill_id::text, hashtextextended($4::text, 0))

@@ -45,7 +45,7 @@ const FIND_CURRENT: &str = "-- snapshots.find_current
     )
     select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, c.rendered_at, c.revision >= u.snapshot_floor,
            case when u.revision > c.revision then array(
-               select k.name::text from skills k
+               select k.name::text from skill_states k
                where k.tenant_id = $1 and k.user_id = $2 and k.updated_at > c.rendered_at
                order by k.name limit 200) else '{}' end
     from current_snapshots c
@@ -74,7 +74,7 @@ const READ_PARTS: &str = "-- snapshots.read_parts
     union all
     select 1, s.name, null, null, s.summary, s.made_summary, s.description, s.importance, s.pinned,
            coalesce(g.times_used, 0), greatest(g.last_used_at, s.updated_at)
-    from skills s
+    from skill_states s
     left join skill_usage g on g.tenant_id = $1 and g.user_id = $2 and g.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2
       and coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation')

@@ -31,14 +31,15 @@ pub async fn enqueue_stale_embeddings(
         sqlx::query(
             "-- stale.enqueue_stale_embeddings
         with page as materialized (
-            select s.tenant_id, s.user_id, s.skill_id as id from skills s
+            select s.tenant_id, s.user_id, s.skill_id as id, s.starter_id from skills s
             where (s.tenant_id, s.user_id, s.skill_id) > ($3, $4, $5)
             order by s.tenant_id, s.user_id, s.skill_id
             limit $6
         ), stale as (
             select app.enqueue_for(p.tenant_id, p.user_id, $1, jsonb_build_object('skill_id', p.id), p.id::text, true)
             from page p
-            where not exists (select from skill_embeddings e
+            where p.starter_id is null
+              and not exists (select from skill_embeddings e
                               where e.tenant_id = p.tenant_id and e.user_id = p.user_id and e.skill_id = p.id
                                 and e.model = $2)
               and not exists (select from graphile_worker._private_jobs j

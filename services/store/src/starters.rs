@@ -1,27 +1,55 @@
-//! Which starter skills a user was given, so that a release never overwrites and never brings back.
+//! Starter skills of a user. Their texts are kept once for all users (`library`); a user refers to them.
+//!
+//! A new user is *lent* a release: no row is made, `skill_states` shows its skills. With the first use or change of any
+//! skill of the user, `settle` makes rows of them, which still refer to the texts. A change to one then gives it a text of
+//! its own. `starter_installs` remembers what was given as rows, so that a release never overwrites and never brings back.
+
+mod library;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
 
-use crate::TenantTx;
+pub use library::{StarterText, Unembedded, list_unembedded, publish, put_vectors};
+
 use crate::error::refuse;
+use crate::{Database, Principal, TenantTx};
 
-/// A starter as it was installed.
-#[derive(Debug, Clone)]
-pub struct Install {
-    /// The skill's name.
-    pub name: String,
-    /// SHA-256 of the SKILL.md that was installed.
-    pub document_digest: Vec<u8>,
-}
-
-/// Locks the user's catalogue and reads the release it has and what was installed.
+/// Lends a release to a user who has no skills and was never given starters; `false` for all others.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn lock(tx: &mut TenantTx) -> Result<(Option<Vec<u8>>, Vec<Install>)> {
+pub async fn lend(tx: &mut TenantTx, release: &[u8], now: DateTime<Utc>) -> Result<bool> {
     let (tenant, user) = (tx.tenant(), tx.user());
-    let release = sqlx::query_scalar!(
+    let lent = sqlx::query!(
+        "-- starters.lend
+        with library as (
+            select count(*)::integer as skills, coalesce(sum(t.document_bytes), 0) as bytes
+            from starter_releases b join starter_texts t on t.starter_id = b.starter_id
+            where b.release = $3
+        )
+        update user_catalogs c
+        set starters_release = $3, starters_at = $4, revision = c.revision + 1, skill_count = library.skills,
+            byte_count = c.byte_count + library.bytes
+        from library
+        where c.tenant_id = $1 and c.user_id = $2 and c.starters_release is null and c.skill_count = 0",
+        tenant,
+        user,
+        release,
+        now
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(lent.rows_affected() == 1)
+}
+
+/// Locks the user's catalogue and reads which release the user has.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn lock(tx: &mut TenantTx) -> Result<Option<Vec<u8>>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    sqlx::query_scalar!(
         "-- starters.lock
         select starters_release from user_catalogs where tenant_id = $1 and user_id = $2 for update",
         tenant,
@@ -29,43 +57,139 @@ pub async fn lock(tx: &mut TenantTx) -> Result<(Option<Vec<u8>>, Vec<Install>)> 
     )
     .fetch_one(tx.conn())
     .await
-    .map_err(refuse)?;
-    let installs = sqlx::query_as!(
-        Install,
-        "-- starters.list
-        select name, document_digest from starter_installs where tenant_id = $1 and user_id = $2",
-        tenant,
-        user
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok((release, installs))
+    .map_err(refuse)
 }
 
-/// Notes that these were installed and that the user is at `release` now.
+/// Makes rows of what is lent to the user; locks the user's catalogue only where there is something.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn record(tx: &mut TenantTx, release: &[u8], installed: &[Install], now: DateTime<Utc>) -> Result<()> {
+pub async fn settle(tx: &mut TenantTx) -> Result<()> {
     let (tenant, user) = (tx.tenant(), tx.user());
-    let names: Vec<&str> = installed.iter().map(|i| i.name.as_str()).collect();
-    let digests: Vec<&[u8]> = installed.iter().map(|i| i.document_digest.as_slice()).collect();
-    sqlx::query!(
-        "-- starters.record
-        with noted as (
-            insert into starter_installs (tenant_id, user_id, name, document_digest, installed_at)
-            select $1, $2, i.name, i.digest, $5 from unnest($3::text[], $4::bytea[]) as i (name, digest)
-            on conflict (tenant_id, user_id, name)
-            do update set document_digest = excluded.document_digest, installed_at = excluded.installed_at
-        )
-        update user_catalogs set starters_release = $6 where tenant_id = $1 and user_id = $2",
+    let lent = sqlx::query!(
+        r#"-- starters.settle
+        select starters_release as "release!", starters_at as "at!" from user_catalogs
+        where tenant_id = $1 and user_id = $2 and starters_at is not null for update"#,
+        tenant,
+        user
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    match lent {
+        Some(lent) => bring(tx, &lent.release, lent.at).await,
+        None => Ok(()),
+    }
+}
+
+/// The same in a transaction of its own.
+///
+/// # Errors
+/// `Unavailable`.
+pub(crate) async fn settle_alone(db: &Database, principal: &Principal) -> Result<()> {
+    let mut tx = TenantTx::begin(db, principal).await?;
+    settle(&mut tx).await?;
+    tx.commit().await
+}
+
+/// The names of starters that have a text of the user's own which is nevertheless the one that was given (it was changed
+/// and changed back, or has got other files), where the release brings another.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_outdated_copies(tx: &mut TenantTx, release: &[u8]) -> Result<Vec<String>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    sqlx::query_scalar!(
+        "-- starters.list_outdated_copies
+        select t.name
+        from starter_releases b
+        join starter_texts t on t.starter_id = b.starter_id
+        join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = t.name
+        join starter_installs i on i.tenant_id = $1 and i.user_id = $2 and i.name = t.name
+        where b.release = $3 and s.document_digest = i.document_digest and s.document_digest <> t.document_digest
+        order by t.name",
         tenant,
         user,
-        &names as &[&str],
-        &digests as &[&[u8]],
-        now,
         release
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)
+}
+
+/// Gives the user, whose catalogue is locked, the starters of a release as rows: new ones, unless one of that name is there
+/// or was; references to an earlier text move to this release's, as a new version. What the user has changed stays.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn bring(tx: &mut TenantTx, release: &[u8], now: DateTime<Utc>) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    // What was lent is counted already, and is no change.
+    sqlx::query!(
+        "-- starters.bring
+        with catalog as materialized (
+            select c.starters_at is not null as lent from user_catalogs c where c.tenant_id = $1 and c.user_id = $2
+        ), wanted as materialized (
+            select t.starter_id, t.name, t.digest, t.document_digest, t.document_bytes, s.skill_id,
+                   s.document_digest as own_digest, old.starter_id as had, old.document_bytes as had_bytes,
+                   i.name is not null as given
+            from starter_releases b
+            join starter_texts t on t.starter_id = b.starter_id
+            left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = t.name
+            left join starter_texts old on old.starter_id = s.starter_id
+            left join starter_installs i on i.tenant_id = $1 and i.user_id = $2 and i.name = t.name
+            where b.release = $3
+        ), added as (
+            insert into skills (tenant_id, user_id, skill_id, name, source, version, starter_id, created_at, updated_at)
+            select $1, $2, md5($2::uuid::text || ' ' || name)::uuid, name, 'starter', 1, starter_id, $4, $4
+            from wanted where skill_id is null and not given
+            returning skill_id, starter_id, version
+        ), moved as (
+            update skills s set starter_id = w.starter_id, version = s.version + 1, updated_at = $4
+            from wanted w
+            where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = w.skill_id and w.had <> w.starter_id
+            returning s.skill_id, s.starter_id, s.version
+        ), changed as (
+            select skill_id, starter_id, version from added union all select skill_id, starter_id, version from moved
+        ), history as (
+            insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, digest, starter_id,
+                document_bytes, resources, created_at)
+            select $1, $2, c.skill_id, c.version, 'sync', $5, w.digest, c.starter_id, w.document_bytes, '[]', $4
+            from changed c join wanted w on w.starter_id = c.starter_id
+        ), counted as (
+            insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from added
+        ), unredirected as (
+            delete from skill_redirects d using wanted w, added a
+            where d.tenant_id = $1 and d.user_id = $2 and d.name = w.name and a.starter_id = w.starter_id
+        ), noted as (
+            insert into starter_installs (tenant_id, user_id, name, document_digest, installed_at)
+            select $1, $2, name, document_digest, $4
+            from wanted where not given or had is not null or own_digest = document_digest
+            on conflict (tenant_id, user_id, name)
+            do update set document_digest = excluded.document_digest, installed_at = excluded.installed_at
+        ), sums as (
+            select count(*)::integer as changes, coalesce(sum((w.had is null)::integer), 0) as skills,
+                   coalesce(sum(w.document_bytes - coalesce(w.had_bytes, 0)), 0) as bytes,
+                   jsonb_agg(w.name order by w.name) as names
+            from changed c join wanted w on w.starter_id = c.starter_id
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+            select $1, $2, $6, $4, $5, 'skill.sync', 'starters', jsonb_build_object('skills', names)
+            from sums, catalog where changes > 0 and not lent
+        )
+        update user_catalogs c
+        set starters_release = $3, starters_at = null,
+            revision = c.revision + case when changes > 0 and not lent then 1 else 0 end,
+            skill_count = c.skill_count + case when lent then 0 else skills end,
+            byte_count = c.byte_count + case when lent then 0 else bytes end
+        from sums, catalog
+        where c.tenant_id = $1 and c.user_id = $2",
+        tenant,
+        user,
+        release,
+        now,
+        actor,
+        knowhow_domain::new_id()
     )
     .execute(tx.conn())
     .await

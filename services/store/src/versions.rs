@@ -80,11 +80,13 @@ pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit:
 pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Option<VersionState>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(
-        "-- versions.find
-        select v.version, v.change, v.actor, v.session, v.tainted, v.digest, v.created_at, v.resources, r.content
+        r#"-- versions.find
+        select v.version, v.change, v.actor, v.session, v.tainted, v.digest, v.created_at, v.resources,
+               coalesce(t.document, r.content) as "content!"
         from skill_versions v
-        join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = v.document_digest
-        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4",
+        left join starter_texts t on t.starter_id = v.starter_id
+        left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = v.document_digest
+        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4"#,
         tenant,
         user,
         skill.0,

@@ -48,6 +48,8 @@ pub(crate) struct UserCatalogue {
     pub(crate) skills: Arc<[KnownSkill]>,
     /// Whether the index holds the vectors.
     keeps_vectors: bool,
+    /// Where starters had no vectors yet: the state of the library then. No revision tells when they are made.
+    awaits_library: Option<u64>,
     /// What use has taught: vectors with places of the index. Read anew by itself, as it changes with each use.
     pub(crate) examples: Arc<Examples>,
     /// The revision of these, where they were wanted.
@@ -60,12 +62,15 @@ struct Wanted {
     revision: i64,
     /// `None` where examples are to be of no effect.
     examples: Option<i64>,
+    /// The present state of the library of starters.
+    library: u64,
 }
 
 impl Wanted {
     fn of(app: &App, principal: &Principal, revisions: Revisions) -> Self {
         let counts = principal.settings().learns() && app.models.embedder.is_some();
-        Self { revision: revisions.skills, examples: counts.then_some(revisions.examples) }
+        let examples = counts.then_some(revisions.examples);
+        Self { revision: revisions.skills, examples, library: app.library.vectors() }
     }
 }
 
@@ -105,7 +110,7 @@ impl UserCatalogue {
     }
 
     fn has_skills(&self, wanted: Wanted) -> bool {
-        self.revision >= wanted.revision
+        self.revision >= wanted.revision && self.awaits_library.is_none_or(|state| state == wanted.library)
     }
 
     /// The same skills with what they learned.
@@ -116,6 +121,7 @@ impl UserCatalogue {
             index: self.index.clone(),
             skills: self.skills.clone(),
             keeps_vectors: self.keeps_vectors,
+            awaits_library: self.awaits_library,
             examples: Arc::new(Examples::new(placed.into_iter())),
             examples_revision: learned.as_ref().map(|learned| learned.revision),
         }
@@ -241,7 +247,7 @@ impl Catalogues {
             }
             _ => {
                 self.misses.fetch_add(1, Ordering::Relaxed);
-                let catalogue = load(app, principal, self.vectors_kept).await?;
+                let catalogue = load(app, principal, self.vectors_kept, wanted.library).await?;
                 learn(app, principal, &catalogue, wanted).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
             }
         });
@@ -254,14 +260,16 @@ impl Catalogues {
     }
 }
 
-async fn load(app: &App, principal: &Principal, vectors_kept: usize) -> Result<UserCatalogue> {
+async fn load(app: &App, principal: &Principal, vectors_kept: usize, library: u64) -> Result<UserCatalogue> {
     let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
     let mut rows = skills::list_catalogue(&app.db, principal, model).await?;
+    let lacks = model.is_some() && rows.skills.iter().any(|skill| skill.is_starter && skill.embedding.is_none());
+    let awaits_library = lacks.then_some(library);
     let keeps_vectors = rows.skills.len() <= vectors_kept;
     if !keeps_vectors {
         rows.skills.iter_mut().for_each(|skill| skill.embedding = None);
     }
-    compute(move || Ok(UserCatalogue::of(rows, keeps_vectors))).await
+    compute(move || Ok(UserCatalogue { awaits_library, ..UserCatalogue::of(rows, keeps_vectors) })).await
 }
 
 /// The catalogue with what its skills learned by now, in memory wherever the vectors of the skills are: they are few.
@@ -301,6 +309,7 @@ mod tests {
             importance: 0.7,
             body: "Do it.".to_owned(),
             embedding: Some(vec![1.0, 0.0]),
+            is_starter: false,
         }
     }
 
@@ -332,12 +341,20 @@ mod tests {
             (None, 3, None, true, true),
             (None, 3, Some(0), true, false),
         ] {
-            let (kept, wanted) = (of(examples_revision), Wanted { revision, examples });
+            let (kept, wanted) = (of(examples_revision), Wanted { revision, examples, library: 0 });
             assert_eq!(
                 (kept.has_skills(wanted), kept.has(wanted)),
                 (skills_are, all_is),
                 "{examples_revision:?} {examples:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_catalogue_whose_starters_lacked_vectors_is_fresh_until_they_are_made() {
+        for (awaits_library, is_fresh) in [(None, true), (Some(1), true), (Some(0), false)] {
+            let kept = UserCatalogue { revision: 3, awaits_library, ..UserCatalogue::default() };
+            assert_eq!(kept.has(Wanted { revision: 3, examples: None, library: 1 }), is_fresh, "{awaits_library:?}");
         }
     }
 }

@@ -70,7 +70,8 @@ impl Terms {
             let (seconds, nanoseconds) = at.to_unix();
             DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanoseconds)
         });
-        made.zip(self.indexed_until).is_some_and(|(made, until)| made <= until)
+        // The id of a starter that is lent tells no time: it was there before the session.
+        self.indexed_until.is_some_and(|until| made.is_none_or(|made| made <= until))
     }
 }
 

@@ -112,7 +112,7 @@ pub async fn take_turn(
         let mut composed = compose(app, principal, (&catalogue, &found), &terms, &mut shown).await?;
         number(&mut composed, &state, degraded);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
-        let turn = ReadTurn { session, turns: state.turns };
+        let turn = ReadTurn { session, turns: state.turns, lent: state.lent };
         if write(app, principal, turn, (input, turn_key, &digest), (&composed, &answer, &shown)).await? {
             if !state.is_tainted && input.tainted_by.as_deref().unwrap_or_default().is_empty() {
                 teach(app, principal, (&turn, input), (&catalogue, &found, &composed));

@@ -48,6 +48,7 @@ pub(super) fn app(config: &Config) -> Result<App> {
         limits,
         models: Arc::default(),
         catalogues: Arc::new(config.catalogues()),
+        library: Arc::default(),
         at_once: Arc::default(),
         snapshots: Arc::default(),
         snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),

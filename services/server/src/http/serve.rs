@@ -13,7 +13,7 @@ use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
 use knowhow_ops::jobs::AtOnce;
 use knowhow_ops::snapshots::KnownSnapshots;
-use knowhow_ops::{App, Models};
+use knowhow_ops::{App, Library, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 
 use super::caller::Refusals;
@@ -48,6 +48,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
         refusals: Refusals::new(config.wrong_credentials_per_minute),
     });
     let catalogues = Arc::new(config.catalogues());
+    let library = Arc::<Library>::default();
     let at_once = Arc::<AtOnce>::default();
     let snapshots = Arc::<KnownSnapshots>::default();
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
@@ -66,6 +67,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             limits: limits.clone(),
             models: models.clone(),
             catalogues: catalogues.clone(),
+            library: library.clone(),
             at_once: at_once.clone(),
             snapshots: snapshots.clone(),
             snapshot_lifetime,

@@ -5,8 +5,8 @@ use knowhow_domain::{Result, manifest, new_id};
 use uuid::Uuid;
 
 use super::evict;
-use crate::TenantTx;
 use crate::error::refuse;
+use crate::{TenantTx, starters};
 
 /// All examples of the user by the names of their skills, the older first.
 ///
@@ -64,6 +64,7 @@ pub async fn import(
 ) -> Result<Option<Vec<Imported>>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     tx.lock_catalog().await?;
+    starters::settle(tx).await?;
     let skills: Vec<&str> = lines.iter().map(|line| line.skill.as_str()).collect();
     let messages: Vec<&str> = lines.iter().map(|line| line.message.as_str()).collect();
     let digests: Vec<Vec<u8>> = lines.iter().map(|line| manifest::digest(line.message.as_bytes()).to_vec()).collect();

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::door::{Durability, read, rows_as};
 use crate::skills::Revisions;
-use crate::{Database, Principal};
+use crate::{Database, Principal, starters};
 
 /// What a turn starts from.
 #[derive(Debug, Clone)]
@@ -36,6 +36,8 @@ pub struct TurnState {
     pub last_message_at: Option<DateTime<Utc>>,
     /// Over since.
     pub ended_at: Option<DateTime<Utc>>,
+    /// Whether the user has starters that are lent, so that no use of them can be counted yet.
+    pub lent: bool,
     /// The user's revisions now.
     pub revisions: Revisions,
     /// The turn of the same key, where it has been had already: the digest of its request, and its answer.
@@ -44,7 +46,8 @@ pub struct TurnState {
 
 const READ_TURN: &str = "-- sessions.read_turn
     select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
-           t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}', s.tools, n.created_at, n.omitted
+           t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}', s.tools, n.created_at, n.omitted,
+           c.starters_at is not null
     from sessions s
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
@@ -101,6 +104,7 @@ pub async fn read_turn(
             max_turns: row.try_get(1)?,
             turns: row.try_get(2)?,
             is_tainted: row.try_get(12)?,
+            lent: row.try_get(16)?,
             inline_top: row.try_get(3)?,
             tools: row.try_get(13)?,
             snapshot_created_at: row.try_get(14)?,
@@ -133,6 +137,8 @@ pub struct ReadTurn {
     pub session: Uuid,
     /// How many turns it had when its state was read.
     pub turns: i32,
+    /// Whether the user had starters that were lent.
+    pub lent: bool,
 }
 
 /// What came of a turn.
@@ -171,6 +177,9 @@ pub async fn write_turn(
     written: &WrittenTurn<'_>,
 ) -> Result<bool> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    if read_turn.lent && !written.used.is_empty() {
+        starters::settle_alone(db, principal).await?;
+    }
     let (skills, versions): (Vec<Uuid>, Vec<i32>) = written.used.iter().copied().unzip();
     let events: Vec<Uuid> = skills.iter().map(|_| new_id()).collect();
     let WrittenTurn {

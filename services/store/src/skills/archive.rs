@@ -6,8 +6,8 @@ use knowhow_domain::{Error, Result, SkillId, UserId, new_id};
 use uuid::Uuid;
 
 use super::SkillState;
-use crate::TenantTx;
 use crate::error::{is_unique_violation, refuse};
+use crate::{TenantTx, starters};
 
 /// How a skill is put away.
 pub struct Archived<'a> {
@@ -34,6 +34,7 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
             select jsonb_agg(to_jsonb(v) order by v.version) as versions,
                    array(select v2.document_digest from skill_versions v2
                          where v2.tenant_id = $1 and v2.user_id = $2 and v2.skill_id = $3
+                           and v2.document_digest is not null
                          union
                          select decode(e ->> 'digest', 'hex') from skill_versions v3, jsonb_array_elements(v3.resources) e
                          where v3.tenant_id = $1 and v3.user_id = $2 and v3.skill_id = $3) as digests
@@ -216,6 +217,7 @@ pub async fn restore(
     tasks: &[&str],
     now: DateTime<Utc>,
 ) -> Result<String> {
+    starters::settle(tx).await?;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     // The user's writers stand behind this lock. What one of them committed while this statement waited for it shows
     // only at the insert, as a violation of the unique name.
@@ -252,7 +254,7 @@ pub async fn restore(
             insert into skills
             select s.* from taken, jsonb_populate_record(null::skills, taken.state) s
             where s.tenant_id = $1 and s.user_id = $2
-            returning skill_id, document_bytes, resource_bytes
+            returning skill_id, starter_id, document_bytes, resource_bytes
         ), history as (
             insert into skill_versions
             select v.* from taken, jsonb_populate_recordset(null::skill_versions, taken.versions) v
@@ -265,8 +267,8 @@ pub async fn restore(
         ), catalog as (
             update user_catalogs c
             set revision = c.revision + 1, skill_count = c.skill_count + 1,
-                byte_count = c.byte_count + skill.document_bytes + skill.resource_bytes
-            from skill
+                byte_count = c.byte_count + coalesce(skill.document_bytes + skill.resource_bytes, t.document_bytes)
+            from skill left join starter_texts t on t.starter_id = skill.starter_id
             where c.tenant_id = $1 and c.user_id = $2
         ), enqueued as (
             select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text))

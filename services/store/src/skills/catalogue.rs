@@ -32,6 +32,8 @@ pub struct CatalogueRow {
     pub body: String,
     /// The vector of name, description and triggers by the model asked for, where there is one.
     pub embedding: Option<Vec<f32>>,
+    /// Whether its text, and so its vector, is that of all users.
+    pub is_starter: bool,
 }
 
 /// All skills of a user at one revision.
@@ -49,21 +51,22 @@ const REVISIONS: &str = "-- skills.find_revisions
 // The revision is read in the same statement, so it is that of the rows.
 const LIST_CATALOGUE: &str = "-- skills.list_catalogue
     select c.revision, s.skill_id, s.name, coalesce(s.summary, s.made_summary), s.description, s.triggers, s.see_also, s.importance,
-           substr(r.content, s.content_at_byte + 1) as body, e.embedding::vector::real[] as embedding,
-           coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation') = 'true'
+           substr(s.document, s.content_at_byte + 1) as body,
+           coalesce(e.embedding, v.embedding)::vector::real[] as embedding,
+           coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation') = 'true',
+           s.starter_id is not null
     from user_catalogs c
-    left join skills s on s.tenant_id = $1 and s.user_id = $2
-    left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    left join skill_states s on s.tenant_id = $1 and s.user_id = $2
     left join skill_embeddings e
         on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3
+    left join starter_vectors v on v.starter_id = s.starter_id and v.model = $3
     where c.tenant_id = $1 and c.user_id = $2
     order by s.name";
 
 const READ_BODIES: &str = "-- skills.read_bodies
-    select s.skill_id, s.version, substr(r.content, s.content_at_byte + 1),
+    select s.skill_id, s.version, substr(s.document, s.content_at_byte + 1),
            array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1)
-    from skills s
-    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    from skill_states s
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
 
 const LIST_LAST_USES: &str = "-- skills.list_last_uses
@@ -74,14 +77,23 @@ const LIST_COSINES: &str = "-- skills.list_cosines
     select e.skill_id, (1 - (e.embedding <=> q.embedding))::real
     from (select $4::real[]::vector::halfvec as embedding) q, skill_embeddings e
     where e.tenant_id = $1 and e.user_id = $2 and e.model = $3
-      and vector_dims(e.embedding::vector) = cardinality($4::real[])";
+      and vector_dims(e.embedding::vector) = cardinality($4::real[])
+    union all
+    select s.skill_id, (1 - (v.embedding <=> q.embedding))::real
+    from (select $4::real[]::vector::halfvec as embedding) q, skill_states s
+    join starter_vectors v on v.starter_id = s.starter_id
+    where s.tenant_id = $1 and s.user_id = $2 and v.model = $3
+      and vector_dims(v.embedding::vector) = cardinality($4::real[])";
 
 const LIST_CLAIMS: &str = "-- skills.list_claims
-    select s.name, s.description, s.triggers, (1 - (e.embedding <=> $5::real[]::vector::halfvec))::real
-    from skills s
+    select s.name, s.description, s.triggers,
+           (1 - (coalesce(e.embedding, v.embedding) <=> $5::real[]::vector::halfvec))::real
+    from skill_states s
     left join skill_embeddings e
         on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $4
         and vector_dims(e.embedding::vector) = cardinality($5::real[])
+    left join starter_vectors v
+        on v.starter_id = s.starter_id and v.model = $4 and vector_dims(v.embedding::vector) = cardinality($5::real[])
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id <> $3
     order by s.name";
 
@@ -166,6 +178,7 @@ pub async fn list_catalogue(db: &Database, principal: &Principal, model: Option<
                 reserved: row.try_get::<_, Option<bool>>(10)?.unwrap_or_default(),
                 body,
                 embedding: row.try_get(9)?,
+                is_starter: row.try_get(11)?,
             })
         };
         found.skills.push(read().map_err(refuse_read)?);

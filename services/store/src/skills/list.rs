@@ -66,12 +66,23 @@ pub struct IndexRow {
 // The usage of a page is looked up at once: joined row by row, the policies would be checked again for each.
 const BY_NAME: &str = "-- skills.list_page
     with page as materialized (
-        select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
-               s.importance, s.made_summary
-        from skills s
-        where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4 and s.name >= $5
-          and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
-        order by s.name
+        (select s.skill_id, s.name, coalesce(s.summary, t.summary) as summary,
+                coalesce(s.description, t.description) as description, coalesce(s.category, t.category) as category,
+                coalesce(s.tags, t.tags) as tags, s.version, s.updated_at, s.pinned, s.importance, s.made_summary
+         from skills s
+         left join starter_texts t on t.starter_id = s.starter_id
+         where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4 and s.name >= $5
+           and ($6::text is null or coalesce(s.category, t.category) = $6)
+           and ($7::text is null or $7 = any (coalesce(s.tags, t.tags)))
+         order by s.name
+         limit $8)
+        union all
+        select l.skill_id, l.name, l.summary, l.description, l.category, l.tags, l.version, l.updated_at, l.pinned,
+               l.importance, l.made_summary
+        from skill_states l
+        where l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name > $3 and l.name < $4 and l.name >= $5
+          and ($6::text is null or l.category = $6) and ($7::text is null or $7 = any (l.tags))
+        order by name
         limit $8
     ), used as materialized (
         select u.skill_id, u.times_used, u.last_used_at from skill_usage u
@@ -86,7 +97,7 @@ const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
     with page as materialized (
         select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
                s.importance, s.made_summary
-        from skills s
+        from skill_states s
         where s.tenant_id = $1 and s.user_id = $2 and s.name < $4 and s.name >= $5
           and (s.importance < $9 or (s.importance = $9 and s.name > $3))
           and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
@@ -104,14 +115,14 @@ const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
 const ROWS: &str = "-- skills.list_rows
     select s.name, s.summary, s.description, s.category, s.tags, s.version, u.times_used, u.last_used_at, s.updated_at,
            s.pinned, s.importance, s.made_summary, s.skill_id
-    from skills s
+    from skill_states s
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
 
 const INDEX: &str = "-- skills.list_index
     select s.name, s.summary, s.made_summary, s.description, s.importance, s.pinned, coalesce(g.times_used, 0),
            greatest(g.last_used_at, s.updated_at)
-    from skills s
+    from skill_states s
     left join skill_usage g on g.tenant_id = $1 and g.user_id = $2 and g.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2
       and coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation')

@@ -13,7 +13,7 @@ use super::{SkillKey, SkillState, cut, resources, text};
 use crate::door::{Durability, Params, read};
 use crate::error::refuse_read;
 use crate::examples::Lesson;
-use crate::{Database, Principal};
+use crate::{Database, Principal, starters};
 
 /// A skill with its counts.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub struct RawFile {
 // `offset 0` keeps the two conditions before the function, which is then not called for a load in no session.
 const LOAD: &str = "-- skills.load
     with found as (
-        select * from skills s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
+        select * from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
     ), counted as (
         update skill_usage u set times_used = u.times_used + 1, last_used_at = $4
         from found f
@@ -53,10 +53,9 @@ const LOAD: &str = "-- skills.load
     )
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
-           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
-           u.times_used, u.last_used_at, s.made_summary, l.session_id, l.turn, l.message
+           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, s.document,
+           u.times_used, u.last_used_at, s.made_summary, l.session_id, l.turn, l.message, s.lent
     from found s
-    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
     left join counted u on true
     left join lateral (
         select c.session_id, c.turn, c.message from app.current_lesson($6, $7) c
@@ -65,17 +64,15 @@ const LOAD: &str = "-- skills.load
 const PEEK: &str = "-- skills.peek
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
-           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, r.content,
+           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, s.document,
            u.times_used, u.last_used_at, s.made_summary
-    from skills s
-    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    from skill_states s
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3";
 
 const RAW: &str = "-- skills.raw
-    select r.content, r.digest
-    from skills s
-    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+    select s.document, s.document_digest
+    from skill_states s
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3";
 
 const RESOURCE: &str = "-- skills.resource
@@ -86,11 +83,11 @@ const RESOURCE: &str = "-- skills.resource
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and e.path = $4";
 
 const NAME_OF: &str = "-- skills.name_of
-    select s.name from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3";
+    select s.name from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3";
 
 const EXPLAIN_MISS: &str = "-- skills.explain_miss
     select s.name, d.name is not null as moved
-    from skills s
+    from skill_states s
     left join skill_redirects d
         on d.tenant_id = $1 and d.user_id = $2 and d.skill_id = s.skill_id and d.name = $3
     where s.tenant_id = $1 and s.user_id = $2
@@ -113,7 +110,12 @@ pub async fn load(
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let event = new_id();
     let params: Params<'_> = &[&tenant, &user, &name, &now, &event, &session, &taught_since];
-    let rows = read(db, principal, Durability::Counts, LOAD, params).await?;
+    let mut rows = read(db, principal, Durability::Counts, LOAD, params).await?;
+    if rows.first().map(|row| row.try_get(30)).transpose().map_err(refuse_read)? == Some(true) {
+        // Lent, so there is no row to count at; it is made once in the life of a user.
+        starters::settle_alone(db, principal).await?;
+        rows = read(db, principal, Durability::Counts, LOAD, params).await?;
+    }
     let Some(row) = rows.first() else { return Ok(None) };
     let lesson = lesson(row).map_err(refuse_read)?;
     Ok(Some(Loaded { lesson, ..loaded(row)? }))

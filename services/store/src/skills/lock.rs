@@ -5,8 +5,8 @@ use knowhow_domain::{Error, ResourceEntry, Result, SkillId, manifest};
 use uuid::Uuid;
 
 use super::{SkillKey, SkillState, cut, resources, text};
-use crate::TenantTx;
 use crate::error::refuse;
+use crate::{TenantTx, starters};
 
 /// What a change starts from.
 #[derive(Debug)]
@@ -26,50 +26,68 @@ pub struct Locked {
 /// # Errors
 /// `Unavailable` where the lock does not come within the statement timeout.
 pub async fn lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Option<Locked>> {
-    match try_lock(tx, key).await? {
+    let seen = match try_lock(tx, key).await? {
+        Seen::Lent => {
+            starters::settle(tx).await?;
+            try_lock(tx, key).await?
+        }
+        // The statement waited for another writer, whose new text its snapshot could not see. The lock is ours now.
+        Seen::WithoutText => try_lock(tx, key).await?,
+        seen => seen,
+    };
+    match seen {
         Seen::Whole(locked) => Ok(Some(*locked)),
         Seen::Nothing => Ok(None),
-        // The statement waited for another writer, whose new text its snapshot could not see. The lock is ours now.
-        Seen::WithoutText => match try_lock(tx, key).await? {
-            Seen::Whole(locked) => Ok(Some(*locked)),
-            Seen::Nothing => Ok(None),
-            Seen::WithoutText => Err(Error::internal("a skill without its document")),
-        },
+        Seen::Lent | Seen::WithoutText => Err(Error::internal("a skill without its document")),
     }
 }
 
 enum Seen {
     Whole(Box<Locked>),
     Nothing,
+    /// The user has starters without rows, so no skill is to be changed yet.
+    Lent,
     WithoutText,
 }
 
+/// Whether skills are lent is asked of the locked row and of the one before this statement waited: rows that another
+/// writer has made meanwhile are not seen by it.
+#[expect(clippy::too_many_lines, reason = "one statement with a column for each field")]
 async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(
         r#"-- skills.lock
         with catalog as materialized (
-            select c.revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2 for update
+            select c.starters_at is not null as lent from user_catalogs c
+            where c.tenant_id = $1 and c.user_id = $2 for update
         ), skill as materialized (
             select s.*
             from catalog, lateral (
                 select * from skills s
                 where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or s.skill_id = $4) for update) s
         )
-        select s.skill_id as "skill_id?", s.name as "name?", s.description as "description?", s.summary, s.category,
-               s.tags as "tags?", s.triggers as "triggers?", s.see_also as "see_also?", s.role,
-               s.attributes as "attributes?", s.source as "source?", s.pinned as "pinned?", s.enriched as "enriched?",
-               s.importance as "importance?", s.decay_rate as "decay_rate?", s.version as "version?",
-               s.digest as "digest?", s.frontmatter_at_byte as "frontmatter_at_byte?",
-               s.frontmatter_end_at_byte as "frontmatter_end_at_byte?", s.content_at_byte as "content_at_byte?",
-               s.resources as "resources?", s.created_at as "created_at?", s.updated_at as "updated_at?",
-               (select r.content from skill_resources r
-                where r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest) as document,
+        select catalog.lent or exists (
+                   select from user_catalogs b
+                   where b.tenant_id = $1 and b.user_id = $2 and b.starters_at is not null) as "lent!", s.skill_id as "skill_id?", s.name as "name?",
+               coalesce(s.description, t.description) as "description?", coalesce(s.summary, t.summary) as summary,
+               coalesce(s.category, t.category) as category, coalesce(s.tags, t.tags) as "tags?",
+               coalesce(s.triggers, t.triggers) as "triggers?", coalesce(s.see_also, t.see_also) as "see_also?",
+               coalesce(s.role, t.role) as role, coalesce(s.attributes, t.attributes) as "attributes?",
+               s.source as "source?", s.pinned as "pinned?", s.enriched as "enriched?", s.importance as "importance?",
+               s.decay_rate as "decay_rate?", s.version as "version?", coalesce(s.digest, t.digest) as "digest?",
+               coalesce(s.frontmatter_at_byte, t.frontmatter_at_byte) as "frontmatter_at_byte?",
+               coalesce(s.frontmatter_end_at_byte, t.frontmatter_end_at_byte) as "frontmatter_end_at_byte?",
+               coalesce(s.content_at_byte, t.content_at_byte) as "content_at_byte?",
+               coalesce(s.resources, '[]') as "resources?", s.created_at as "created_at?", s.updated_at as "updated_at?",
+               coalesce(t.document, (
+                   select r.content from skill_resources r
+                   where r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest)) as document,
                (select v.request_digest from skill_versions v
                 where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version)
                    as request_digest,
                u.times_used as "times_used?", u.last_used_at, s.made_summary
         from catalog left join skill s on true
+        left join starter_texts t on t.starter_id = s.starter_id
         left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id"#,
         tenant,
         user,
@@ -79,6 +97,9 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
     .fetch_one(tx.conn())
     .await
     .map_err(refuse)?;
+    if row.lent {
+        return Ok(Seen::Lent);
+    }
     let Some(id) = row.skill_id else { return Ok(Seen::Nothing) };
     let Some(document) = row.document else { return Ok(Seen::WithoutText) };
     Ok(Seen::Whole(Box::new(Locked {
@@ -117,11 +138,21 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
     })))
 }
 
-/// The id, name and version of a skill, without a lock.
+/// The id, name and version of a skill, without a lock; a lent one gets its row.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn find(tx: &mut TenantTx, key: &SkillKey) -> Result<Option<(SkillId, String, i32)>> {
+    match find_row(tx, key).await? {
+        Some(found) => Ok(Some(found)),
+        None => {
+            starters::settle(tx).await?;
+            find_row(tx, key).await
+        }
+    }
+}
+
+async fn find_row(tx: &mut TenantTx, key: &SkillKey) -> Result<Option<(SkillId, String, i32)>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(
         "-- skills.find
@@ -156,13 +187,20 @@ pub struct Exported {
 pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Exported>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let rows = sqlx::query!(
-        "-- skills.list_for_export
-        select s.name, r.content, s.resources
-        from skills s
-        join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
-        where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
-        order by s.name
-        limit $4",
+        r#"-- skills.list_for_export
+        (select s.name as "name!", coalesce(t.document, r.content) as "content!",
+                coalesce(s.resources, '[]') as "resources!"
+         from skills s
+         left join starter_texts t on t.starter_id = s.starter_id
+         left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+         where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
+         order by s.name
+         limit $4)
+        union all
+        select l.name, l.document, l.resources
+        from skill_states l where l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name > $3
+        order by 1
+        limit $4"#,
         tenant,
         user,
         after,

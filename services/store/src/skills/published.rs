@@ -36,10 +36,20 @@ pub struct PublishedRow {
 // looked up: the digest of all others is null to the join.
 const PAGE: &str = "-- skills.list_published
     with page as materialized (
-        select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter
-        from skills s
-        where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
-        order by s.name
+        (select s.name, coalesce(s.description, t.description) as description,
+                coalesce(s.document_digest, t.document_digest) as document_digest,
+                coalesce(s.document_bytes, t.document_bytes) as document_bytes, coalesce(s.resources, '[]') as resources,
+                coalesce(s.frontmatter, t.frontmatter) as frontmatter
+         from skills s
+         left join starter_texts t on t.starter_id = s.starter_id
+         where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
+         order by s.name
+         limit $4)
+        union all
+        select l.name, l.description, l.document_digest, l.document_bytes, l.resources, l.frontmatter
+        from skill_states l
+        where l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name > $3
+        order by name
         limit $4
     ), nested as (
         select distinct on (s.name) s.*
@@ -69,7 +79,7 @@ const PAGE: &str = "-- skills.list_published
 const ONE: &str = "-- skills.find_published
     select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content,
            s.name = $3 as asked
-    from skills s
+    from skill_states s
     left join skill_resources r
         on r.tenant_id = $1 and r.user_id = $2
         and r.digest = case when s.frontmatter is null then s.document_digest end
@@ -80,22 +90,32 @@ const ONE: &str = "-- skills.find_published
 const FILE: &str = "-- skills.find_file
     with candidates as (
         select c.name, c.path, c.place from unnest($3::text[], $4::text[]) with ordinality as c (name, path, place)
+    ), found as materialized (
+        select s.name, c.path, c.place, coalesce(s.frontmatter, t.frontmatter) is not null as complete, t.document,
+               case when c.path = 'SKILL.md' then s.document_digest else decode(e.digest, 'hex') end as digest
+        from candidates c
+        join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = c.name
+        left join starter_texts t on t.starter_id = s.starter_id and c.path = 'SKILL.md'
+        left join lateral jsonb_to_recordset(s.resources) as e (path text, digest text) on e.path = c.path
     )
-    select s.name, c.path, r.content, s.frontmatter is not null as complete
+    (select f.name, f.path, coalesce(r.content, f.document) as content, f.complete, f.place
+     from found f
+     left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = f.digest
+     where coalesce(r.content, f.document) is not null
+     order by f.place
+     limit 1)
+    union all
+    select l.name, c.path, l.document, true, c.place
     from candidates c
-    join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = c.name
-    left join lateral jsonb_to_recordset(s.resources) as e (path text, digest text) on e.path = c.path
-    join skill_resources r
-        on r.tenant_id = $1 and r.user_id = $2
-        and r.digest = case when c.path = 'SKILL.md' then s.document_digest else decode(e.digest, 'hex') end
-    order by c.place
+    join skill_states l on l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name = c.name and c.path = 'SKILL.md'
+    order by place
     limit 1";
 
 const FOLDER: &str = "-- skills.read_folder
     with below as (
         select array(
             select distinct split_part(substr(s.name, length($3) + 1), '/', 1) collate \"C\" as segment
-            from skills s
+            from skill_states s
             where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4
             order by segment
         ) as segments
@@ -103,7 +123,7 @@ const FOLDER: &str = "-- skills.read_folder
     select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, true,
            b.segments
     from below b
-    left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = any ($5)
+    left join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.name = any ($5)
     left join skill_resources r
         on r.tenant_id = $1 and r.user_id = $2
         and r.digest = case when s.frontmatter is null then s.document_digest end

@@ -139,7 +139,8 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
     let digests: Vec<Vec<u8>> = files.iter().map(|f| manifest::digest(f).to_vec()).collect();
     let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
     let state_digest = manifest::state_digest(&document_digest, change.resources);
-    // What a rollback puts back is as tainted as it was.
+    // What a rollback puts back is as tainted as it was. A starter that gets a text of its own and is for the same as before
+    // takes along the vectors that all users share.
     let row = sqlx::query!(
         r#"-- skills.write
         with files as (
@@ -162,7 +163,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
                 frontmatter_end_at_byte = excluded.frontmatter_end_at_byte, content_at_byte = excluded.content_at_byte,
                 resources = excluded.resources, resource_bytes = excluded.resource_bytes,
                 made_summary = case when not $34 then s.made_summary end,
-                updated_at = excluded.updated_at, frontmatter = excluded.frontmatter
+                updated_at = excluded.updated_at, frontmatter = excluded.frontmatter, starter_id = null
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
             returning s.skill_id, s.version, s.created_at
         ), history as (
@@ -190,6 +191,12 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         ), audited as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
             select $1, $2, $31, $24, $27, 'skill.' || $26, $6, jsonb_build_object('version', version) from saved
+        ), embedded as (
+            insert into skill_embeddings (tenant_id, user_id, skill_id, model, text_digest, embedding, updated_at)
+            select $1, $2, s.skill_id, v.model, v.text_digest, v.embedding, $24
+            from skills s join starter_vectors v on v.starter_id = s.starter_id
+            where s.tenant_id = $1 and s.user_id = $2 and s.name = $6 and s.version = $25 and not $35
+            on conflict do nothing
         ), outdated as (
             delete from skill_embeddings e using saved
             where $35 and e.tenant_id = $1 and e.user_id = $2 and e.skill_id = saved.skill_id

@@ -25,12 +25,16 @@ const GRANTS: &str = "
     knowhow_admin skill_examples: delete, insert, select, update
     knowhow_admin skill_redirects: delete, insert, select, update
     knowhow_admin skill_resources: delete, insert, select
+    knowhow_admin skill_states: select
     knowhow_admin skill_usage: delete, insert, select, update
     knowhow_admin skill_versions: insert, select
     knowhow_admin skills: delete, insert, select, update
     knowhow_admin snapshots: insert, select
     knowhow_admin souls: insert, select
     knowhow_admin starter_installs: insert, select, update
+    knowhow_admin starter_releases: select
+    knowhow_admin starter_texts: select
+    knowhow_admin starter_vectors: select
     knowhow_admin tenants: select
     knowhow_admin turns: insert, select
     knowhow_admin usage_events: delete, insert, select, update
@@ -50,8 +54,11 @@ const GRANTS: &str = "
     knowhow_system skill_examples: delete, select (tenant_id, user_id, example_id, model, confirmed_at)
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest)
     knowhow_system skill_versions: select (tenant_id, user_id, document_digest, resources)
-    knowhow_system skills: select (tenant_id, user_id, skill_id)
+    knowhow_system skills: select (tenant_id, user_id, skill_id, starter_id)
     knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)
+    knowhow_system starter_releases: insert, select
+    knowhow_system starter_texts: insert, select
+    knowhow_system starter_vectors: insert, select
     knowhow_system tenants: insert, select, update
     knowhow_system usage_events: delete, select (tenant_id, user_id, event_id, at)
     knowhow_system user_catalogs: insert, select, update (revision, examples_revision)
@@ -71,12 +78,16 @@ const GRANTS: &str = "
     knowhow_tenant skill_examples: delete, insert, select, update
     knowhow_tenant skill_redirects: delete, insert, select, update
     knowhow_tenant skill_resources: delete, insert, select
+    knowhow_tenant skill_states: select
     knowhow_tenant skill_usage: delete, insert, select, update
     knowhow_tenant skill_versions: insert, select
     knowhow_tenant skills: delete, insert, select, update
     knowhow_tenant snapshots: insert, select
     knowhow_tenant souls: insert, select
     knowhow_tenant starter_installs: insert, select, update
+    knowhow_tenant starter_releases: select
+    knowhow_tenant starter_texts: select
+    knowhow_tenant starter_vectors: select
     knowhow_tenant turns: insert, select
     knowhow_tenant usage_events: delete, insert, select, update
     knowhow_tenant user_catalogs: select, update
@@ -110,8 +121,16 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
     ("app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)", "the same"),
 ];
 
-/// Tables without rows of a tenant.
-const WITHOUT_TENANT: &[&str] = &["_sqlx_migrations"];
+/// Tables without rows of a tenant, and why that is right.
+const WITHOUT_TENANT: &[(&str, &str)] = &[
+    ("_sqlx_migrations", "the schema is one for all"),
+    ("starter_releases", "which starters the binary brought"),
+    ("starter_texts", "the built-in skills, which everybody has in the binary; no tenant's role can write them"),
+    ("starter_vectors", "vectors of the built-in skills; no tenant's role can write them"),
+];
+
+/// Views, each of which runs as whoever asks, so that the policies of its tables hold.
+const VIEWS: &[&str] = &["skill_states"];
 
 /// Unique indexes that do not start with the owner's keys, and why that is no oracle.
 const OTHER_UNIQUES: &[(&str, &str)] = &[
@@ -152,8 +171,11 @@ const TENANT_TABLES: &str = "
 async fn every_table_has_a_tenant_and_forced_row_level_security() {
     let sql = "select c.relname::text from pg_class c
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'f')
-          and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id')";
-    assert_eq!(texts(&mut Place::shared().await.owner().await, sql).await, WITHOUT_TENANT);
+          and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id')
+        order by 1";
+    let expected: Vec<&str> = WITHOUT_TENANT.iter().map(|(table, _)| *table).collect();
+    assert_eq!(texts(&mut Place::shared().await.owner().await, sql).await, expected);
+    assert!(WITHOUT_TENANT.iter().all(|(_, reason)| !reason.is_empty()));
     assert_none(&format!(
         "{TENANT_TABLES} select name from tenant_tables where not (relrowsecurity and relforcerowsecurity)"
     ))
@@ -363,10 +385,15 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
 #[tokio::test]
 async fn no_way_leads_around_the_policies() {
     // Views and materialized views run as their owner, partitions have policies of their own.
+    let views = "select c.relname::text from pg_class c
+         where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and 'security_invoker=true' = any (c.reloptions)
+         order by 1";
+    assert_eq!(texts(&mut Place::shared().await.owner().await, views).await, VIEWS);
     assert_none(
         "select c.relname || ' ' || c.relkind::text from pg_class c
          where c.relnamespace in ('public'::regnamespace, 'app'::regnamespace)
            and (c.relkind in ('v', 'm', 'p', 'f') or c.relispartition)
+           and not (c.relkind = 'v' and 'security_invoker=true' = any (coalesce(c.reloptions, '{}')))
            and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')",
     )
     .await;

@@ -66,7 +66,9 @@ async fn the_login_role_by_itself_can_do_nothing() {
     let tables = matrix::tables(&mut place.owner().await).await;
     let mut login = place.login().await;
     for table in tables {
-        for verb in ["select * from", "delete from", "truncate"] {
+        let verbs: &[&str] =
+            if table.is_view { &["select * from"] } else { &["select * from", "delete from", "truncate"] };
+        for verb in verbs {
             let error = login.execute(AssertSqlSafe(format!("{verb} {}", table.name))).await.unwrap_err();
             let code = error.as_database_error().and_then(|e| e.code().map(|c| c.into_owned()));
             assert_eq!(code.as_deref(), Some("42501"), "{verb} {}: {error}", table.name);

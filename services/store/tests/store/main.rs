@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod carried;
 mod catalogue;
 mod concurrency;
 mod embeddings;
@@ -20,6 +21,7 @@ mod reach;
 mod retention;
 mod rows;
 mod snapshots;
+mod starters;
 mod statements;
 mod walls;
 mod worker;

@@ -220,7 +220,8 @@ async fn every_statement_says_whose_rows_it_means() {
 
 #[test]
 fn a_statement_that_leaves_its_rows_unsaid_is_found() {
-    let tables = [Table { name: "skills".into(), of_users: true }, Table { name: "issuers".into(), of_users: false }];
+    let table = |name: &str, of_users| Table { name: name.into(), of_users, is_view: false };
+    let tables = [table("skills", true), table("issuers", false)];
     for (body, found) in [
         ("select name from skills", 2),
         ("select name from skills where tenant_id = $1", 1),

@@ -1,0 +1,166 @@
+//! Users of before the starters were kept once for all: what a migration makes of their rows.
+
+use std::path::{Path, PathBuf};
+
+use knowhow_domain::{manifest, new_id};
+use knowhow_store::skills::{self, SkillKey};
+use knowhow_store::{Principal, TenantTx, migrate, starters, versions};
+use sqlx::migrate::Migrator;
+use uuid::Uuid;
+
+use crate::harness::{House, Place, now, with_empty_database};
+use crate::starters::body;
+use crate::writer::{Draft, Keep, delete, document, named, peek, save};
+
+/// Brings a database to the state before a migration.
+async fn migrate_to_before(place: &Place, version: i64) {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let some = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("migrations-{}", new_id().simple()));
+    std::fs::create_dir(&some).unwrap();
+    for entry in std::fs::read_dir(all).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if name.split('_').next().and_then(|number| number.parse::<i64>().ok()).is_some_and(|number| number < version) {
+            std::fs::copy(entry.path(), some.join(name)).unwrap();
+        }
+    }
+    Migrator::new(some.as_path()).await.unwrap().run(&mut place.owner().await).await.unwrap();
+    std::fs::remove_dir_all(some).unwrap();
+}
+
+fn bytea(bytes: &[u8]) -> String {
+    format!("'\\x{}'::bytea", manifest::hex(bytes))
+}
+
+/// What of a starter a user had: SKILL.md by versions, the last one current.
+struct Had<'a> {
+    name: &'a str,
+    texts: Vec<String>,
+    /// The manifest of the last version.
+    resources: &'a str,
+}
+
+/// The rows of one starter as the service wrote them before.
+fn rows_of(user: &Principal, had: &Had<'_>) -> String {
+    let owner = format!("'{}', '{}'", user.tenant().0, user.user().unwrap().0);
+    let (id, Had { name, texts, resources }) = (Uuid::now_v7(), had);
+    let digest = |text: &str| bytea(&manifest::digest(text.as_bytes()));
+    let (last, version) = (texts.last().unwrap(), texts.len());
+    let cut = last.rfind("---\n").unwrap() + 4;
+    let mut sql = format!(
+        "insert into starter_installs values ({owner}, '{name}', {}, now());\n",
+        digest(body(name, "Given.").raw())
+    );
+    for text in texts {
+        sql += &format!(
+            "insert into skill_resources values ({owner}, {}, {}) on conflict do nothing;\n",
+            digest(text),
+            bytea(text.as_bytes())
+        );
+    }
+    sql += &format!(
+        "insert into skills (tenant_id, user_id, skill_id, name, description, tags, triggers, see_also, attributes, source,
+             pinned, version, digest, document_digest, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte,
+             content_at_byte, resources, resource_bytes, created_at, updated_at, frontmatter)
+         values ({owner}, '{id}', '{name}', 'What {name} is for', '{{}}', '{{}}', '{{}}', '{{}}', 'starter', true, {version},
+             sha256('state'), {digest}, {bytes}, 4, {end}, {cut}, '{resources}', 0, now(), now(), '{{\"name\": \"x\"}}');
+         insert into skill_usage values ({owner}, '{id}', 3);
+         insert into skill_embeddings values ({owner}, '{id}', 'm', '\\x00', '[1,0]', now());\n",
+        digest = digest(last),
+        bytes = last.len(),
+        end = cut - 4,
+    );
+    for (at, text) in texts.iter().enumerate() {
+        let (change, resources) =
+            (if at == 0 { "sync" } else { "save" }, if at + 1 == version { resources } else { "[]" });
+        sql += &format!(
+            "insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, digest, document_digest,
+                 document_bytes, resources, created_at)
+             values ({owner}, '{id}', {}, '{change}', 'test', sha256('state'), {}, {}, '{resources}', now());\n",
+            at + 1,
+            digest(text),
+            text.len()
+        );
+    }
+    sql
+}
+
+#[tokio::test]
+async fn users_of_before_keep_their_skills_and_give_back_the_space() {
+    with_empty_database(async |place| {
+        migrate_to_before(place, 10).await;
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
+        let given = |name: &str| body(name, "Given.").raw().to_owned();
+        let own = |name: &str| document(name, "Mine.").raw().to_owned();
+        let file = manifest::hex(&manifest::digest(b"a file"));
+        let filed = format!(r#"[{{"path": "a.md", "media_type": "text/markdown", "size": 6, "digest": "{file}"}}]"#);
+        let had = [
+            Had { name: "kept", texts: vec![given("kept")], resources: "[]" },
+            Had { name: "changed", texts: vec![given("changed"), own("changed")], resources: "[]" },
+            Had { name: "back", texts: vec![given("back"), own("back"), given("back")], resources: "[]" },
+            Had { name: "filed", texts: vec![given("filed"), given("filed")], resources: &filed },
+        ];
+        for user in [&alice, &bob] {
+            for had in &had {
+                let untouched = Had { texts: vec![given(had.name)], resources: "[]", ..*had };
+                place
+                    .run(&rows_of(user, if user.external_id() == alice.external_id() { &untouched } else { had }))
+                    .await;
+            }
+            let (tenant, user) = (user.tenant().0, user.user().unwrap().0);
+            place
+                .run(&format!(
+                    "insert into starter_installs values ('{tenant}', '{user}', 'gone', sha256('gone'), now());
+                 update user_catalogs set starters_release = '\\x01', skill_count = 4, byte_count = (
+                     select sum(document_bytes) from skills where user_id = '{user}') where user_id = '{user}'"
+                ))
+                .await;
+        }
+
+        migrate(&place.owner_url, None).await.unwrap();
+
+        for (name, version, text) in [
+            ("kept", 1, given("kept")),
+            ("changed", 2, own("changed")),
+            ("back", 3, given("back")),
+            ("filed", 2, given("filed")),
+        ] {
+            let loaded = peek(&house.db, &bob, name).await.unwrap();
+            assert_eq!((loaded.skill.version, &loaded.skill.document), (version, &text), "{name}");
+            assert_eq!((loaded.skill.pinned, loaded.times_used, loaded.skill.source.as_str()), (true, 3, "starter"));
+            assert_eq!(loaded.skill.description, format!("What {name} is for"));
+            assert_eq!(loaded.skill.content(), &text[loaded.skill.cuts[2]..]);
+            assert_eq!(loaded.skill.resources.len(), usize::from(name == "filed"));
+            let mut tx = TenantTx::begin(&house.db, &bob).await.unwrap();
+            let past = versions::list(&mut tx, loaded.skill.id, None, 10).await.unwrap();
+            assert_eq!(past.iter().map(|row| row.version).collect::<Vec<_>>(), (1..=version).rev().collect::<Vec<_>>());
+            let first = versions::find(&mut tx, loaded.skill.id, 1).await.unwrap().unwrap();
+            assert_eq!(first.document, given(name));
+        }
+        assert!(peek(&house.db, &bob, "gone").await.is_none());
+        // Texts of bob's own: two that he wrote, and the one of a version with other files.
+        let bob_has = |what: &str| format!("select count(*) from {what} and user_id = '{}'", bob.user().unwrap().0);
+        assert_eq!(place.count(&bob_has("skills where starter_id is not null")).await, 2);
+        assert_eq!(place.count(&bob_has("skill_resources where true")).await, 3);
+        assert_eq!(place.count(&bob_has("skill_embeddings where true")).await, 2);
+        assert_eq!(place.count("select count(*) from starter_texts").await, 4);
+
+        // What was deleted stays so, what is unchanged moves with a release, and what is changed does not.
+        let mut tx = TenantTx::begin(&house.db, &bob).await.unwrap();
+        assert!(!starters::lend(&mut tx, b"two", now()).await.unwrap());
+        tx.commit().await.unwrap();
+        save(&house.db, &bob, &Draft::text("kept", "Mine.")).await.unwrap();
+        let texts = peek(&house.db, &bob, "kept").await.unwrap().skill;
+        assert_eq!((texts.version, texts.document), (2, own("kept")));
+        assert!(delete(&house.db, &bob, "back", Keep::a_month()).await.unwrap());
+        assert_eq!(
+            skills::raw(&house.db, &alice, &SkillKey::Name("back".into())).await.unwrap().unwrap().content,
+            given("back").into_bytes()
+        );
+        assert_eq!(skills::peek(&house.db, &alice, &named("kept")).await.unwrap().unwrap().skill.version, 1);
+        house.db.close().await;
+    })
+    .await;
+}

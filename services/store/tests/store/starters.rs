@@ -1,0 +1,372 @@
+//! Starter skills: lent without a row, then rows that refer to a text all users share, then texts of the user's own.
+
+use chrono::{DateTime, Utc};
+use futures_util::future::join_all;
+use knowhow_domain::{Limits, SkillDocument, SkillName, new_id};
+use knowhow_store::skills::{self, SkillKey};
+use knowhow_store::starters::{self, StarterText};
+use knowhow_store::{Principal, TenantTx, embeddings, enqueue_stale_embeddings, versions};
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection, Executor};
+
+use crate::harness::{House, now, with_database};
+use crate::writer::{Draft, Keep, delete, document, named, peek, save};
+
+const MODEL: &str = "test/one";
+
+/// Starters of a test's own, in releases of its own: the library is one for the whole database.
+struct Release {
+    digest: [u8; 16],
+    names: Vec<String>,
+}
+
+/// A SKILL.md of a starter.
+pub fn body(name: &str, body: &str) -> SkillDocument {
+    let raw = format!(
+        "---\nname: {name}\ndescription: What {name} is for\nmetadata:\n  summary: In short\n  tags: [one, two]\n---\n\n{body}\n"
+    );
+    SkillDocument::parse(&raw, &Limits::default()).unwrap()
+}
+
+/// Publishes a release of these starters (name, body).
+async fn publish(house: &House, starters: &[(&str, &str)]) -> Release {
+    let digest = *new_id().as_bytes();
+    let texts: Vec<(SkillName, SkillDocument)> =
+        starters.iter().map(|(name, text)| (SkillName::parse(name).unwrap(), body(name, text))).collect();
+    let frontmatter = json!({"name": "x"});
+    let texts: Vec<StarterText<'_>> =
+        texts.iter().map(|(name, document)| StarterText { name, document, frontmatter: &frontmatter }).collect();
+    // Two processes at once, and one that comes later.
+    let (one, two) =
+        tokio::join!(starters::publish(&house.db, &digest, &texts), starters::publish(&house.db, &digest, &texts));
+    one.unwrap();
+    two.unwrap();
+    starters::publish(&house.db, &digest, &texts).await.unwrap();
+    Release { digest, names: starters.iter().map(|(name, _)| (*name).to_owned()).collect() }
+}
+
+/// Names that no other test has.
+fn own_names<const N: usize>() -> [String; N] {
+    let stem = new_id().simple().to_string();
+    std::array::from_fn(|n| format!("s-{stem}-{n}"))
+}
+
+/// As the service does it when a session begins.
+async fn sync(house: &House, user: &Principal, release: &Release) {
+    let mut tx = TenantTx::begin(&house.db, user).await.unwrap();
+    if !starters::lend(&mut tx, &release.digest, now()).await.unwrap()
+        && starters::lock(&mut tx).await.unwrap().as_deref() != Some(&release.digest)
+    {
+        starters::settle(&mut tx).await.unwrap();
+        starters::bring(&mut tx, &release.digest, now()).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+}
+
+async fn settle(house: &House, user: &Principal) {
+    let mut tx = TenantTx::begin(&house.db, user).await.unwrap();
+    starters::settle(&mut tx).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+/// Rows of a table that are this user's.
+async fn rows(house: &House, user: &Principal, table: &str) -> i64 {
+    house.place.count(&format!("select count(*) from {table} where user_id = '{}'", user.user().unwrap().0)).await
+}
+
+/// Everything that the user's skills read as.
+async fn states(house: &House, user: &Principal) -> Vec<serde_json::Value> {
+    let (tenant, user) = (user.tenant().0, user.user().unwrap().0);
+    let mut conn = house.place.login().await;
+    let begin = format!(
+        "begin; set local role knowhow_tenant; set local app.tenant_id = '{tenant}'; set local app.user_id = '{user}'"
+    );
+    conn.execute(AssertSqlSafe(begin)).await.unwrap();
+    let sql = "select to_jsonb(s) - 'lent' from skill_states s order by name";
+    let states = sqlx::query_scalar(sql).fetch_all(&mut conn).await.unwrap();
+    conn.close().await.unwrap();
+    states
+}
+
+async fn history(house: &House, user: &Principal, name: &str) -> Vec<(i32, String, String, DateTime<Utc>)> {
+    let mut tx = TenantTx::begin(&house.db, user).await.unwrap();
+    let (id, _, _) = skills::find(&mut tx, &named(name)).await.unwrap().unwrap();
+    let mut all = Vec::new();
+    for row in versions::list(&mut tx, id, None, 100).await.unwrap() {
+        let state = versions::find(&mut tx, id, row.version).await.unwrap().unwrap();
+        all.push((row.version, row.change, state.document, row.created_at));
+    }
+    tx.commit().await.unwrap();
+    all
+}
+
+#[tokio::test]
+async fn a_lent_starter_reads_as_the_row_that_is_made_of_it() {
+    let house = House::open().await;
+    let [a, b] = &own_names();
+    let release = publish(&house, &[(a, "First."), (b, "Second.")]).await;
+    let tenancy = house.tenant().await;
+    let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
+    sync(&house, &alice, &release).await;
+    for table in ["skills", "skill_resources", "skill_versions", "skill_usage", "starter_installs", "audit_log"] {
+        assert_eq!(rows(&house, &alice, table).await, 0, "{table}");
+    }
+    let lent = states(&house, &alice).await;
+    assert_eq!(lent.iter().map(|s| s["name"].as_str().unwrap()).collect::<Vec<_>>(), release.names);
+    assert_eq!((&lent[0]["summary"], &lent[0]["tags"]), (&json!("In short"), &json!(["one", "two"])));
+    assert!(states(&house, &bob).await.is_empty());
+    let counts = |user: &Principal| {
+        let user = user.user().unwrap().0;
+        format!(
+            "select revision * 1000000 + skill_count * 100000 + byte_count from user_catalogs where user_id = '{user}'"
+        )
+    };
+    let before = house.place.count(&counts(&alice)).await;
+    let bytes = body(a, "First.").raw().len() + body(b, "Second.").raw().len();
+    assert_eq!(before, 1_000_000 + 200_000 + i64::try_from(bytes).unwrap());
+    settle(&house, &alice).await;
+    assert_eq!(states(&house, &alice).await, lent);
+    assert_eq!(house.place.count(&counts(&alice)).await, before);
+    for (table, expected) in [("skills", 2), ("skill_versions", 2), ("skill_usage", 2), ("starter_installs", 2)] {
+        assert_eq!(rows(&house, &alice, table).await, expected, "{table}");
+    }
+    assert_eq!(rows(&house, &alice, "skill_resources").await, 0);
+    assert_eq!(rows(&house, &alice, "audit_log").await, 0);
+    // Another user of the same release has other ids: an id names one skill of one user.
+    sync(&house, &bob, &release).await;
+    assert_ne!(states(&house, &bob).await[0]["skill_id"], lent[0]["skill_id"]);
+}
+
+#[tokio::test]
+async fn sessions_that_begin_at_once_give_everything_once() {
+    let house = House::open().await;
+    let [a, b] = &own_names();
+    let release = &publish(&house, &[(a, "First."), (b, "Second.")]).await;
+    let alice = &house.tenant().await.user("alice").await;
+    join_all((0..8).map(|_| sync(&house, alice, release))).await;
+    let sql = format!("select revision from user_catalogs where user_id = '{}'", alice.user().unwrap().0);
+    assert_eq!(house.place.count(&sql).await, 1);
+    let (name, drafts) = (named(b), ["One.", "Two.", "Three."].map(|body| Draft::text(a, body)));
+    let (saved, counted, ()) = tokio::join!(
+        join_all(drafts.iter().map(|draft| save(&house.db, alice, draft))),
+        join_all((0..8).map(|_| skills::load(&house.db, alice, &name, (None, None), now()))),
+        async {
+            join_all((0..4).map(|_| settle(&house, alice))).await;
+        }
+    );
+    let mut made: Vec<i32> = saved.into_iter().map(|written| written.unwrap().version).collect();
+    made.sort_unstable();
+    assert_eq!(made, [2, 3, 4]);
+    assert!(counted.into_iter().all(|loaded| loaded.unwrap().is_some()));
+    assert_eq!(peek(&house.db, alice, b).await.unwrap().times_used, 8);
+    assert_eq!((rows(&house, alice, "skills").await, rows(&house, alice, "skill_versions").await), (2, 5));
+}
+
+#[tokio::test]
+async fn who_comes_second_to_a_first_change_finds_the_others_too() {
+    let house = House::open().await;
+    let names: [String; 4] = own_names();
+    let starters: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "Given.")).collect();
+    let release = publish(&house, &starters).await;
+    let tenancy = &house.tenant().await;
+    let rounds = (0..8).map(async |n| {
+        let user = tenancy.user(&format!("u{n}")).await;
+        sync(&house, &user, &release).await;
+        let draft = Draft::text(&names[0], "Mine.");
+        let gone = join_all(names[1..].iter().map(|name| delete(&house.db, &user, name, Keep::a_month())));
+        let (saved, gone) = tokio::join!(save(&house.db, &user, &draft), gone);
+        assert_eq!(saved.unwrap().version, 2);
+        assert!(gone.into_iter().all(|gone| gone.unwrap()));
+        assert_eq!(states(&house, &user).await.len(), 1);
+    });
+    join_all(rounds).await;
+}
+
+#[tokio::test]
+async fn a_first_change_gives_it_a_text_of_its_own_and_keeps_the_given_one_as_its_past() {
+    let house = House::open().await;
+    let [a, b] = &own_names();
+    let release = publish(&house, &[(a, "First."), (b, "Second.")]).await;
+    let alice = house.tenant().await.user("alice").await;
+    sync(&house, &alice, &release).await;
+    let given = states(&house, &alice).await[0].clone();
+    // A crash in the middle leaves it lent.
+    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    assert!(skills::lock(&mut tx, &named(a)).await.unwrap().is_some());
+    drop(tx);
+    assert_eq!(rows(&house, &alice, "skills").await, 0);
+    let written = save(&house.db, &alice, &Draft::text(a, "Mine.")).await.unwrap();
+    assert_eq!((written.version, json!(written.id.0)), (2, given["skill_id"].clone()));
+    assert_eq!(rows(&house, &alice, "skill_resources").await, 1);
+    let past = history(&house, &alice, a).await;
+    let told: Vec<_> =
+        past.iter().map(|(version, change, text, _)| (*version, change.as_str(), text.as_str())).collect();
+    let (mine, first) = (document(a, "Mine."), body(a, "First."));
+    assert_eq!(told, [(2, "save", mine.raw()), (1, "sync", first.raw())]);
+    assert_eq!(json!(past[1].3), json!(given["created_at"].as_str().unwrap().parse::<DateTime<Utc>>().unwrap()));
+    let current = peek(&house.db, &alice, a).await.unwrap().skill;
+    assert_eq!((current.document.as_str(), current.summary), (mine.raw(), None));
+    assert_eq!(peek(&house.db, &alice, b).await.unwrap().skill.document, body(b, "Second.").raw());
+}
+
+#[tokio::test]
+async fn a_release_moves_what_is_unchanged_and_nothing_else() {
+    let house = House::open().await;
+    let names: [String; 5] = own_names();
+    let [kept, changed, gone, own, new] = &names;
+    let tenancy = house.tenant().await;
+    let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
+    save(&house.db, &alice, &Draft::text(own, "Mine from before.")).await.unwrap();
+    let first = publish(&house, &[(kept, "1"), (changed, "1"), (gone, "1"), (own, "1")]).await;
+    sync(&house, &alice, &first).await;
+    sync(&house, &bob, &first).await;
+    save(&house.db, &alice, &Draft::text(changed, "Mine.")).await.unwrap();
+    assert!(delete(&house.db, &alice, gone, Keep::a_month()).await.unwrap());
+    assert!(delete(&house.db, &alice, own, Keep::a_month()).await.unwrap());
+    let second = publish(&house, &[(kept, "2"), (changed, "2"), (gone, "2"), (own, "2"), (new, "2")]).await;
+    for user in [&alice, &bob] {
+        sync(&house, user, &second).await;
+        sync(&house, user, &second).await;
+    }
+    let read = async |user: &Principal, name: &str| peek(&house.db, user, name).await.map(|l| l.skill);
+    let text = |name: &str, text: &str| body(name, text).raw().to_owned();
+    assert_eq!(read(&alice, kept).await.map(|s| (s.version, s.document)), Some((2, text(kept, "2"))));
+    assert_eq!(read(&alice, new).await.map(|s| (s.version, s.document)), Some((1, text(new, "2"))));
+    assert_eq!(read(&alice, changed).await.unwrap().document, document(changed, "Mine.").raw());
+    assert!(read(&alice, gone).await.is_none() && read(&alice, own).await.is_none());
+    let past: Vec<_> = history(&house, &alice, kept).await.into_iter().map(|(v, c, t, _)| (v, c, t)).collect();
+    assert_eq!(past, [(2, "sync".into(), text(kept, "2")), (1, "sync".into(), text(kept, "1"))]);
+    // One line for each release that changed something, whatever it brought.
+    for (user, expected) in [(&alice, 2), (&bob, 1)] {
+        let lines = format!(
+            "select count(*) from audit_log where action = 'skill.sync' and user_id = '{}'",
+            user.user().unwrap().0
+        );
+        assert_eq!(house.place.count(&lines).await, expected);
+    }
+    // A user to whom all was lent has the same past.
+    assert_eq!(read(&bob, gone).await.map(|s| (s.version, s.document)), Some((2, text(gone, "2"))));
+    assert_eq!(history(&house, &bob, gone).await.len(), 2);
+    // What is counted is what is there.
+    for user in [&alice, &bob] {
+        let (id, states) = (user.user().unwrap().0, states(&house, user).await);
+        let bytes: i64 = states.iter().map(|s| s["document_bytes"].as_i64().unwrap()).sum();
+        let count = |column| format!("select {column}::bigint from user_catalogs where user_id = '{id}'");
+        assert_eq!(house.place.count(&count("skill_count")).await, i64::try_from(states.len()).unwrap());
+        assert_eq!(house.place.count(&count("byte_count")).await, bytes);
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_reference_comes_back_from_the_archive_with_its_past() {
+    let house = House::open().await;
+    let [a, b] = &own_names();
+    let release = publish(&house, &[(a, "First."), (b, "Second.")]).await;
+    let tenancy = house.tenant().await;
+    let (alice, admin) = (tenancy.user("alice").await, tenancy.admin().await);
+    sync(&house, &alice, &release).await;
+    let before = states(&house, &alice).await;
+    let user = alice.user().unwrap();
+    let counts = format!("select skill_count * 100000 + byte_count from user_catalogs where user_id = '{}'", user.0);
+    let counted = house.place.count(&counts).await;
+    assert!(delete(&house.db, &alice, a, Keep::a_month()).await.unwrap());
+    assert_eq!(states(&house, &alice).await, before[1..]);
+    sync(&house, &alice, &release).await;
+    assert_eq!(states(&house, &alice).await, before[1..]);
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, user).await.unwrap();
+    let archived = skills::list_archive(&mut tx, None, None, 10).await.unwrap();
+    assert_eq!((archived.len(), archived[0].versions), (1, 1));
+    skills::restore(&mut tx, archived[0].archive_id, "test", &[], now()).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(states(&house, &alice).await, before);
+    assert_eq!(house.place.count(&counts).await, counted);
+    assert_eq!(history(&house, &alice, a).await.len(), 1);
+    // Destroyed at once, it takes nothing with it that others read.
+    assert!(delete(&house.db, &alice, b, Keep::Nothing).await.unwrap());
+    assert_eq!(peek(&house.db, &alice, a).await.unwrap().skill.document, body(a, "First.").raw());
+}
+
+#[tokio::test]
+async fn a_reference_is_to_a_starter_of_that_name_or_there_is_none() {
+    let house = House::open().await;
+    let [a, b] = &own_names();
+    let release = publish(&house, &[(a, "First."), (b, "Second.")]).await;
+    let alice = house.tenant().await.user("alice").await;
+    sync(&house, &alice, &release).await;
+    settle(&house, &alice).await;
+    let user = alice.user().unwrap().0;
+    let other = format!("(select starter_id from starter_texts where name = '{b}')");
+    let is_a = format!("where user_id = '{user}' and name = '{a}'");
+    for (statement, code) in [
+        (format!("update skills set starter_id = {other} {is_a}"), "23503"),
+        (format!("update skills set starter_id = 0 {is_a}"), "23503"),
+        (format!("update skills set starter_id = null {is_a}"), "23514"),
+        (format!("update skills set description = 'x' {is_a}"), "23514"),
+        (format!("delete from starter_texts where name = '{a}'"), "23503"),
+        (format!("update starter_texts set document = 'x' where name = '{a}'"), "23514"),
+    ] {
+        let refused = house.place.owner().await.execute(AssertSqlSafe(statement.clone())).await.unwrap_err();
+        assert_eq!(refused.as_database_error().and_then(|e| e.code()).as_deref(), Some(code), "{statement}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn one_vector_serves_all_until_a_user_says_something_else() {
+    with_database(async |place| {
+        let house = House::at(place, 4, 2);
+        let [a, b] = &own_names();
+        let release = publish(&house, &[(a, "First."), (b, "Second.")]).await;
+        let tenancy = house.tenant().await;
+        let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
+        for user in [&alice, &bob] {
+            sync(&house, user, &release).await;
+        }
+        settle(&house, &alice).await;
+        let has_vector = async |user: &Principal| {
+            let found = skills::list_catalogue(&house.db, user, Some(MODEL)).await.unwrap().skills;
+            found.into_iter().map(|s| (s.is_starter, s.embedding.is_some())).collect::<Vec<_>>()
+        };
+        assert_eq!(has_vector(&bob).await, [(true, false), (true, false)]);
+        let missing = starters::list_unembedded(&house.db, MODEL).await.unwrap();
+        let made: Vec<_> = missing.iter().map(|text| (text.starter, [7; 32], vec![0.6, 0.8])).collect();
+        assert_eq!(made.len(), 2);
+        for _ in 0..2 {
+            starters::put_vectors(&house.db, MODEL, &made).await.unwrap();
+        }
+        assert!(starters::list_unembedded(&house.db, MODEL).await.unwrap().is_empty());
+        for user in [&alice, &bob] {
+            assert_eq!(has_vector(user).await, [(true, true), (true, true)]);
+            assert_eq!(skills::list_cosines(&house.db, user, MODEL, &[0.6, 0.8]).await.unwrap().len(), 2);
+            let claims = skills::list_claims(&house.db, user, new_id(), Some((MODEL, &[0.6, 0.8]))).await.unwrap();
+            assert!(claims.iter().all(|c| c.cosine.is_some_and(|cosine| cosine > 0.99)), "{claims:?}");
+        }
+        // Neither is embedded for a user, nor found to be without a vector.
+        let id = states(&house, &alice).await[0]["skill_id"].as_str().unwrap().parse().unwrap();
+        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        assert!(embeddings::find_pending(&mut tx, MODEL, knowhow_domain::SkillId(id)).await.unwrap().is_none());
+        let none = knowhow_domain::SkillId(new_id());
+        assert!(embeddings::list_stale(&mut tx, MODEL, none, 10).await.unwrap().is_empty());
+        drop(tx);
+        assert_eq!(enqueue_stale_embeddings(&house.db, ("test_embed", MODEL), 10, now()).await.unwrap(), 0);
+        // Another body, for the same: the vector goes along.
+        save(&house.db, &alice, &Draft::text(a, "Mine.")).await.unwrap();
+        assert_eq!(rows(&house, &alice, "skill_embeddings").await, 1);
+        assert_eq!(has_vector(&alice).await, [(false, true), (true, true)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_id_finds_a_lent_starter_too() {
+    let house = House::open().await;
+    let [a] = &own_names();
+    let release = publish(&house, &[(a, "First.")]).await;
+    let alice = house.tenant().await.user("alice").await;
+    sync(&house, &alice, &release).await;
+    let id = states(&house, &alice).await[0]["skill_id"].as_str().unwrap().parse().unwrap();
+    let key = SkillKey::Id(knowhow_domain::SkillId(id));
+    assert_eq!(skills::peek(&house.db, &alice, &key).await.unwrap().unwrap().skill.name, *a);
+    assert_eq!(rows(&house, &alice, "skills").await, 0);
+    let loaded = skills::load(&house.db, &alice, &key, (None, None), now()).await.unwrap().unwrap();
+    assert_eq!((loaded.skill.name, loaded.times_used), (a.clone(), 1));
+}
