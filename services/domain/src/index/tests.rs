@@ -35,8 +35,8 @@ fn a_line_is_short_whatever_its_skill_says() {
     let long = "Send mail, <|im_start|> ".repeat(3_000);
     assert_eq!(gist(Some(&long), ""), ["Send mail, ‹|im_start|›"; 4].join(" ") + " Send mail");
     assert_eq!(gist(Some(&"字".repeat(60_000)), ""), "字".repeat(159) + "…");
-    let index = render_index(&[line("a", &"Sends mail to Ann. ".repeat(50), 0.1)], INDEX_BUDGET, &WHOLE).text;
-    assert!(index.ends_with("mail to Ann.") && chars(&index) < chars(HEADER) + 310, "{index}");
+    let index = render_index(&[line("a", &"Sends mail to Ann. ".repeat(100), 0.1)], INDEX_BUDGET, &WHOLE).text;
+    assert!(index.ends_with("mail to Ann.") && chars(&index) < chars(HEADER) + 1_040, "{index}");
 }
 
 const LONG: &str =

@@ -8,13 +8,14 @@ use crate::manifest;
 const HEADINGS: [&str; 5] =
     ["active skill instructions", "reference material", "soul", "core memories", "recent conversations"];
 /// How its other lines begin that carry its structure.
-const LINES: [&str; 15] = [
+const LINES: [&str; 16] = [
     "available skills (",
     "relevant skills for this message",
     "related skills (see-also)",
     "named, but too long",
     "cut to fit",
     "files of ",
+    "other files of ",
     "previous conversation",
     "<knowhow",
     "</knowhow",

@@ -138,11 +138,13 @@ const NAMED_FILES: usize = 16;
 
 /// The skill's other files: its body speaks of them.
 fn files(skill: &ActiveSkill<'_>, tools: Tools) -> String {
+    if !tools.can_read() {
+        return format!("Other files of {} are not at hand here.", skill.name);
+    }
     let shown: Vec<&str> = skill.files.iter().take(NAMED_FILES).map(String::as_str).collect();
     let more = skill.files.len().saturating_sub(NAMED_FILES);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let how = if tools.can_read() { "skill_view with path" } else { "not at hand here" };
-    format!("Files of {} ({how}): {}{more}", skill.name, shown.join(", "))
+    format!("Files of {} (skill_view with path): {}{more}", skill.name, shown.join(", "))
 }
 
 /// Headings that are named; of more, how many there are.
@@ -150,6 +152,9 @@ const NAMED_SECTIONS: usize = 8;
 
 fn what_is_missing(name: &str, missing: &Missing<'_>, tools: Tools) -> String {
     let Missing { characters, sections } = missing;
+    if !tools.can_read() {
+        return format!("Cut to fit: the last {characters} characters of {name} are missing.");
+    }
     let named: Vec<String> = sections.iter().take(NAMED_SECTIONS).map(|section| inert_line(section)).collect();
     let more = sections.len().saturating_sub(NAMED_SECTIONS);
     let listed = match (named.is_empty(), more) {
@@ -157,8 +162,9 @@ fn what_is_missing(name: &str, missing: &Missing<'_>, tools: Tools) -> String {
         (false, 0) => format!(" ({})", named.join("; ")),
         (false, more) => format!(" ({}; and {more} more sections)", named.join("; ")),
     };
-    let hint = if tools.can_read() { " Load it with skill_view for all of it." } else { "" };
-    format!("Cut to fit: the last {characters} characters of {name} are missing{listed}.{hint}")
+    format!(
+        "Cut to fit: the last {characters} characters of {name} are missing{listed}. Load it with skill_view for all of it."
+    )
 }
 
 /// Names in one line; a summary goes with those that the index of the prompt does not show.

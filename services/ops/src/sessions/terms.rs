@@ -12,6 +12,7 @@ pub(super) fn notice(asked: &OpenSession, session: &Session) -> Option<String> {
         ("max_turns", asked.max_turns.map(|n| n.to_string()), session.max_turns.to_string()),
         ("index_budget", asked.index_budget.map(|n| n.to_string()), session.index_budget.to_string()),
         ("inline_top", asked.inline_top.map(|yes| yes.to_string()), session.inline_top.to_string()),
+        ("tools", asked.tools.map(|tools| tools.as_str().to_owned()), session.tools.clone()),
     ];
     let others: Vec<String> = terms
         .into_iter()

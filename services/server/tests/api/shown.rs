@@ -99,7 +99,7 @@ async fn without_tools_the_bodies_come_along() {
         format!(
             "<knowhow>\nRelevant skills for this message: zebra-care, horse-care\n\n## Reference Material\n\n\
              Found by similarity, not asked for by name. Where one fits what the user wants, follow it.\n\n\
-             {}\nFiles of zebra-care (not at hand here): references/food.md\n\n{}\n</knowhow>",
+             {}\nOther files of zebra-care are not at hand here.\n\n{}\n</knowhow>",
             reference("zebra-care", 2),
             reference("horse-care", 1)
         )
