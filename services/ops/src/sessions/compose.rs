@@ -116,7 +116,7 @@ pub(super) async fn compose(
     // Where a named body had no room, a similar one does not take its place.
     let inlines = answer.too_long.is_empty() && answer.active.iter().all(|active| active.missing.is_none());
     let inlined = if inlines { terms.inlined() } else { 0 };
-    let mut bodies = bodies.for_recalled(terms);
+    let mut bodies = bodies.for_recalled(terms, found.ranking.fit);
     for (place, (skill, hit)) in choice.relevant.iter().enumerate() {
         let body = match place {
             _ if place >= inlined => None,
@@ -238,10 +238,12 @@ impl Bodies {
         Some(Ok(body))
     }
 
-    /// With the room that recalled bodies may take.
-    fn for_recalled(mut self, terms: &Terms) -> Self {
+    /// With the room that recalled bodies may take: where the session did not ask for them the less, the less likely the
+    /// message asks for any.
+    fn for_recalled(mut self, terms: &Terms, fit: f32) -> Self {
         if !terms.inline_top {
-            self.room = self.room.min(terms.body_budget / RECALLED_PART);
+            let room = (terms.body_budget / RECALLED_PART) as f32 * fit;
+            self.room = self.room.min(room as usize);
         }
         self
     }

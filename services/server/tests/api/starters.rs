@@ -74,7 +74,7 @@ async fn who_only_reads_costs_little_and_causes_no_job() {
         let talk = Talk::open(&user, json!({"channel": "sms"})).await;
         assert!(talk.opened["snapshot"]["text"].as_str().is_some_and(|text| text.contains("- failure-patterns: ")));
         assert_eq!(user.names().await, STARTERS);
-        talk.say("Hi, can you tell me when my order arrives?").await;
+        talk.say("The blue sofa has not come yet").await;
         assert_eq!(user.peek("memory-systems").await["times_used"], 0);
         let (rows, snapshots) = bytes_of_rows(&ground, name);
         assert!((500..=4_000).contains(&rows), "{rows} bytes of rows");
@@ -195,7 +195,10 @@ async fn a_turn_that_brings_a_lent_one_counts_its_use() {
 async fn a_deleted_one_can_be_restored_and_quotas_add_up() {
     let world = World::with(json!({})).await;
     let World { alice, admin, .. } = &world;
-    let user = async || -> Value { admin.get("/v1/admin/users?user=alice").await.ok(200)["items"][0].clone() };
+    let user = async || -> Value {
+        let users = admin.get("/v1/admin/users").await.ok(200)["items"].as_array().unwrap().clone();
+        users.into_iter().find(|user| user["external_id"] == "alice").unwrap()
+    };
     let given = alice.get("/v1/skills/failure-patterns/SKILL.md").await.text();
     let before = user().await;
     assert_eq!(before["skill_count"], 5);

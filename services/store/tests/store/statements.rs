@@ -152,7 +152,8 @@ fn every_query_has_a_name_that_leads_to_it() {
 #[test]
 fn no_query_is_without_a_name() {
     for file in sources("store") {
-        if file.ends_with("migrate.rs") {
+        // The migrating role's own: they run before there is any of the service's.
+        if ["migrate.rs", "login.rs", "prepare.rs"].iter().any(|own| file.ends_with(own)) {
             continue;
         }
         let source = std::fs::read_to_string(&file).unwrap();

@@ -20,6 +20,6 @@ async fn a_description_is_one_line_of_what_a_model_reads() {
     let index = world.alice.rpc("prompts/get", json!({"name": "skills-index"})).await.result();
     let index = index["messages"][0]["content"]["text"].as_str().unwrap().to_owned();
     assert!(lines.contains(&"- mail (version 1, 1 use): Sends mail"), "{lines:?}");
-    assert!(index.lines().any(|line| line == "- mail: Sends mail"), "{index}");
+    assert!(index.lines().any(|line| line.starts_with("- mail: Sends mail")), "{index}");
     assert!(lines.iter().chain(&index.lines().collect::<Vec<_>>()).all(|line| !line.starts_with("- other")));
 }
