@@ -51,7 +51,7 @@ class SmsWorker:
                 raise
             ended, talk = talk, self.begin(number)
             expect(talk.session != ended.session, "a session that was ended is not given again")
-            expect(not ended.turns or "## Conversation before" in talk.system, "the next session brings a summary")
+            expect(not ended.turns or "Previous conversation" in talk.system, "the next session brings a summary")
             turn = self.turn(number, talk, message_id, message)
         prompt = self.prompt(talk, turn["text"], message)
         reply, tool_calls = model.answer(prompt, message, lambda name: self.knowhow.skill(number, name))
