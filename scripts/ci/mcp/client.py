@@ -159,7 +159,7 @@ async def remembering(client, mode):
     text = await refused(client, "soul_update", text="Be long.", expected_version=soul["version"] + 7)
     assert text.endswith(f"Be brief ({mode})."), text
     frozen = await client.get_prompt("frozen-context")
-    assert frozen.messages[0].content.text.startswith("# Skills"), frozen
+    assert frozen.messages[0].content.text.startswith("<knowhow>"), frozen
 
 
 async def conversation(client, mode):
