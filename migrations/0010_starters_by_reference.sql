@@ -44,8 +44,8 @@ create table starter_vectors (
 grant select on starter_texts, starter_releases, starter_vectors to knowhow_tenant, knowhow_admin;
 grant select, insert on starter_texts, starter_releases, starter_vectors to knowhow_system;
 
--- When the user was lent the starters of starters_release, as long as there are no rows of theirs. A user who only reads
--- never has any; the first use or change of a skill makes them (store/src/starters.rs).
+-- When the user was lent the starters of starters_release, as long as there are no rows of theirs. The first use or change of
+-- a skill makes them, or a later release with other starters (store/src/starters.rs).
 alter table user_catalogs
     add column starters_at timestamptz,
     add check (starters_at is null or starters_release is not null);
@@ -96,12 +96,6 @@ join skill_resources r on r.tenant_id = s.tenant_id and r.user_id = s.user_id an
 where s.source = 'starter' and s.resources = '[]' and s.frontmatter is not null and sha256(r.content) = s.document_digest
 order by s.name, s.document_digest, s.updated_at desc;
 
--- Older versions are references too where their text is one.
-update skill_versions v set starter_id = t.starter_id, document_digest = null
-from skills s, starter_texts t
-where s.tenant_id = v.tenant_id and s.user_id = v.user_id and s.skill_id = v.skill_id and s.source = 'starter'
-  and t.name = s.name and t.document_digest = v.document_digest and v.resources = '[]';
-
 update skills s
 set starter_id = t.starter_id, description = null, summary = null, made_summary = null, category = null, tags = null,
     triggers = null, see_also = null, role = null, attributes = null, frontmatter = null, digest = null,
@@ -110,6 +104,14 @@ set starter_id = t.starter_id, description = null, summary = null, made_summary 
 from starter_texts t, starter_installs i
 where t.name = s.name and t.document_digest = s.document_digest and s.source = 'starter' and s.resources = '[]'
   and i.tenant_id = s.tenant_id and i.user_id = s.user_id and i.name = s.name and i.document_digest = s.document_digest;
+
+-- Older versions are references too where their text is one. The current version of a skill with a text of its own is not:
+-- skill and version share the file.
+update skill_versions v set starter_id = t.starter_id, document_digest = null
+from skills s, starter_texts t
+where s.tenant_id = v.tenant_id and s.user_id = v.user_id and s.skill_id = v.skill_id and s.source = 'starter'
+  and t.name = s.name and t.document_digest = v.document_digest and v.resources = '[]'
+  and (s.starter_id is not null or v.version <> s.version);
 
 -- Their vectors are made once more, for all; the texts go where nothing of the user's refers to them any more.
 delete from skill_embeddings e using skills s
@@ -148,6 +150,12 @@ alter table skills
 alter table skill_versions
     add constraint skill_versions_text_or_reference check (num_nonnulls(document_digest, starter_id) = 1);
 
+-- The id that a lent starter has and keeps. A UUID of version 8 (RFC 9562, 5.8), which the service takes for no time.
+create function starter_skill_id(owner uuid, name text) returns uuid
+language sql immutable strict parallel safe
+return overlay(overlay(md5(owner::text || ' ' || name) placing '8' from 13) placing '8' from 17)::uuid;
+grant execute on function starter_skill_id to knowhow_tenant, knowhow_admin;
+
 -- Every skill as it reads, wherever its text is: the user's own, a reference, or lent (`lent`, without a row). It runs as
 -- whoever asks (security_invoker), so all policies hold. Who pages through many by name reads the tables: an ordered scan
 -- does not reach through the union.
@@ -170,7 +178,7 @@ from skills s
 left join starter_texts t on t.starter_id = s.starter_id
 left join skill_resources r on r.tenant_id = s.tenant_id and r.user_id = s.user_id and r.digest = s.document_digest
 union all
-select c.tenant_id, c.user_id, md5(c.user_id::text || ' ' || t.name)::uuid, t.name, t.description,
+select c.tenant_id, c.user_id, starter_skill_id(c.user_id, t.name), t.name, t.description,
        t.summary, null, t.category,
        t.tags, t.triggers,
        t.see_also, t.role,

@@ -50,7 +50,7 @@ for headers in (
 PY
 scripts/dev/doctor.sh | grep "are as they must be" || { scripts/dev/doctor.sh && fail "make doctor finds something wrong"; }
 kept_data=$(ls data)
-asked=$(scripts/dev/clean.sh </dev/null 2>&1) && fail "make clean went on without an answer"
+asked=$(YES= scripts/dev/clean.sh </dev/null 2>&1) && fail "make clean went on without an answer"
 [[ $asked == *"YES=1 make clean"* ]] || fail "make clean did not ask: $asked"
 [ "$(ls data)" = "$kept_data" ] || fail "make clean removed something without an answer"
 scripts/dev/run.sh | grep "is already served at http://127.0.0.1:$PORT"

@@ -1,6 +1,8 @@
 //! Makes a description shorter without tearing it: by whole sentences, then by whole phrases, and what says when to use
 //! the skill goes last.
 
+use std::borrow::Cow;
+
 use crate::headline::{cut, sentences};
 
 /// How authors begin the sentence that says nothing but that this is a skill, and what is left of it.
@@ -60,33 +62,55 @@ const JOINTS: [&str; 16] = [
 /// Fewer characters say nothing.
 const LEAST_CHARS: usize = 12;
 
-/// A description (a single line) in at most `most` characters. Where it is longer, it loses its boilerplate, then whole
-/// sentences, the one that says when to use the skill last of all, then phrases.
+/// A description (a single line) in at most `most` characters, see [`Parted::within`].
 pub(crate) fn shorten(description: &str, most: usize) -> String {
-    let fits = |text: &str| text.chars().nth(most).is_none();
-    if fits(description) {
-        return description.to_owned();
+    Parted::of(description).within(most).into_owned()
+}
+
+/// A description parted into sentences once, to be tried at many lengths.
+pub(crate) struct Parted<'a> {
+    whole: &'a str,
+    /// Characters of the whole.
+    length: usize,
+    /// Without boilerplate, with their characters.
+    sentences: Vec<(String, usize)>,
+}
+
+impl<'a> Parted<'a> {
+    pub(crate) fn of(description: &'a str) -> Self {
+        let sentences = sentences(description).map(|sentence| {
+            let sentence = trim_boilerplate(&sentence);
+            let length = sentence.chars().count();
+            (sentence, length)
+        });
+        Self { whole: description, length: description.chars().count(), sentences: sentences.collect() }
     }
-    let all: Vec<String> = sentences(description).map(|sentence| trim_boilerplate(&sentence)).collect();
-    let mut order: Vec<usize> = (0..all.len()).collect();
-    // Stable: what says when goes first, the others stay in their order.
-    order.sort_by_key(|place| !says_when(&all[*place]));
-    let mut kept: Vec<usize> = Vec::new();
-    let mut room = most;
-    for place in order {
-        let length = all[place].chars().count() + usize::from(!kept.is_empty());
-        if length <= room {
-            kept.push(place);
-            room -= length;
+
+    /// The description in at most `most` characters. Where it is longer, it loses its boilerplate, then whole sentences, the
+    /// one that says when to use the skill last of all, then phrases.
+    pub(crate) fn within(&self, most: usize) -> Cow<'_, str> {
+        if self.length <= most {
+            return Cow::Borrowed(self.whole);
         }
+        let says_when = |place: &usize| says_when(&self.sentences[*place].0);
+        let (when, others): (Vec<usize>, Vec<usize>) = (0..self.sentences.len()).partition(says_when);
+        let mut kept = Vec::new();
+        let mut room = most;
+        for place in when.iter().chain(&others) {
+            let length = self.sentences[*place].1 + usize::from(!kept.is_empty());
+            if length <= room {
+                kept.push(*place);
+                room -= length;
+            }
+        }
+        // Without the first sentence and the one that says when, the others say nothing.
+        if !kept.iter().any(|place| *place == 0 || says_when(place)) {
+            let Some((telling, _)) = self.sentences.get(when.first().copied().unwrap_or(0)) else { return "".into() };
+            return shorten_sentence(telling, |text| text.chars().nth(most).is_none()).into();
+        }
+        kept.sort_unstable();
+        kept.into_iter().map(|place| self.sentences[place].0.as_str()).collect::<Vec<_>>().join(" ").into()
     }
-    // Without the first sentence and the one that says when, the others say nothing.
-    if !kept.iter().any(|place| *place == 0 || says_when(&all[*place])) {
-        let first = all.iter().find(|sentence| says_when(sentence)).or(all.first());
-        return first.map(|sentence| shorten_sentence(sentence, fits)).unwrap_or_default();
-    }
-    kept.sort_unstable();
-    kept.into_iter().map(|place| all[place].as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// The longest beginning of a sentence that fits and ends with a phrase. Only what has no phrases is cut at a word, with `…`.
@@ -106,7 +130,8 @@ fn longest_phrase(sentence: &str, ends: &[&str], fits: impl Fn(&str) -> bool) ->
     places.sort_unstable();
     let whole = |at: &usize| {
         let phrase = tidy(&sentence[..*at]);
-        (is_closed(phrase) && phrase.chars().nth(LEAST_CHARS - 1).is_some() && fits(phrase)).then(|| phrase.to_owned())
+        // The longest ones, most of which do not fit, are looked at first.
+        (fits(phrase) && phrase.chars().nth(LEAST_CHARS - 1).is_some() && is_closed(phrase)).then(|| phrase.to_owned())
     };
     places.iter().rev().find_map(whole)
 }

@@ -71,16 +71,17 @@ fn is_path_byte(byte: u8) -> bool {
 }
 
 fn decoded_segment(segment: &str) -> Option<String> {
-    let text = decoded(segment)?;
+    let text = percent_decode(segment)?;
     // An escaped slash would move the borders between segments, dots would climb.
     let forbidden = |c: char| matches!(c, '/' | '\\') || c.is_control();
     let names_something = !matches!(text.as_str(), "" | "." | "..");
     (names_something && !text.contains(forbidden)).then_some(text)
 }
 
-fn decoded(segment: &str) -> Option<String> {
-    let mut bytes = segment.bytes();
-    let mut out = Vec::with_capacity(segment.len());
+/// A part of a URI without its escapes (RFC 3986, 2.1); `None` where one is broken or the bytes are no UTF-8.
+pub fn percent_decode(part: &str) -> Option<String> {
+    let mut bytes = part.bytes();
+    let mut out = Vec::with_capacity(part.len());
     while let Some(byte) = bytes.next() {
         out.push(match byte {
             b'%' => hex_digit(bytes.next()?)? << 4 | hex_digit(bytes.next()?)?,

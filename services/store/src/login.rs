@@ -34,25 +34,30 @@ pub(crate) async fn make(conn: &mut PgConnection, login: &Login) -> Result<(), s
 /// Lets the role take the service's roles and find its functions by name, no more. A role with powers of its own is left
 /// as it is: the service refuses to serve by it, and says so.
 pub(crate) async fn admit(conn: &mut PgConnection, login: &Login) -> Result<(), sqlx::Error> {
-    let wants: bool = sqlx::query_scalar(
-        "select not (r.rolsuper or r.rolbypassrls or r.rolinherit or r.rolname = current_user
-                     or pg_has_role(r.oid, 'knowhow_owner', 'member'))
-                and not (has_schema_privilege(r.oid, 'app', 'usage') and has_schema_privilege(r.oid, 'public', 'usage')
-                         and has_database_privilege(r.oid, current_database(), 'connect')
-                         and (select bool_and(pg_has_role(r.oid, w.oid, 'set')) from pg_roles w
-                              where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')))
-         from pg_roles r where r.rolname = $1",
-    )
-    .bind(&login.role)
-    .fetch_one(&mut *conn)
-    .await?;
-    if !wants {
+    if !lacks_something(conn, login).await? {
         return Ok(());
     }
     let grants = "grant knowhow_tenant, knowhow_admin, knowhow_system, knowhow_queue to %1$I with inherit false, set true; \
                   grant usage on schema app, public to %1$I; \
                   grant connect on database %3$I to %1$I";
     run(conn, grants, login).await
+}
+
+/// Whether the role is missing or may not all that [`admit`] gives.
+pub(crate) async fn lacks_something(conn: &mut PgConnection, login: &Login) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(
+        "select coalesce((
+             select not (r.rolsuper or r.rolbypassrls or r.rolinherit or r.rolname = current_user
+                         or pg_has_role(r.oid, 'knowhow_owner', 'member'))
+                    and not (has_schema_privilege(r.oid, 'app', 'usage') and has_schema_privilege(r.oid, 'public', 'usage')
+                             and has_database_privilege(r.oid, current_database(), 'connect')
+                             and (select bool_and(pg_has_role(r.oid, w.oid, 'set')) from pg_roles w
+                                  where w.rolname in ('knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')))
+             from pg_roles r where r.rolname = $1), true)",
+    )
+    .bind(&login.role)
+    .fetch_one(conn)
+    .await
 }
 
 /// Runs statements with the role's name as `%1$I`, its password as `%2$L` and the database's name as `%3$I`.

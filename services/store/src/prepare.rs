@@ -3,7 +3,7 @@
 
 use sqlx::{Executor, PgConnection};
 
-use crate::login::Login;
+use crate::login::{self, Login};
 
 /// The roles of the service beside its login.
 const ROLES: [&str; 5] = ["knowhow_owner", "knowhow_tenant", "knowhow_admin", "knowhow_system", "knowhow_queue"];
@@ -40,6 +40,13 @@ pub(crate) async fn obstacle(conn: &mut PgConnection, login: Option<&Login>) -> 
     match is_new {
         true => statements.extend(powers_to_make(conn, login).await?),
         false => statements.extend(powers_to_change(conn).await?),
+    }
+    // A later release may be told of another login role.
+    if !is_new
+        && let Some(login) = login
+        && login::lacks_something(conn, login).await?
+    {
+        statements.extend(powers_to_make(conn, Some(login)).await?);
     }
     let told = format!(
         "the role '{me}' may not do all that the migrations do; in the database '{database}', as a superuser run: {}",

@@ -27,7 +27,7 @@ const PROBE: Duration = Duration::from_millis(300);
 /// The kinds of failure that have a cure of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// The server refuses the role or its password.
+    /// The server has no such role, or it has another password.
     Login,
     /// The server has no such database.
     NoDatabase,
@@ -165,9 +165,10 @@ pub fn said(error: &(dyn StdError + 'static)) -> String {
 
 fn cause(error: &sqlx::Error) -> Cause {
     match error {
-        // PostgreSQL, appendix A: class 28 is invalid authorization, 3D000 an unknown database.
+        // PostgreSQL, appendix A: 28P01 is a wrong password, 3D000 an unknown database. 28000 says that pg_hba.conf admits
+        // nobody from here, which no password cures.
         sqlx::Error::Database(told) => match told.try_downcast_ref::<PgDatabaseError>().map(PgDatabaseError::code) {
-            Some("28P01" | "28000") => Cause::Login,
+            Some("28P01") => Cause::Login,
             Some("3D000") => Cause::NoDatabase,
             _ => Cause::Other,
         },

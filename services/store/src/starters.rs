@@ -1,7 +1,7 @@
 //! Starter skills of a user. Their texts are kept once for all users (`library`); a user refers to them.
 //!
 //! A new user is *lent* a release: no row is made, `skill_states` shows its skills. With the first use or change of any
-//! skill of the user, `settle` makes rows of them, which still refer to the texts. A change to one then gives it a text of
+//! skill of the user, or a release with other starters, `settle` makes rows of them, which still refer to the texts. A change to one then gives it a text of
 //! its own. `starter_installs` remembers what was given as rows, so that a release never overwrites and never brings back.
 
 mod library;
@@ -141,7 +141,7 @@ pub async fn bring(tx: &mut TenantTx, release: &[u8], now: DateTime<Utc>) -> Res
             where b.release = $3
         ), added as (
             insert into skills (tenant_id, user_id, skill_id, name, source, version, starter_id, created_at, updated_at)
-            select $1, $2, md5($2::uuid::text || ' ' || name)::uuid, name, 'starter', 1, starter_id, $4, $4
+            select $1, $2, starter_skill_id($2, name), name, 'starter', 1, starter_id, $4, $4
             from wanted where skill_id is null and not given
             returning skill_id, starter_id, version
         ), moved as (

@@ -6,15 +6,14 @@ mod tests;
 
 use crate::headline::{brief, headline};
 use crate::inert::inert_line;
-use crate::phrase::shorten;
+use crate::limits::DESCRIPTION_CHARS;
+use crate::phrase::{Parted, shorten};
 pub use rank::{Standing, rank_skills};
 
 /// The usual budget, in characters.
 pub const INDEX_BUDGET: usize = 16_000;
 /// Of a summary or description no more is read.
 const READ_CHARS: usize = 2_000;
-/// No description is longer, nor shown longer, than this.
-const LONGEST_CHARS: usize = 1_024;
 /// None is made shorter than this: a skill goes without rather.
 const SHORTEST_CHARS: usize = 70;
 
@@ -132,7 +131,7 @@ impl<'a> Entry<'a> {
             Detail::Descriptions => line
                 .summary
                 .and_then(own_summary)
-                .unwrap_or_else(|| shorten(&inert_line(&beginning(line.description)), LONGEST_CHARS)),
+                .unwrap_or_else(|| shorten(&inert_line(&beginning(line.description)), DESCRIPTION_CHARS)),
             Detail::Summaries => gist(line.summary.or(line.made_summary), line.description),
         };
         Self { name: line.name, text, rank: line.rank, fate: Fate::Whole }
@@ -159,20 +158,28 @@ impl<'a> Entry<'a> {
 
     /// Characters that the text adds.
     fn text_cost(&self) -> usize {
-        if self.text.is_empty() { 0 } else { ": ".len() + chars(&self.text) }
+        cost(&self.text)
     }
+}
+
+/// Characters that a text adds to its line.
+fn cost(text: &str) -> usize {
+    if text.is_empty() { 0 } else { ": ".len() + chars(text) }
 }
 
 /// Shortens all texts to the greatest common length with which the lines fit; `false`, and nothing done, where there is none.
 fn shorten_all(entries: &mut [Entry<'_>], room: usize) -> bool {
     let names: usize = entries.iter().map(Entry::bare_cost).sum();
-    let cost = |text: &str| if text.is_empty() { 0 } else { ": ".len() + chars(text) };
-    let fits = |length| names + entries.iter().map(|entry| cost(&shorten(&entry.text, length))).sum::<usize>() <= room;
     // Of very many skills the names alone tell.
-    if names > room || !fits(SHORTEST_CHARS) {
+    if names > room {
         return false;
     }
-    let (mut fitting, mut too_long) = (SHORTEST_CHARS, LONGEST_CHARS + 1);
+    let texts: Vec<Parted<'_>> = entries.iter().map(|entry| Parted::of(&entry.text)).collect();
+    let fits = |length| names + texts.iter().map(|text| cost(&text.within(length))).sum::<usize>() <= room;
+    if !fits(SHORTEST_CHARS) {
+        return false;
+    }
+    let (mut fitting, mut too_long) = (SHORTEST_CHARS, DESCRIPTION_CHARS + 1);
     while too_long > fitting + 1 {
         let middle = fitting.midpoint(too_long);
         if fits(middle) { fitting = middle } else { too_long = middle }

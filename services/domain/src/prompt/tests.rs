@@ -180,7 +180,7 @@ const MARKS: [&str; 24] = [
     " ", "\t", "\u{a0}", "\u{3000}", "\u{200b}", "\u{feff}", ">", "*", "-", "\\", "+", "|", "_", "~", "`", "\"", "1.",
     "12)", "(3)", "•", "—", "[ ]", "'", ":",
 ];
-const STRUCTURE: [&str; 15] = [
+const STRUCTURE: [&str; 20] = [
     "## active skill instructions",
     "#reference material",
     "### soul",
@@ -190,6 +190,11 @@ const STRUCTURE: [&str; 15] = [
     "relevant skills for this message",
     "related skills (see-also)",
     "named, but too long",
+    "files of ",
+    "other files of ",
+    "previous conversation",
+    "< knowhow",
+    "</ knowhow",
     "<skill",
     "</skill",
     "< reference",

@@ -92,7 +92,7 @@ pub(super) async fn compose(
     shown: &mut Shown,
 ) -> Result<Composed> {
     let choice = Choice::of(catalogue, found, shown, terms);
-    let mut bodies = Bodies::read(app, principal, &choice, terms.body_budget).await?;
+    let mut bodies = Bodies::read(app, principal, &choice, terms).await?;
     let mut answer = TurnAnswer::default();
     for (skill, mention) in &choice.named {
         match bodies.take(skill.id) {
@@ -167,8 +167,6 @@ struct Choice<'a> {
     relevant: Vec<(&'a KnownSkill, &'a Hit)>,
     /// With the name of the skill that led there.
     related: Vec<(&'a KnownSkill, &'a str)>,
-    /// Of how many relevant ones the body is wanted, the best first.
-    inlined: usize,
 }
 
 impl<'a> Choice<'a> {
@@ -195,12 +193,12 @@ impl<'a> Choice<'a> {
             .take(RELATED)
             .collect();
         let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(NAMED).collect();
-        Self { named, relevant, related, inlined: terms.inlined() }
+        Self { named, relevant, related }
     }
 
     /// Whose bodies are wanted.
-    fn wanted(&self) -> Vec<Uuid> {
-        let inlined = self.relevant.iter().take(self.inlined).map(|(skill, _)| skill.id);
+    fn wanted(&self, terms: &Terms) -> Vec<Uuid> {
+        let inlined = self.relevant.iter().take(terms.inlined()).map(|(skill, _)| skill.id);
         self.named.iter().map(|(skill, _)| skill.id).chain(inlined).collect()
     }
 }
@@ -213,12 +211,12 @@ struct Bodies {
 }
 
 impl Bodies {
-    async fn read(app: &App, principal: &Principal, choice: &Choice<'_>, room: usize) -> Result<Self> {
-        let wanted = choice.wanted();
+    async fn read(app: &App, principal: &Principal, choice: &Choice<'_>, terms: &Terms) -> Result<Self> {
+        let wanted = choice.wanted(terms);
         let found =
             if wanted.is_empty() { Vec::new() } else { skills::read_bodies(&app.db, principal, &wanted).await? };
         let read = found.into_iter().map(|body| (body.skill, body)).collect();
-        Ok(Self { read, room, used: Vec::new() })
+        Ok(Self { read, room: terms.body_budget, used: Vec::new() })
     }
 
     /// A body, or the characters of one that has no room any more. One that is longer than the room left is cut at the end

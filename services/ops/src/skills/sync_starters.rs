@@ -15,11 +15,15 @@ use crate::{App, Call};
 /// # Errors
 /// `Unavailable`.
 pub async fn sync_starters(app: &App, principal: &Principal) -> Result<()> {
-    let release = RELEASE.as_slice();
-    if !principal.settings().starter_skills || principal.starters_release() == Some(release) {
+    if !principal.settings().starter_skills {
         return Ok(());
     }
+    // Also for users who have this release already: another model needs vectors of its own.
     app.library.publish(app).await?;
+    let release = RELEASE.as_slice();
+    if principal.starters_release() == Some(release) {
+        return Ok(());
+    }
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     if !starters::lend(&mut tx, release, app.now()).await? && starters::lock(&mut tx).await?.as_deref() != Some(release)
     {

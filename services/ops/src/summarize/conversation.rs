@@ -126,11 +126,11 @@ pub async fn summarize_conversation(
 }
 
 impl ConversationSummary {
-    /// What can be told without a model: the words that stand out, and sentences of the user that begin like a wish or
-    /// a decision, in English.
+    /// What can be told without a model: the words that stand out, sentences that sound like a wish, a decision or
+    /// a promise, in English, those with numbers and names, and the last messages as they were said.
     ///
-    /// Work for the processor, some tens of milliseconds for the last 64 KiB that the user said, which is all that is
-    /// looked at besides the first sentence: where a log may be long, it belongs into `compute`.
+    /// Work for the processor, some tens of milliseconds for the last 64 KiB that were said, which is all that is looked
+    /// at besides the first sentence: where a log may be long, it belongs into `compute`.
     pub fn extract(messages: &[(Speaker, &str)]) -> Self {
         let recent = extract::recent(messages);
         let last_messages = last_messages(messages);

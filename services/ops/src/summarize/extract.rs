@@ -9,7 +9,7 @@ use knowhow_domain::recall::{find_rarity, list_terms};
 
 use super::conversation::{LIST_ITEMS, Speaker};
 
-/// The most of what the user said that is looked at, in bytes.
+/// The most of what was said that is looked at, in bytes.
 const LOOKED_AT: usize = 64 * 1024;
 /// Words that are commoner are no topics: about the 350 commonest of English.
 const COMMON: f32 = 2.5;
@@ -64,17 +64,15 @@ pub(super) fn title(messages: &Messages<'_>) -> String {
     first.map(headline).unwrap_or_default()
 }
 
-/// The end of a conversation: with as much of what the user said as is looked at, the oldest message cut to fit.
+/// The end of a conversation: as much as is looked at, the oldest message cut to fit.
 pub(super) fn recent<'a>(messages: &Messages<'a>) -> Vec<(Speaker, &'a str)> {
     let mut room = LOOKED_AT;
-    let looked_at = |&(speaker, text): &(Speaker, &'a str)| match speaker {
-        _ if room == 0 => None,
-        Speaker::Agent => Some((speaker, text)),
-        Speaker::User => {
-            let end = text.floor_char_boundary(room);
+    let looked_at = |&(speaker, text): &(Speaker, &'a str)| {
+        let end = text.floor_char_boundary(room);
+        (room > 0).then(|| {
             room = room.saturating_sub(text.len());
-            Some((speaker, &text[..end]))
-        }
+            (speaker, &text[..end])
+        })
     };
     let mut recent: Vec<_> = messages.iter().rev().map_while(looked_at).collect();
     recent.reverse();
@@ -120,17 +118,18 @@ pub(super) fn facts(messages: &Messages<'_>) -> Vec<String> {
 
 /// How much of a sentence cannot be known from elsewhere: its numbers count twice, its dates and names once.
 fn tells(sentence: &str) -> usize {
-    let words: Vec<&str> = sentence.split_whitespace().collect();
-    let numbers = words.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit())).count();
-    let dates = words.iter().filter(|word| DATED.contains(&plain(word).as_str())).count();
-    let is_name = |word: &&&str| word.chars().next().is_some_and(char::is_uppercase) && word.chars().count() > 1;
-    // The first word of a sentence always looks like a name.
-    let names = words.iter().skip(1).filter(is_name).filter(|word| !DATED.contains(&plain(word).as_str())).count();
-    2 * numbers + dates + names
-}
-
-fn plain(word: &str) -> String {
-    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+    let worth = |(place, word): (usize, &str)| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if word.contains(|c: char| c.is_ascii_digit()) {
+            2
+        } else if DATED.contains(&word.to_lowercase().as_str()) {
+            1
+        } else {
+            // The first word of a sentence always looks like a name, and so does "I".
+            usize::from(place > 0 && word.starts_with(char::is_uppercase) && word.chars().nth(1).is_some())
+        }
+    };
+    sentence.split_whitespace().enumerate().map(worth).sum()
 }
 
 /// What the user decided.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use knowhow_domain::Error;
+use knowhow_domain::uri::percent_decode;
 use knowhow_store::Login;
 use knowhow_store::reach::{self, Cause};
 
@@ -37,15 +38,21 @@ impl Migrate {
 
     fn login(&self, config: &Config) -> Result<Option<Login>> {
         let url = url::Url::parse(&config.database_url).ok().filter(|url| !url.username().is_empty());
-        let login = url.map(|url| Login {
-            role: percent_decode(url.username()),
-            password: url.password().map(percent_decode),
-            set_password: self.set_login_password,
-        });
+        let login = url.map(|url| self.login_of(&url)).transpose()?;
         if self.set_login_password && login.as_ref().is_none_or(|login| login.password.is_none()) {
             bail!("--set-login-password needs a role and a password in KNOWHOW_DATABASE_URL");
         }
         Ok(login)
+    }
+
+    fn login_of(&self, url: &url::Url) -> Result<Login> {
+        let decode =
+            |part: &str| percent_decode(part).context("KNOWHOW_DATABASE_URL: write a % in role or password as %25");
+        Ok(Login {
+            role: decode(url.username())?,
+            password: url.password().map(decode).transpose()?,
+            set_password: self.set_login_password,
+        })
     }
 }
 
@@ -72,24 +79,4 @@ fn cause(error: Error) -> anyhow::Error {
         Error::Internal(source) => anyhow!(reach::said(source.as_ref())),
         other => other.into(),
     }
-}
-
-/// A name or password in a URL may be percent-encoded (RFC 3986, 3.2.1).
-fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let escaped = tail.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        match escaped.filter(|_| *first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

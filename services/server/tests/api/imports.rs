@@ -229,6 +229,22 @@ async fn skills_are_checked_before_they_are_sent() {
     assert_eq!(alice.names().await, ["a", "b"]);
 }
 
+/// Whether a starter is lent, a row that refers to its text, or the user's own by now.
+#[tokio::test]
+async fn starters_are_compared_like_any_skill() {
+    let World { alice, .. } = &World::with(json!({})).await;
+    let digest = alice.peek("memory-systems").await["digest"].clone();
+    let state = async |digest: &Value| {
+        let skills = json!([{"name": "memory-systems", "digest": digest}]);
+        check(alice, skills).await["items"][0]["state"].clone()
+    };
+    assert_eq!((state(&digest).await, state(&json!("0".repeat(64))).await), (json!("unchanged"), json!("changed")));
+    alice.get("/v1/skills/memory-systems").await.ok(200);
+    assert_eq!(state(&digest).await, "unchanged");
+    alice.replace("memory-systems", "# Memory", "# My memory").await.ok(200);
+    assert_eq!(state(&digest).await, "changed");
+}
+
 #[tokio::test]
 async fn a_dry_run_says_what_would_be_and_writes_nothing() {
     let World { alice, .. } = &World::new().await;

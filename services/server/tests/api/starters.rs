@@ -93,6 +93,19 @@ async fn who_only_reads_costs_little_and_causes_no_job() {
     assert_eq!((ground.asked(), ground.count("starter_texts"), ground.count("starter_vectors")), (asked, 5, 5));
 }
 
+#[tokio::test]
+async fn another_model_makes_vectors_of_its_own_for_users_of_before() {
+    let ground = Ground::new();
+    let service = ground.serve(&[]);
+    let world = World::at(&service, &service, json!({})).await;
+    assert_eq!(world.alice.names().await, STARTERS);
+    poll_async("the vectors", async || (ground.count("starter_vectors") == 5).then_some(())).await;
+    let renamed = ground.serve(&[("KNOWHOW_EMBEDDINGS_MODEL", "another")]);
+    assert_eq!(world.alice.at(&renamed).names().await, STARTERS);
+    let made = "starter_vectors where model like '%another%'";
+    poll_async("the other model's vectors", async || (ground.count(made) == 5).then_some(())).await;
+}
+
 /// Everything that can be read of a user's starters without counting a use.
 async fn everything(who: &Caller) -> Vec<String> {
     let mut all = Vec::new();

@@ -19,14 +19,15 @@ pub struct Joined {
     pub goes_on: bool,
 }
 
-/// Calls within this time after another sign of life write nothing: many calls come in a row.
+/// Calls within this time after another sign of life write nothing: many calls come in a row. Nor within a quarter of the
+/// silence that ends the session, where that is less.
 const NOTED_EVERY: TimeDelta = TimeDelta::minutes(5);
 
 // By key the last one, as `app.is_tainted` looks it up.
 const JOIN: &str = "-- sessions.join
     with named as (
         select s.session_id, s.tainted_by,
-               s.ended_at is null and coalesce(s.last_message_at >= g.silent_since, true) as goes_on
+               s.ended_at is null and coalesce(s.last_message_at >= g.silent_since, true) as goes_on, g.silent_since
         from sessions s
         join unnest($5::text[], $8::timestamptz[]) as g (channel, silent_since) on g.channel = s.channel
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = coalesce($3, (
@@ -37,7 +38,7 @@ const JOIN: &str = "-- sessions.join
         update sessions s set last_message_at = $6
         from named n
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = n.session_id and n.goes_on
-          and coalesce(s.last_message_at < $7, true)
+          and coalesce(s.last_message_at < greatest($7, $6 - ($6 - n.silent_since) / 4), true)
     )
     select session_id, tainted_by, goes_on from named";
 

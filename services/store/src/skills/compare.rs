@@ -17,7 +17,7 @@ pub struct Compared {
 
 const COMPARE: &str = "-- skills.compare
     with known as materialized (
-        select s.name, s.digest from skills s
+        select s.name, s.digest from skill_states s
         where s.tenant_id = $1 and s.user_id = $2 and s.name = any ($3::text[])
     ), owner as materialized (
         select c.skill_count from user_catalogs c where c.tenant_id = $1 and c.user_id = $2

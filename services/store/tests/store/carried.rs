@@ -102,6 +102,15 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
             Had { name: "back", texts: vec![given("back"), own("back"), given("back")], resources: "[]" },
             Had { name: "filed", texts: vec![given("filed"), given("filed")], resources: &filed },
         ];
+        // Carol was brought to another text, and went back to the one that Dave still has as it was given.
+        let (carol, dave) = (tenancy.user("carol").await, tenancy.user("dave").await);
+        let older = || document("renewed", "Older.").raw().to_owned();
+        let renewed = |texts| Had { name: "renewed", texts, resources: "[]" };
+        place.run(&rows_of(&carol, &renewed(vec![older(), given("renewed"), older()]))).await;
+        place.run(&rows_of(&dave, &renewed(vec![older()]))).await;
+        let digest = bytea(&manifest::digest(older().as_bytes()));
+        let user = dave.user().unwrap().0;
+        place.run(&format!("update starter_installs set document_digest = {digest} where user_id = '{user}'")).await;
         for user in [&alice, &bob] {
             for had in &had {
                 let untouched = Had { texts: vec![given(had.name)], resources: "[]", ..*had };
@@ -140,12 +149,22 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
             assert_eq!(first.document, given(name));
         }
         assert!(peek(&house.db, &bob, "gone").await.is_none());
+        for (user, version) in [(&carol, 3), (&dave, 1)] {
+            let loaded = peek(&house.db, user, "renewed").await.unwrap();
+            assert_eq!((loaded.skill.version, &loaded.skill.document), (version, &older()));
+            let mut tx = TenantTx::begin(&house.db, user).await.unwrap();
+            for (version, text) in
+                [(1, older()), (2, given("renewed")), (3, older())].into_iter().take(version as usize)
+            {
+                assert_eq!(versions::find(&mut tx, loaded.skill.id, version).await.unwrap().unwrap().document, text);
+            }
+        }
         // Texts of bob's own: two that he wrote, and the one of a version with other files.
         let bob_has = |what: &str| format!("select count(*) from {what} and user_id = '{}'", bob.user().unwrap().0);
         assert_eq!(place.count(&bob_has("skills where starter_id is not null")).await, 2);
         assert_eq!(place.count(&bob_has("skill_resources where true")).await, 3);
         assert_eq!(place.count(&bob_has("skill_embeddings where true")).await, 2);
-        assert_eq!(place.count("select count(*) from starter_texts").await, 4);
+        assert_eq!(place.count("select count(*) from starter_texts").await, 5);
 
         // What was deleted stays so, what is unchanged moves with a release, and what is changed does not.
         let mut tx = TenantTx::begin(&house.db, &bob).await.unwrap();

@@ -137,7 +137,15 @@ async fn another_role_that_migrates_later_is_told_what_it_lacks() {
             assert!(statements.contains("grant knowhow_owner to"), "{said}");
             place.run(statements).await;
             migrate(&owner_url, None).await.unwrap();
-            place.run(&format!("drop owned by {role} cascade")).await;
+
+            // And of what another login role takes.
+            let other = login(&format!("{role}_login"), "y");
+            let said = migrate(&owner_url, Some(&other)).await.unwrap_err().to_string();
+            let (_, statements) = said.split_once("as a superuser run: ").unwrap();
+            place.run(statements).await;
+            migrate(&owner_url, Some(&other)).await.unwrap();
+            assert_eq!(findings(&place.login_url_of(&other.role, "y")).await, Vec::<String>::new());
+            place.run(&format!("drop owned by {0}, {role} cascade; drop role {0}", other.role)).await;
         })
         .await;
     })

@@ -124,6 +124,11 @@ async fn a_lent_starter_reads_as_the_row_that_is_made_of_it() {
     let before = house.place.count(&counts(&alice)).await;
     let bytes = body(a, "First.").raw().len() + body(b, "Second.").raw().len();
     assert_eq!(before, 1_000_000 + 200_000 + i64::try_from(bytes).unwrap());
+    // An id that looks like version 7 would be taken for a time.
+    for state in &lent {
+        let id: uuid::Uuid = state["skill_id"].as_str().unwrap().parse().unwrap();
+        assert_eq!((id.get_version_num(), id.get_timestamp()), (8, None));
+    }
     settle(&house, &alice).await;
     assert_eq!(states(&house, &alice).await, lent);
     assert_eq!(house.place.count(&counts(&alice)).await, before);
