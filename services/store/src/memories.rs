@@ -81,29 +81,24 @@ const LIST_STALE: &str = "-- memories.list_stale
     order by m.memory_id
     limit $5";
 
-const SEARCH: &str = "-- memories.search
-    with said as (
-        select m.memory_id, sum(q.weight) as words
-        from memories m
-        cross join unnest(m.terms) as t (term)
-        join unnest($3::text[], $4::real[]) as q (term, weight) using (term)
-        where m.tenant_id = $1 and m.user_id = $2 and ($7::text is null or m.kind = $7)
-        group by m.memory_id
-    ), scored as (
-        select m.*, coalesce(s.words, 0)::real as words,
-               (1 - (e.embedding <=> $5::real[]::vector::halfvec))::real as cosine
-        from memories m
-        left join said s on s.memory_id = m.memory_id
-        left join memory_embeddings e
-            on e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $6
-            and vector_dims(e.embedding::vector) = cardinality($5::real[])
-        where m.tenant_id = $1 and m.user_id = $2 and ($7::text is null or m.kind = $7)
-    )
-    select memory_id, kind, content, tags, importance, core, session, tainted, created_at, words, cosine
-    from scored
-    where words > 0 or cosine > $9
-    order by case when cosine is null then words else (words + greatest(cosine, 0)) / 2 end desc, memory_id desc
-    limit $8";
+const LIST_COSINES: &str = "-- memories.list_cosines
+    select m.memory_id, octet_length(m.content), $5::text is null or m.kind = $5,
+           (1 - (e.embedding <=> $3::real[]::vector::halfvec))::real
+    from memories m
+    left join memory_embeddings e
+        on e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $4
+        and vector_dims(e.embedding::vector) = cardinality($3::real[])
+    where m.tenant_id = $1 and m.user_id = $2
+    order by m.memory_id";
+
+const LIST_CONTENTS: &str = "-- memories.list_contents
+    select m.memory_id, m.content from memories m
+    where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any ($3)";
+
+const FIND_ALL: &str = "-- memories.find_all
+    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at
+    from memories m
+    where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any ($3)";
 
 /// Keeps a memory; `None` where the user has as many as can be. Requests at the same moment may pass the limits by their
 /// number: these are for the size of prompts, not for safety.
@@ -269,45 +264,55 @@ pub async fn put_embeddings(
     Ok(())
 }
 
-/// What memories are looked for by.
-#[derive(Debug, Clone)]
-pub struct MemorySearch<'a> {
-    /// Stemmed words, and what each is worth, together 1.
-    pub terms: &'a [String],
-    /// As many.
-    pub weights: &'a [f32],
-    /// The question's vector, and the model that made it.
-    pub embedding: Option<(&'a str, &'a [f32])>,
-    /// Of this kind.
-    pub kind: Option<&'a str>,
-    /// Without a common word, a memory is found from this cosine on.
-    pub cosine_floor: f32,
-    /// At most so many.
-    pub limit: i64,
-}
-
-/// A memory that was found.
-#[derive(Debug, Clone)]
-pub struct FoundMemory {
-    /// The memory.
-    pub memory: Memory,
-    /// Share of the question's words that it has, 0 to 1.
-    pub words: f32,
-    /// The cosine of their vectors, where both have one.
+/// A memory as it stands to a question.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing {
+    /// Which.
+    pub id: Uuid,
+    /// Size of its text.
+    pub bytes: i32,
+    /// Whether it is of the kind that was asked for.
+    pub of_kind: bool,
+    /// The cosine of its vector to the question's, where both have one by that model.
     pub cosine: Option<f32>,
 }
 
-/// The best memories for a question, best first.
+/// All memories of the user, the oldest first, with their cosines to a vector by `model`.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn search(db: &Database, principal: &Principal, wanted: &MemorySearch<'_>) -> Result<Vec<FoundMemory>> {
+pub async fn list_cosines(
+    db: &Database,
+    principal: &Principal,
+    embedding: Option<(&str, &[f32])>,
+    kind: Option<&str>,
+) -> Result<Vec<Standing>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let (model, embedding) = wanted.embedding.unzip();
-    let MemorySearch { terms, weights, kind, cosine_floor, limit, .. } = wanted;
-    let params: Params<'_> = &[&tenant, &user, terms, weights, &embedding, &model, kind, limit, cosine_floor];
-    let rows = read(db, principal, Durability::Full, SEARCH, params).await?;
-    rows_as(&rows, |row| Ok(FoundMemory { memory: memory_of(row)?, words: row.try_get(9)?, cosine: row.try_get(10)? }))
+    let (model, embedding) = embedding.unzip();
+    let params: Params<'_> = &[&tenant, &user, &embedding, &model, &kind];
+    let rows = read(db, principal, Durability::Full, LIST_COSINES, params).await?;
+    rows_as(&rows, |row| {
+        Ok(Standing { id: row.try_get(0)?, bytes: row.try_get(1)?, of_kind: row.try_get(2)?, cosine: row.try_get(3)? })
+    })
+}
+
+/// The texts of some memories, in no order; what is gone is left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_contents(db: &Database, principal: &Principal, memories: &[Uuid]) -> Result<Vec<(Uuid, String)>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST_CONTENTS, &[&tenant, &user, &memories]).await?;
+    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+}
+
+/// Some memories, in no order; what is gone is left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_all(db: &Database, principal: &Principal, memories: &[Uuid]) -> Result<Vec<Memory>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    rows_as(&read(db, principal, Durability::Full, FIND_ALL, &[&tenant, &user, &memories]).await?, memory_of)
 }
 
 fn memory_of(row: &Row) -> Result<Memory, tokio_postgres::Error> {

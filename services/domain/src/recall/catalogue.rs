@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::count::{Count, Counter, Lengths, Row};
-use super::meaning::Meanings;
+use super::claims::claims_of;
+use super::count::Lengths;
+use super::hash::{Keyed, hash, short};
+use super::meaning::{Meanings, Vector};
 use super::names::Names;
-use super::phrases::Phrases;
-use super::postings::{Lists, Reader, Weights};
+use super::postings::{Count, GONE};
+use super::segment::{Part, compact};
 use super::tokens::list_keys;
 use super::triggers::Triggers;
 
@@ -29,11 +31,28 @@ pub struct SkillText<'a> {
     pub embedding: Option<&'a [f32]>,
 }
 
+/// A skill of the list that a catalogue is to hold.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Listed<'a> {
+    /// Its place in the catalogue of before, if it was there.
+    pub before: Option<usize>,
+    /// The whole name.
+    pub name: &'a str,
+    /// Its text, whose embedding is not looked at; `None` where the text is as it was before.
+    pub text: Option<SkillText<'a>>,
+    /// Its embedding, `Some(None)` where it has none; `None` where it is as it was before.
+    pub embedding: Option<Option<&'a [f32]>>,
+}
+
 /// The searchable form of a list of skills; a skill is known by its place in that list.
 #[derive(Debug, Default)]
 pub struct Catalogue {
-    lists: Lists,
-    pub(super) phrases: Phrases,
+    /// At most two.
+    parts: Vec<Part>,
+    /// Of each skill: the part that has its words, and its number there.
+    homes: Vec<(u8, u32)>,
+    /// What the words of each skill count.
+    scales: Vec<Scale>,
     /// The mean length of the bodies.
     pub(super) body_terms: f32,
     /// How much each skill has to say, 0 to 1, and the one in the middle.
@@ -46,13 +65,38 @@ pub struct Catalogue {
     pub(super) by_name: Vec<u32>,
     pub(super) meanings: Meanings,
     pub(super) names: Names,
+    /// The names in each skill's `see_also`, as hashes: one that is missing may come later.
+    see_also: Vec<Box<[u64]>>,
     /// The skills that each one points to, and where each one's end.
     related: Vec<u32>,
     related_ends: Vec<u32>,
 }
 
+/// The weights of one term in one skill: the saturated frequency of BM25 per field, before the idf.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Weights {
+    /// In the name.
+    pub(super) name: f32,
+    /// In name, description and triggers.
+    pub(super) text: f32,
+    /// In the body.
+    pub(super) body: f32,
+}
+
+/// What makes weights of the counts of one skill: at which count each field's weight is half of the most, and what a word
+/// of the body counts.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    name: f32,
+    text: f32,
+    body: f32,
+    body_share: f32,
+}
+
 /// Most related skills of one: a SKILL.md may name thousands, and a turn shows five.
 pub(super) const RELATED: usize = 64;
+/// Most names in a `see_also` that are looked at.
+const SEE_ALSO: usize = 1024;
 
 /// See [`depth`].
 const HALF_DEPTH: f32 = 200.0;
@@ -66,27 +110,37 @@ const B: f32 = 0.75;
 impl Catalogue {
     /// Reads the skills; the same list gives the same catalogue, byte for byte.
     pub fn build(skills: &[SkillText<'_>]) -> Self {
-        let mut counter = Counter::default();
-        for skill in skills {
-            counter.add(skill);
-        }
+        let listed = skills.iter().map(|skill| Listed {
+            before: None,
+            name: skill.name,
+            text: Some(*skill),
+            embedding: Some(skill.embedding),
+        });
+        Self::default().update(&listed.collect::<Vec<_>>())
+    }
+
+    /// The catalogue of a list in which some skills are as they are in this one: only the texts of the others are read. It
+    /// finds what one that was built of all texts finds.
+    pub fn update(&self, skills: &[Listed<'_>]) -> Self {
         let mut by_name: Vec<u32> = (0..).take(skills.len()).collect();
         by_name.sort_by_key(|place| skills.get(*place as usize).map(|skill| skill.name));
+        let vectors = skills.iter().map(|skill| match (skill.embedding, skill.before) {
+            (Some(embedding), _) => Vector::New(embedding),
+            (None, Some(before)) => Vector::Of(before),
+            (None, None) => Vector::New(None),
+        });
         let mut catalogue = Self {
             by_name,
-            meanings: Meanings::new(skills.iter().map(|skill| skill.embedding)),
+            meanings: self.meanings.update(vectors),
             names: Names::new(skills.iter().map(|skill| skill.name)),
-            triggers: Triggers::new((0..).zip(skills).map(|(at, skill)| (at, keys_of(skill.triggers)))),
-            reserved: (0..).zip(skills).filter(|(_, skill)| skill.reserved).map(|(at, _)| at).collect(),
+            parts: self.update_parts(skills),
+            triggers: self.update_triggers(skills),
+            see_also: self.update_see_also(skills),
+            reserved: (0..).zip(skills).filter(|(_, skill)| self.reserves(skill)).map(|(place, _)| place).collect(),
             ..Self::default()
         };
-        let mean = Lengths::mean(&counter.lengths);
-        catalogue.lists = write_lists(&counter, &mean);
-        catalogue.body_terms = mean.body;
-        catalogue.depths = counter.lengths.iter().map(depth).collect();
-        catalogue.median_depth = median(&catalogue.depths);
-        catalogue.phrases = counter.phrases;
-        catalogue.phrases.shrink();
+        catalogue.find_homes(skills.len());
+        catalogue.scale();
         catalogue.link(skills);
         catalogue
     }
@@ -112,9 +166,11 @@ impl Catalogue {
     pub fn weight(&self) -> usize {
         let numbers = [&self.by_name, &self.related, &self.related_ends, &self.reserved];
         let numbers: usize = numbers.iter().map(|list| list.capacity() * size_of::<u32>()).sum();
-        let words = self.lists.weight() + self.phrases.weight() + self.names.weight() + self.triggers.weight();
-        let depths = self.depths.capacity() * size_of::<f32>();
-        size_of::<Self>() + numbers + depths + words + self.meanings.weight()
+        let words: usize = self.parts.iter().map(Part::weight).sum();
+        let names = self.names.weight() + self.triggers.weight();
+        let pointed: usize = self.see_also.iter().map(|names| size_of_val(&**names)).sum();
+        let each = size_of::<(u8, u32)>() + size_of::<Scale>() + size_of::<f32>() + size_of::<Box<[u64]>>();
+        size_of::<Self>() + numbers + words + names + pointed + self.len() * each + self.meanings.weight()
     }
 
     /// Whether a skill is recalled by name alone.
@@ -122,16 +178,149 @@ impl Catalogue {
         !self.reserved.is_empty() && u32::try_from(skill).is_ok_and(|skill| self.reserved.binary_search(&skill).is_ok())
     }
 
-    /// The skills that hold a term, in order; none for an unknown term.
-    pub(super) fn list(&self, term: u32) -> Reader<'_> {
-        self.lists.find(term)
+    /// Of each skill the share of words that its name, description and triggers have in common with those of another
+    /// (Jaccard's index), 0 to 1.
+    pub fn shared_words(&self, other: &SkillText<'_>) -> Vec<f32> {
+        let claims = claims_of(other.description);
+        let texts = [other.name, &*claims].into_iter().chain(other.triggers.iter().map(String::as_str));
+        let mut terms: Vec<u32> = texts.flat_map(list_keys).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        let mut common = vec![0_u32; self.len()];
+        for (skill, _) in terms.iter().flat_map(|term| self.claimants(*term)) {
+            common[skill] += 1;
+        }
+        let of = |(common, (part, own)): (&u32, &(u8, u32))| {
+            let claims = self.parts.get(usize::from(*part)).map_or(0, |part| part.lengths(*own as usize).claims);
+            let all = terms.len() as u32 + claims - common;
+            *common as f32 / all.max(1) as f32
+        };
+        common.iter().zip(&self.homes).map(of).collect()
     }
 
-    fn link(&mut self, skills: &[SkillText<'_>]) {
-        let places: HashMap<&str, u32> = skills.iter().map(|skill| skill.name).zip(0..).collect();
-        for (own, skill) in (0..).zip(skills) {
+    /// Of each skill the weights of those of some stemmed terms that it holds anywhere, together.
+    pub fn weigh_terms(&self, terms: &[String], weights: &[f32]) -> Vec<f32> {
+        let mut sums = vec![0.0; self.len()];
+        for (term, weight) in terms.iter().zip(weights) {
+            for (skill, _) in self.count(short(hash(term.as_bytes()))) {
+                sums[skill] += weight;
+            }
+        }
+        sums
+    }
+
+    /// The cosine of a vector to the embedding of each skill; `None` for those without one, nothing where there is none.
+    pub fn cosines(&self, embedding: &[f32]) -> Vec<Option<f32>> {
+        self.meanings.cosines(embedding)
+    }
+
+    /// The skills that hold a term, in no order; none for an unknown term.
+    pub(super) fn list(&self, term: u32) -> impl Iterator<Item = (usize, Weights)> {
+        self.count(term).map(|(skill, count)| (skill, self.scales[skill].weigh(count)))
+    }
+
+    /// The same with how often they hold it.
+    pub(super) fn count(&self, term: u32) -> impl Iterator<Item = (usize, Count)> {
+        self.parts.iter().flat_map(move |part| part.find(term))
+    }
+
+    /// The skills whose name, description or triggers hold a term.
+    pub(super) fn claimants(&self, term: u32) -> impl Iterator<Item = (usize, Count)> {
+        self.count(term).filter(|(_, count)| count.text > 0)
+    }
+
+    /// How many of the phrases the body of a skill repeats.
+    pub(super) fn count_phrases(&self, skill: usize, phrases: &[u32]) -> usize {
+        let Some((part, own)) = self.homes.get(skill) else { return 0 };
+        self.parts.get(usize::from(*part)).map_or(0, |part| part.count_phrases(*own as usize, phrases))
+    }
+
+    /// How many parts its words are in.
+    #[cfg(test)]
+    pub(super) fn part_count(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn update_parts(&self, skills: &[Listed<'_>]) -> Vec<Part> {
+        let mut moved = vec![GONE; self.len()];
+        let mut read = Vec::new();
+        for (place, skill) in (0..).zip(skills) {
+            match (skill.text, skill.before.and_then(|before| moved.get_mut(before))) {
+                (Some(text), _) => read.push((place, text)),
+                (None, Some(moved)) => *moved = place,
+                (None, None) => read.push((place, SkillText { name: skill.name, ..SkillText::default() })),
+            }
+        }
+        let kept = self.parts.iter().map(|part| part.moved(&moved));
+        compact(kept.chain((!read.is_empty()).then(|| Part::count(&read))).collect())
+    }
+
+    fn update_triggers(&self, skills: &[Listed<'_>]) -> Triggers {
+        let mut moved = vec![GONE; self.len()];
+        let mut read = Vec::new();
+        for (place, skill) in (0..).zip(skills) {
+            match (skill.text, skill.before.and_then(|before| moved.get_mut(before))) {
+                (Some(text), _) => read.push((place, text.triggers.iter().map(|trigger| list_keys(trigger)).collect())),
+                (None, Some(moved)) => *moved = place,
+                (None, None) => {}
+            }
+        }
+        self.triggers.update(&moved, read.into_iter())
+    }
+
+    fn update_see_also(&self, skills: &[Listed<'_>]) -> Vec<Box<[u64]>> {
+        let of = |skill: &Listed<'_>| match (skill.text, skill.before.and_then(|before| self.see_also.get(before))) {
+            (Some(text), _) => text.see_also.iter().take(SEE_ALSO).map(|name| hash(name.as_bytes())).collect(),
+            (None, kept) => kept.cloned().unwrap_or_default(),
+        };
+        skills.iter().map(of).collect()
+    }
+
+    fn reserves(&self, skill: &Listed<'_>) -> bool {
+        match skill.text {
+            Some(text) => text.reserved,
+            None => skill.before.is_some_and(|before| self.is_reserved(before)),
+        }
+    }
+
+    fn find_homes(&mut self, skills: usize) {
+        self.homes = vec![(u8::MAX, 0); skills];
+        for (at, part) in (0..).zip(&self.parts) {
+            for (place, own) in part.live() {
+                self.homes[place] = (at, own as u32);
+            }
+        }
+    }
+
+    fn scale(&mut self) {
+        let lengths_of = |(part, own): &(u8, u32)| {
+            self.parts.get(usize::from(*part)).map(|part| part.lengths(*own as usize)).unwrap_or_default()
+        };
+        let lengths: Vec<Lengths> = self.homes.iter().map(lengths_of).collect();
+        let mean = |field: fn(&Lengths) -> f32| lengths.iter().map(field).sum::<f32>() / lengths.len().max(1) as f32;
+        let (name, text, body) = (mean(|own| own.name), mean(|own| own.text), mean(|own| own.body));
+        let half = |own: f32, mean: f32| K1 * (1.0 - B + B * own / mean.max(1.0));
+        self.depths = lengths.iter().map(depth).collect();
+        self.scales = lengths
+            .iter()
+            .zip(&self.depths)
+            .map(|(own, depth)| Scale {
+                name: half(own.name, name),
+                text: half(own.text, text),
+                body: half(own.body, body),
+                body_share: SHORT_BODY + (1.0 - SHORT_BODY) * depth,
+            })
+            .collect();
+        self.body_terms = body;
+        self.median_depth = median(&self.depths);
+    }
+
+    fn link(&mut self, skills: &[Listed<'_>]) {
+        let places: HashMap<u64, u32, Keyed> =
+            skills.iter().map(|skill| hash(skill.name.as_bytes())).zip(0..).collect();
+        for (own, names) in (0..).zip(&self.see_also) {
             let start = self.related.len();
-            let found = skill.see_also.iter().filter_map(|name| places.get(name.as_str()).copied());
+            let found = names.iter().filter_map(|name| places.get(name).copied());
             for place in found.filter(|place| *place != own) {
                 if self.related.len() == start + RELATED {
                     break;
@@ -145,29 +334,15 @@ impl Catalogue {
     }
 }
 
-/// Sorts what was counted by term and weighs it.
-fn write_lists(counter: &Counter, mean: &Lengths) -> Lists {
-    let Counter { vocabulary, rows, lengths, .. } = counter;
-    let terms = vocabulary.terms();
-    let mut lists = Lists::sized(terms.len());
-    let cut_of = |row: &Row| lists.cut(terms[row.term as usize]);
-    let mut order: Vec<(u32, u32)> = rows.iter().zip(0..).map(|(row, at)| (cut_of(row), at)).collect();
-    order.sort_unstable();
-    // Two terms of one hash in one skill: the first stands for both.
-    order.dedup_by_key(|(term, at)| (*term, rows[*at as usize].skill));
-    lists.fill(order.chunk_by(|a, b| a.0 == b.0).map(|run| {
-        let weighed = run
-            .iter()
-            .map(|(_, at)| &rows[*at as usize])
-            .map(|row| (row.skill, weigh(row.count, &lengths[row.skill as usize], mean)));
-        (run[0].0, weighed)
-    }));
-    lists
-}
-
-/// The terms of each trigger.
-fn keys_of(triggers: &[String]) -> Vec<Vec<u32>> {
-    triggers.iter().map(|trigger| list_keys(trigger)).collect()
+impl Scale {
+    fn weigh(&self, count: Count) -> Weights {
+        let saturate = |count: u8, half: f32| f32::from(count) * (K1 + 1.0) / (f32::from(count) + half);
+        Weights {
+            name: saturate(count.name, self.name),
+            text: saturate(count.text, self.text),
+            body: saturate(count.body, self.body) * self.body_share,
+        }
+    }
 }
 
 /// The one in the middle; 0 of none.
@@ -180,16 +355,4 @@ fn median(all: &[f32]) -> f32 {
 /// Words of a short body repeat the description; only a long one says more. Half at [`HALF_DEPTH`] terms.
 fn depth(own: &Lengths) -> f32 {
     own.body / (own.body + HALF_DEPTH)
-}
-
-fn weigh(count: Count, own: &Lengths, mean: &Lengths) -> Weights {
-    let saturate = |count: u16, own: f32, mean: f32| {
-        let frequency = f32::from(count);
-        frequency * (K1 + 1.0) / (frequency + K1 * (1.0 - B + B * own / mean.max(1.0)))
-    };
-    Weights {
-        name: saturate(count.name, own.name, mean.name),
-        text: saturate(count.text, own.text, mean.text),
-        body: saturate(count.body, own.body, mean.body) * (SHORT_BODY + (1.0 - SHORT_BODY) * depth(own)),
-    }
 }

@@ -3,15 +3,8 @@
 use super::catalogue::SkillText;
 use super::claims::claims_of;
 use super::phrases::{Phrases, print_of};
+use super::postings::Count;
 use super::tokens::{Shape, Vocabulary};
-
-/// How often a term stands in each field of a skill.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Count {
-    pub(super) name: u16,
-    pub(super) text: u16,
-    pub(super) body: u16,
-}
 
 /// A term, by its number, of a skill.
 pub(super) struct Row {
@@ -20,20 +13,17 @@ pub(super) struct Row {
     pub(super) count: Count,
 }
 
-/// Numbers of terms per field of one skill.
-#[derive(Clone, Copy, Default)]
+/// How much one skill says.
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Lengths {
+    /// Terms of the name.
     pub(super) name: f32,
+    /// Terms of name, description and triggers.
     pub(super) text: f32,
+    /// Terms of the body.
     pub(super) body: f32,
-}
-
-impl Lengths {
-    /// The mean over all skills.
-    pub(super) fn mean(all: &[Self]) -> Self {
-        let mean = |field: fn(&Self) -> f32| all.iter().map(field).sum::<f32>() / all.len().max(1) as f32;
-        Self { name: mean(|own| own.name), text: mean(|own| own.text), body: mean(|own| own.body) }
-    }
+    /// Different terms of name, description and triggers.
+    pub(super) claims: u32,
 }
 
 /// What has been counted.
@@ -69,6 +59,7 @@ impl Counter {
         for text in std::iter::once(&*claims).chain(skill.triggers.iter().map(String::as_str)) {
             self.count(text, |count| count.text = count.text.saturating_add(1), &mut own.text);
         }
+        own.claims = self.touched.len() as u32;
         self.body.clear();
         self.count(skill.body, |count| count.body = count.body.saturating_add(1), &mut own.body);
         self.collect_phrases();

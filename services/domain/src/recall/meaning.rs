@@ -14,25 +14,47 @@ pub(super) struct Meanings {
 
 const NONE: u32 = u32::MAX;
 
+/// Where the embedding of a skill comes from.
+pub(super) enum Vector<'a> {
+    /// From here; `None` where it has none.
+    New(Option<&'a [f32]>),
+    /// It is that of the skill which stood at this place.
+    Of(usize),
+}
+
 impl Meanings {
     /// Takes the embeddings of skills in order; those without direction, or of other dimensions than the first, count
     /// as missing.
-    pub(super) fn new<'a>(embeddings: impl Iterator<Item = Option<&'a [f32]>>) -> Self {
+    pub(super) fn update<'a>(&self, vectors: impl Iterator<Item = Vector<'a>>) -> Self {
         let mut meanings = Self::default();
-        for embedding in embeddings {
-            let row = embedding.filter(|row| meanings.dims == 0 || meanings.dims == row.len()).and_then(shorten);
-            let Some((row, scale)) = row else {
-                meanings.row_of.push(NONE);
-                continue;
-            };
-            meanings.dims = row.len();
-            meanings.row_of.push(u32::try_from(meanings.scales.len()).unwrap_or(NONE));
-            meanings.scales.push(scale);
-            meanings.rows.extend(row);
+        for vector in vectors {
+            match vector {
+                Vector::New(embedding) => {
+                    meanings.push(embedding.and_then(shorten).as_ref().map(|(row, s)| (&**row, *s)))
+                }
+                Vector::Of(place) => meanings.push(self.row(place)),
+            }
         }
         meanings.rows.shrink_to_fit();
         meanings.scales.shrink_to_fit();
         meanings
+    }
+
+    fn push(&mut self, row: Option<(&[u16], f32)>) {
+        let Some((row, scale)) = row.filter(|(row, _)| self.dims == 0 || self.dims == row.len()) else {
+            self.row_of.push(NONE);
+            return;
+        };
+        self.dims = row.len();
+        self.row_of.push(u32::try_from(self.scales.len()).unwrap_or(NONE));
+        self.scales.push(scale);
+        self.rows.extend_from_slice(row);
+    }
+
+    fn row(&self, place: usize) -> Option<(&[u16], f32)> {
+        let row = *self.row_of.get(place)? as usize;
+        let scale = *self.scales.get(row)?;
+        Some((self.rows.get(row * self.dims..(row + 1) * self.dims)?, scale))
     }
 
     /// The cosine of `query` to each skill, `None` for skills without embedding; empty where nothing can be compared.
@@ -41,13 +63,11 @@ impl Meanings {
         let Some((query, scale)) = query else { return Vec::new() };
         // Of length 1 before it is scaled up: nothing can overflow.
         let query: Vec<f32> = query.into_iter().map(|x| widen(x) * scale * REBIAS).collect();
-        let cosine = |row: &u32| {
-            let own = self.scales.get(*row as usize)?;
-            let start = *row as usize * self.dims;
-            let dot = multiply(self.rows.get(start..start + self.dims)?, &query);
-            Some((dot * own).clamp(-1.0, 1.0))
+        let cosine = |place| {
+            let (row, own) = self.row(place)?;
+            Some((multiply(row, &query) * own).clamp(-1.0, 1.0))
         };
-        self.row_of.iter().map(cosine).collect()
+        (0..self.row_of.len()).map(cosine).collect()
     }
 
     /// Bytes held.
@@ -132,7 +152,8 @@ mod tests {
         let product = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| f64::from(x * y)).sum::<f64>();
         let expected = product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt();
         let other = [1.0];
-        let meanings = Meanings::new([Some(&a[..]), None, Some(&other), Some(&[0.0; 37]), Some(&b)].into_iter());
+        let vectors = [Some(&a[..]), None, Some(&other), Some(&[0.0; 37]), Some(&b)].map(Vector::New);
+        let meanings = Meanings::default().update(vectors.into_iter());
         let found = meanings.cosines(&b);
         assert!((f64::from(found[0].unwrap()) - expected).abs() < 1e-3);
         assert!(found[4].unwrap() > 0.999_999);

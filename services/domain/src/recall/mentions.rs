@@ -44,11 +44,6 @@ impl Catalogue {
     pub(super) fn find_mentions(&self, message: &str) -> Vec<Mention> {
         self.names.find_mentions(message)
     }
-
-    /// The skills whose name, description or triggers hold a term.
-    fn claimants(&self, term: u32) -> impl Iterator<Item = usize> {
-        self.list(term).filter(|(_, weights)| weights.text > 0.0).map(|(skill, _)| skill)
-    }
 }
 
 /// The words of a message, read once however many names are among them.
@@ -74,7 +69,7 @@ impl<'a> Said<'a> {
         });
         let mut masses = vec![0; catalogue.len()];
         for term in &terms {
-            for skill in catalogue.claimants(*term) {
+            for (skill, _) in catalogue.claimants(*term) {
                 masses[skill] += worth(*term);
             }
         }
@@ -86,7 +81,7 @@ impl<'a> Said<'a> {
         let mut masses = self.masses.clone();
         let own = list_distinct_terms(name).into_iter().map(|term| short(hash(term.as_bytes())));
         for term in own.filter(|term| self.terms.contains(term)) {
-            for skill in self.catalogue.claimants(term) {
+            for (skill, _) in self.catalogue.claimants(term) {
                 masses[skill] = masses[skill].saturating_sub(worth(term));
             }
         }

@@ -18,12 +18,13 @@ mod phrases;
 mod postings;
 mod score;
 mod search;
+mod segment;
 mod spelling;
 mod stop_words;
 mod tokens;
 mod triggers;
 
-pub use catalogue::{Catalogue, SkillText};
+pub use catalogue::{Catalogue, Listed, SkillText};
 pub use chatter::list_chatter;
 pub use embedded::embedded_text;
 pub use examples::Examples;

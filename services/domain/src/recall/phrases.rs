@@ -29,11 +29,21 @@ impl Phrases {
         self.ends.push(self.prints.len() as u32);
     }
 
+    /// Takes a skill's phrases from another list.
+    pub(super) fn copy(&mut self, other: &Self, skill: usize) {
+        self.prints.extend_from_slice(other.of(skill));
+        self.ends.push(self.prints.len() as u32);
+    }
+
     /// How many of the phrases a skill's body repeats.
     pub(super) fn count(&self, skill: usize, phrases: &[u32]) -> usize {
-        let end_of = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
-        let own = self.prints.get(skill.checked_sub(1).map_or(0, end_of)..end_of(skill)).unwrap_or_default();
+        let own = self.of(skill);
         phrases.iter().filter(|phrase| own.binary_search(&shorten(**phrase)).is_ok()).count()
+    }
+
+    fn of(&self, skill: usize) -> &[u16] {
+        let end_of = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
+        self.prints.get(skill.checked_sub(1).map_or(0, end_of)..end_of(skill)).unwrap_or_default()
     }
 
     /// Frees what was reserved for more.

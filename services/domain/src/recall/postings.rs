@@ -1,75 +1,75 @@
-//! Which skill holds a term, and how much that counts: about 4 bytes per term and 3 per skill that holds it.
+//! Which skill holds a term, and how often: about 5 bytes per term and 3 per skill that holds it.
 //!
-//! Terms are cut to as many bits of their hash as tell them apart, and stand in ascending order in blocks of
-//! [`BLOCK`]: the distance to the one before, the length of its list, the list. A list is a run of entries in skill
-//! order: the distance to the last skill and whether the term is in the text or the body, then one byte per weight.
-//! Distances and lengths are numbers of variable length.
+//! Terms stand in ascending order in blocks of [`BLOCK`]: the distance to the one before, the length of its list, the
+//! list. A list is a run of entries in skill order: the distance to the last skill and whether the term is in the text or
+//! the body, then one byte per count. Distances and lengths are numbers of variable length.
 
-/// The weights of one term in one skill: the saturated frequency of BM25 per field, before the idf.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Weights {
+use std::iter::Peekable;
+
+/// How often a term stands in each field of a skill. More often than a byte can say counts no more: BM25 saturates long
+/// before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Count {
     /// In the name.
-    pub(super) name: f32,
+    pub(super) name: u8,
     /// In name, description and triggers.
-    pub(super) text: f32,
+    pub(super) text: u8,
     /// In the body.
-    pub(super) body: f32,
+    pub(super) body: u8,
 }
 
-/// BM25's weights lie below k1 + 1; a byte keeps them to half a percent.
-const STEPS: f32 = 110.0;
 const IN_TEXT: u32 = 1;
 const IN_BODY: u32 = 2;
 const BLOCK: usize = 16;
-/// One of so many words that no skill holds is taken for one that some do.
-const MISTAKEN: usize = 8192;
+/// The new number of a skill that is left out of a merge.
+pub(super) const GONE: u32 = u32::MAX;
 
 /// The lists of all terms.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    /// Bits of a term's hash that are dropped.
-    dropped: u32,
     /// The first term of each block and where the block begins.
     blocks: Vec<(u32, u32)>,
     bytes: Vec<u8>,
 }
 
 impl Lists {
-    /// An empty one, for so many terms.
-    pub(super) fn sized(terms: usize) -> Self {
-        let bits = terms.max(1).saturating_mul(MISTAKEN).ilog2();
-        Self { dropped: u32::BITS.saturating_sub(bits + 1), ..Self::default() }
-    }
-
-    /// What is kept of a term's hash.
-    pub(super) fn cut(&self, term: u32) -> u32 {
-        term >> self.dropped
-    }
-
-    /// Appends the lists of terms, as [`Lists::cut`], in ascending order.
-    pub(super) fn fill<'a, L>(&mut self, lists: impl Iterator<Item = (u32, L)>)
+    /// Writes lists of terms in ascending order, each with its skills in ascending order.
+    pub(super) fn write<L>(lists: impl Iterator<Item = (u32, L)>) -> Self
     where
-        L: Iterator<Item = (u32, Weights)> + 'a,
+        L: Iterator<Item = (u32, Count)>,
     {
-        let (mut last, mut list) = (0, Vec::new());
-        for (at, (term, entries)) in lists.enumerate() {
-            if at % BLOCK == 0 {
-                self.blocks.push((term, self.bytes.len() as u32));
-                last = term;
-            }
-            write_list(&mut list, entries);
-            write_number(&mut self.bytes, term - last);
-            write_number(&mut self.bytes, list.len() as u32);
-            self.bytes.append(&mut list);
-            last = term;
+        let mut writer = Writer::default();
+        for (term, entries) in lists {
+            writer.add(term, entries);
         }
-        self.blocks.shrink_to_fit();
-        self.bytes.shrink_to_fit();
+        writer.finish()
+    }
+
+    /// Writes the lists of several as one. Each comes with the new numbers of its skills, [`GONE`] for those to leave out.
+    pub(super) fn merge(parts: &[(&Self, &[u32])]) -> Self {
+        let mut writer = Writer::default();
+        let mut readers: Vec<_> = parts.iter().map(|(lists, numbers)| (lists.iter().peekable(), *numbers)).collect();
+        let mut entries = Vec::new();
+        let next = |reader: &mut Peekable<All<'_>>| reader.peek().map(|(term, _)| *term);
+        while let Some(term) = readers.iter_mut().filter_map(|(reader, _)| next(reader)).min() {
+            entries.clear();
+            for (reader, numbers) in &mut readers {
+                if let Some((_, list)) = reader.next_if(|(own, _)| *own == term) {
+                    let renumbered = list.map(|(skill, count)| (numbers.get(skill).copied().unwrap_or(GONE), count));
+                    entries.extend(renumbered.filter(|(skill, _)| *skill != GONE));
+                }
+            }
+            entries.sort_unstable_by_key(|(skill, _)| *skill);
+            if !entries.is_empty() {
+                writer.add(term, entries.iter().copied());
+            }
+        }
+        writer.finish()
     }
 
     /// The skills that hold a term, in order; none for an unknown term.
     pub(super) fn find(&self, term: u32) -> Reader<'_> {
-        Reader { bytes: self.find_bytes(self.cut(term)).unwrap_or_default(), last: 0 }
+        Reader { bytes: self.find_bytes(term).unwrap_or_default(), last: 0 }
     }
 
     /// Bytes held.
@@ -91,27 +91,79 @@ impl Lists {
             bytes = bytes.get(length..)?;
         }
     }
-}
 
-fn write_list(list: &mut Vec<u8>, entries: impl Iterator<Item = (u32, Weights)>) {
-    let mut last = 0;
-    for (skill, weights) in entries {
-        let in_text = if weights.text > 0.0 { IN_TEXT } else { 0 };
-        let in_body = if weights.body > 0.0 { IN_BODY } else { 0 };
-        write_number(list, (skill - last) << 2 | in_text | in_body);
-        last = skill;
-        if in_text != 0 {
-            list.extend([quantise(weights.name), quantise(weights.text).max(1)]);
-        }
-        if in_body != 0 {
-            list.push(quantise(weights.body).max(1));
-        }
+    fn iter(&self) -> All<'_> {
+        All { bytes: &self.bytes, blocks: &self.blocks, at: 0, last: 0 }
     }
 }
 
-fn quantise(weight: f32) -> u8 {
-    // The cast saturates.
-    (weight * STEPS).round() as u8
+/// All lists, in the order of their terms.
+struct All<'a> {
+    bytes: &'a [u8],
+    blocks: &'a [(u32, u32)],
+    at: usize,
+    last: u32,
+}
+
+impl<'a> Iterator for All<'a> {
+    type Item = (u32, Reader<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at.is_multiple_of(BLOCK) {
+            self.last = self.blocks.get(self.at / BLOCK)?.0;
+        }
+        self.at += 1;
+        self.last += read_number(&mut self.bytes)?;
+        let length = read_number(&mut self.bytes)? as usize;
+        let (list, rest) = self.bytes.split_at_checked(length)?;
+        self.bytes = rest;
+        Some((self.last, Reader { bytes: list, last: 0 }))
+    }
+}
+
+#[derive(Default)]
+struct Writer {
+    lists: Lists,
+    terms: usize,
+    last: u32,
+    list: Vec<u8>,
+}
+
+impl Writer {
+    fn add(&mut self, term: u32, entries: impl Iterator<Item = (u32, Count)>) {
+        let Self { lists, terms, last, list } = self;
+        if terms.is_multiple_of(BLOCK) {
+            lists.blocks.push((term, lists.bytes.len() as u32));
+            *last = term;
+        }
+        write_list(list, entries);
+        write_number(&mut lists.bytes, term - *last);
+        write_number(&mut lists.bytes, list.len() as u32);
+        lists.bytes.append(list);
+        (*last, *terms) = (term, *terms + 1);
+    }
+
+    fn finish(mut self) -> Lists {
+        self.lists.blocks.shrink_to_fit();
+        self.lists.bytes.shrink_to_fit();
+        self.lists
+    }
+}
+
+fn write_list(list: &mut Vec<u8>, entries: impl Iterator<Item = (u32, Count)>) {
+    let mut last = 0;
+    for (skill, count) in entries {
+        let in_text = if count.text > 0 { IN_TEXT } else { 0 };
+        let in_body = if count.body > 0 { IN_BODY } else { 0 };
+        write_number(list, (skill - last) << 2 | in_text | in_body);
+        last = skill;
+        if in_text != 0 {
+            list.extend([count.name, count.text]);
+        }
+        if in_body != 0 {
+            list.push(count.body);
+        }
+    }
 }
 
 /// Seven bits at a time, the lowest first; all bytes but the last have the high bit.
@@ -143,58 +195,82 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Whether no skill holds the term.
-    pub(super) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    fn weight(&mut self) -> Option<f32> {
+    fn byte(&mut self) -> Option<u8> {
         let (byte, rest) = self.bytes.split_first()?;
         self.bytes = rest;
-        Some(f32::from(*byte) / STEPS)
+        Some(*byte)
     }
 }
 
 impl Iterator for Reader<'_> {
-    type Item = (usize, Weights);
+    type Item = (usize, Count);
 
     fn next(&mut self) -> Option<Self::Item> {
         let head = read_number(&mut self.bytes)?;
         self.last += head >> 2;
-        let mut weights = Weights::default();
+        let mut count = Count::default();
         if head & IN_TEXT != 0 {
-            weights.name = self.weight()?;
-            weights.text = self.weight()?;
+            count.name = self.byte()?;
+            count.text = self.byte()?;
         }
         if head & IN_BODY != 0 {
-            weights.body = self.weight()?;
+            count.body = self.byte()?;
         }
-        Some((self.last as usize, weights))
+        Some((self.last as usize, count))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
     use proptest::prelude::*;
 
+    type Held = BTreeMap<u32, BTreeSet<u32>>;
+
+    fn any_lists(skills: u32) -> impl Strategy<Value = Held> {
+        prop::collection::btree_map(any::<u32>(), prop::collection::btree_set(0..skills, 1..4), 0..60)
+    }
+
+    fn write(lists: &Held) -> Lists {
+        let count = |skill: &u32| Count { name: 0, text: 1, body: (*skill % 3) as u8 };
+        Lists::write(lists.iter().map(|(term, skills)| (*term, skills.iter().map(move |skill| (*skill, count(skill))))))
+    }
+
     proptest! {
         #[test]
-        fn lists_come_back(
-            lists in prop::collection::btree_map(0..1_u32 << 20, prop::collection::btree_set(0..1_u32 << 29, 1..4), 0..60),
-            unknown: u32,
-        ) {
-            let weights = Weights { name: 0.0, text: 1.0, body: 2.0 };
-            let mut all = Lists { dropped: 4, ..Lists::default() };
-            all.fill(lists.iter().map(|(term, skills)| (*term, skills.iter().map(|skill| (*skill, weights)))));
+        fn lists_come_back(lists in any_lists(1 << 29), unknown: u32) {
+            let all = write(&lists);
             for (term, skills) in &lists {
-                let found: Vec<u32> = all.find(term << 4 | 7).map(|(skill, found)| {
-                    assert!((found.text - 1.0).abs() < 0.01 && (found.body - 2.0).abs() < 0.01);
+                let found: Vec<u32> = all.find(*term).map(|(skill, found)| {
+                    assert_eq!((found.text, u32::from(found.body)), (1, skill as u32 % 3));
                     skill as u32
                 }).collect();
                 prop_assert_eq!(found, skills.iter().copied().collect::<Vec<_>>());
             }
-            prop_assert_eq!(all.find(unknown).is_empty(), !lists.contains_key(&(unknown >> 4)));
+            prop_assert_eq!(all.find(unknown).next().is_none(), !lists.contains_key(&unknown));
+        }
+
+        #[test]
+        fn a_merge_is_what_would_be_written_of_both(one in any_lists(9), other in any_lists(9)) {
+            // Of the first the skill 3 goes; the skills of both get new numbers, the others' first.
+            let numbers: (Vec<u32>, Vec<u32>) = ((9..18).collect(), (0..9).collect());
+            let mut left = numbers.0.clone();
+            left[3] = GONE;
+            let merged = Lists::merge(&[(&write(&one), &left), (&write(&other), &numbers.1)]);
+            for term in one.keys().chain(other.keys()) {
+                let of = |lists: &Held, numbers: &[u32]| -> Vec<(usize, u8)> {
+                    let skills = lists.get(term).into_iter().flatten();
+                    let kept = skills.filter(|skill| numbers[**skill as usize] != GONE);
+                    kept.map(|skill| (numbers[*skill as usize] as usize, (*skill % 3) as u8)).collect()
+                };
+                let expected = [of(&other, &numbers.1), of(&one, &left)].concat();
+                let found: Vec<(usize, u8)> = merged.find(*term).map(|(skill, count)| (skill, count.body)).collect();
+                prop_assert_eq!(found, expected);
+            }
+            let known: BTreeSet<u32> = merged.iter().map(|(term, _)| term).collect();
+            prop_assert!(known.iter().all(|term| merged.find(*term).next().is_some()));
         }
     }
 }

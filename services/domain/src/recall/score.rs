@@ -168,9 +168,9 @@ pub(super) fn add_words(catalogue: &Catalogue, asked: &[Asked], signals: &mut [S
 fn add_term(catalogue: &Catalogue, asked: &Asked, signals: &mut [Signals]) -> f32 {
     let rarity = rarity(asked.term);
     let (mut in_text, mut in_body) = (0, 0);
-    for (_, weights) in catalogue.list(asked.term) {
-        in_text += usize::from(weights.text > 0.0);
-        in_body += usize::from(weights.body > 0.0);
+    for (_, count) in catalogue.count(asked.term) {
+        in_text += usize::from(count.text > 0);
+        in_body += usize::from(count.body > 0);
     }
     let said = asked.count.min(MOST_SAID).sqrt();
     let weight = |holders| said * idf(signals.len(), holders).powf(OWN_SHARE) * rarity.powf(1.0 - OWN_SHARE);
@@ -202,7 +202,7 @@ fn idf(skills: usize, holders: usize) -> f32 {
 /// Adds the phrases of a message, after its words: a body without them repeats none.
 pub(super) fn add_phrases(catalogue: &Catalogue, phrases: &[u32], signals: &mut [Signals]) {
     for (skill, signal) in signals.iter_mut().enumerate().filter(|(_, signal)| signal.body > 0.0) {
-        signal.phrases = catalogue.phrases.count(skill, phrases) as f32;
+        signal.phrases = catalogue.count_phrases(skill, phrases) as f32;
     }
 }
 

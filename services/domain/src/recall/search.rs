@@ -185,7 +185,7 @@ fn read_message(catalogue: &Catalogue, message: &str) -> Read {
     let mut corrections = CORRECTIONS;
     each_term(message, |term, shape| {
         let mut key = short(hash(term.as_bytes()));
-        if catalogue.list(key).is_empty() && corrections > 0 && spelling::is_correctable(term) {
+        if catalogue.count(key).next().is_none() && corrections > 0 && spelling::is_correctable(term) {
             corrections -= 1;
             key = spelling::find_correction(term, catalogue).unwrap_or(key);
         }

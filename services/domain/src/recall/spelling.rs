@@ -19,7 +19,7 @@ pub(super) fn is_correctable(term: &str) -> bool {
 pub(super) fn find_correction(term: &str, catalogue: &Catalogue) -> Option<u32> {
     let mut buffer = Vec::with_capacity(term.len() + 1);
     let mut edits = Edits { term: term.as_bytes(), buffer: &mut buffer };
-    let in_text = |key: &u32| catalogue.list(*key).any(|(_, weights)| weights.text > 0.0);
+    let in_text = |key: &u32| catalogue.claimants(*key).next().is_some();
     (1..term.len()).find_map(|at| edits.shorten(at).filter(in_text).or_else(|| edits.swap(at).filter(in_text))).or_else(
         || {
             (1..=term.len()).find_map(|at| {

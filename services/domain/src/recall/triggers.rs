@@ -2,6 +2,7 @@
 
 use super::hash::mix;
 use super::ordinary::rarity;
+use super::postings::GONE;
 
 /// The triggers of a catalogue's skills by their terms.
 #[derive(Debug, Default)]
@@ -16,10 +17,13 @@ const MOST: usize = 64;
 const LONGEST: usize = 12;
 
 impl Triggers {
-    /// Takes the triggers of skills, each a list of terms, with the skill's place.
-    pub(super) fn new(triggers: impl Iterator<Item = (u32, Vec<Vec<u32>>)>) -> Self {
-        let mut taken = Self::default();
-        for (skill, triggers) in triggers {
+    /// Keeps the triggers of skills that have moved, given the new place of each old one ([`GONE`] for none), and takes
+    /// those of others, each a list of terms, with the skill's place.
+    pub(super) fn update(&self, moved: &[u32], read: impl Iterator<Item = (u32, Vec<Vec<u32>>)>) -> Self {
+        let kept = self.known.iter().map(|(key, skill)| (*key, moved.get(*skill as usize).copied().unwrap_or(GONE)));
+        let known = kept.filter(|(_, skill)| *skill != GONE).collect();
+        let mut taken = Self { known, longest: self.longest };
+        for (skill, triggers) in read {
             let fitting = triggers.iter().filter(|terms| (1..=LONGEST).contains(&terms.len()));
             for terms in fitting.take(MOST) {
                 taken.longest = taken.longest.max(terms.len());

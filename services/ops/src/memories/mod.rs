@@ -6,6 +6,7 @@ mod question;
 mod recall;
 mod save;
 mod view;
+mod words;
 
 pub use delete::delete_memory;
 pub use list::{ListMemories, list_memories};
@@ -14,3 +15,4 @@ pub use save::{SaveMemory, save_memory};
 pub use view::{MemoryKind, MemoryView};
 
 pub(crate) use question::Question;
+pub(crate) use words::MemoryWords;

@@ -1,8 +1,10 @@
 //! Recall: memories and skills for a question, together.
 
+use std::collections::HashMap;
+
 use knowhow_domain::{Result, Scope};
 use knowhow_store::Principal;
-use knowhow_store::memories::{self, FoundMemory, MemorySearch};
+use knowhow_store::memories::{self, Memory, Standing};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -82,14 +84,6 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
     let limit = best_limit(query.limit.unwrap_or(10))?;
     let embedding = embed_searched(app, principal, &query.q).await?;
     let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let wanted = MemorySearch {
-        terms: &question.terms,
-        weights: &question.weights,
-        embedding: model.zip(embedding.as_deref()),
-        kind: query.kind.map(MemoryKind::as_str),
-        cosine_floor: NEAR,
-        limit: limit as i64,
-    };
     let skills = async {
         if query.kind.is_some() || principal.require(Scope::SkillsRead).is_err() {
             return Ok(Vec::new());
@@ -100,7 +94,8 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
         let ranking = rank(app, principal, &catalogue, asked).await?;
         Ok::<_, knowhow_domain::Error>(list_found(&catalogue, &ranking))
     };
-    let (found, skills) = tokio::join!(memories::search(&app.db, principal, &wanted), skills);
+    let vector = model.zip(embedding.as_deref());
+    let (found, skills) = tokio::join!(search(app, principal, (&question, vector), (query.kind, limit)), skills);
     let skills = skills?;
     let mut items: Vec<RecalledItem> = found?.into_iter().map(of_memory).collect();
     items.extend(skills.into_iter().map(of_skill));
@@ -109,10 +104,58 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
     Ok(RecalledItems { items })
 }
 
+/// A memory that was found.
+struct FoundMemory {
+    memory: Memory,
+    /// Share of the question's words that it has, 0 to 1.
+    words: f32,
+    /// The cosine of their vectors, where both have one.
+    cosine: Option<f32>,
+}
+
+impl FoundMemory {
+    /// Half for the words in common, half for the meaning; without a vector words alone.
+    fn score(words: f32, cosine: Option<f32>) -> f32 {
+        cosine.map_or(words, |cosine| f32::midpoint(words, cosine.clamp(0.0, 1.0)))
+    }
+}
+
+/// The best memories for a question, best first.
+async fn search(
+    app: &App,
+    principal: &Principal,
+    (question, vector): (&Question, Option<(&str, &[f32])>),
+    (kind, limit): (Option<MemoryKind>, usize),
+) -> Result<Vec<FoundMemory>> {
+    let standing = memories::list_cosines(&app.db, principal, vector, kind.map(MemoryKind::as_str)).await?;
+    let terms = (question.terms.as_slice(), question.weights.as_slice());
+    let words = app.catalogues.memories.weigh(app, principal, &standing, terms).await?;
+    let fits = |(memory, words): &(&Standing, f32)| {
+        memory.of_kind && (*words > 0.0 || memory.cosine.is_some_and(|cosine| cosine > NEAR))
+    };
+    let mut best: Vec<(&Standing, f32)> = standing.iter().zip(words).filter(fits).collect();
+    let order = |(memory, words): &(&Standing, f32)| (FoundMemory::score(*words, memory.cosine), memory.id);
+    best.sort_by(|a, b| {
+        let ((a, id), (b, other)) = (order(a), order(b));
+        b.total_cmp(&a).then(other.cmp(&id))
+    });
+    best.truncate(limit);
+    if best.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<Uuid> = best.iter().map(|(memory, _)| memory.id).collect();
+    let found = memories::find_all(&app.db, principal, &ids).await?;
+    let mut found: HashMap<Uuid, Memory> = found.into_iter().map(|memory| (memory.id, memory)).collect();
+    let whole = |(standing, words): (&Standing, f32)| {
+        Some(FoundMemory { memory: found.remove(&standing.id)?, words, cosine: standing.cosine })
+    };
+    Ok(best.into_iter().filter_map(whole).collect())
+}
+
 fn of_memory(found: FoundMemory) -> RecalledItem {
     let FoundMemory { memory, words, cosine } = found;
+    let score = FoundMemory::score(words, cosine);
     let meaning = cosine.map(|cosine| cosine.clamp(0.0, 1.0));
-    let score = meaning.map_or(words, |meaning| f32::midpoint(words, meaning));
     let meant = meaning.map_or_else(String::new, |meaning| format!(", meaning ({meaning:.2})"));
     RecalledItem {
         kind: match memory.kind.as_str() {

@@ -1,26 +1,18 @@
-//! What recall knows of a user, kept in this process for as long as the user's revision is the same.
+//! What recall knows of a user at one revision: the skills, what finds them, and what use has taught.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
+use knowhow_domain::Result;
 use knowhow_domain::index::gist;
-use knowhow_domain::recall::{Catalogue, Examples, SkillText};
-use knowhow_domain::{Error, Result, TenantId, UserId};
+use knowhow_domain::recall::{Catalogue, Examples, Listed, SkillText};
 use knowhow_store::Principal;
-use knowhow_store::examples::{self, LearnedVectors};
-use knowhow_store::skills::{self, CatalogueRows, Revisions};
-use moka::future::Cache;
-use moka::ops::compute::{CompResult, Op};
-use serde::Serialize;
-use utoipa::ToSchema;
+use knowhow_store::examples::LearnedVectors;
+use knowhow_store::skills::{self, CatalogueRow, Stamp};
 use uuid::Uuid;
 
-use crate::{App, compute};
-
-/// What is not asked for that long is let go.
-const IDLE: Duration = Duration::from_secs(3600);
+use super::kept::Needed;
+use crate::App;
 
 /// A skill of a catalogue, as answers name it.
 #[derive(Debug)]
@@ -35,95 +27,159 @@ pub(crate) struct KnownSkill {
     pub(crate) importance: f32,
     /// Whether it is recalled by name alone.
     pub(crate) reserved: bool,
+    /// The state that was read.
+    pub(super) text_stamp: i64,
+    /// That of its vector.
+    pub(super) vector_stamp: Option<i64>,
+    /// Whether the words of its body were read too: those of a large library come later.
+    pub(super) has_body: bool,
 }
 
 /// All skills of a user at one revision; by default none.
-#[derive(Default)]
+#[derive(Clone)]
 pub(crate) struct UserCatalogue {
     /// The revision of the skills.
-    revision: i64,
+    pub(super) revision: i64,
     /// What finds them.
     pub(crate) index: Arc<Catalogue>,
-    /// The skills in the order of the index.
-    pub(crate) skills: Arc<[KnownSkill]>,
+    /// The skills by name, in the order of the index.
+    pub(crate) skills: Arc<[Arc<KnownSkill>]>,
     /// Whether the index holds the vectors.
-    keeps_vectors: bool,
+    pub(super) keeps_vectors: bool,
+    /// Whether the words of all bodies are in the index.
+    pub(crate) has_bodies: bool,
     /// Where starters had no vectors yet: the state of the library then. No revision tells when they are made.
-    awaits_library: Option<u64>,
+    pub(super) awaits_library: Option<u64>,
     /// What use has taught: vectors with places of the index. Read anew by itself, as it changes with each use.
     pub(crate) examples: Arc<Examples>,
     /// The revision of these, where they were wanted.
-    examples_revision: Option<i64>,
+    pub(super) examples_revision: Option<i64>,
 }
 
-/// What a kept catalogue must hold.
-#[derive(Clone, Copy)]
-struct Wanted {
-    revision: i64,
-    /// `None` where examples are to be of no effect.
-    examples: Option<i64>,
-    /// The present state of the library of starters.
-    library: u64,
-}
-
-impl Wanted {
-    fn of(app: &App, principal: &Principal, revisions: Revisions) -> Self {
-        let counts = principal.settings().learns() && app.models.embedder.is_some();
-        let examples = counts.then_some(revisions.examples);
-        Self { revision: revisions.skills, examples, library: app.library.vectors() }
+impl Default for UserCatalogue {
+    fn default() -> Self {
+        Self {
+            revision: 0,
+            index: Arc::default(),
+            skills: Arc::default(),
+            keeps_vectors: true,
+            has_bodies: true,
+            awaits_library: None,
+            examples: Arc::default(),
+            examples_revision: None,
+        }
     }
+}
+
+/// A skill of the catalogue that is made.
+struct Current<'a> {
+    skill: Arc<KnownSkill>,
+    /// Its place before.
+    before: Option<usize>,
+    /// Where it is new.
+    text: Option<&'a CatalogueRow>,
+    /// Where it is new.
+    embedding: Option<Option<&'a [f32]>>,
+}
+
+/// What was read for a catalogue.
+pub(super) struct Changes {
+    /// The revision.
+    pub(super) revision: i64,
+    /// Of all skills, in no order.
+    pub(super) stamps: Vec<Stamp>,
+    /// Of those that changed, or whose body or vector was missing.
+    pub(super) read: HashMap<Uuid, CatalogueRow>,
+    /// Whether vectors are to be held.
+    pub(super) keeps_vectors: bool,
+    /// See [`UserCatalogue::awaits_library`].
+    pub(super) awaits_library: Option<u64>,
 }
 
 impl UserCatalogue {
-    fn of(rows: CatalogueRows, keeps_vectors: bool) -> Self {
-        let CatalogueRows { revision, skills } = rows;
-        let texts: Vec<SkillText<'_>> = skills
+    /// The catalogue after changes. What it has learned is to be added.
+    ///
+    /// Work for the processor: some tens of microseconds for each KiB of text that was read, and some for each skill.
+    pub(super) fn update(&self, changes: &Changes) -> Self {
+        let known = self.known();
+        let mut all: Vec<Current<'_>> =
+            changes.stamps.iter().filter_map(|stamp| self.current(changes, stamp, known.get(&stamp.id))).collect();
+        all.sort_by(|a, b| a.skill.name.cmp(&b.skill.name));
+        let listed: Vec<Listed<'_>> = all
             .iter()
-            .map(|skill| SkillText {
-                name: &skill.name,
-                description: &skill.description,
-                triggers: &skill.triggers,
-                body: &skill.body,
-                see_also: &skill.see_also,
-                reserved: skill.reserved,
-                embedding: skill.embedding.as_deref(),
+            .map(|current| Listed {
+                before: current.before,
+                name: &current.skill.name,
+                text: current.text.map(text_of),
+                embedding: current.embedding,
             })
             .collect();
-        let index = Catalogue::build(&texts);
-        let skills = skills.into_iter().map(|skill| KnownSkill {
-            id: skill.id,
-            summary: gist(skill.summary.as_deref(), &skill.description).into(),
-            name: skill.name.into(),
-            importance: skill.importance,
-            reserved: skill.reserved,
-        });
-        let (index, skills) = (Arc::new(index), skills.collect());
-        Self { revision, index, skills, keeps_vectors, ..Self::default() }
+        Self {
+            revision: changes.revision,
+            index: Arc::new(self.index.update(&listed)),
+            has_bodies: all.iter().all(|current| current.skill.has_body),
+            skills: all.into_iter().map(|current| current.skill).collect(),
+            keeps_vectors: changes.keeps_vectors,
+            awaits_library: changes.awaits_library,
+            ..Self::default()
+        }
     }
 
-    fn has(&self, wanted: Wanted) -> bool {
-        self.has_skills(wanted)
-            && match wanted.examples {
+    /// The skills by id, with their places.
+    pub(super) fn known(&self) -> HashMap<Uuid, (usize, &Arc<KnownSkill>)> {
+        self.skills.iter().enumerate().map(|(place, skill)| (skill.id, (place, skill))).collect()
+    }
+
+    /// Whether the vector of a skill is here as it is now.
+    pub(super) fn has_vector(&self, known: &KnownSkill, stamp: &Stamp) -> bool {
+        self.keeps_vectors && known.vector_stamp == stamp.vector
+    }
+
+    /// What becomes of a skill; `None` for one that went while the texts were read.
+    fn current<'a>(
+        &self,
+        changes: &'a Changes,
+        stamp: &Stamp,
+        known: Option<&(usize, &Arc<KnownSkill>)>,
+    ) -> Option<Current<'a>> {
+        let row = changes.read.get(&stamp.id);
+        let same_text = known.filter(|(_, skill)| skill.text_stamp == stamp.text);
+        // Where only the vector changed, the body was not read.
+        let text = row.filter(|row| row.body.is_some() || same_text.is_none());
+        let skill = match (text, same_text) {
+            (Some(row), _) => Arc::new(KnownSkill::of(row, stamp)),
+            (None, Some((_, skill))) if skill.vector_stamp == stamp.vector => Arc::clone(skill),
+            (None, Some((_, skill))) => Arc::new(skill.with_vector(stamp)),
+            (None, None) => return None,
+        };
+        let has_vector = known.is_some_and(|(_, skill)| self.has_vector(skill, stamp));
+        let embedding = match (changes.keeps_vectors, has_vector) {
+            (true, true) => None,
+            (true, false) => Some(row.and_then(|row| row.embedding.as_deref())),
+            (false, _) => Some(None),
+        };
+        Some(Current { skill, before: known.map(|(place, _)| *place), text, embedding })
+    }
+
+    pub(super) fn has(&self, needed: Needed) -> bool {
+        self.has_skills(needed)
+            && match needed.examples {
                 Some(revision) => self.examples_revision.is_some_and(|own| own >= revision),
                 None => self.examples_revision.is_none(),
             }
     }
 
-    fn has_skills(&self, wanted: Wanted) -> bool {
-        self.revision >= wanted.revision && self.awaits_library.is_none_or(|state| state == wanted.library)
+    pub(super) fn has_skills(&self, needed: Needed) -> bool {
+        self.revision >= needed.revision && self.awaits_library.is_none_or(|state| state == needed.library)
     }
 
     /// The same skills with what they learned.
-    fn with_examples(&self, learned: Option<LearnedVectors>) -> Self {
+    pub(super) fn with_examples(&self, learned: Option<LearnedVectors>) -> Self {
         let placed = learned.as_ref().map(|learned| place(&self.skills, learned)).unwrap_or_default();
         Self {
-            revision: self.revision,
-            index: self.index.clone(),
-            skills: self.skills.clone(),
-            keeps_vectors: self.keeps_vectors,
-            awaits_library: self.awaits_library,
             examples: Arc::new(Examples::new(placed.into_iter())),
             examples_revision: learned.as_ref().map(|learned| learned.revision),
+            ..self.clone()
         }
     }
 
@@ -140,160 +196,68 @@ impl UserCatalogue {
         Ok(Some(self.skills.iter().map(|skill| found.get(&skill.id).copied()).collect()))
     }
 
-    fn weight(&self) -> u32 {
-        let texts: usize = self.skills.iter().map(|s| s.name.len() + s.summary.len() + size_of::<KnownSkill>()).sum();
+    pub(super) fn weight(&self) -> u32 {
+        let texts: usize = self
+            .skills
+            .iter()
+            .map(|s| s.name.len() + s.summary.len() + size_of::<(Arc<KnownSkill>, KnownSkill)>())
+            .sum();
         u32::try_from(size_of::<Self>() + texts + self.index.weight() + self.examples.weight()).unwrap_or(u32::MAX)
     }
 }
 
+impl KnownSkill {
+    /// The same with another vector.
+    fn with_vector(&self, stamp: &Stamp) -> Self {
+        Self {
+            id: self.id,
+            name: self.name.clone(),
+            summary: self.summary.clone(),
+            importance: self.importance,
+            reserved: self.reserved,
+            text_stamp: self.text_stamp,
+            vector_stamp: stamp.vector,
+            has_body: self.has_body,
+        }
+    }
+
+    fn of(row: &CatalogueRow, stamp: &Stamp) -> Self {
+        Self {
+            id: row.id,
+            name: row.name.as_str().into(),
+            summary: gist(row.summary.as_deref(), &row.description).into(),
+            importance: row.importance,
+            reserved: row.reserved,
+            text_stamp: stamp.text,
+            vector_stamp: stamp.vector,
+            has_body: row.body.is_some(),
+        }
+    }
+}
+
+fn text_of(row: &CatalogueRow) -> SkillText<'_> {
+    SkillText {
+        name: &row.name,
+        description: &row.description,
+        triggers: &row.triggers,
+        body: row.body.as_deref().unwrap_or_default(),
+        see_also: &row.see_also,
+        reserved: row.reserved,
+        embedding: None,
+    }
+}
+
 /// Learned vectors with the places of their skills; what was learned by a skill that is not there is left out.
-fn place<'a>(skills: &[KnownSkill], learned: &'a LearnedVectors) -> Vec<(u32, &'a [f32])> {
+fn place<'a>(skills: &[Arc<KnownSkill>], learned: &'a LearnedVectors) -> Vec<(u32, &'a [f32])> {
     let places: HashMap<Uuid, u32> = skills.iter().map(|skill| skill.id).zip(0..).collect();
     let vectors = learned.vectors.iter();
     vectors.filter_map(|(skill, vector)| Some((*places.get(skill)?, vector.as_slice()))).collect()
 }
 
-/// How often a catalogue was there since the start, and what is kept now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-pub struct CacheCounts {
-    /// Found, and fresh.
-    pub hits: u64,
-    /// Read and built anew; what use has taught is read by itself, and not counted. Who waits while another request does that is counted in neither.
-    pub misses: u64,
-    /// Users whose catalogue is kept.
-    pub users: u64,
-    /// What these take, about; `KNOWHOW_CATALOGUE_CACHE_MB` is the most.
-    pub bytes: u64,
-}
-
-/// The catalogues of the users of this process, within a weight.
-pub struct Catalogues {
-    kept: Cache<(TenantId, UserId), Arc<UserCatalogue>>,
-    vectors_kept: usize,
-    hits: AtomicU64,
-    misses: AtomicU64,
-}
-
-impl Catalogues {
-    /// An empty cache of at most so many bytes. Of catalogues with more than `vectors_kept` skills the vectors stay in the
-    /// database, and cosines come from there; the ranking is the same.
-    pub fn new(bytes: u64, vectors_kept: usize) -> Self {
-        let kept = Cache::builder()
-            .weigher(|_, catalogue: &Arc<UserCatalogue>| catalogue.weight())
-            .max_capacity(bytes)
-            .time_to_idle(IDLE)
-            .build();
-        Self { kept, vectors_kept, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
-    }
-
-    /// How well it does.
-    pub async fn counts(&self) -> CacheCounts {
-        // What was put in or let go a moment ago is not in its sums before.
-        self.kept.run_pending_tasks().await;
-        CacheCounts {
-            hits: self.hits.load(Ordering::Relaxed),
-            misses: self.misses.load(Ordering::Relaxed),
-            users: self.kept.entry_count(),
-            bytes: self.kept.weighted_size(),
-        }
-    }
-
-    /// The catalogue at these revisions or later ones. However many ask at once, one builds it.
-    pub(crate) async fn get(
-        &self,
-        app: &App,
-        principal: &Principal,
-        revisions: Revisions,
-    ) -> Result<Arc<UserCatalogue>> {
-        let key = (principal.tenant(), principal.user()?);
-        let wanted = Wanted::of(app, principal, revisions);
-        if let Some(kept) = self.kept.get(&key).await.filter(|kept| kept.has(wanted)) {
-            self.hits.fetch_add(1, Ordering::Relaxed);
-            return Ok(kept);
-        }
-        // A task of its own, so that whoever cannot wait leaves it to the next one.
-        let (app, principal) = (app.clone(), principal.clone());
-        tokio::spawn(async move { app.catalogues.build(&app, &principal, key, wanted).await })
-            .await
-            .map_err(Error::internal)?
-    }
-
-    /// Has the caller's catalogue made, where there is none, beside whatever the caller does: that of many skills takes
-    /// longer than a turn waits.
-    pub(crate) fn prepare(&self, app: &App, principal: &Principal) {
-        let Ok(user) = principal.user() else { return };
-        if self.kept.contains_key(&(principal.tenant(), user)) {
-            return;
-        }
-        let (app, principal) = (app.clone(), principal.clone());
-        tokio::spawn(async move {
-            if let Err(error) = catalogue_now(&app, &principal).await {
-                tracing::debug!(%error, "a catalogue was not prepared; the first turn makes it");
-            }
-        });
-    }
-
-    async fn build(
-        &self,
-        app: &App,
-        principal: &Principal,
-        key: (TenantId, UserId),
-        wanted: Wanted,
-    ) -> Result<Arc<UserCatalogue>> {
-        let built = self.kept.entry(key).and_try_compute_with(async |kept| match kept {
-            Some(kept) if kept.value().has(wanted) => Ok(Op::Nop),
-            Some(kept) if kept.value().has_skills(wanted) => {
-                learn(app, principal, kept.value(), wanted).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
-            }
-            _ => {
-                self.misses.fetch_add(1, Ordering::Relaxed);
-                let catalogue = load(app, principal, self.vectors_kept, wanted.library).await?;
-                learn(app, principal, &catalogue, wanted).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
-            }
-        });
-        match built.await? {
-            CompResult::Inserted(entry) | CompResult::ReplacedWith(entry) | CompResult::Unchanged(entry) => {
-                Ok(entry.into_value())
-            }
-            CompResult::Removed(_) | CompResult::StillNone(_) => Err(Error::internal("a catalogue is never removed")),
-        }
-    }
-}
-
-async fn load(app: &App, principal: &Principal, vectors_kept: usize, library: u64) -> Result<UserCatalogue> {
-    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let mut rows = skills::list_catalogue(&app.db, principal, model).await?;
-    let lacks = model.is_some() && rows.skills.iter().any(|skill| skill.is_starter && skill.embedding.is_none());
-    let awaits_library = lacks.then_some(library);
-    let keeps_vectors = rows.skills.len() <= vectors_kept;
-    if !keeps_vectors {
-        rows.skills.iter_mut().for_each(|skill| skill.embedding = None);
-    }
-    compute(move || Ok(UserCatalogue { awaits_library, ..UserCatalogue::of(rows, keeps_vectors) })).await
-}
-
-/// The catalogue with what its skills learned by now, in memory wherever the vectors of the skills are: they are few.
-async fn learn(app: &App, principal: &Principal, catalogue: &UserCatalogue, wanted: Wanted) -> Result<UserCatalogue> {
-    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let learned = match (wanted.examples, model) {
-        // Who never learned anything is not asked about.
-        (Some(revision), Some(model)) if revision > 0 => Some(examples::list_vectors(&app.db, principal, model).await?),
-        (Some(_), _) => Some(LearnedVectors::default()),
-        (None, _) => None,
-    };
-    Ok(catalogue.with_examples(learned))
-}
-
-/// The user's catalogue as of now.
-pub(crate) async fn catalogue_now(app: &App, principal: &Principal) -> Result<Arc<UserCatalogue>> {
-    let revisions = skills::find_revisions(&app.db, principal).await?;
-    app.catalogues.get(app, principal, revisions).await
-}
-
 #[cfg(test)]
 mod tests {
     use knowhow_domain::new_id;
-    use knowhow_store::skills::CatalogueRow;
+    use knowhow_domain::recall::{Query, search};
 
     use super::*;
 
@@ -301,26 +265,83 @@ mod tests {
         CatalogueRow {
             id: new_id(),
             name: name.to_owned(),
-            summary: None,
             description: format!("Does {name}"),
-            triggers: Vec::new(),
-            see_also: Vec::new(),
-            reserved: false,
             importance: 0.7,
-            body: "Do it.".to_owned(),
+            body: Some("Do it.".to_owned()),
             embedding: Some(vec![1.0, 0.0]),
-            is_starter: false,
+            ..CatalogueRow::default()
         }
+    }
+
+    fn stamp(row: &CatalogueRow) -> Stamp {
+        Stamp { id: row.id, text: 1, vector: Some(1), bytes: 9, is_starter: false }
+    }
+
+    /// What was read where these skills are there, and `read` of them were read.
+    fn changes(revision: i64, stamps: &[Stamp], read: &[&CatalogueRow]) -> Changes {
+        Changes {
+            revision,
+            stamps: stamps.to_vec(),
+            read: read.iter().map(|row| (row.id, (*row).clone())).collect(),
+            keeps_vectors: true,
+            awaits_library: None,
+        }
+    }
+
+    fn names(catalogue: &UserCatalogue) -> Vec<&str> {
+        catalogue.skills.iter().map(|skill| &*skill.name).collect()
+    }
+
+    #[test]
+    fn only_what_changed_is_read_anew() {
+        let rows = [row("zebra"), row("apple"), row("melon")];
+        let mut stamps = rows.each_ref().map(stamp);
+        let first = UserCatalogue::default().update(&changes(1, &stamps, &rows.each_ref()));
+        assert_eq!((names(&first), first.has_bodies), (vec!["apple", "melon", "zebra"], true));
+
+        // One is renamed, one is gone, one has another vector.
+        let renamed =
+            CatalogueRow { name: "zoo".to_owned(), description: "Visits the zoo".to_owned(), ..rows[1].clone() };
+        stamps[1].text = 2;
+        stamps[0].vector = Some(2);
+        let turned = CatalogueRow { embedding: Some(vec![0.0, 1.0]), body: None, ..rows[0].clone() };
+        let second = first.update(&changes(2, &stamps[..2], &[&renamed, &turned]));
+        assert_eq!((names(&second), second.has_bodies), (vec!["zebra", "zoo"], true));
+        assert_eq!(second.index.cosines(&[0.0, 1.0]), [Some(1.0), Some(0.0)]);
+        let found = |message| {
+            let hits = search(&second.index, &Query { message, limit: 1, ..Query::default() }).hits;
+            hits.first().map(|hit| &*second.skills[hit.skill].name)
+        };
+        assert_eq!((found("visits"), found("zebra"), found("melon")), (Some("zoo"), Some("zebra"), None));
+
+        // One that changed and could not be read went meanwhile.
+        stamps[0].text = 3;
+        assert_eq!(names(&second.update(&changes(3, &stamps[..2], &[]))), ["zoo"]);
+    }
+
+    #[test]
+    fn bodies_come_later() {
+        let whole = CatalogueRow { body: Some("It speaks of quetzals.".to_owned()), ..row("birds") };
+        let (stamps, bare) = ([stamp(&whole)], CatalogueRow { body: None, ..whole.clone() });
+        let first = UserCatalogue::default().update(&changes(1, &stamps, &[&bare]));
+        let found = |catalogue: &UserCatalogue| {
+            search(&catalogue.index, &Query { message: "quetzals", limit: 1, ..Query::default() }).hits.len()
+        };
+        assert_eq!((first.has_bodies, found(&first)), (false, 0));
+        let second = first.update(&changes(1, &stamps, &[&CatalogueRow { embedding: None, ..whole }]));
+        assert_eq!((second.has_bodies, found(&second)), (true, 1));
+        // The vector was there, and stays.
+        assert_eq!(second.index.cosines(&[1.0, 0.0]), [Some(1.0)]);
     }
 
     #[test]
     fn what_was_learned_stands_at_the_place_of_its_skill() {
-        let skills = vec![row("a"), row("b"), row("c")];
+        let skills = [row("a"), row("b"), row("c")];
         let vectors = [(&skills[2], 1.0), (&skills[0], 2.0), (&skills[2], 3.0)];
         let mut vectors: Vec<_> = vectors.into_iter().map(|(skill, x)| (skill.id, vec![x, 1.0])).collect();
         vectors.push((new_id(), vec![4.0, 1.0]));
         let learned = LearnedVectors { revision: 5, vectors };
-        let bare = UserCatalogue::of(CatalogueRows { revision: 3, skills }, true);
+        let bare = UserCatalogue::default().update(&changes(3, &skills.each_ref().map(stamp), &skills.each_ref()));
         let placed = place(&bare.skills, &learned);
         assert_eq!(placed, [(2, [1.0, 1.0].as_slice()), (0, &[2.0, 1.0]), (2, &[3.0, 1.0])]);
         let taught = bare.with_examples(Some(learned));
@@ -341,9 +362,9 @@ mod tests {
             (None, 3, None, true, true),
             (None, 3, Some(0), true, false),
         ] {
-            let (kept, wanted) = (of(examples_revision), Wanted { revision, examples, library: 0 });
+            let (kept, needed) = (of(examples_revision), Needed { revision, examples, library: 0 });
             assert_eq!(
-                (kept.has_skills(wanted), kept.has(wanted)),
+                (kept.has_skills(needed), kept.has(needed)),
                 (skills_are, all_is),
                 "{examples_revision:?} {examples:?}"
             );
@@ -354,7 +375,7 @@ mod tests {
     fn a_catalogue_whose_starters_lacked_vectors_is_fresh_until_they_are_made() {
         for (awaits_library, is_fresh) in [(None, true), (Some(1), true), (Some(0), false)] {
             let kept = UserCatalogue { revision: 3, awaits_library, ..UserCatalogue::default() };
-            assert_eq!(kept.has(Wanted { revision: 3, examples: None, library: 1 }), is_fresh, "{awaits_library:?}");
+            assert_eq!(kept.has(Needed { revision: 3, examples: None, library: 1 }), is_fresh, "{awaits_library:?}");
         }
     }
 }

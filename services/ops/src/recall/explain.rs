@@ -21,7 +21,8 @@ pub struct Explanation {
     pub min_score: f32,
     /// The best candidates, best first, whether they come or not.
     pub candidates: Vec<Candidate>,
-    /// What was not there in time: `embedding`, without which words alone decided.
+    /// What was not there in time: `embedding`, without which words alone decided; `bodies`, of a large library that was
+    /// not looked at for long, whose skills are found by their descriptions meanwhile.
     pub degraded: Vec<String>,
 }
 
@@ -80,9 +81,14 @@ impl Explanation {
             fit: ranking.fit,
             min_score,
             candidates: ranking.hits.iter().take(CANDIDATES).enumerate().filter_map(candidate).collect(),
-            degraded: is_late.then(|| "embedding".to_owned()).into_iter().collect(),
+            degraded: list_degraded(is_late, catalogue),
         }
     }
+}
+
+fn list_degraded(is_late: bool, catalogue: &UserCatalogue) -> Vec<String> {
+    let (embedding, bodies) = (is_late.then_some("embedding"), (!catalogue.has_bodies).then_some("bodies"));
+    embedding.into_iter().chain(bodies).map(str::to_owned).collect()
 }
 
 impl Parts {

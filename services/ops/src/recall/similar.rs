@@ -1,15 +1,13 @@
 //! Near-duplicates of a skill that is new.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use knowhow_domain::Result;
-use knowhow_domain::recall::{embedded_text, list_terms};
+use knowhow_domain::recall::{SkillText, embedded_text};
 use knowhow_store::Principal;
-use knowhow_store::skills::{self, Claims};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use super::embed;
+use super::{UserCatalogue, embed};
 use crate::skills::{Similar, Skill};
 use crate::{App, compute};
 
@@ -31,43 +29,44 @@ pub(crate) async fn find_similar(app: &App, principal: &Principal, skill: &Skill
     })
 }
 
-/// What skills claim is compared, not their bodies: the catalogue would have to be built anew for that.
+/// What skills claim is compared, not their bodies.
 async fn look_for(app: &App, principal: &Principal, skill: &Skill) -> Result<Vec<Similar>> {
     let text = embedded_text(&skill.name, &skill.description, &skill.triggers);
-    let (embedding, _) = embed(app, principal, &text, Some(Instant::now() + WAIT)).await?;
-    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let others = skills::list_claims(&app.db, principal, skill.id.0, model.zip(embedding.as_deref())).await?;
-    compute(move || Ok(closest(&text, others))).await
+    let embedding = embed(app, principal, &text, Some(Instant::now() + WAIT));
+    let catalogue = timeout(WAIT, app.catalogues.get_recent(app, principal));
+    let (embedding, catalogue) = tokio::join!(embedding, catalogue);
+    let (embedding, _) = embedding?;
+    // That of many skills, where there is none yet, is there for the next one.
+    let Ok(catalogue) = catalogue else { return Ok(Vec::new()) };
+    let catalogue = catalogue?;
+    let elsewhere = match &embedding {
+        Some(embedding) => catalogue.cosines(app, principal, embedding).await?,
+        None => None,
+    };
+    let skill = skill.clone();
+    compute(move || {
+        let here = || embedding.map(|embedding| catalogue.index.cosines(&embedding)).unwrap_or_default();
+        Ok(closest(&catalogue, &skill, &elsewhere.unwrap_or_else(here)))
+    })
+    .await
 }
 
-fn closest(text: &str, others: Vec<Claims>) -> Vec<Similar> {
-    let own = terms_of(text);
+fn closest(catalogue: &UserCatalogue, own: &Skill, cosines: &[Option<f32>]) -> Vec<Similar> {
+    let text =
+        SkillText { name: &own.name, description: &own.description, triggers: &own.triggers, ..SkillText::default() };
+    let words = catalogue.index.shared_words(&text);
+    let others = catalogue.skills.iter().enumerate().filter(|(_, skill)| skill.id != own.id.0);
     let mut similar: Vec<Similar> = others
-        .into_iter()
-        .filter_map(|other| {
-            let (similarity, floor) = match other.cosine {
+        .filter_map(|(place, skill)| {
+            let (similarity, floor) = match cosines.get(place).copied().flatten() {
                 Some(cosine) => (cosine, CLOSE_COSINE),
-                None => (shared(&own, &terms_of_claims(&other)), CLOSE_WORDS),
+                None => (words.get(place).copied().unwrap_or_default(), CLOSE_WORDS),
             };
             let similarity = (similarity.min(1.0) * 1000.0).round() / 1000.0;
-            (similarity >= floor).then_some(Similar { name: other.name, similarity })
+            (similarity >= floor).then(|| Similar { name: skill.name.to_string(), similarity })
         })
         .collect();
     similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then_with(|| a.name.cmp(&b.name)));
     similar.truncate(MOST);
     similar
-}
-
-fn terms_of(text: &str) -> HashSet<String> {
-    list_terms(text).into_iter().collect()
-}
-
-fn terms_of_claims(claims: &Claims) -> HashSet<String> {
-    terms_of(&embedded_text(&claims.name, &claims.description, &claims.triggers))
-}
-
-/// Jaccard's index: the share of all their words that two texts have in common.
-fn shared(one: &HashSet<String>, other: &HashSet<String>) -> f32 {
-    let common = one.intersection(other).count() as f32;
-    common / (one.len() as f32 + other.len() as f32 - common).max(1.0)
 }

@@ -171,7 +171,7 @@ struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     fn of(catalogue: &'a UserCatalogue, found: &'a Recalled, shown: &Shown, terms: &Terms) -> Self {
-        let skill = |place: usize| catalogue.skills.get(place);
+        let skill = |place: usize| catalogue.skills.get(place).map(AsRef::as_ref);
         let mut taken: HashSet<Uuid> = HashSet::new();
         let named: Vec<_> = found.named.iter().filter_map(|m| Some((skill(m.skill)?, m))).collect();
         taken.extend(named.iter().map(|(skill, _)| skill.id));

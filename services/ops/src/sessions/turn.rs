@@ -100,6 +100,7 @@ pub async fn take_turn(
         degraded.extend(is_late.then(|| "embedding".to_owned()));
         degraded.extend(catalogue.is_none().then(|| "catalogue".to_owned()));
         let catalogue = catalogue.unwrap_or_default();
+        degraded.extend((!catalogue.has_bodies).then(|| "bodies".to_owned()));
         let query = Query {
             message: &input.message,
             embedding: embedding.clone(),

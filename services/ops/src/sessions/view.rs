@@ -118,7 +118,8 @@ pub struct TurnAnswer {
     /// The block to put into the prompt as is; empty where nothing was found.
     pub text: String,
     /// What was not there in time: `embedding`, the message's vector, without which words alone decided; `catalogue`,
-    /// the user's skills, without which nothing was looked for.
+    /// the user's skills, without which nothing was looked for; `bodies`, of a large library that was not looked at for
+    /// long: for some seconds its skills are found by their names, descriptions, triggers and meaning alone.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     #[schema(required = false)]
     pub degraded: Vec<String>,

@@ -6,7 +6,7 @@ use knowhow_store::Principal;
 use knowhow_store::skills::{self, SkillKey};
 use uuid::Uuid;
 
-use crate::App;
+use crate::{App, compute};
 
 /// How far a name reaches that is not exactly a skill's.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,9 @@ pub(crate) struct Found<T> {
 pub(crate) fn missing() -> Error {
     Error::not_found("skill")
 }
+
+/// Most names that an answer offers.
+const CANDIDATES: usize = 20;
 
 /// Finds a skill by whatever the caller calls it. `fetch` is tried with the exact key and answers [`missing`] for a
 /// miss; only a miss costs more.
@@ -62,10 +65,15 @@ pub(crate) async fn find<T>(
         let item = fetch(SkillKey::Name(successor)).await?.ok_or_else(missing)?;
         return Ok(Found { item, moved_from: Some(wanted) });
     }
-    let mut fits: Vec<String> = misses.names.iter().filter(|n| ends_with_segment(n, &wanted)).cloned().collect();
+    let fits = misses.names.iter().filter(|name| ends_with_segment(name, &wanted));
+    let mut fits: Vec<String> = fits.take(CANDIDATES).cloned().collect();
     match fits.len() {
         _ if reach == Reach::Exact && !fits.is_empty() => Err(Error::NotFound { what: "skill", candidates: fits }),
-        0 => Err(Error::NotFound { what: "skill", candidates: name::closest(&wanted, &misses.names) }),
+        0 => {
+            // Of many names it takes longer than a thread that answers requests may be held.
+            let candidates = compute(move || Ok(name::closest(&wanted, &misses.names))).await?;
+            Err(Error::NotFound { what: "skill", candidates })
+        }
         1 => {
             let full = SkillKey::Name(fits.remove(0));
             fetch(full).await?.map_or_else(|| Err(missing()), found)

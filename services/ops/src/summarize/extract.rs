@@ -68,10 +68,12 @@ pub(super) fn title(messages: &Messages<'_>) -> String {
 pub(super) fn recent<'a>(messages: &Messages<'a>) -> Vec<(Speaker, &'a str)> {
     let mut room = LOOKED_AT;
     let looked_at = |&(speaker, text): &(Speaker, &'a str)| {
-        let end = text.floor_char_boundary(room);
+        let part = &text[..text.floor_char_boundary(room)];
+        // Half a word would be taken for a rare one.
+        let part = if part.len() == text.len() { part } else { part.rsplit_once(' ').map_or(part, |(whole, _)| whole) };
         (room > 0).then(|| {
             room = room.saturating_sub(text.len());
-            (speaker, &text[..end])
+            (speaker, part)
         })
     };
     let mut recent: Vec<_> = messages.iter().rev().map_while(looked_at).collect();

@@ -2,15 +2,51 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::text;
-use crate::door::{Durability, read, rows_as};
+use crate::door::{Durability, Params, read, rows_as};
 use crate::error::refuse_read;
 use crate::{Database, Principal};
 
+/// What stands for a state of a skill: as long as it is the same, so is what was read of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Whose.
+    pub id: Uuid,
+    /// Of its text and fields.
+    pub text: i64,
+    /// Of its vector by the model asked for, where there is one.
+    pub vector: Option<i64>,
+    /// Size of its SKILL.md in bytes; 0 for a text that all users share.
+    pub bytes: i32,
+    /// Whether its text, and so its vector, is that of all users.
+    pub is_starter: bool,
+}
+
+/// The stamps of all skills of a user at one revision.
+#[derive(Debug, Clone, Default)]
+pub struct Stamps {
+    /// The revision.
+    pub revision: i64,
+    /// In no order.
+    pub skills: Vec<Stamp>,
+}
+
+/// What is to be read of a skill.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Which.
+    pub id: Uuid,
+    /// Whether its body is wanted.
+    pub body: bool,
+    /// Whether its vector is wanted.
+    pub vector: bool,
+}
+
 /// A skill as recall reads it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct CatalogueRow {
     /// Its id.
     pub id: Uuid,
@@ -28,40 +64,52 @@ pub struct CatalogueRow {
     pub importance: f32,
     /// Whether its author wants it recalled by name alone.
     pub reserved: bool,
-    /// The markdown body.
-    pub body: String,
-    /// The vector of name, description and triggers by the model asked for, where there is one.
+    /// The markdown body; `None` where it was not wanted.
+    pub body: Option<String>,
+    /// The vector of name, description and triggers by the model asked for, where it was wanted and there is one.
     pub embedding: Option<Vec<f32>>,
-    /// Whether its text, and so its vector, is that of all users.
-    pub is_starter: bool,
-}
-
-/// All skills of a user at one revision.
-#[derive(Debug, Clone, Default)]
-pub struct CatalogueRows {
-    /// The revision.
-    pub revision: i64,
-    /// By name.
-    pub skills: Vec<CatalogueRow>,
 }
 
 const REVISIONS: &str = "-- skills.find_revisions
     select c.revision, c.examples_revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2";
 
-// The revision is read in the same statement, so it is that of the rows.
-const LIST_CATALOGUE: &str = "-- skills.list_catalogue
-    select c.revision, s.skill_id, s.name, coalesce(s.summary, s.made_summary), s.description, s.triggers, s.see_also, s.importance,
-           substr(s.document, s.content_at_byte + 1) as body,
-           coalesce(e.embedding, v.embedding)::vector::real[] as embedding,
-           coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation') = 'true',
-           s.starter_id is not null
+// The revision is read in the same statement, so it is that of the rows. Each update of a row gives it a new xmin, the
+// number of the transaction; a lent starter has no row, and is as its text is.
+const LIST_STAMPS: &str = "-- skills.list_stamps
+    select c.revision, s.skill_id, s.stamp, coalesce(e.xmin, v.xmin)::text::bigint, s.bytes, s.starter_id is not null
     from user_catalogs c
-    left join skill_states s on s.tenant_id = $1 and s.user_id = $2
+    left join (
+        select o.skill_id, o.xmin::text::bigint as stamp, coalesce(o.document_bytes, 0) as bytes, o.starter_id
+        from skills o
+        where o.tenant_id = $1 and o.user_id = $2
+        union all
+        select starter_skill_id(l.user_id, t.name), -t.starter_id, 0, t.starter_id
+        from user_catalogs l
+        join starter_releases b on b.release = l.starters_release
+        join starter_texts t on t.starter_id = b.starter_id
+        where l.tenant_id = $1 and l.user_id = $2 and l.starters_at is not null
+    ) s on true
     left join skill_embeddings e
         on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3
     left join starter_vectors v on v.starter_id = s.starter_id and v.model = $3
-    where c.tenant_id = $1 and c.user_id = $2
-    order by s.name";
+    where c.tenant_id = $1 and c.user_id = $2";
+
+// Bodies and vectors are read for those alone whose are wanted.
+const LIST_TEXTS: &str = "-- skills.list_texts
+    select s.skill_id, s.name, coalesce(s.summary, s.made_summary), s.description, s.triggers, s.see_also, s.importance,
+           coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation') = 'true',
+           case when w.body then coalesce(
+               (select substr(r.content, s.content_at_byte + 1) from skill_resources r
+                where r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest),
+               (select substr(t.document, s.content_at_byte + 1) from starter_texts t
+                where t.starter_id = s.starter_id)) end,
+           case when w.vector then coalesce(
+               (select e.embedding::vector::real[] from skill_embeddings e
+                where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $6),
+               (select v.embedding::vector::real[] from starter_vectors v
+                where v.starter_id = s.starter_id and v.model = $6)) end
+    from unnest($3::uuid[], $4::boolean[], $5::boolean[]) as w (skill_id, body, vector)
+    join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = w.skill_id";
 
 const READ_BODIES: &str = "-- skills.read_bodies
     select s.skill_id, s.version, substr(s.document, s.content_at_byte + 1),
@@ -85,54 +133,6 @@ const LIST_COSINES: &str = "-- skills.list_cosines
     where s.tenant_id = $1 and s.user_id = $2 and v.model = $3
       and vector_dims(v.embedding::vector) = cardinality($4::real[])";
 
-const LIST_CLAIMS: &str = "-- skills.list_claims
-    select s.name, s.description, s.triggers,
-           (1 - (coalesce(e.embedding, v.embedding) <=> $5::real[]::vector::halfvec))::real
-    from skill_states s
-    left join skill_embeddings e
-        on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $4
-        and vector_dims(e.embedding::vector) = cardinality($5::real[])
-    left join starter_vectors v
-        on v.starter_id = s.starter_id and v.model = $4 and vector_dims(v.embedding::vector) = cardinality($5::real[])
-    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id <> $3
-    order by s.name";
-
-/// What a skill says it is for.
-#[derive(Debug, Clone)]
-pub struct Claims {
-    /// Full name.
-    pub name: String,
-    /// What it does and when.
-    pub description: String,
-    /// Phrases that call for it.
-    pub triggers: Vec<String>,
-    /// How near its vector is to the one asked with, where both are.
-    pub cosine: Option<f32>,
-}
-
-/// What all skills but one say they are for, and how near each is to a vector by `model`.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_claims(
-    db: &Database,
-    principal: &Principal,
-    but: Uuid,
-    embedding: Option<(&str, &[f32])>,
-) -> Result<Vec<Claims>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let (model, embedding) = embedding.unzip();
-    let rows = read(db, principal, Durability::Full, LIST_CLAIMS, &[&tenant, &user, &but, &model, &embedding]).await?;
-    rows_as(&rows, |row| {
-        Ok(Claims {
-            name: row.try_get(0)?,
-            description: row.try_get(1)?,
-            triggers: row.try_get(2)?,
-            cosine: row.try_get(3)?,
-        })
-    })
-}
-
 /// How far a user's catalogue has come: what is kept from that very moment is fresh.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Revisions {
@@ -153,37 +153,65 @@ pub async fn find_revisions(db: &Database, principal: &Principal) -> Result<Revi
     Ok(found.into_iter().next().unwrap_or_default())
 }
 
-/// All skills for recall, with their vectors by `model`.
+/// The stamps of all skills, those of their vectors by `model`.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_catalogue(db: &Database, principal: &Principal, model: Option<&str>) -> Result<CatalogueRows> {
+pub async fn list_stamps(db: &Database, principal: &Principal, model: Option<&str>) -> Result<Stamps> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_CATALOGUE, &[&tenant, &user, &model]).await?;
-    let mut found = CatalogueRows { revision: 0, skills: Vec::with_capacity(rows.len()) };
+    let rows = read(db, principal, Durability::Full, LIST_STAMPS, &[&tenant, &user, &model]).await?;
+    let mut found = Stamps { revision: 0, skills: Vec::with_capacity(rows.len()) };
     for row in &rows {
         found.revision = row.try_get(0).map_err(refuse_read)?;
         // A user without skills has one row, of nothing but the revision.
         let Some(id) = row.try_get::<_, Option<Uuid>>(1).map_err(refuse_read)? else { continue };
-        let body = text(row.try_get(8).map_err(refuse_read)?)?;
-        let read = || -> Result<CatalogueRow, tokio_postgres::Error> {
-            Ok(CatalogueRow {
+        let stamp = || -> Result<Stamp, tokio_postgres::Error> {
+            Ok(Stamp {
                 id,
-                name: row.try_get(2)?,
-                summary: row.try_get(3)?,
-                description: row.try_get(4)?,
-                triggers: row.try_get(5)?,
-                see_also: row.try_get(6)?,
-                importance: row.try_get(7)?,
-                reserved: row.try_get::<_, Option<bool>>(10)?.unwrap_or_default(),
-                body,
-                embedding: row.try_get(9)?,
-                is_starter: row.try_get(11)?,
+                text: row.try_get(2)?,
+                vector: row.try_get(3)?,
+                bytes: row.try_get(4)?,
+                is_starter: row.try_get(5)?,
             })
         };
-        found.skills.push(read().map_err(refuse_read)?);
+        found.skills.push(stamp().map_err(refuse_read)?);
     }
     Ok(found)
+}
+
+/// What recall reads of some skills, in no order; what is gone is left out. Vectors are those by `model`.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_texts(
+    db: &Database,
+    principal: &Principal,
+    wanted: &[Wanted],
+    model: Option<&str>,
+) -> Result<Vec<CatalogueRow>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let ids: Vec<Uuid> = wanted.iter().map(|skill| skill.id).collect();
+    let (bodies, vectors): (Vec<bool>, Vec<bool>) = wanted.iter().map(|skill| (skill.body, skill.vector)).unzip();
+    let params: Params<'_> = &[&tenant, &user, &ids, &bodies, &vectors, &model];
+    let rows = read(db, principal, Durability::Full, LIST_TEXTS, params).await?;
+    let read = |row: &Row| -> Result<(CatalogueRow, Option<Vec<u8>>), tokio_postgres::Error> {
+        let found = CatalogueRow {
+            id: row.try_get(0)?,
+            name: row.try_get(1)?,
+            summary: row.try_get(2)?,
+            description: row.try_get(3)?,
+            triggers: row.try_get(4)?,
+            see_also: row.try_get(5)?,
+            importance: row.try_get(6)?,
+            reserved: row.try_get::<_, Option<bool>>(7)?.unwrap_or_default(),
+            body: None,
+            embedding: row.try_get(9)?,
+        };
+        Ok((found, row.try_get(8)?))
+    };
+    let with_text =
+        |(row, body): (CatalogueRow, Option<Vec<u8>>)| Ok(CatalogueRow { body: body.map(text).transpose()?, ..row });
+    rows_as(&rows, read)?.into_iter().map(with_text).collect()
 }
 
 /// A skill's body as a turn brings it.

@@ -11,8 +11,8 @@ mod write;
 
 pub use archive::{ArchiveEntry, Archived, archive, destroy, find_archive_owner, list_archive, restore};
 pub use catalogue::{
-    Body, CatalogueRow, CatalogueRows, Claims, Revisions, find_revisions, list_catalogue, list_claims, list_cosines,
-    list_last_uses, read_bodies,
+    Body, CatalogueRow, Revisions, Stamp, Stamps, Wanted, find_revisions, list_cosines, list_last_uses, list_stamps,
+    list_texts, read_bodies,
 };
 pub use compare::{Compared, compare};
 pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};

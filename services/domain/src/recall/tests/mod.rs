@@ -3,6 +3,7 @@
 mod naming;
 mod properties;
 mod ranking;
+mod updates;
 
 use super::{search as search_query, *};
 

@@ -3,6 +3,19 @@
 use super::*;
 
 #[test]
+fn skills_that_say_the_same_share_their_words() {
+    let skills = [("mail", "Send email to a person"), ("post", "Post a letter to a person"), ("zoo", "Feed animals")];
+    let catalogue = catalogue_of(&skills);
+    let share = |name, description| catalogue.shared_words(&SkillText { name, description, ..SkillText::default() });
+    assert_eq!(share("mail", "Send an email to persons. Not for letters.")[0], 1.0);
+    let shares = share("mail", "Send email to animals");
+    assert!(
+        shares[0] > 0.5 && shares[0] < 1.0 && (0.0..shares[0]).contains(&shares[1]) && shares[2] > 0.0,
+        "{shares:?}"
+    );
+}
+
+#[test]
 fn the_best_fitting_skill_comes_first() {
     assert_eq!(first(&MCP, "send email attachment").as_deref(), Some("mcp/email"));
     assert_eq!(first(&MCP, "mcp server").as_deref(), Some("mcp/guide"));

@@ -1,0 +1,251 @@
+//! The catalogues of users, kept in this process for as long as the user's revision is the same.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use knowhow_domain::{Error, Result, TenantId, UserId};
+use knowhow_store::Principal;
+use knowhow_store::examples::{self, LearnedVectors};
+use knowhow_store::skills::{self, Revisions};
+use moka::future::Cache;
+use moka::ops::compute::{CompResult, Op};
+use serde::Serialize;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use utoipa::ToSchema;
+
+use super::UserCatalogue;
+use super::refresh::refresh;
+use crate::App;
+use crate::memories::MemoryWords;
+
+/// What is not asked for that long is let go.
+const IDLE: Duration = Duration::from_secs(3600);
+/// Pause before bodies that could not be read are tried again, and how often.
+const PAUSE: Duration = Duration::from_secs(5);
+const TRIES: usize = 5;
+/// From so many skills on it takes more than a moment to find what changed.
+const MANY: usize = 500;
+/// What part of the bytes the words of memories may take besides.
+const MEMORIES: u64 = 4;
+/// How many count bodies at once: each takes a processor.
+const COUNTING: usize = 2;
+
+/// What a kept catalogue must hold.
+#[derive(Clone, Copy)]
+pub(super) struct Needed {
+    pub(super) revision: i64,
+    /// `None` where examples are to be of no effect.
+    pub(super) examples: Option<i64>,
+    /// The present state of the library of starters.
+    pub(super) library: u64,
+}
+
+impl Needed {
+    fn of(app: &App, principal: &Principal, revisions: Revisions) -> Self {
+        let counts = principal.settings().learns() && app.models.embedder.is_some();
+        let examples = counts.then_some(revisions.examples);
+        Self { revision: revisions.skills, examples, library: app.library.vectors() }
+    }
+}
+
+/// How often a catalogue was there since the start, and what is kept now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct CacheCounts {
+    /// Found, and fresh.
+    pub hits: u64,
+    /// Read and built anew; what use has taught is read by itself, and not counted. Who waits while another request does that is counted in neither.
+    pub misses: u64,
+    /// Users whose catalogue is kept.
+    pub users: u64,
+    /// What these take, about; `KNOWHOW_CATALOGUE_CACHE_MB` is the most.
+    pub bytes: u64,
+}
+
+/// The catalogues of the users of this process, within a weight.
+pub struct Catalogues {
+    kept: Cache<(TenantId, UserId), Arc<UserCatalogue>>,
+    vectors_kept: usize,
+    /// The words of memories.
+    pub(crate) memories: MemoryWords,
+    /// Who counts many bodies.
+    counting: Semaphore,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl Catalogues {
+    /// An empty cache of at most so many bytes. Of catalogues with more than `vectors_kept` skills the vectors stay in the
+    /// database, and cosines come from there; the ranking is the same.
+    pub fn new(bytes: u64, vectors_kept: usize) -> Self {
+        let kept = Cache::builder()
+            .weigher(|_, catalogue: &Arc<UserCatalogue>| catalogue.weight())
+            .max_capacity(bytes)
+            .time_to_idle(IDLE)
+            .build();
+        let counting = Semaphore::new(COUNTING);
+        Self {
+            kept,
+            vectors_kept,
+            memories: MemoryWords::new(bytes / MEMORIES),
+            counting,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        }
+    }
+
+    /// How well it does.
+    pub async fn counts(&self) -> CacheCounts {
+        // What was put in or let go a moment ago is not in its sums before.
+        self.kept.run_pending_tasks().await;
+        CacheCounts {
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+            users: self.kept.entry_count(),
+            bytes: self.kept.weighted_size(),
+        }
+    }
+
+    /// The catalogue at these revisions or later ones. However many ask at once, one builds it.
+    pub(crate) async fn get(
+        &self,
+        app: &App,
+        principal: &Principal,
+        revisions: Revisions,
+    ) -> Result<Arc<UserCatalogue>> {
+        let key = (principal.tenant(), principal.user()?);
+        let needed = Needed::of(app, principal, revisions);
+        if let Some(kept) = self.kept.get(&key).await.filter(|kept| kept.has(needed)) {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+            return Ok(kept);
+        }
+        // A task of its own, so that whoever cannot wait leaves it to the next one.
+        let (app, principal) = (app.clone(), principal.clone());
+        tokio::spawn(async move { app.catalogues.build(&app, &principal, key, needed).await })
+            .await
+            .map_err(Error::internal)?
+    }
+
+    /// A catalogue of the caller that need not have the last changes: of many skills the one that is kept is taken, and is
+    /// brought up to date beside.
+    pub(crate) async fn get_recent(&self, app: &App, principal: &Principal) -> Result<Arc<UserCatalogue>> {
+        let kept = self.kept.get(&(principal.tenant(), principal.user()?)).await;
+        let Some(kept) = kept.filter(|kept| kept.skills.len() > MANY) else {
+            return catalogue_now(app, principal).await;
+        };
+        self.bring_up_to_date(app, principal);
+        Ok(kept)
+    }
+
+    /// Has the caller's catalogue made, where there is none, beside whatever the caller does: that of many skills takes
+    /// longer than a turn waits.
+    pub(crate) fn prepare(&self, app: &App, principal: &Principal) {
+        let Ok(user) = principal.user() else { return };
+        if self.kept.contains_key(&(principal.tenant(), user)) {
+            return;
+        }
+        self.bring_up_to_date(app, principal);
+    }
+
+    fn bring_up_to_date(&self, app: &App, principal: &Principal) {
+        let (app, principal) = (app.clone(), principal.clone());
+        tokio::spawn(async move {
+            if let Err(error) = catalogue_now(&app, &principal).await {
+                tracing::debug!(%error, "a catalogue was not prepared; who needs it makes it");
+            }
+        });
+    }
+
+    /// Waits until it may count many bodies.
+    pub(crate) async fn take_turn(&self) -> Result<SemaphorePermit<'_>> {
+        self.counting.acquire().await.map_err(Error::internal)
+    }
+
+    /// Adds some of the bodies that a catalogue lacks; `false` where it has them all, or is not there any more.
+    async fn add_some_bodies(&self, app: &App, principal: &Principal, key: (TenantId, UserId)) -> Result<bool> {
+        let built = self.kept.entry(key).and_try_compute_with(async |kept| {
+            let Some(before) = kept.filter(|kept| !kept.value().has_bodies) else { return Ok(Op::Nop) };
+            let before = before.into_value();
+            let catalogue = refresh(app, principal, &before, (self.vectors_kept, app.library.vectors())).await?;
+            let catalogue = learn(app, principal, &catalogue, before.examples_revision).await?;
+            Ok::<_, Error>(Op::Put(Arc::new(catalogue)))
+        });
+        Ok(match built.await? {
+            CompResult::ReplacedWith(entry) => !entry.value().has_bodies,
+            _ => false,
+        })
+    }
+
+    async fn build(
+        &self,
+        app: &App,
+        principal: &Principal,
+        key: (TenantId, UserId),
+        needed: Needed,
+    ) -> Result<Arc<UserCatalogue>> {
+        let built = self.kept.entry(key).and_try_compute_with(async |kept| match kept {
+            Some(kept) if kept.value().has(needed) => Ok(Op::Nop),
+            Some(kept) if kept.value().has_skills(needed) => {
+                learn(app, principal, kept.value(), needed.examples).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
+            }
+            _ => {
+                self.misses.fetch_add(1, Ordering::Relaxed);
+                let before = kept.map(|kept| kept.value().clone()).unwrap_or_default();
+                let catalogue = refresh(app, principal, &before, (self.vectors_kept, needed.library)).await?;
+                if before.has_bodies && !catalogue.has_bodies {
+                    tokio::spawn(add_bodies(app.clone(), principal.clone(), key));
+                }
+                learn(app, principal, &catalogue, needed.examples).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
+            }
+        });
+        match built.await? {
+            CompResult::Inserted(entry) | CompResult::ReplacedWith(entry) | CompResult::Unchanged(entry) => {
+                Ok(entry.into_value())
+            }
+            CompResult::Removed(_) | CompResult::StillNone(_) => Err(Error::internal("a catalogue is never removed")),
+        }
+    }
+}
+
+/// Adds the bodies of a large library bit by bit, while its catalogue serves without them.
+async fn add_bodies(app: App, principal: Principal, key: (TenantId, UserId)) {
+    let mut failures = 0;
+    loop {
+        match app.catalogues.add_some_bodies(&app, &principal, key).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                tracing::warn!(%error, "the bodies of a large library were not read");
+                failures += 1;
+                if failures == TRIES {
+                    // Who asks next begins anew.
+                    return app.catalogues.kept.invalidate(&key).await;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// The catalogue with what its skills learned by now, in memory wherever the vectors of the skills are: they are few.
+async fn learn(
+    app: &App,
+    principal: &Principal,
+    catalogue: &UserCatalogue,
+    wanted: Option<i64>,
+) -> Result<UserCatalogue> {
+    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let learned = match (wanted, model) {
+        // Who never learned anything is not asked about.
+        (Some(revision), Some(model)) if revision > 0 => Some(examples::list_vectors(&app.db, principal, model).await?),
+        (Some(_), _) => Some(LearnedVectors::default()),
+        (None, _) => None,
+    };
+    Ok(catalogue.with_examples(learned))
+}
+
+/// The user's catalogue as of now.
+pub(crate) async fn catalogue_now(app: &App, principal: &Principal) -> Result<Arc<UserCatalogue>> {
+    let revisions = skills::find_revisions(&app.db, principal).await?;
+    app.catalogues.get(app, principal, revisions).await
+}

@@ -1,0 +1,75 @@
+//! Brings a catalogue up to date: reads what changed, and of a large library the bodies bit by bit.
+
+use std::collections::HashMap;
+
+use knowhow_domain::Result;
+use knowhow_store::Principal;
+use knowhow_store::skills::{self, Stamp, Wanted};
+
+use super::catalogue::{Changes, UserCatalogue};
+use crate::{App, compute};
+
+/// Bodies of at most so many bytes are read at once, some 100 ms of the processor. What a large library's skills are called
+/// and say they are for is there at once, the words of its bodies follow.
+const BODIES: i64 = 2 * 1024 * 1024;
+
+/// So much is counted at once, whoever else counts.
+const QUICK: usize = 256 * 1024;
+
+/// The catalogue as of now, from that of before. At most `vectors_kept` skills have their vectors in it; `library` is the
+/// state of the starters' vectors.
+///
+/// # Errors
+/// `Unavailable`.
+pub(super) async fn refresh(
+    app: &App,
+    principal: &Principal,
+    before: &UserCatalogue,
+    (vectors_kept, library): (usize, u64),
+) -> Result<UserCatalogue> {
+    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let stamps = skills::list_stamps(&app.db, principal, model).await?;
+    let keeps_vectors = stamps.skills.len() <= vectors_kept;
+    let lacks = model.is_some() && stamps.skills.iter().any(|skill| skill.is_starter && skill.vector.is_none());
+    let wanted = list_wanted(before, &stamps.skills, keeps_vectors);
+    let read = match wanted.as_slice() {
+        [] => HashMap::new(),
+        wanted => {
+            let rows = skills::list_texts(&app.db, principal, wanted, model).await?;
+            rows.into_iter().map(|row| (row.id, row)).collect()
+        }
+    };
+    let changes = Changes {
+        revision: stamps.revision,
+        stamps: stamps.skills,
+        read,
+        keeps_vectors,
+        awaits_library: lacks.then_some(library),
+    };
+    let before = before.clone();
+    // Who changed a skill or two does not wait for who counts a library's bodies.
+    let bytes: usize = changes.read.values().map(|row| row.body.as_ref().map_or(0, String::len)).sum();
+    let _turn = if bytes > QUICK { Some(app.catalogues.take_turn().await?) } else { None };
+    compute(move || Ok(before.update(&changes))).await
+}
+
+/// What is to be read: skills whose text or vector changed, with their bodies as far as these are bounded, and bodies that
+/// are missing yet.
+fn list_wanted(before: &UserCatalogue, stamps: &[Stamp], keeps_vectors: bool) -> Vec<Wanted> {
+    let known = before.known();
+    let mut room = BODIES;
+    let mut wanted = Vec::new();
+    for stamp in stamps {
+        let known = known.get(&stamp.id).map(|(_, skill)| skill);
+        let same_text = known.filter(|known| known.text_stamp == stamp.text);
+        let vector = keeps_vectors && !known.is_some_and(|known| before.has_vector(known, stamp));
+        let body = room > 0 && !same_text.is_some_and(|known| known.has_body);
+        if body {
+            room -= i64::from(stamp.bytes);
+        }
+        if body || vector || same_text.is_none() {
+            wanted.push(Wanted { id: stamp.id, body, vector });
+        }
+    }
+    wanted
+}
