@@ -6,7 +6,7 @@ use super::catalogue::Catalogue;
 use super::hash::{hash, short};
 use super::names::Mention;
 use super::ordinary::rarity;
-use super::search::{Ranking, TERMS};
+use super::search::{Ranking, TERMS, beginning};
 use super::tokens::{each_term, list_distinct_terms};
 
 /// A rank within this agrees.
@@ -60,7 +60,7 @@ struct Said<'a> {
 impl<'a> Said<'a> {
     fn read(catalogue: &'a Catalogue, message: &str) -> Self {
         let (mut terms, mut count) = (Vec::new(), 0);
-        each_term(message, |term, _| {
+        each_term(beginning(message), |term, _| {
             count += 1;
             let key = short(hash(term.as_bytes()));
             if terms.len() < TERMS && !terms.contains(&key) {

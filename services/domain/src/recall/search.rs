@@ -165,6 +165,14 @@ fn keep_best(scored: &mut Vec<(f32, usize)>, count: usize) {
 
 /// Distinct terms, and phrases, of a message that are searched for: the first ones of a long text say what it is about.
 pub(super) const TERMS: usize = 512;
+/// Bytes of a message that are searched for: names alone are looked for in the rest.
+const READ: usize = 16 * 1024;
+
+/// What is searched for of a message.
+pub(super) fn beginning(message: &str) -> &str {
+    &message[..message.floor_char_boundary(READ)]
+}
+
 /// Misspelt words that are looked at; each costs some hundred look-ups.
 const CORRECTIONS: usize = 8;
 
@@ -183,7 +191,7 @@ fn read_message(catalogue: &Catalogue, message: &str) -> Read {
     let Read { mut asked, mut phrases, mut said } = Read::default();
     let mut last = None;
     let mut corrections = CORRECTIONS;
-    each_term(message, |term, shape| {
+    each_term(beginning(message), |term, shape| {
         let mut key = short(hash(term.as_bytes()));
         if catalogue.count(key).next().is_none() && corrections > 0 && spelling::is_correctable(term) {
             corrections -= 1;

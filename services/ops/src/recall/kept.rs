@@ -1,7 +1,8 @@
 //! The catalogues of users, kept in this process for as long as the user's revision is the same.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use knowhow_domain::{Error, Result, TenantId, UserId};
@@ -26,6 +27,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 const TRIES: usize = 5;
 /// From so many skills on it takes more than a moment to find what changed.
 const MANY: usize = 500;
+/// Who saves one skill after another has all of them taken in at once.
+const SOON: Duration = Duration::from_secs(1);
 /// What part of the bytes the words of memories may take besides.
 const MEMORIES: u64 = 4;
 /// How many count bodies at once: each takes a processor.
@@ -68,6 +71,8 @@ pub struct Catalogues {
     vectors_kept: usize,
     /// The words of memories.
     pub(crate) memories: MemoryWords,
+    /// Whose catalogue is to be brought up to date soon.
+    awaited: Mutex<HashSet<(TenantId, UserId)>>,
     /// Who counts many bodies.
     counting: Semaphore,
     hits: AtomicU64,
@@ -89,6 +94,7 @@ impl Catalogues {
             vectors_kept,
             memories: MemoryWords::new(bytes / MEMORIES),
             counting,
+            awaited: Mutex::default(),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         }
@@ -126,15 +132,33 @@ impl Catalogues {
             .map_err(Error::internal)?
     }
 
-    /// A catalogue of the caller that need not have the last changes: of many skills the one that is kept is taken, and is
-    /// brought up to date beside.
+    /// A catalogue of the caller that need not have the changes of the last second or so: of many skills the one that is
+    /// kept is taken.
     pub(crate) async fn get_recent(&self, app: &App, principal: &Principal) -> Result<Arc<UserCatalogue>> {
         let kept = self.kept.get(&(principal.tenant(), principal.user()?)).await;
         let Some(kept) = kept.filter(|kept| kept.skills.len() > MANY) else {
             return catalogue_now(app, principal).await;
         };
-        self.bring_up_to_date(app, principal);
+        self.bring_up_to_date_soon(app, principal)?;
         Ok(kept)
+    }
+
+    /// Once for all that the caller changes within a second.
+    fn bring_up_to_date_soon(&self, app: &App, principal: &Principal) -> Result<()> {
+        let key = (principal.tenant(), principal.user()?);
+        if self.lock_awaited().insert(key) {
+            let (app, principal) = (app.clone(), principal.clone());
+            tokio::spawn(async move {
+                tokio::time::sleep(SOON).await;
+                app.catalogues.lock_awaited().remove(&key);
+                app.catalogues.bring_up_to_date(&app, &principal);
+            });
+        }
+        Ok(())
+    }
+
+    fn lock_awaited(&self) -> MutexGuard<'_, HashSet<(TenantId, UserId)>> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has the caller's catalogue made, where there is none, beside whatever the caller does: that of many skills takes

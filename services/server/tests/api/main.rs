@@ -35,6 +35,7 @@ mod imports;
 mod jobs;
 mod jwks;
 mod keys;
+mod large;
 mod learned;
 mod list;
 mod load;
