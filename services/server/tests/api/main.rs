@@ -65,4 +65,5 @@ mod tokens;
 mod turns;
 mod used;
 mod versions;
+mod waiting;
 mod worker;
