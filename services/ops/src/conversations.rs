@@ -14,7 +14,7 @@ use crate::memories::Question;
 use crate::page::{self, Page, rows_for};
 pub use crate::summarize::ConversationSummary;
 use crate::summarize::{MESSAGE_CHARS, Speaker, summarize_conversation};
-use crate::{App, compute};
+use crate::{App, Priority, compute};
 
 /// Messages of a conversation that its summary is made from: the last ones.
 const SUMMARIZED: i64 = 400;
@@ -127,13 +127,13 @@ pub(crate) async fn previous_summary(
 ///
 /// # Errors
 /// `Unavailable` where the model or the database is out of reach: try again later.
-pub async fn summarize_session(app: &App, principal: &Principal, session: Uuid) -> Result<()> {
+pub async fn summarize_session(app: &App, principal: &Principal, session: Uuid, priority: Priority) -> Result<()> {
     let found = sessions::find(&app.db, principal, SessionKey::Id(session)).await?;
     if found.is_none_or(|found| found.session.ended_at.is_none()) {
         return Ok(());
     }
     let Some(said) = Said::read(app, principal, session).await? else { return Ok(()) };
-    match summarize_conversation(&app.models, &said.messages()).await {
+    match summarize_conversation(&app.models, &said.messages(), priority).await {
         Ok(summary) => keep(app, principal, session, &summary).await,
         Err(error) => {
             // Better than none, should the model stay away.

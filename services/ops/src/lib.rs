@@ -3,6 +3,7 @@
 pub mod admin;
 mod app;
 pub mod archive;
+mod asker;
 mod call;
 pub mod chat;
 pub mod conversations;
@@ -29,6 +30,7 @@ pub mod summarize;
 pub use app::{App, readiness};
 
 use app::compute;
+pub use asker::Asker;
 pub use call::Call;
 pub use knowhow_store::Principal;
 pub use library::Library;

@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 
 use crate::embed::embedded_text;
 use crate::starters::{STARTERS, Starter};
-use crate::{App, Priority};
+use crate::{App, Asker, Priority};
 
 /// Identifies this binary's set of starters.
 pub(crate) static RELEASE: LazyLock<[u8; 32]> = LazyLock::new(|| {
@@ -95,7 +95,7 @@ async fn embed(app: &App) -> Result<()> {
     }
     let texts: Vec<String> = missing.iter().map(|t| embedded_text(&t.name, &t.description, &t.triggers)).collect();
     let digests = texts.iter().map(|text| manifest::digest(text.as_bytes())).collect::<Vec<_>>();
-    let vectors = embedder.embed(texts, Priority::Change, None).await.map_err(Error::from)?;
+    let vectors = embedder.embed(texts, Asker::HOUSE, Priority::Change, None).await.map_err(Error::from)?;
     let made = missing.iter().zip(digests).zip(vectors);
     let made: Vec<_> = made.map(|((text, digest), vector)| (text.starter, digest, vector)).collect();
     starters::put_vectors(&app.db, embedder.model(), &made).await

@@ -9,10 +9,10 @@ use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-use crate::Priority;
 use crate::chat::{ChatError, ChatModel};
 use crate::embed::{Cache, EmbedError, Embedder, HttpEmbedder, LocalEmbedder, LocalSettings};
 use crate::remote::RemoteSettings;
+use crate::{Asker, Priority};
 
 /// Texts that may wait for the model in this process, of each priority.
 const QUEUE: usize = 512;
@@ -122,22 +122,22 @@ impl Models {
     /// Where there is none; the caller goes on by words.
     pub async fn embed_message(
         &self,
-        user: UserId,
+        asker: Asker,
         text: &str,
         deadline: Option<Instant>,
     ) -> Result<Arc<[f32]>, EmbedError> {
         let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
-        self.messages.embed(embedder, (user, text), Priority::Turn, deadline).await
+        self.messages.embed(embedder, (asker, text), Priority::Turn, deadline).await
     }
 
     /// The vector of what a user has just changed; remembered likewise.
     ///
     /// # Errors
     /// Where there is none within a time in which a job has made it.
-    pub(crate) async fn embed_changed(&self, user: UserId, text: &str) -> Result<Arc<[f32]>, EmbedError> {
+    pub(crate) async fn embed_changed(&self, asker: Asker, text: &str) -> Result<Arc<[f32]>, EmbedError> {
         let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
         let deadline = Some(Instant::now() + CHANGED_WITHIN);
-        self.messages.embed(embedder, (user, text), Priority::Change, deadline).await
+        self.messages.embed(embedder, (asker, text), Priority::Change, deadline).await
     }
 
     /// The vector of a message that was embedded a while ago, and the model that made it.

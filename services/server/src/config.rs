@@ -118,7 +118,7 @@ impl Default for Config {
             write_connections: 8,
             read_connections: 4,
             acquire_timeout_ms: 3000,
-            statement_timeout_ms: 5000,
+            statement_timeout_ms: 4500,
             body_timeout_ms: 30_000,
             shutdown_timeout_s: 8,
             with_worker: false,

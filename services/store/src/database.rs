@@ -8,10 +8,18 @@ use knowhow_domain::{Error, Result};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::held::{Patience, within};
 use crate::tls;
 
 /// For each worker thread; what they look up is remembered for a second.
 const LOOKUP_CONNECTIONS: u32 = 2;
+
+/// For how long the other end of a socket may leave what was sent to it unconfirmed.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// How long a connection has to answer when a request gives it back. A request that was dropped, or that waited in vain,
+/// may leave one that never will; it is closed then.
+const ROLLED_BACK_WITHIN: Duration = Duration::from_secs(1);
 
 /// Where Postgres is and how many connections each worker thread may hold.
 #[derive(Debug, Clone)]
@@ -24,8 +32,14 @@ pub struct DatabaseConfig {
     pub read_connections: usize,
     /// How long a request may wait for a connection before it is refused.
     pub acquire_timeout: Duration,
-    /// Upper bound for one statement.
+    /// Upper bound for one statement; half a second later its connection is given up.
     pub statement_timeout: Duration,
+}
+
+impl DatabaseConfig {
+    pub(crate) fn patience(&self) -> Patience {
+        Patience { acquire: self.acquire_timeout, statement: self.statement_timeout }
+    }
 }
 
 /// The pools of one worker thread. Not a way to run a statement: that takes a [`crate::TenantTx`] or a read through
@@ -36,7 +50,7 @@ pub struct Database {
     /// For statements across tenants, so that callers are recognised however busy the writers are.
     pub(crate) lookups: sqlx::PgPool,
     pub(crate) reads: deadpool_postgres::Pool,
-    pub(crate) statement_timeout_ms: u128,
+    pub(crate) patience: Patience,
 }
 
 impl Database {
@@ -49,6 +63,12 @@ impl Database {
         let tls = tls::Settings::take_from(&config.url)?;
         let mut target: tokio_postgres::Config = tls.url.parse().map_err(unusable)?;
         target.application_name("knowhow").connect_timeout(config.acquire_timeout).ssl_mode(tls.mode);
+        // A connection whose other end is gone without a word is found out while it waits in the pool.
+        target
+            .tcp_user_timeout(SILENCE)
+            .keepalives_idle(SILENCE)
+            .keepalives_interval(SILENCE / 4)
+            .keepalives_retries(4);
         let manager = Manager::from_config(
             target,
             MakeRustlsConnect::new(tls.client()?),
@@ -65,7 +85,7 @@ impl Database {
             writes: pool(config, options.clone(), config.write_connections),
             lookups: pool(config, options, LOOKUP_CONNECTIONS),
             reads,
-            statement_timeout_ms: config.statement_timeout.as_millis(),
+            patience: config.patience(),
         })
     }
 
@@ -90,16 +110,16 @@ pub(crate) fn connect_options(config: &DatabaseConfig) -> Result<PgConnectOption
 
 /// A pool whose connections are opened when they are needed.
 pub(crate) fn pool(config: &DatabaseConfig, options: PgConnectOptions, connections: u32) -> sqlx::PgPool {
-    PgPoolOptions::new()
-        .max_connections(connections)
-        .acquire_timeout(config.acquire_timeout)
-        .test_before_acquire(false)
-        // A future dropped while `begin` is in flight would hand its open transaction to the next request.
-        .after_release(|conn, _| {
-            Box::pin(async move {
-                sqlx::Executor::execute(conn, "rollback").await?;
-                Ok(true)
-            })
+    let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(config.acquire_timeout);
+    rolling_back(pool).test_before_acquire(false).connect_lazy_with(options)
+}
+
+/// What was open when a connection was given back must not be handed to the next request.
+pub(crate) fn rolling_back(pool: PgPoolOptions) -> PgPoolOptions {
+    pool.after_release(|conn, _| {
+        Box::pin(async move {
+            within(ROLLED_BACK_WITHIN, sqlx::Executor::execute(conn, "rollback")).await?;
+            Ok(true)
         })
-        .connect_lazy_with(options)
+    })
 }

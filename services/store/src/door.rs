@@ -1,8 +1,11 @@
 //! The door for hot reads: BEGIN with the context, one prepared statement and COMMIT, pipelined in one round trip.
 
+use std::time::{Duration, Instant};
+
 use deadpool_postgres::Object;
-use futures_util::future::join3;
-use knowhow_domain::Result;
+use futures_util::future::{join, try_join};
+use knowhow_domain::{Error, Result};
+use tokio::time::timeout;
 use tokio_postgres::{Row, types::ToSql};
 
 use crate::error::{refuse_pool, refuse_read};
@@ -29,24 +32,49 @@ pub(crate) async fn read(
     sql: &'static str,
     params: Params<'_>,
 ) -> Result<Vec<Row>> {
-    let mut begin =
-        begin_statement(DatabaseRole::Tenant, principal.tenant(), principal.user()?, db.statement_timeout_ms);
+    let limits = db.patience.limits(Instant::now());
+    let mut begin = begin_statement(DatabaseRole::Tenant, principal.tenant(), principal.user()?, &limits);
     if durability == Durability::Counts {
         begin.push_str("; SET LOCAL synchronous_commit = off");
     }
-    let lease = Lease::take(db).await?;
+    let lease = within(db.patience.acquire, Lease::take(db)).await?;
+    // All of it is on the wire before the first answer. BEGIN waits for nothing, so it alone finds out a network that
+    // swallows answers.
     let client = lease.client();
-    let statement = client.prepare_cached(sql).await.map_err(refuse_read)?;
-    let (began, rows, committed) =
-        join3(client.batch_execute(&begin), client.query(&statement, params), client.batch_execute("COMMIT")).await;
-    // Where BEGIN fails the later messages still ran, without context: the policies refused them, so no row came.
-    if began.is_ok() && committed.is_ok() {
+    let began = async { client.batch_execute(&begin).await.map_err(refuse_read) };
+    let read = async { Ok(run(client, sql, params).await) };
+    let ((), Ran { rows, is_over }) =
+        try_join(within(db.patience.acquire, began), within(db.patience.answer(), read)).await?;
+    if is_over {
         lease.give_back();
     }
-    began.map_err(refuse_read)?;
-    let rows = rows.map_err(refuse_read)?;
-    committed.map_err(refuse_read)?;
-    Ok(rows)
+    rows.map_err(refuse_read)
+}
+
+/// What became of a statement, and whether its transaction is over.
+struct Ran {
+    rows: Result<Vec<Row>, tokio_postgres::Error>,
+    is_over: bool,
+}
+
+/// The statement and COMMIT. Where this connection has not prepared the statement yet, it does so behind BEGIN: the
+/// transaction's limits hold for that too, and a locked table keeps it waiting no longer than any other statement. Where
+/// BEGIN fails they run nevertheless, without context: the policies refuse them, so no row comes.
+async fn run(client: &Object, sql: &'static str, params: Params<'_>) -> Ran {
+    let statement = match client.prepare_cached(sql).await {
+        Ok(statement) => statement,
+        Err(error) => return Ran { rows: Err(error), is_over: false },
+    };
+    let (rows, committed) = join(client.query(&statement, params), client.batch_execute("COMMIT")).await;
+    let is_over = committed.is_ok();
+    Ran { rows: rows.and_then(|rows| committed.map(|()| rows)), is_over }
+}
+
+async fn within<T>(longest: Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
+    timeout(longest, work).await.unwrap_or_else(|_| {
+        tracing::warn!("the database has not answered a read in time");
+        Err(Error::Unavailable("the database is out of reach; try again in a moment".into()))
+    })
 }
 
 /// Reads every row alike.

@@ -2,7 +2,7 @@
 
 use knowhow_domain::{Error, Result};
 use sqlx::migrate::MigrateError;
-use sqlx::{Connection, Executor, PgConnection, Row};
+use sqlx::{Connection, Executor, PgConnection, PgExecutor, Row};
 
 use crate::error::refuse;
 use crate::login::{self, Login};
@@ -77,7 +77,7 @@ fn is_collision(error: &MigrateError) -> bool {
     })
 }
 
-pub(crate) async fn list_applied(conn: &mut PgConnection) -> Result<Vec<(i64, Vec<u8>)>> {
+pub(crate) async fn list_applied(conn: impl PgExecutor<'_>) -> Result<Vec<(i64, Vec<u8>)>> {
     let rows = conn
         .fetch_all(
             "-- migrate.list_applied\nselect version, checksum from _sqlx_migrations where success order by version",

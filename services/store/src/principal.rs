@@ -7,7 +7,7 @@ use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, Use
 use crate::Database;
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, api_key, peek, verify, verify_for};
 use crate::gate::{GateState, KnownKey, KnownTenant};
-use crate::queue::Claimed;
+use crate::queue::{Claimed, JobError};
 use crate::system::{self, Owner};
 
 /// A verified caller: one tenant, at most one user, and what the credential allows.
@@ -162,8 +162,8 @@ impl Gate {
     /// Verifies the bearer credential and finds or makes its user.
     ///
     /// # Errors
-    /// `Unauthenticated` for whatever does not verify, without telling what exists; `Unavailable` where the database
-    /// or the issuer's keys are out of reach; `Malformed` for an unusable `Knowhow-User`.
+    /// `Unauthenticated` for whatever does not verify, without telling what exists, so also where the issuer's keys are
+    /// out of reach; `Unavailable` where the database is; `Malformed` for an unusable `Knowhow-User`.
     pub async fn authenticate(&self, bearer: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
         self.authenticate_at(None, bearer, on_behalf_of).await
     }
@@ -226,9 +226,12 @@ impl Gate {
         let issuer = tenant.issuers.iter().find(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
         let claims = verify_for(token, issuer, resource, &self.state.jwks).await.map_err(|refusal| match refusal {
             // What is found before the signature is verified would tell that tenant and issuer exist.
-            TokenError::Algorithm | TokenError::UnknownKey | TokenError::WeakSecret | TokenError::Malformed => {
-                unknown()
-            }
+            // So would an answer that its keys are out of reach; the log tells whoever runs the service.
+            TokenError::Algorithm
+            | TokenError::UnknownKey
+            | TokenError::WeakSecret
+            | TokenError::Malformed
+            | TokenError::Unavailable => unknown(),
             after => after.into(),
         })?;
         let scopes = scopes_of(&claims);
@@ -313,11 +316,16 @@ impl Gate {
     /// or the job is one of the system.
     ///
     /// # Errors
-    /// `Unavailable`.
-    pub async fn by_claimed_job(&self, claimed: &Claimed) -> Result<Option<Principal>> {
+    /// `Refused` for a job that the database did not put into the queue for that user; else `Unavailable`.
+    pub async fn by_claimed_job(&self, claimed: &Claimed) -> Result<Option<Principal>, JobError> {
         let Some((tenant, user)) = claimed.owner() else { return Ok(None) };
-        let owner = system::find_owner(&self.db, tenant, user).await?;
-        Ok(owner.map(|Owner { tenant, external_id, starters_release }| Principal {
+        let found = system::find_owner(&self.db, (tenant, user), claimed.task(), claimed.payload()).await?;
+        let Some((owner, is_sealed)) = found else { return Ok(None) };
+        if !is_sealed {
+            return Err(JobError::Refused);
+        }
+        let Owner { tenant, external_id, starters_release } = owner;
+        Ok(Some(Principal {
             tenant: Arc::new(tenant),
             user: Some((user, external_id.into())),
             scopes: Scopes::of_user(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, Scope, TenantId, UserId, new_id};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::credential::{Algorithm, Issuer, IssuerKeys, Sealer};
@@ -163,18 +164,26 @@ pub(crate) struct Owner {
     pub(crate) starters_release: Option<Arc<[u8]>>,
 }
 
-/// Why: a claimed job says whose it is; until the row is found there is nobody to run as.
-pub(crate) async fn find_owner(db: &Database, tenant: TenantId, user: UserId) -> Result<Option<Owner>> {
+/// Why: a claimed job says whose it is; until the row is found there is nobody to run as. Also whether the job was put into
+/// the queue by the database, for them.
+pub(crate) async fn find_owner(
+    db: &Database,
+    (tenant, user): (TenantId, UserId),
+    task: &str,
+    payload: &Value,
+) -> Result<Option<(Owner, bool)>> {
     let mut tx = SystemTx::begin(db).await?;
     let row = sqlx::query!(
-        "-- system.find_owner
-        select t.slug, t.settings, u.external_id, c.starters_release
+        r#"-- system.find_owner
+        select t.slug, t.settings, u.external_id, c.starters_release, app.is_sealed($3, $4) as "is_sealed!"
         from users u
         join tenants t on t.tenant_id = u.tenant_id
         join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
-        where u.tenant_id = $1 and u.user_id = $2",
+        where u.tenant_id = $1 and u.user_id = $2"#,
         tenant.0,
-        user.0
+        user.0,
+        task,
+        payload
     )
     .fetch_optional(tx.conn())
     .await
@@ -182,11 +191,12 @@ pub(crate) async fn find_owner(db: &Database, tenant: TenantId, user: UserId) ->
     tx.commit().await?;
     row.map(|row| {
         let settings = tenants::read_settings(row.settings)?;
-        Ok(Owner {
+        let owner = Owner {
             tenant: KnownTenant { id: tenant, slug: row.slug, settings, issuers: Vec::new() },
             external_id: row.external_id,
             starters_release: row.starters_release.map(Arc::from),
-        })
+        };
+        Ok((owner, row.is_sealed))
     })
     .transpose()
 }

@@ -1,14 +1,15 @@
 //! The only way to a tenant's rows for a write: a transaction that carries its caller's context from its first byte.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use knowhow_domain::{Result, TenantId, UserId};
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Transaction};
+use sqlx::PgPool;
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use crate::error::refuse;
-use crate::{Database, Principal, reach, turns};
+use crate::held::{Bounded, Held};
+use crate::{Database, Principal, turns};
 
 /// Which role a transaction takes; the login role itself may do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,64 +37,18 @@ impl DatabaseRole {
 
 /// `BEGIN` and the whole context as one message. Only parsed UUIDs, constants and numbers are formatted in; all of it
 /// is `SET LOCAL`, so nothing survives in the pool and transaction-mode poolers are safe.
-pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId, timeout_ms: u128) -> String {
+pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId, limits: &str) -> String {
     format!(
-        "BEGIN; SET LOCAL ROLE {}; SET LOCAL app.tenant_id = '{}'; SET LOCAL app.user_id = '{}'; \
-         SET LOCAL statement_timeout = {timeout_ms}",
+        "BEGIN; SET LOCAL ROLE {}; SET LOCAL app.tenant_id = '{}'; SET LOCAL app.user_id = '{}'; {limits}",
         role.name(),
         tenant.0,
         user.0
     )
 }
 
-/// How long a transaction may wait for its connection before it is asked whether anybody listens at all.
-const FIRST_WAIT: Duration = Duration::from_millis(200);
-
-/// Begins on a connection that lives. Where connections are busy the wait is the pool's; where nobody listens, which the
-/// pool takes for a server that is about to start, it ends at once.
-pub(crate) async fn begin_on_live(pool: &PgPool, begin: &str) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    // Both go on beside each other: a connection that falls to the one must not wait for the other.
-    tokio::select! {
-        biased;
-        begun = begin_on_kept(pool, begin) => begun,
-        () = refused(pool) => Err(sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into())),
-    }
-}
-
-/// Ends once it is known that nobody listens, and else never.
-async fn refused(pool: &PgPool) {
-    tokio::time::sleep(FIRST_WAIT).await;
-    if !reach::is_refused(&pool.connect_options()).await {
-        std::future::pending::<()>().await;
-    }
-}
-
-/// The pool does not test the connections that it has kept, so after a restart of Postgres some are dead: each is found
-/// out, dropped, and costs another try. Nothing was asked of it yet, so nothing is done twice.
-async fn begin_on_kept(pool: &PgPool, begin: &str) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    let mut kept = pool.size();
-    loop {
-        #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
-        match pool.begin_with(AssertSqlSafe(begin.to_owned())).await {
-            Err(error) if kept > 0 && is_lost(&error) => kept -= 1,
-            begun => return begun,
-        }
-    }
-}
-
-/// A server that goes down says so on the connections it closes (PostgreSQL, appendix A: 57P01 to 57P05), which is read at
-/// the next statement; after a crash there is nothing to read.
-fn is_lost(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::Io(_) => true,
-        sqlx::Error::Database(said) => said.code().is_some_and(|code| code.starts_with("57P")),
-        _ => false,
-    }
-}
-
 /// An open transaction of one principal. Dropped without [`TenantTx::commit`], it rolls back.
 pub struct TenantTx {
-    tx: Transaction<'static, Postgres>,
+    tx: Held,
     tenant: TenantId,
     user: UserId,
     actor: String,
@@ -120,9 +75,10 @@ impl TenantTx {
     }
 
     async fn open(db: &Database, principal: &Principal, role: DatabaseRole, user: UserId) -> Result<Self> {
-        let turn = turns::take(principal.tenant(), user).await?;
-        let begin = begin_statement(role, principal.tenant(), user, db.statement_timeout_ms);
-        let tx = begin_on_live(&db.writes, &begin).await.map_err(refuse)?;
+        let (since, patience) = (Instant::now(), db.patience);
+        let turn = turns::take(principal.tenant(), user, patience.statement).await?;
+        let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since));
+        let tx = Held::begin(&db.writes, patience, begin).await.map_err(refuse)?;
         Ok(Self { tx, tenant: principal.tenant(), user, actor: principal.actor().to_owned(), _turn: turn })
     }
 
@@ -150,8 +106,8 @@ impl TenantTx {
         Ok(())
     }
 
-    pub(crate) fn conn(&mut self) -> &mut PgConnection {
-        &mut self.tx
+    pub(crate) fn conn(&mut self) -> Bounded<'_> {
+        self.tx.bounded()
     }
 
     pub(crate) fn tenant(&self) -> Uuid {
@@ -169,7 +125,7 @@ impl TenantTx {
 
 /// A transaction across tenants. Private to this crate: see `system.rs` for the few statements and their reasons.
 pub(crate) struct SystemTx {
-    tx: Transaction<'static, Postgres>,
+    tx: Held,
 }
 
 impl SystemTx {
@@ -184,13 +140,13 @@ impl SystemTx {
     }
 
     async fn open(db: &Database, pool: &PgPool) -> Result<Self> {
-        let (role, timeout_ms) = (DatabaseRole::System.name(), db.statement_timeout_ms);
-        let begin = format!("BEGIN; SET LOCAL ROLE {role}; SET LOCAL statement_timeout = {timeout_ms}");
-        Ok(Self { tx: begin_on_live(pool, &begin).await.map_err(refuse)? })
+        let since = Instant::now();
+        let begin = || format!("BEGIN; SET LOCAL ROLE {}; {}", DatabaseRole::System.name(), db.patience.limits(since));
+        Ok(Self { tx: Held::begin(pool, db.patience, begin).await.map_err(refuse)? })
     }
 
-    pub(crate) fn conn(&mut self) -> &mut PgConnection {
-        &mut self.tx
+    pub(crate) fn conn(&mut self) -> Bounded<'_> {
+        self.tx.bounded()
     }
 
     pub(crate) async fn commit(self) -> Result<()> {

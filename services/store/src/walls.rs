@@ -125,7 +125,7 @@ pub async fn inspect_migrations(db: &Database) -> Result<Option<String>> {
         Err(Error::Internal(_)) => return Ok(Some("the schema is missing: run knowhow migrate".into())),
         Err(other) => return Err(other),
     };
-    let queue = queue::inspect(tx.conn()).await?;
+    let queue = queue::inspect(&mut tx).await?;
     tx.commit().await?;
     Ok(migrate::compare(&applied).or(queue))
 }

@@ -64,9 +64,16 @@ impl ChatModel {
     ///
     /// # Errors
     /// Where there is none within the limits.
-    pub async fn complete(&self, system: &str, user: &str, limits: ChatLimits) -> Result<String, ChatError> {
+    pub async fn complete(
+        &self,
+        system: &str,
+        user: &str,
+        priority: Priority,
+        limits: ChatLimits,
+    ) -> Result<String, ChatError> {
         let deadline = Instant::now() + limits.total;
-        let answer = within(Some(deadline), RemoteError::Late, self.ask(system, user, limits.tokens)).await?;
+        let answer =
+            within(Some(deadline), RemoteError::Late, self.ask((system, user), priority, limits.tokens)).await?;
         let answer = without_thoughts(&answer);
         match answer.len() {
             0 => Err(ChatError::Empty),
@@ -75,12 +82,12 @@ impl ChatModel {
         }
     }
 
-    async fn ask(&self, system: &str, user: &str, tokens: u32) -> Result<String, RemoteError> {
+    async fn ask(&self, (system, user): (&str, &str), priority: Priority, tokens: u32) -> Result<String, RemoteError> {
         let newer = self.wants_newer_cap.load(Ordering::Relaxed);
         let cap = |newer| if newer { Cap::Newer(tokens) } else { Cap::Older(tokens) };
         let ask = async |newer| {
             let question = Question::new(self.remote.model(), system, user, cap(newer));
-            self.remote.ask(Priority::Background, &question, read_answer).await
+            self.remote.ask(priority, &question, read_answer).await
         };
         match ask(newer).await {
             Err(RemoteError::Refused { status: 400, detail, .. }) if !newer && detail.contains(Cap::NEWER) => {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{ChatError, ChatLimits, ChatModel, read_json_answer, without_thoughts};
+use crate::Priority;
 use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::remote::RemoteSettings;
 use crate::remote::tests::settings;
@@ -18,14 +19,14 @@ fn model(fake: &FakeOpenAi) -> ChatModel {
 }
 
 async fn outcome(reply: Reply) -> Result<String, ChatError> {
-    model(&FakeOpenAi::start([reply])).complete("be brief", "hello", LIMITS).await
+    model(&FakeOpenAi::start([reply])).complete("be brief", "hello", Priority::Change, LIMITS).await
 }
 
 #[tokio::test]
 async fn a_question_has_rules_and_limits_and_gets_the_answer() {
     let fake = FakeOpenAi::start([Reply::says("\n<think>hm {</think>\n\n Hi! \n")]);
     let model = model(&fake);
-    assert_eq!(model.complete("be brief", "hello", LIMITS).await.unwrap(), "Hi!");
+    assert_eq!(model.complete("be brief", "hello", Priority::Change, LIMITS).await.unwrap(), "Hi!");
     assert_eq!((model.model(), model.is_paused()), ("tiny", false));
     let seen = &fake.seen()[0];
     assert_eq!(seen.line, "POST /v1/chat/completions HTTP/1.1");
@@ -41,7 +42,7 @@ async fn a_server_that_wants_the_newer_limit_gets_it() {
     let fake = FakeOpenAi::start([Reply::Status(400, "", refusal), Reply::says("Hi!")]);
     let model = model(&fake);
     for _ in 0..2 {
-        assert_eq!(model.complete("be brief", "hello", LIMITS).await.unwrap(), "Hi!");
+        assert_eq!(model.complete("be brief", "hello", Priority::Change, LIMITS).await.unwrap(), "Hi!");
     }
     let newer: Vec<_> = fake.seen().iter().map(|seen| seen.body["max_completion_tokens"].as_u64()).collect();
     assert_eq!(newer, [None, Some(500), Some(500)], "found out once");
@@ -82,7 +83,7 @@ async fn texts_that_make_a_model_ramble_do_not_have_it_paused() {
     let fake = FakeOpenAi::start([Reply::body(rambles)]);
     let model = model(&fake);
     for _ in 0..9 {
-        let error = model.complete("be brief", "hello", LIMITS).await.unwrap_err();
+        let error = model.complete("be brief", "hello", Priority::Change, LIMITS).await.unwrap_err();
         assert!(!error.is_transient() && error.to_string().contains("cut off"), "{error}");
     }
     assert_eq!((fake.seen().len(), model.is_paused()), (9, false), "asked each time, and never again for the same");
@@ -94,7 +95,7 @@ async fn the_limit_of_time_holds_for_all_attempts_together() {
         let fake = FakeOpenAi::start([reply]);
         let model = ChatModel::new(RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) }).unwrap();
         let limits = ChatLimits { total: Duration::from_millis(50), ..LIMITS };
-        let error = model.complete("", "hello", limits).await.unwrap_err();
+        let error = model.complete("", "hello", Priority::Change, limits).await.unwrap_err();
         assert!(error.is_transient() && error.to_string().contains("deadline"), "{error}");
     }
 }

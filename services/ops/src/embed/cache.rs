@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
 use super::{EmbedError, Embedder};
-use crate::Priority;
 use crate::remote::within;
+use crate::{Asker, Priority};
 
 /// Bytes of all vectors together.
 const CAPACITY: u64 = 16 * 1024 * 1024;
@@ -33,17 +33,17 @@ impl Cache {
     pub(crate) async fn embed(
         &self,
         embedder: &dyn Embedder,
-        (user, text): (UserId, &str),
+        (asker, text): (Asker, &str),
         priority: Priority,
         deadline: Option<Instant>,
     ) -> Result<Arc<[f32]>, EmbedError> {
-        let key = key(embedder, user, text);
+        let key = key(embedder, asker.user, text);
         let asked = AtomicBool::new(false);
         let entry = async {
             loop {
                 let work = async {
                     asked.store(true, Ordering::Relaxed);
-                    let vectors = embedder.embed(vec![text.to_owned()], priority, deadline).await?;
+                    let vectors = embedder.embed(vec![text.to_owned()], asker, priority, deadline).await?;
                     vectors.into_iter().next().map(Arc::from).ok_or(EmbedError::Stopped)
                 };
                 match self.0.try_get_with(key, work).await.map_err(|error| EmbedError::clone(&error)) {

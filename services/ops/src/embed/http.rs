@@ -7,8 +7,8 @@ use tokio::time::Instant;
 
 use super::wire::{Question, read_answer};
 use super::{EmbedError, Embedder, Vectors};
-use crate::Priority;
 use crate::remote::{Remote, RemoteError, RemoteSettings, within};
+use crate::{Asker, Priority};
 
 /// The largest answer that is read, in bytes.
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
@@ -103,6 +103,7 @@ impl Embedder for HttpEmbedder {
     fn embed(
         &self,
         texts: Vec<String>,
+        _: Asker,
         priority: Priority,
         deadline: Option<Instant>,
     ) -> BoxFuture<'_, Result<Vectors, EmbedError>> {

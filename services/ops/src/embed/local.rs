@@ -10,10 +10,10 @@ use knowhow_domain::recall::{Examples, list_chatter};
 use knowhow_encoder::Encoder;
 use tokio::time::Instant;
 
-use super::queue::{Queue, Task};
+use super::queue::{Batch, Queue, Task};
 use super::{EmbedError, Embedder, Vectors};
-use crate::Priority;
 use crate::remote::within;
+use crate::{Asker, Priority};
 
 /// How to run the model.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl LocalEmbedder {
     /// Embeds what asks for no skill, behind whatever is asked meanwhile. Where the queue is too short for it, there is none.
     fn learn_chatter(&self) -> Result<(), EmbedError> {
         let texts = list_chatter().map(str::to_owned).collect();
-        let Ok(waiting) = self.queue.push(texts, Priority::Background, None) else { return Ok(()) };
+        let Ok(waiting) = self.queue.push(texts, Asker::HOUSE, Priority::Background, None) else { return Ok(()) };
         let chatter = self.chatter.clone();
         let wait = move || {
             if let Ok(Ok(vectors)) = waiting.blocking_recv() {
@@ -90,6 +90,7 @@ impl Embedder for LocalEmbedder {
     fn embed(
         &self,
         mut texts: Vec<String>,
+        asker: Asker,
         priority: Priority,
         deadline: Option<Instant>,
     ) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
@@ -100,7 +101,7 @@ impl Embedder for LocalEmbedder {
             text.truncate(text.floor_char_boundary(self.encoder.max_bytes()));
             text.shrink_to_fit();
         }
-        let waiting = self.queue.push(texts, priority, deadline);
+        let waiting = self.queue.push(texts, asker, priority, deadline);
         Box::pin(async move {
             let waiting = waiting?;
             within(deadline, EmbedError::Late, async { waiting.await.unwrap_or(Err(EmbedError::Stopped)) }).await
@@ -115,28 +116,26 @@ impl Drop for LocalEmbedder {
 }
 
 fn work(encoder: &Encoder, queue: &Queue) {
-    while let Some((priority, tasks)) = queue.next() {
-        run_in_turn(encoder, queue, (priority, tasks));
+    while let Some(batch) = queue.next() {
+        run_in_turn(encoder, queue, batch);
     }
 }
 
 /// Runs a batch, and between its layers whatever goes before it: a long text takes a tenth of a second, and who is in more
-/// of a hurry does not wait for more than a layer of it.
-fn run_in_turn(encoder: &Encoder, queue: &Queue, (priority, tasks): (Priority, Vec<Task>)) {
-    if priority == Priority::Turn {
-        return run_urgent(encoder, queue, tasks);
-    }
+/// of a hurry, or has asked for less, does not wait for more than a layer of it.
+fn run_in_turn(encoder: &Encoder, queue: &Queue, mut batch: Batch) {
+    let (began, bytes, mut is_alone) = (Instant::now(), batch.bytes, true);
+    let tasks = std::mem::take(&mut batch.tasks);
     run(encoder, tasks, &mut || {
-        while let Some(first) = queue.next_before(priority) {
+        while let Some(first) = queue.next_before(&batch) {
+            is_alone = false;
             run_in_turn(encoder, queue, first);
         }
     });
-}
-
-fn run_urgent(encoder: &Encoder, queue: &Queue, tasks: Vec<Task>) {
-    let (began, bytes) = (Instant::now(), tasks.iter().map(|task| task.text.len()).sum());
-    run(encoder, tasks, &mut || ());
-    queue.note(bytes, began.elapsed());
+    // The pace is that of turns, which have deadlines, and of those that had the model to themselves.
+    if batch.priority == Priority::Turn && is_alone {
+        queue.note(bytes, began.elapsed());
+    }
 }
 
 /// A defect in the model's arithmetic costs this batch, not the thread.

@@ -3,6 +3,7 @@
 mod cache;
 mod error;
 mod http;
+mod lane;
 mod local;
 mod queue;
 #[cfg(test)]
@@ -13,7 +14,7 @@ use futures_util::future::BoxFuture;
 use knowhow_domain::recall::Examples;
 use tokio::time::Instant;
 
-use crate::Priority;
+use crate::{Asker, Priority};
 pub(crate) use cache::Cache;
 pub use error::EmbedError;
 pub use http::HttpEmbedder;
@@ -42,12 +43,13 @@ pub trait Embedder: Send + Sync {
         None
     }
 
-    /// The vectors of texts, or `Late` at the deadline. Texts that are longer than the model reads are cut.
+    /// The vectors of texts for an asker, or `Late` at the deadline. Texts that are longer than the model reads are cut.
     ///
     /// The work may begin at the call, before the first poll; dropping the future calls it off.
     fn embed(
         &self,
         texts: Vec<String>,
+        asker: Asker,
         priority: Priority,
         deadline: Option<Instant>,
     ) -> BoxFuture<'_, Result<Vectors, EmbedError>>;

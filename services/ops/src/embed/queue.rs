@@ -1,16 +1,16 @@
-//! Texts that wait for the model: those of a turn before what was just changed, that before bulk, bounded, and dropped with whoever asked. Where
-//! more come than can be done, those that would be late are told at once: a vector that comes too late helps nobody and
-//! makes the next one late as well.
+//! Texts that wait for the model: those of a turn before what was just changed, that before bulk, and of each whoever has had
+//! the least of the model first; bounded, and dropped with whoever asked. Where more come than can be done, those that would
+//! be late are told at once: a vector that comes too late helps nobody and makes the next one late as well.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::lane::{Lane, Mark};
 use super::{EmbedError, Vectors};
-use crate::Priority;
+use crate::{Asker, Priority};
 
 /// A batch ends once it has that many bytes of text. Larger ones are no faster, and everybody in them waits longer.
 const BATCH_BYTES: usize = 256;
@@ -27,6 +27,7 @@ pub(super) type Reply = oneshot::Receiver<Result<Vectors, EmbedError>>;
 /// One text and where its vector goes.
 pub(super) struct Task {
     pub(super) text: String,
+    pub(super) asker: Asker,
     place: usize,
     order: Arc<Mutex<Order>>,
 }
@@ -50,7 +51,7 @@ impl Order {
 
 impl Task {
     /// Whether somebody still waits for it.
-    fn is_wanted(&self) -> bool {
+    pub(super) fn is_wanted(&self) -> bool {
         lock(&self.order).reply.as_ref().is_some_and(|reply| !reply.is_closed())
     }
 
@@ -75,10 +76,25 @@ impl Task {
         is_late
     }
 
+    /// Tells who waits why there will be no vector.
+    pub(super) fn refuse(self, why: EmbedError) {
+        lock(&self.order).answer(Err(why));
+    }
+
     /// Gives up on the whole order.
     pub(super) fn fail(self) {
         lock(&self.order).reply = None;
     }
+}
+
+/// Texts that the model works on together.
+pub(super) struct Batch {
+    pub(super) priority: Priority,
+    pub(super) tasks: Vec<Task>,
+    /// Bytes of all of them.
+    pub(super) bytes: usize,
+    /// Where it is one text that is longer than a batch: whose share of the model it takes.
+    long: Option<Mark>,
 }
 
 /// The lanes, in which the first is served first.
@@ -90,9 +106,9 @@ pub(super) struct Queue {
 
 #[derive(Default)]
 struct Lanes {
-    turn: VecDeque<Task>,
-    change: VecDeque<Task>,
-    background: VecDeque<Task>,
+    turn: Lane,
+    change: Lane,
+    background: Lane,
     closed: bool,
     /// How long a byte of text takes, as of late.
     pace: Duration,
@@ -108,6 +124,7 @@ impl Queue {
     pub(super) fn push(
         &self,
         texts: Vec<String>,
+        asker: Asker,
         priority: Priority,
         deadline: Option<Instant>,
     ) -> Result<Reply, EmbedError> {
@@ -122,21 +139,23 @@ impl Queue {
         }
         let lane = lanes.lane(priority);
         if lane.len() + count > self.limit {
-            lane.retain(Task::is_wanted);
+            lane.drop_unwanted();
         }
-        if lane.len() + count > self.limit {
+        if lane.make_room(asker, count, self.limit).is_none() {
             return Err(EmbedError::Busy(lane.len()));
         }
         let order = Order { vectors: vec![Vec::new(); count], left: count, deadline, reply: Some(reply) };
         let order = Arc::new(Mutex::new(order));
-        lane.extend(texts.into_iter().enumerate().map(|(place, text)| Task { text, place, order: order.clone() }));
+        for (place, text) in texts.into_iter().enumerate() {
+            lane.push(Task { text, asker, place, order: order.clone() });
+        }
         drop(lanes);
         self.news.notify_all();
         Ok(receiver)
     }
 
     /// The next batch, waiting for one; nothing once the queue is closed.
-    pub(super) fn next(&self) -> Option<(Priority, Vec<Task>)> {
+    pub(super) fn next(&self) -> Option<Batch> {
         let mut lanes = lock(&self.lanes);
         while !lanes.closed {
             if let Some(next) = lanes.take_first(&ORDER) {
@@ -147,10 +166,12 @@ impl Queue {
         None
     }
 
-    /// The next batch that goes before one of `priority`, where there is one.
-    pub(super) fn next_before(&self, priority: Priority) -> Option<(Priority, Vec<Task>)> {
-        let before = ORDER.iter().position(|other| *other == priority).unwrap_or_default();
-        lock(&self.lanes).take_first(&ORDER[..before])
+    /// The next batch that goes before what is left of one in hand, where there is one: of those in more of a hurry, or of
+    /// the same kind a text of at most half the length, of somebody who has had less of the model.
+    pub(super) fn next_before(&self, batch: &Batch) -> Option<Batch> {
+        let before = ORDER.iter().position(|other| *other == batch.priority).unwrap_or_default();
+        let mut lanes = lock(&self.lanes);
+        lanes.take_first(&ORDER[..before]).or_else(|| lanes.take_passing(batch))
     }
 
     /// Notes how long a batch of so many bytes took.
@@ -167,7 +188,7 @@ impl Queue {
 }
 
 impl Lanes {
-    fn lane(&mut self, priority: Priority) -> &mut VecDeque<Task> {
+    fn lane(&mut self, priority: Priority) -> &mut Lane {
         match priority {
             Priority::Turn => &mut self.turn,
             Priority::Change => &mut self.change,
@@ -176,32 +197,50 @@ impl Lanes {
     }
 
     /// A batch of the first of these lanes in which there is one.
-    fn take_first(&mut self, order: &[Priority]) -> Option<(Priority, Vec<Task>)> {
-        let mut batches = order.iter().map(|priority| (*priority, self.take_batch(*priority)));
-        batches.find(|(_, batch)| !batch.is_empty())
+    fn take_first(&mut self, order: &[Priority]) -> Option<Batch> {
+        order.iter().find_map(|priority| self.take_batch(*priority))
     }
 
-    /// Texts from the front until they make a batch, without those that nobody waits for and those that it is too late
-    /// for. Each of the latter has the model taken for a little faster, so that a slow moment does not refuse all to come.
-    fn take_batch(&mut self, priority: Priority) -> Vec<Task> {
-        let (mut batch, mut bytes) = (Vec::new(), OVERHEAD_BYTES);
+    /// See [`Queue::next_before`].
+    fn take_passing(&mut self, batch: &Batch) -> Option<Batch> {
+        let mark = batch.long?;
+        let lane = self.lane(batch.priority);
+        loop {
+            let asker = lane.next().filter(|asker| lane.may_pass(*asker, mark))?;
+            let first = lane.first(asker)?;
+            if first.is_wanted() {
+                let is_short = first.text.len() <= batch.bytes / 2;
+                return is_short.then(|| self.take_batch(batch.priority)).flatten();
+            }
+            lane.pop(asker);
+        }
+    }
+
+    /// Texts of those whose turn it is until they make a batch, without those that nobody waits for and those that it is too
+    /// late for. Each of the latter has the model taken for a little faster, so that a slow moment does not refuse all to
+    /// come.
+    fn take_batch(&mut self, priority: Priority) -> Option<Batch> {
+        let (mut tasks, mut bytes, mut mark) = (Vec::new(), OVERHEAD_BYTES, None);
         let (now, mut pace) = (Instant::now(), self.pace);
         let lane = self.lane(priority);
-        while let Some(next) = lane.front() {
-            let more = bytes + next.text.len();
-            if !batch.is_empty() && more > BATCH_BYTES + OVERHEAD_BYTES {
+        while let Some(asker) = lane.next() {
+            let more = bytes + lane.first(asker).map_or(0, |task| task.text.len());
+            if !tasks.is_empty() && more > BATCH_BYTES + OVERHEAD_BYTES {
                 break;
             }
-            let Some(task) = lane.pop_front().filter(Task::is_wanted) else { continue };
+            let Some(task) = lane.pop(asker).filter(Task::is_wanted) else { continue };
             if task.is_late(now + pace * more as u32) {
                 pace -= pace / NEWS;
             } else {
+                mark = Some(lane.charge(asker, task.text.len() + OVERHEAD_BYTES));
                 bytes = more;
-                batch.push(task);
+                tasks.push(task);
             }
         }
         self.pace = pace;
-        batch
+        let long = mark.filter(|_| bytes > BATCH_BYTES + OVERHEAD_BYTES);
+        let bytes = bytes - OVERHEAD_BYTES;
+        (!tasks.is_empty()).then_some(Batch { priority, tasks, bytes, long })
     }
 }
 

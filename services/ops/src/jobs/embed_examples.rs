@@ -10,7 +10,7 @@ use super::embed_memories::embed;
 use super::{JobResult, UserJob};
 use crate::embed::EmbedError;
 use crate::examples::SAME_UP_TO;
-use crate::{App, Priority};
+use crate::{App, Asker, Priority};
 
 /// Examples whose vectors are made in one go.
 const BATCH: i64 = 16;
@@ -28,7 +28,7 @@ impl UserJob for EmbedExamples {
             let stale = examples::list_stale(&app.db, principal, embedder.model(), after, BATCH).await?;
             let Some((last, _)) = stale.last() else { break };
             after = *last;
-            let made = embed(embedder, stale, priority).await?;
+            let made = embed(embedder, stale, (Asker::of(principal)?, priority)).await?;
             let mut tx = TenantTx::begin(&app.db, principal).await?;
             examples::put_vectors(&mut tx, embedder.model(), &made, SAME_UP_TO).await?;
             tx.commit().await?;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{JobResult, UserJob};
 use crate::embed::{EmbedError, Embedder};
-use crate::{App, Priority};
+use crate::{App, Asker, Priority};
 
 /// Memories whose vectors are made in one go.
 const BATCH: i64 = 16;
@@ -26,7 +26,7 @@ impl UserJob for EmbedMemories {
             let stale = memories::list_stale(&app.db, principal, embedder.model(), after, BATCH).await?;
             let Some((last, _)) = stale.last() else { return Ok(()) };
             after = *last;
-            let made = embed(embedder, stale, priority).await?;
+            let made = embed(embedder, stale, (Asker::of(principal)?, priority)).await?;
             let mut tx = TenantTx::begin(&app.db, principal).await?;
             memories::put_embeddings(&mut tx, embedder.model(), &made, app.now()).await?;
             tx.commit().await?;
@@ -38,17 +38,17 @@ impl UserJob for EmbedMemories {
 pub(super) async fn embed(
     embedder: &dyn Embedder,
     memories: Vec<(Uuid, String)>,
-    priority: Priority,
+    (asker, priority): (Asker, Priority),
 ) -> Result<Vec<(Uuid, Vec<f32>)>> {
     let (ids, texts): (Vec<Uuid>, Vec<String>) = memories.into_iter().unzip();
-    match embedder.embed(texts.clone(), priority, None).await {
+    match embedder.embed(texts.clone(), asker, priority, None).await {
         Ok(vectors) => return Ok(ids.into_iter().zip(vectors).collect()),
         Err(error) if error.is_transient() => return Err(error.into()),
         Err(_) => {}
     }
     let mut made = Vec::new();
     for (id, text) in ids.into_iter().zip(texts) {
-        match embedder.embed(vec![text], priority, None).await {
+        match embedder.embed(vec![text], asker, priority, None).await {
             Ok(vectors) => made.extend(vectors.into_iter().map(|vector| (id, vector))),
             Err(error) if error.is_transient() => return Err(error.into()),
             Err(error) => tracing::warn!(%error, "a text was not embedded"),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{JobResult, UserJob};
 use crate::embed::{EmbedError, Embedder, Vectors};
-use crate::{App, Priority};
+use crate::{App, Asker, Priority};
 
 /// Other skills whose vectors a bulk job makes: all of them are one new revision of the catalogue, after which it is built
 /// anew.
@@ -31,10 +31,10 @@ impl UserJob for EmbedSkill {
         let Some((asked, others)) = collect(app, principal, self.skill_id, (embedder.model(), others)).await? else {
             return Ok(());
         };
-        let asked = std::slice::from_ref(&asked);
-        let mut made = with(asked, embed(embedder, asked, priority).await.map_err(refusal)?);
+        let (asker, asked) = (Asker::of(principal)?, std::slice::from_ref(&asked));
+        let mut made = with(asked, embed(embedder, asked, (asker, priority)).await.map_err(refusal)?);
         for chunk in others.chunks(CHUNK) {
-            match embed(embedder, chunk, priority).await {
+            match embed(embedder, chunk, (asker, priority)).await {
                 Ok(vectors) => made.extend(with(chunk, vectors)),
                 // Each of them has a job of its own.
                 Err(error) if error.is_transient() => break,
@@ -52,7 +52,7 @@ pub(super) async fn embed_now(app: &App, principal: &Principal, skill: SkillId) 
     let Some((asked, _)) = collect(app, principal, skill, (embedder.model(), 0)).await? else { return Ok(()) };
     // A new skill was just compared with others by this very vector.
     let vector =
-        app.models.embed_changed(principal.user()?, &text(&asked)).await.map_err(knowhow_domain::Error::from)?;
+        app.models.embed_changed(Asker::of(principal)?, &text(&asked)).await.map_err(knowhow_domain::Error::from)?;
     put(app, principal, embedder, &with(&[asked], vec![vector.to_vec()])).await
 }
 
@@ -97,8 +97,12 @@ fn text(pending: &Pending) -> String {
     embedded_text(&pending.name, &pending.description, &pending.triggers)
 }
 
-async fn embed(embedder: &dyn Embedder, pending: &[Pending], priority: Priority) -> Result<Vectors, EmbedError> {
-    embedder.embed(pending.iter().map(text).collect(), priority, None).await
+async fn embed(
+    embedder: &dyn Embedder,
+    pending: &[Pending],
+    (asker, priority): (Asker, Priority),
+) -> Result<Vectors, EmbedError> {
+    embedder.embed(pending.iter().map(text).collect(), asker, priority, None).await
 }
 
 /// Worth another try whatever it is: a key that is wrong and a server that answers nonsense are put right some day.

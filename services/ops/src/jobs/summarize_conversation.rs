@@ -16,7 +16,7 @@ pub(super) struct SummarizeConversation {
 impl UserJob for SummarizeConversation {
     const TASK: &'static str = "summarize_conversation";
 
-    async fn run(self, app: &App, principal: &Principal, _: Priority) -> JobResult {
-        Ok(summarize_session(app, principal, self.session_id).await?)
+    async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
+        Ok(summarize_session(app, principal, self.session_id, priority).await?)
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct SummarizeSkill {
 impl UserJob for SummarizeSkill {
     const TASK: &'static str = "summarize_skill";
 
-    async fn run(self, app: &App, principal: &Principal, _: Priority) -> JobResult {
+    async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
         let Some(loaded) = skills::peek(&app.db, principal, &SkillKey::Id(self.skill_id)).await? else {
             return Ok(());
         };
@@ -25,7 +25,7 @@ impl UserJob for SummarizeSkill {
         if skill.summary.is_some() || skill.made_summary.is_some() {
             return Ok(());
         }
-        let summary = summarize_skill(&app.models, &skill.name, &skill.description, skill.content());
+        let summary = summarize_skill(&app.models, &skill.name, &skill.description, skill.content(), priority);
         let summary = summary.await.map_err(Error::from)?;
         // An extract is made wherever the line is shown.
         if summary.made_by == MadeBy::Extract {

@@ -8,7 +8,7 @@ use knowhow_store::Principal;
 use tokio::time::Instant;
 
 use super::UserCatalogue;
-use crate::{App, compute};
+use crate::{App, Asker, compute};
 
 /// Skills times bytes of the message that are looked at within the thread that answers requests: at most some 2 ms,
 /// where each skill holds each word, and tens of microseconds for most. More goes beside these threads.
@@ -57,7 +57,7 @@ pub(crate) async fn embed(
     if app.models.embedder.is_none() {
         return Ok((None, false));
     }
-    Ok(match app.models.embed_message(principal.user()?, message, deadline).await {
+    Ok(match app.models.embed_message(Asker::of(principal)?, message, deadline).await {
         Ok(embedding) => (Some(embedding), false),
         Err(error) => {
             tracing::debug!(%error, "a message goes without its vector");

@@ -11,8 +11,8 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::{MadeBy, extract};
-use crate::Models;
 use crate::chat::{ChatError, ChatLimits, read_json_answer};
+use crate::{Models, Priority};
 
 /// Longest title, in characters.
 const TITLE_CHARS: usize = 80;
@@ -112,9 +112,10 @@ struct Answer {
 pub async fn summarize_conversation(
     models: &Models,
     messages: &[(Speaker, &str)],
+    priority: Priority,
 ) -> Result<ConversationSummary, ChatError> {
     let Some(chat) = &models.chat else { return Ok(ConversationSummary::extract(messages)) };
-    let answer = chat.complete(RULES, &transcript(messages), LIMITS).await;
+    let answer = chat.complete(RULES, &transcript(messages), priority, LIMITS).await;
     match answer.and_then(|answer| read_json_answer::<Answer>(&answer)) {
         Ok(answer) => Ok(ConversationSummary::of(answer, messages)),
         Err(error) if error.is_transient() => Err(error),

@@ -7,8 +7,8 @@ use knowhow_domain::headline::cut;
 use serde_json::json;
 
 use super::MadeBy;
-use crate::Models;
 use crate::chat::{ChatError, ChatLimits};
+use crate::{Models, Priority};
 
 /// The most of a skill's body that a model is shown, in characters.
 const CONTENT_CHARS: usize = 6000;
@@ -47,10 +47,11 @@ pub async fn summarize_skill(
     name: &str,
     description: &str,
     content: &str,
+    priority: Priority,
 ) -> Result<Summary, ChatError> {
     let Some(chat) = &models.chat else { return Ok(Summary::extract(description)) };
     let skill = json!({ "name": name, "description": description, "content": cut(content, CONTENT_CHARS) });
-    match chat.complete(RULES, &skill.to_string(), LIMITS).await {
+    match chat.complete(RULES, &skill.to_string(), priority, LIMITS).await {
         Ok(answer) => Ok(read(&answer).unwrap_or_else(|| Summary::extract(description))),
         Err(error) if error.is_transient() => Err(error),
         Err(error) => {

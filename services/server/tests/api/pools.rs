@@ -1,6 +1,6 @@
 //! Connections to the database: few, shared, cut off, and never a way from one user to another.
 
-use std::io::copy;
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,6 +18,7 @@ pub struct Wire {
     pub url: String,
     listens: Arc<AtomicBool>,
     is_cut: Arc<AtomicBool>,
+    is_stalled: Arc<AtomicBool>,
     open: Arc<Mutex<Vec<TcpStream>>>,
 }
 
@@ -35,8 +36,10 @@ impl Wire {
         url.set_host(Some("127.0.0.1")).unwrap();
         url.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
         let listens = Arc::new(AtomicBool::new(true));
-        let wire = Self { url: url.into(), listens, is_cut: Arc::default(), open: Arc::default() };
+        let (is_cut, is_stalled, open) = (Arc::default(), Arc::default(), Arc::default());
+        let wire = Self { url: url.into(), listens, is_cut, is_stalled, open };
         let (listens, is_cut, open) = (wire.listens.clone(), wire.is_cut.clone(), wire.open.clone());
+        let is_stalled = wire.is_stalled.clone();
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 if !listens.load(Ordering::SeqCst) {
@@ -47,8 +50,8 @@ impl Wire {
                 }
                 let server = TcpStream::connect((target.0.as_str(), target.1)).unwrap();
                 open.lock().unwrap().extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
-                relay(client.try_clone().unwrap(), server.try_clone().unwrap());
-                relay(server, client);
+                relay(client.try_clone().unwrap(), server.try_clone().unwrap(), is_stalled.clone());
+                relay(server, client, is_stalled.clone());
             }
         });
         wire
@@ -60,6 +63,16 @@ impl Wire {
         for stream in self.open.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
+    }
+
+    /// Lets nothing through, and says so to nobody.
+    pub fn stall(&self) {
+        self.is_stalled.store(true, Ordering::SeqCst);
+    }
+
+    /// Lets through what has come meanwhile, and all that comes.
+    pub fn flow(&self) {
+        self.is_stalled.store(false, Ordering::SeqCst);
     }
 
     /// Takes it away: from now on connections are refused, as where Postgres is not running.
@@ -87,9 +100,17 @@ impl Wire {
     }
 }
 
-fn relay(mut from: TcpStream, mut to: TcpStream) {
+fn relay(mut from: TcpStream, mut to: TcpStream, is_stalled: Arc<AtomicBool>) {
     std::thread::spawn(move || {
-        let _ = copy(&mut from, &mut to);
+        let mut bytes = [0; 16 * 1024];
+        while let Ok(length @ 1..) = from.read(&mut bytes) {
+            while is_stalled.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            if to.write_all(&bytes[..length]).is_err() {
+                break;
+            }
+        }
         let _ = to.shutdown(Shutdown::Both);
     });
 }

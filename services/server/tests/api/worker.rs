@@ -100,7 +100,7 @@ impl Ground {
     }
 
     /// Settings of processes on this ground, and those given.
-    fn with<'a>(&'a self, login: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    pub fn with<'a>(&'a self, login: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         let ours = [
             ("KNOWHOW_DATABASE_URL", login),
             ("KNOWHOW_WORKERS", "1"),
@@ -113,7 +113,8 @@ impl Ground {
         ours.into_iter().chain(more.iter().copied()).collect()
     }
 
-    fn login(&self) -> String {
+    /// Its URL as the service logs in.
+    pub fn login(&self) -> String {
         login_url_of(self.owner.clone())
     }
 

@@ -1,6 +1,7 @@
 //! The wall against requests that a tenant's URL would make into our own network. A URL is checked as text, a name
 //! where it is resolved: what is connected to is what was checked, whatever DNS says a moment later.
 
+use std::cell::Cell;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -10,6 +11,26 @@ use url::{Host, Url};
 const PORTS: [u16; 2] = [443, 8443];
 const MAX_URL: usize = 2048;
 const LOCAL_SUFFIXES: [&str; 5] = [".localhost", ".local", ".internal", ".localdomain", ".home.arpa"];
+
+/// Reads the URL that somebody registers, and takes it only as it is meant: what the parser would have to mend (a backslash,
+/// a blank, a line end) another program may read as another host. What is fetched is what is returned, never the text.
+///
+/// # Errors
+/// What is wrong with it, in words for whoever registered it.
+pub fn read_url(text: &str, private_network: bool) -> Result<Url, String> {
+    if text.len() > MAX_URL {
+        return Err(format!("must have at most {MAX_URL} characters"));
+    }
+    let mended = Cell::new(None);
+    let note = |violation| mended.set(Some(violation));
+    let parsed = Url::options().syntax_violation_callback(Some(&note)).parse(text);
+    let url = parsed.map_err(|error| format!("must be a URL: {error}"))?;
+    check_url(&url, private_network)?;
+    match mended.get() {
+        Some(violation) => Err(format!("must be a URL as it is sent, without anything to mend: {violation}")),
+        None => Ok(url),
+    }
+}
 
 /// Whether a URL may be fetched: HTTPS on port 443 or 8443 of a public host, no user name, no password. With
 /// `private_network` (the deployment gave the URL, not a tenant), HTTP, any port and private hosts too.
@@ -204,6 +225,24 @@ mod tests {
             assert!(!checked(url, false), "{url}");
         }
         assert!(!checked(&format!("https://id.example.com/{}", "a".repeat(2048)), false));
+    }
+
+    #[test]
+    fn a_url_that_the_parser_would_mend_is_refused() {
+        for url in [
+            r"https://idp.example\@127.0.0.1/",
+            r"https:\\idp.example.com/keys",
+            r"https://idp.example.com\keys",
+            " https://idp.example.com/keys",
+            "https://idp.example.com/ke\nys",
+            "https:/idp.example.com/keys",
+            "https://idp.example.com/{keys}",
+        ] {
+            let refused = read_url(url, false).unwrap_err();
+            assert!(refused.starts_with("must be"), "{url}: {refused}");
+        }
+        let url = read_url("https://ID.example.com:443/keys?x=%20", false).unwrap();
+        assert_eq!(url.as_str(), "https://id.example.com/keys?x=%20");
     }
 
     #[test]

@@ -61,6 +61,8 @@ enum Plan {
     UseAndRenew(Arc<DecodingKey>),
     Wait,
     Refuse(TokenError),
+    /// At once, as how long an answer takes would tell that there is such an issuer.
+    RefuseAndRenew(TokenError),
 }
 
 impl JwksCache {
@@ -91,6 +93,10 @@ impl JwksCache {
                 Plan::UseAndRenew(key) => {
                     self.depart(&slot, &mut state, source);
                     return Ok(key);
+                }
+                Plan::RefuseAndRenew(refusal) => {
+                    self.depart(&slot, &mut state, source);
+                    return Err(refusal);
                 }
                 Plan::Wait => self.depart(&slot, &mut state, source),
             }
@@ -134,7 +140,11 @@ impl State {
         let within = |since: Option<DateTime<Utc>>, pause: TimeDelta| since.is_some_and(|since| now - since < pause);
         let (busy, resting) = (self.in_flight().is_some(), within(self.failed_at, FAILURE_PAUSE));
         let Some((keys, age)) = self.usable(now) else {
-            return if resting && !busy { Plan::Refuse(TokenError::Unavailable) } else { Plan::Wait };
+            return match self.failed_at {
+                None => Plan::Wait,
+                Some(_) if busy || resting => Plan::Refuse(TokenError::Unavailable),
+                Some(_) => Plan::RefuseAndRenew(TokenError::Unavailable),
+            };
         };
         match keys.find(kid) {
             Some(key) if age < RENEW_AFTER => Plan::Use(key),
@@ -181,8 +191,9 @@ impl State {
                 let host = source.url.host_str().unwrap_or_default();
                 tracing::warn!(
                     host,
+                    path = source.url.path(),
                     error = &error as &dyn std::error::Error,
-                    "the keys of an issuer were not fetched"
+                    "the keys of an issuer were not fetched: tokens that need them are refused with 401"
                 );
                 self.failed_at = Some(now);
             }

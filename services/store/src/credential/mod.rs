@@ -16,7 +16,7 @@ mod seal;
 mod tests;
 
 pub use claims::Claims;
-pub use guard::{PublicOnly, check_url, is_public};
+pub use guard::{PublicOnly, check_url, is_public, read_url};
 pub use issuer::{Algorithm, Issuer, IssuerKeys, UnknownAlgorithm};
 pub use jwks::JwksCache;
 pub use jwt::{MAX_TOKEN, MIN_SECRET, Peeked, peek, verify, verify_for};

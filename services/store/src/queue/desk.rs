@@ -4,9 +4,10 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, JobState, Result, UserId, new_id};
 use sqlx::postgres::PgRow;
-use sqlx::{FromRow, PgConnection, Row};
+use sqlx::{FromRow, Row};
 
 use crate::error::refuse;
+use crate::held::Bounded;
 use crate::tx::SystemTx;
 use crate::{Database, Principal, TenantTx};
 
@@ -183,7 +184,7 @@ impl Desk {
         Ok(Self { tx: DeskTx::System(SystemTx::begin(db).await?), tenant: String::new() })
     }
 
-    fn conn(&mut self) -> &mut PgConnection {
+    fn conn(&mut self) -> Bounded<'_> {
         match &mut self.tx {
             DeskTx::Tenant(tx) => tx.conn(),
             DeskTx::System(tx) => tx.conn(),

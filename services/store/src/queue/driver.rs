@@ -3,32 +3,41 @@
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use futures_util::{StreamExt, stream};
 use graphile_worker::{
     BoxFuture, DatabaseDriver, DbError, DbExecutor, DbExecutorArg, DbParams, DbRow, DbTransaction, Notification,
     NotificationStream, TransactionDriver,
 };
-use sqlx::{PgPool, Postgres, Transaction};
+use sqlx::PgPool;
 use tokio::sync::{Mutex, Notify};
 
-use crate::tx::{DatabaseRole, begin_on_live};
+use crate::held::{Held, Patience, within};
+use crate::tx::DatabaseRole;
 
 /// Connections on which every transaction takes one role.
 #[derive(Debug, Clone)]
 pub(super) struct RoleDriver {
     pool: PgPool,
-    begin: String,
+    role: DatabaseRole,
+    patience: Patience,
     /// Who works, once that is known: only the jobs it has are its own to remove.
     worker: Arc<OnceLock<String>>,
     /// Rung where there may be more to do at once. Between two rings the worker looks at each interval.
     bell: Arc<Notify>,
+    /// Jobs behind this priority it does not see (migrations/0015_sealed_jobs.sql).
+    last_priority: Option<i16>,
 }
 
 impl RoleDriver {
-    pub(super) fn new(pool: PgPool, role: DatabaseRole, timeout_ms: u128, bell: Arc<Notify>) -> Self {
-        let begin = format!("BEGIN; SET LOCAL ROLE {}; SET LOCAL statement_timeout = {timeout_ms}", role.name());
-        Self { pool, begin, worker: Arc::default(), bell }
+    pub(super) fn new(pool: PgPool, role: DatabaseRole, patience: Patience, bell: Arc<Notify>) -> Self {
+        Self { pool, role, patience, worker: Arc::default(), bell, last_priority: None }
+    }
+
+    /// The same for a worker that is to leave jobs behind that priority alone.
+    pub(super) fn up_to(self, last_priority: i16) -> Self {
+        Self { last_priority: Some(last_priority), ..self }
     }
 
     /// Where the worker's id goes.
@@ -36,12 +45,14 @@ impl RoleDriver {
         self.worker.clone()
     }
 
-    async fn open(&self) -> Result<Transaction<'static, Postgres>, DbError> {
-        let begin = match self.worker.get() {
-            Some(worker) => format!("{}; SET LOCAL app.worker = '{worker}'", self.begin),
-            None => self.begin.clone(),
-        };
-        Ok(begin_on_live(&self.pool, &begin).await?)
+    async fn open(&self) -> Result<Held, DbError> {
+        let since = Instant::now();
+        let mut context = self.worker.get().map_or(String::new(), |id| format!("; SET LOCAL app.worker = '{id}'"));
+        if let Some(priority) = self.last_priority {
+            context.push_str(&format!("; SET LOCAL app.last_priority = '{priority}'"));
+        }
+        let begin = || format!("BEGIN; SET LOCAL ROLE {}; {}{context}", self.role.name(), self.patience.limits(since));
+        Ok(Held::begin(&self.pool, self.patience, begin).await?)
     }
 }
 
@@ -49,7 +60,7 @@ impl DbExecutor for RoleDriver {
     fn execute<'a>(&'a self, sql: &'a str, params: DbParams) -> BoxFuture<'a, Result<u64, DbError>> {
         Box::pin(async move {
             let mut tx = self.open().await?;
-            let changed = DbExecutorArg::execute(&mut &mut tx, sql, params).await?;
+            let changed = execute(&mut tx, sql, params).await?;
             tx.commit().await?;
             Ok(changed)
         })
@@ -58,11 +69,19 @@ impl DbExecutor for RoleDriver {
     fn fetch_all<'a>(&'a self, sql: &'a str, params: DbParams) -> BoxFuture<'a, Result<Vec<DbRow>, DbError>> {
         Box::pin(async move {
             let mut tx = self.open().await?;
-            let rows = DbExecutorArg::fetch_all(&mut &mut tx, sql, params).await?;
+            let rows = fetch_all(&mut tx, sql, params).await?;
             tx.commit().await?;
             Ok(rows)
         })
     }
+}
+
+async fn execute(tx: &mut Held, sql: &str, params: DbParams) -> Result<u64, DbError> {
+    within(tx.answer(), DbExecutorArg::execute(&mut tx.unbounded(), sql, params)).await
+}
+
+async fn fetch_all(tx: &mut Held, sql: &str, params: DbParams) -> Result<Vec<DbRow>, DbError> {
+    within(tx.answer(), DbExecutorArg::fetch_all(&mut tx.unbounded(), sql, params)).await
 }
 
 impl DatabaseDriver for RoleDriver {
@@ -85,15 +104,15 @@ impl DatabaseDriver for RoleDriver {
 }
 
 /// An open transaction of the library. Dropped without commit, it rolls back.
-struct RoleTransaction(Mutex<Transaction<'static, Postgres>>);
+struct RoleTransaction(Mutex<Held>);
 
 impl DbExecutor for RoleTransaction {
     fn execute<'a>(&'a self, sql: &'a str, params: DbParams) -> BoxFuture<'a, Result<u64, DbError>> {
-        Box::pin(async move { DbExecutorArg::execute(&mut &mut *self.0.lock().await, sql, params).await })
+        Box::pin(async move { execute(&mut *self.0.lock().await, sql, params).await })
     }
 
     fn fetch_all<'a>(&'a self, sql: &'a str, params: DbParams) -> BoxFuture<'a, Result<Vec<DbRow>, DbError>> {
-        Box::pin(async move { DbExecutorArg::fetch_all(&mut &mut *self.0.lock().await, sql, params).await })
+        Box::pin(async move { fetch_all(&mut *self.0.lock().await, sql, params).await })
     }
 }
 

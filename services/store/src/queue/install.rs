@@ -1,6 +1,7 @@
 //! The queue's tables: made by `knowhow migrate`, looked for at start.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use graphile_worker::{Database as QueueDatabase, Schema, WorkerUtils};
 use knowhow_domain::Result;
@@ -8,21 +9,24 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Executor, PgConnection, Row};
 
 use super::driver::RoleDriver;
+use crate::database::rolling_back;
 use crate::error::refuse;
-use crate::tx::DatabaseRole;
+use crate::held::Patience;
+use crate::tx::{DatabaseRole, SystemTx};
 
 /// The last of the library's own migrations, as of the version we build with.
 const REVISION: i32 = 22;
 
 /// A migration of the queue may rewrite its tables.
-const TIMEOUT_MS: u128 = 600_000;
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Brings the queue's tables up to date as their owner, and lets the roles of the service in. `conn` waits for others
 /// that do the same.
 pub(crate) async fn install(conn: &mut PgConnection, owner_url: &str) -> Result<(), sqlx::Error> {
     conn.execute("select pg_advisory_lock(hashtext('knowhow queue'))").await?;
-    let pool = PgPoolOptions::new().max_connections(1).connect(owner_url).await?;
-    let driver = RoleDriver::new(pool.clone(), DatabaseRole::Owner, TIMEOUT_MS, Arc::default());
+    let pool = rolling_back(PgPoolOptions::new()).max_connections(1).connect(owner_url).await?;
+    let patience = Patience { acquire: TIMEOUT, statement: TIMEOUT };
+    let driver = RoleDriver::new(pool.clone(), DatabaseRole::Owner, patience, Arc::default());
     let migrated = WorkerUtils::new(QueueDatabase::new(driver), Schema::default()).migrate().await;
     pool.close().await;
     migrated.map_err(|error| sqlx::Error::Configuration(error.into()))?;
@@ -32,8 +36,9 @@ pub(crate) async fn install(conn: &mut PgConnection, owner_url: &str) -> Result<
 }
 
 /// What is wrong with the queue's tables, in words.
-pub(crate) async fn inspect(conn: &mut PgConnection) -> Result<Option<String>> {
-    let there = conn
+pub(crate) async fn inspect(tx: &mut SystemTx) -> Result<Option<String>> {
+    let there = tx
+        .conn()
         .fetch_one(
             "-- install.find_queue\n\
              select coalesce(has_table_privilege(to_regclass('graphile_worker.migrations'), 'select'), false)",
@@ -42,7 +47,8 @@ pub(crate) async fn inspect(conn: &mut PgConnection) -> Result<Option<String>> {
         .and_then(|row| row.try_get(0))
         .map_err(refuse)?;
     let revision: i32 = match there {
-        true => conn
+        true => tx
+            .conn()
             .fetch_one("-- install.inspect\nselect coalesce(max(id), 0) from graphile_worker.migrations")
             .await
             .and_then(|row| row.try_get(0))

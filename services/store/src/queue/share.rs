@@ -8,6 +8,9 @@ use graphile_worker::{DbExecutor, DbValue, WorkerContext};
 
 use super::task::Task;
 
+/// The last priority of what persons cause.
+pub(super) const LAST_OF_PERSONS: i16 = BULK - 1;
+
 /// Bulk has this priority or a larger number: its place in a line where tenants take turns (migrations/0008_fair_jobs.sql).
 const BULK: i16 = 100;
 /// That of bulk whose turn has come although persons' jobs wait.

@@ -34,6 +34,8 @@ pub enum JobError {
     Retry(Error),
     /// Another try would end the same; the job is dead at once.
     Permanent(Error),
+    /// The row in the queue does not carry the database's seal: somebody else wrote it. It is dead at once, and shown.
+    Refused,
 }
 
 impl From<Error> for JobError {
@@ -64,6 +66,10 @@ impl Claimed {
     pub(crate) fn owner(&self) -> Option<(TenantId, UserId)> {
         let id = |name| self.payload.get(name)?.as_str()?.parse::<Uuid>().ok();
         Some((TenantId(id("tenant_id")?), UserId(id("user_id")?)))
+    }
+
+    pub(crate) fn payload(&self) -> &Value {
+        &self.payload
     }
 
     /// What it is about.
@@ -161,8 +167,15 @@ impl<J: Job> TaskHandler for Handler<J> {
 
 /// Logs a failure, sees to it that one for good is the last, and says what the job's row tells of it.
 async fn settle(ctx: &WorkerContext, owner: Option<(TenantId, UserId)>, failure: JobError) -> Told {
-    let (job, last) = (ctx.job(), matches!(failure, JobError::Permanent(_)));
-    let (JobError::Retry(error) | JobError::Permanent(error)) = failure;
+    let (job, last) = (ctx.job(), !matches!(failure, JobError::Retry(_)));
+    let is_refused = matches!(failure, JobError::Refused);
+    let error = match failure {
+        JobError::Retry(error) | JobError::Permanent(error) => error,
+        JobError::Refused => Error::Conflict {
+            code: "job-not-sealed",
+            detail: "the job was not run: it was put into the queue by other means than a change of this user".into(),
+        },
+    };
     let (id, task, attempt) = (*job.id(), job.task_identifier().as_str(), *job.attempts());
     let dead = last || attempt >= *job.max_attempts();
     let (tenant_id, user_id) = (owner.map(|(t, _)| display(t.0)), owner.map(|(_, u)| display(u.0)));
@@ -172,16 +185,23 @@ async fn settle(ctx: &WorkerContext, owner: Option<(TenantId, UserId)>, failure:
         }
         _ => tracing::warn!(job = id, task, attempt, dead, tenant_id, user_id, %error, "a job failed"),
     }
-    if last && let Err(error) = give_up(ctx).await {
+    if last && let Err(error) = give_up(ctx, is_refused).await {
         tracing::warn!(job = id, task, %error, "a job could not be ended; it is tried again");
     }
     Told::of(id, &error)
 }
 
-async fn give_up(ctx: &WorkerContext) -> Result<u64, graphile_worker::DbError> {
+/// A job that is refused gets a key where it has none: those without are hidden, as a later one has taken their place.
+async fn give_up(ctx: &WorkerContext, is_refused: bool) -> Result<u64, graphile_worker::DbError> {
     let sql = "-- task.give_up
-        update graphile_worker._private_jobs set max_attempts = attempts where id = $1 and locked_by = $2";
-    let params = vec![DbValue::I64(*ctx.job().id()), DbValue::Text(ctx.worker_id().to_owned())];
+        update graphile_worker._private_jobs
+        set max_attempts = attempts, key = case when $3 = 1 then coalesce(key, 'refused:' || id) else key end
+        where id = $1 and locked_by = $2";
+    let params = vec![
+        DbValue::I64(*ctx.job().id()),
+        DbValue::Text(ctx.worker_id().to_owned()),
+        DbValue::I32(i32::from(is_refused)),
+    ];
     ctx.database().execute(sql, params.into()).await
 }
 

@@ -1,22 +1,21 @@
 //! Working on jobs: claims, retries, the clock, and what becomes of the jobs of a worker that died.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, join, select};
 use graphile_worker::{
-    Database as QueueDatabase, FailureReason, JobRecovery, JobRecoveryResult, Worker, WorkerOptions,
-    WorkerRecoveryConfig,
+    Database as QueueDatabase, FailureReason, JobRecovery, JobRecoveryResult, Worker, WorkerRecoveryConfig,
 };
 use knowhow_domain::{Error, Result};
 use sqlx::PgPool;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use super::MAX_ATTEMPTS;
 use super::driver::RoleDriver;
-use super::share::Share;
+use super::share::{LAST_OF_PERSONS, Share};
 use super::task::{Bell, Task};
 use crate::database::{connect_options, pool};
 use crate::tx::DatabaseRole;
@@ -27,6 +26,9 @@ const CONNECTIONS: u32 = 4;
 
 /// How long a new job waits at most where the worker is idle. Each slot asks once: a few index probes a second.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// As good as never.
+const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Between two tries to reach the database.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -81,34 +83,77 @@ async fn run(
     if let Some(problem) = walls::inspect_migrations(db).await? {
         return Err(Error::Unavailable(problem));
     }
-    let bell = Arc::new(Notify::new());
-    let timeout_ms = config.database.statement_timeout.as_millis();
-    let driver = RoleDriver::new(pool.clone(), DatabaseRole::Queue, timeout_ms, bell.clone());
-    let id = driver.worker();
-    let options =
-        options(config, driver, tasks)?.add_extension(Bell(bell)).add_extension(Share::of(tasks)).shutdown_signal(stop);
-    let worker = options.init().await.map_err(out_of_reach)?;
-    id.get_or_init(|| worker.worker_id().clone());
-    worker.run().await.map_err(out_of_reach)
+    // Where there is more than one place, half of them are for what persons cause alone: bulk takes minutes, and whoever
+    // waits is not to wait for its end.
+    let kept = config.concurrency / 2;
+    let crew = Crew { db, pool, tasks, config };
+    let (broken, breaks) = oneshot::channel::<()>();
+    let broken = Mutex::new(Some(broken));
+    let stop = select(stop.boxed(), breaks).map(drop).shared();
+    // Neither works on without the other.
+    let until_broken = async |work: Result<Worker>| {
+        let outcome = async { work?.run().await.map_err(out_of_reach) }.await;
+        drop(broken.lock().unwrap_or_else(PoisonError::into_inner).take());
+        outcome
+    };
+    let anything = crew.hire(config.concurrency - kept, None, stop.clone()).await;
+    if kept == 0 {
+        return until_broken(anything).await;
+    }
+    let persons = crew.hire(kept, Some(LAST_OF_PERSONS), stop).await;
+    let (anything, persons) = join(until_broken(anything), until_broken(persons)).await;
+    anything.and(persons)
 }
 
-fn options(config: &WorkerConfig, driver: RoleDriver, tasks: &[Task]) -> Result<WorkerOptions> {
-    let mut options = Worker::options()
-        .database(QueueDatabase::new(driver))
-        .concurrency(config.concurrency)
-        .poll_interval(LOOK_EVERY)
-        .worker_recovery(recovery(config.recovery))
-        .on(JobRecovery, async |interrupted| count_crash(interrupted.reason))
-        .listen_os_shutdown_signals(false)
-        .shutdown_grace_period(config.shutdown)
-        .shutdown_interrupted_job_retry_delay(Duration::ZERO);
-    for task in tasks {
-        options = task.define(options);
-        if let Some(schedule) = task.schedule {
-            options = options.with_cron(crontab(task.name, schedule)).map_err(|e| Error::internal(e.to_string()))?;
+/// What the two workers of a process share.
+struct Crew<'a> {
+    db: &'a Database,
+    pool: &'a PgPool,
+    tasks: &'a [Task],
+    config: &'a WorkerConfig,
+}
+
+impl Crew<'_> {
+    /// A worker with so many places, for jobs up to a priority or for all. The latter also sees to the clock, to the jobs of
+    /// workers that died, and to the turn of bulk.
+    async fn hire(
+        &self,
+        places: usize,
+        last_priority: Option<i16>,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<Worker> {
+        let bell = Arc::new(Notify::new());
+        let driver = RoleDriver::new(self.pool.clone(), DatabaseRole::Queue, self.db.patience, bell.clone());
+        let (driver, recovery) = match last_priority {
+            Some(priority) => (driver.up_to(priority), recovery(self.config.recovery, NEVER, NEVER)),
+            None => (driver, recovery(self.config.recovery, self.config.recovery / 3, self.config.recovery)),
+        };
+        let id = driver.worker();
+        let mut options = Worker::options()
+            .database(QueueDatabase::new(driver))
+            .concurrency(places)
+            .poll_interval(LOOK_EVERY)
+            .worker_recovery(recovery)
+            .on(JobRecovery, async |interrupted| count_crash(interrupted.reason))
+            .listen_os_shutdown_signals(false)
+            .shutdown_grace_period(self.config.shutdown)
+            .shutdown_interrupted_job_retry_delay(Duration::ZERO)
+            .add_extension(Bell(bell))
+            .shutdown_signal(stop);
+        if last_priority.is_none() {
+            options = options.add_extension(Share::of(self.tasks));
         }
+        for task in self.tasks {
+            options = task.define(options);
+            if let Some(schedule) = task.schedule.filter(|_| last_priority.is_none()) {
+                options =
+                    options.with_cron(crontab(task.name, schedule)).map_err(|e| Error::internal(e.to_string()))?;
+            }
+        }
+        let worker = options.init().await.map_err(out_of_reach)?;
+        id.get_or_init(|| worker.worker_id().clone());
+        Ok(worker)
     }
-    Ok(options)
 }
 
 /// The library's line: a tick that came while no worker ran is made up for within ten minutes, and a job that still waits
@@ -118,12 +163,12 @@ fn crontab(task: &str, schedule: &str) -> String {
 }
 
 /// Silence is measured in three heartbeats; with a look for the silent ones at every third of the time, the jobs of a
-/// worker that was killed are back within one and a third of it.
-fn recovery(after: Duration) -> WorkerRecoveryConfig {
+/// worker that was killed are back within one and a third of it. Only who sees all jobs may look for them.
+fn recovery(own: Duration, look_every: Duration, silent_for: Duration) -> WorkerRecoveryConfig {
     WorkerRecoveryConfig::default()
-        .heartbeat_interval(after / 3)
-        .sweep_interval(after / 3)
-        .sweep_threshold(after)
+        .heartbeat_interval(own / 3)
+        .sweep_interval(look_every)
+        .sweep_threshold(silent_for)
         .recovery_delay(Duration::ZERO)
 }
 

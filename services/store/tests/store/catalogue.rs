@@ -119,6 +119,7 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
         "the system role alone may call it; it adds a job and shows nothing",
     ),
     ("app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)", "the same"),
+    ("app.is_sealed(text,jsonb)", "the system role alone may call it; it says yes or no of what its caller shows"),
 ];
 
 /// Tables without rows of a tenant, and why that is right.
@@ -307,6 +308,9 @@ async fn the_queue_is_open_to_the_worker_and_shows_an_admin_the_jobs_of_the_tena
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, policies).await,
         [
+            "_private_jobs in_reach {knowhow_queue} (priority <= (COALESCE(NULLIF(current_setting('app.last_priority'::text, \
+             true), ''::text), '32767'::text))::smallint) SELECT"
+                .to_owned(),
             "_private_jobs own {knowhow_queue} (locked_by = current_setting('app.worker'::text, true)) DELETE"
                 .to_owned(),
             "_private_jobs system {knowhow_system} true true".to_owned(),
@@ -376,6 +380,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         [
             "app.enqueue_for(uuid,uuid,text,jsonb,text)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
+            "app.is_sealed(text,jsonb)",
             "app.tenant_id()",
             "app.user_id()",
         ]

@@ -8,6 +8,7 @@ use futures_util::future::join;
 use knowhow_domain::{Error, JobState};
 use knowhow_store::queue::{self, Claimed, Job, JobError, JobRow, Task, WorkerConfig, work};
 use knowhow_store::{DatabaseConfig, Gate, Principal, TenantTx};
+use sqlx::{AssertSqlSafe, Connection, Executor};
 use tokio::sync::{Notify, mpsc};
 
 use crate::harness::{House, Place, Tenancy, now, with_database};
@@ -256,6 +257,88 @@ async fn a_worker_that_was_taken_for_dead_removes_nothing() {
     .await;
 }
 
+/// Whoever has only the worker's role can write any row; the worker does as its users what the database itself enqueued.
+#[tokio::test]
+async fn a_job_that_the_database_did_not_enqueue_is_refused_and_shown() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let (mine, theirs) = (house.tenant().await, house.tenant().await);
+        let (mallory, alice) = (mine.user("mallory").await, theirs.user("alice").await);
+        let (told, mut telling) = mpsc::unbounded_channel();
+        let tasks = [Task::new(Telling(house.gate.clone(), told))];
+        enqueue(&house, &mallory, Telling::TASK).await;
+        enqueue(&house, &mallory, "test_nothing").await;
+        let (tenant, user) = (theirs.id.0, alice.user().unwrap().0);
+        let hers = format!("jsonb_build_object('tenant_id', '{tenant}', 'user_id', '{user}')");
+        let (as_queue, add) = ("begin; set local role knowhow_queue", "graphile_worker.add_job('test_telling'");
+        let jobs = "graphile_worker._private_jobs";
+        let sealed = |task: &str| {
+            format!("{jobs} j where j.key like '%:{task}:%' and j.payload ->> 'tenant_id' = '{}'", mine.id.0)
+        };
+        for forgery in [
+            format!("select {add}, {hers}::json, job_key => 'plain')"),
+            format!(
+                "insert into {jobs} (task_id, payload) select task_id, {hers}::json from {}",
+                sealed("test_telling")
+            ),
+            // A good seal, of another owner, and of another task.
+            format!(
+                "select {add}, (j.payload::jsonb || {hers})::json, job_key => 'owner') from {}",
+                sealed("test_telling")
+            ),
+            format!("select {add}, j.payload, job_key => 'task') from {}", sealed("test_nothing")),
+        ] {
+            let mut conn = place.login().await;
+            conn.execute(AssertSqlSafe(format!("{as_queue}; {forgery}; commit"))).await.unwrap();
+            conn.close().await.unwrap();
+        }
+        while_working(&house, &tasks, async {
+            assert_eq!(telling.recv().await.unwrap().unwrap().external_id(), Some("mallory"));
+            let dead = |jobs: &[JobRow]| jobs.iter().filter(|job| job.state == JobState::Dead).count();
+            let hers = until(&house, &theirs, |jobs| dead(jobs) == 3).await;
+            let own = until(&house, &mine, |jobs| dead(jobs) == 1).await;
+            for job in hers.iter().chain(own.iter().filter(|job| job.state == JobState::Dead)) {
+                assert!(job.last_error.as_ref().unwrap().starts_with("the job was not run"), "{job:?}");
+            }
+            assert!(telling.try_recv().is_err(), "none of them ran");
+        })
+        .await;
+    })
+    .await;
+}
+
+/// However long bulk takes, a place is kept for what a person waits for.
+#[tokio::test]
+async fn bulk_leaves_a_place_to_persons() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let alice = tenancy.user("alice").await;
+        let (begun, mut beginning) = mpsc::unbounded_channel();
+        let (told, mut telling) = mpsc::unbounded_channel();
+        let tasks = [
+            Task::new(Slow(begun, Arc::new(Notify::new()))),
+            Task::new(Telling(house.gate.clone(), told)),
+        ];
+        let (tenant, user) = (tenancy.id.0, alice.user().unwrap().0);
+        let bulk = format!(
+            "select app.enqueue_for('{tenant}', '{user}', 'test_slow', '{{}}', n::text, true) from generate_series(1, 5) n"
+        );
+        while_working(&house, &tasks, async {
+            place.run(&bulk).await;
+            beginning.recv().await.unwrap();
+            // Time enough for the other place to take bulk too, if it did.
+            for _ in 0..3 {
+                enqueue(&house, &alice, Telling::TASK).await;
+                telling.recv().await.unwrap();
+            }
+            assert!(beginning.try_recv().is_err());
+        })
+        .await;
+    })
+    .await;
+}
+
 /// Counts its runs.
 struct Counting(Arc<AtomicUsize>);
 
@@ -281,7 +364,7 @@ async fn a_tick_of_the_clock_comes_once_for_all_workers() {
                  values ('test_counting', now() - '1 day'::interval, now() - '25 minutes'::interval)",
             )
             .await;
-        let busy = "select count(*) + (select 2 - count(*) from graphile_worker._private_workers)
+        let busy = "select count(*) + (select 4 - count(*) from graphile_worker._private_workers)
                     from graphile_worker._private_jobs";
         let all = async {
             while ran.load(Ordering::SeqCst) == 0 || place.count(busy).await > 0 {

@@ -4,14 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use knowhow_domain::{UserId, new_id};
+use knowhow_domain::{TenantId, UserId, new_id};
 use tokio::time::Instant;
 
 use super::begin;
 use crate::embed::EmbedError;
 use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::remote::tests::settings;
-use crate::{Models, ModelsSettings};
+use crate::{Asker, Models, ModelsSettings};
+
+fn somebody() -> Asker {
+    Asker { tenant: TenantId(new_id()), user: UserId(new_id()) }
+}
 
 fn models(fake: &FakeOpenAi) -> Models {
     Models::open(ModelsSettings { embeddings: Some((settings(fake), 4)), ..ModelsSettings::default() }).unwrap()
@@ -20,7 +24,7 @@ fn models(fake: &FakeOpenAi) -> Models {
 #[tokio::test]
 async fn the_same_text_of_a_user_is_embedded_once() {
     let fake = FakeOpenAi::start([Reply::Vectors(4)]);
-    let (models, user) = (models(&fake), UserId(new_id()));
+    let (models, user) = (models(&fake), somebody());
     let all = join_all((0..50).map(|_| models.embed_message(user, "hello", None))).await;
     let first = all[0].as_ref().unwrap();
     assert!(all.iter().all(|vector| Arc::ptr_eq(vector.as_ref().unwrap(), first)));
@@ -28,14 +32,14 @@ async fn the_same_text_of_a_user_is_embedded_once() {
     models.embed_message(user, "hello!", None).await.unwrap();
     assert_eq!(fake.seen().len(), 2);
     // Otherwise the time of an answer would tell what somebody else has said.
-    models.embed_message(UserId(new_id()), "hello", None).await.unwrap();
+    models.embed_message(somebody(), "hello", None).await.unwrap();
     assert_eq!(fake.seen().len(), 3);
 }
 
 #[tokio::test]
 async fn failures_are_not_remembered() {
     let fake = FakeOpenAi::start([Reply::Status(400, "", "no"), Reply::Vectors(4)]);
-    let (models, user) = (models(&fake), UserId(new_id()));
+    let (models, user) = (models(&fake), somebody());
     assert!(matches!(models.embed_message(user, "hello", None).await, Err(EmbedError::Remote(_))));
     assert!(models.embed_message(user, "hello", None).await.is_ok());
 }
@@ -43,7 +47,7 @@ async fn failures_are_not_remembered() {
 #[tokio::test]
 async fn who_joins_a_request_does_not_leave_with_the_first() {
     let fake = FakeOpenAi::start([Reply::Hang, Reply::Vectors(4)]);
-    let (models, user) = (models(&fake), UserId(new_id()));
+    let (models, user) = (models(&fake), somebody());
     let soon = Instant::now() + Duration::from_millis(50);
     let mut first = Box::pin(models.embed_message(user, "hello", Some(soon)));
     let mut second = Box::pin(models.embed_message(user, "hello", None));
@@ -56,7 +60,7 @@ async fn who_joins_a_request_does_not_leave_with_the_first() {
 #[tokio::test]
 async fn too_late_for_one_is_not_too_late_for_all() {
     let fake = FakeOpenAi::start([Reply::Hang, Reply::Hang, Reply::Vectors(4)]);
-    let (models, user) = (models(&fake), UserId(new_id()));
+    let (models, user) = (models(&fake), somebody());
     let within = |ms| Some(Instant::now() + Duration::from_millis(ms));
     let (first, second, third) = (within(50), within(100), within(30_000));
     let all = join_all([first, second, third].map(|deadline| models.embed_message(user, "hello", deadline))).await;
@@ -65,6 +69,6 @@ async fn too_late_for_one_is_not_too_late_for_all() {
 
 #[tokio::test]
 async fn without_a_model_there_is_no_vector() {
-    let none = Models::default().embed_message(UserId(new_id()), "hello", None).await;
+    let none = Models::default().embed_message(somebody(), "hello", None).await;
     assert!(matches!(none, Err(EmbedError::NoModel)));
 }

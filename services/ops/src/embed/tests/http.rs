@@ -6,6 +6,7 @@ use std::time::Duration;
 use knowhow_domain::Error;
 use tokio::time::Instant;
 
+use crate::Asker;
 use crate::Priority::{Background, Turn};
 use crate::embed::{EmbedError, Embedder, HttpEmbedder, Vectors};
 use crate::fake_openai::{FakeOpenAi, Reply};
@@ -18,7 +19,7 @@ fn embedder(fake: &FakeOpenAi) -> HttpEmbedder {
 }
 
 async fn embed(embedder: &HttpEmbedder, texts: &[&str]) -> Result<Vectors, EmbedError> {
-    embedder.embed(texts.iter().map(|&text| text.to_owned()).collect(), Turn, None).await
+    embedder.embed(texts.iter().map(|&text| text.to_owned()).collect(), Asker::HOUSE, Turn, None).await
 }
 
 #[tokio::test]
@@ -28,7 +29,7 @@ async fn texts_go_in_batches_and_vectors_come_back_in_order() {
     assert_eq!((embedder.model(), embedder.dims(), embedder.is_paused()), ("tiny@4", DIMS, false));
     let long = "é".repeat(1500);
     let texts: Vec<String> = (0..40).map(|length| "x".repeat(length)).chain([long]).collect();
-    let vectors = embedder.embed(texts, Background, None).await.unwrap();
+    let vectors = embedder.embed(texts, Asker::HOUSE, Background, None).await.unwrap();
     let lengths: Vec<usize> = vectors.iter().map(|vector| (vector[0] / vector[1]).round() as usize).collect();
     assert_eq!(lengths, [1].into_iter().chain(1..40).chain([2000]).collect::<Vec<_>>());
     assert!(vectors.iter().all(|vector| (vector.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5));
@@ -133,7 +134,7 @@ async fn a_deadline_ends_it_whatever_the_server_does() {
     let patient = RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) };
     let embedder = HttpEmbedder::new(patient, DIMS).unwrap();
     let deadline = Instant::now() + Duration::from_millis(50);
-    let error = embedder.embed(vec!["a".to_owned()], Turn, Some(deadline)).await.unwrap_err();
+    let error = embedder.embed(vec!["a".to_owned()], Asker::HOUSE, Turn, Some(deadline)).await.unwrap_err();
     assert!(matches!(error, EmbedError::Late), "{error}");
 }
 

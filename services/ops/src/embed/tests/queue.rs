@@ -2,19 +2,34 @@
 
 use std::time::Duration;
 
+use knowhow_domain::{TenantId, UserId, new_id};
 use tokio::time::Instant;
 
+use crate::Asker;
 use crate::Priority::{self, Background, Change, Turn};
 use crate::embed::EmbedError;
-use crate::embed::queue::Queue;
+use crate::embed::queue::{Batch, Queue, Reply};
+
+const ME: Asker = Asker::HOUSE;
+
+fn somebody() -> Asker {
+    Asker { tenant: TenantId(new_id()), user: UserId(new_id()) }
+}
 
 fn texts(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("text {number}")).collect()
 }
 
+/// A short batch in hand, of that kind.
+fn of(priority: Priority) -> Batch {
+    let queue = Queue::new(1);
+    let _reply = queue.push(texts(1), ME, priority, None).unwrap();
+    queue.next().unwrap()
+}
+
 /// Takes one batch and hands in each text's length.
 fn serve(queue: &Queue) -> (Priority, Vec<String>) {
-    let (priority, tasks) = queue.next().unwrap();
+    let Batch { priority, tasks, .. } = queue.next().unwrap();
     let taken = tasks.iter().map(|task| task.text.clone()).collect();
     for task in tasks {
         let vector = vec![task.text.len() as f32];
@@ -26,12 +41,11 @@ fn serve(queue: &Queue) -> (Priority, Vec<String>) {
 #[test]
 fn turns_go_first_then_changes_then_bulk() {
     let queue = Queue::new(10);
-    let _bulk = queue.push(texts(3), Background, None).unwrap();
-    let _change = queue.push(vec!["change".to_owned()], Change, None).unwrap();
-    let _turn = queue.push(vec!["turn".to_owned()], Turn, None).unwrap();
+    let _bulk = queue.push(texts(3), ME, Background, None).unwrap();
+    let _change = queue.push(vec!["change".to_owned()], ME, Change, None).unwrap();
+    let _turn = queue.push(vec!["turn".to_owned()], ME, Turn, None).unwrap();
     assert_eq!(serve(&queue), (Turn, vec!["turn".to_owned()]));
     assert_eq!(serve(&queue), (Change, vec!["change".to_owned()]));
-    assert!(queue.next_before(Background).is_none());
     assert_eq!(serve(&queue), (Background, texts(3)));
 }
 
@@ -39,13 +53,14 @@ fn turns_go_first_then_changes_then_bulk() {
 #[test]
 fn a_batch_makes_way_for_those_before_it_alone() {
     let queue = Queue::new(10);
-    let orders: Vec<_> = [Background, Change, Turn].map(|lane| queue.push(texts(2), lane, None).unwrap()).into();
-    assert!(queue.next_before(Turn).is_none());
-    let lane_before = |lane| queue.next_before(lane).map(|(before, tasks)| (before, tasks.len()));
-    assert_eq!(lane_before(Change), Some((Turn, 2)));
-    assert_eq!(lane_before(Change), None);
-    assert_eq!(lane_before(Background), Some((Change, 2)));
-    assert_eq!(lane_before(Background), None);
+    let orders: Vec<_> = [Background, Change, Turn].map(|lane| queue.push(texts(2), ME, lane, None).unwrap()).into();
+    let [background, change, turn] = [Background, Change, Turn].map(of);
+    assert!(queue.next_before(&turn).is_none());
+    let lane_before = |batch| queue.next_before(batch).map(|before| (before.priority, before.tasks.len()));
+    assert_eq!(lane_before(&change), Some((Turn, 2)));
+    assert_eq!(lane_before(&change), None);
+    assert_eq!(lane_before(&background), Some((Change, 2)));
+    assert_eq!(lane_before(&background), None);
     drop(orders);
 }
 
@@ -53,7 +68,7 @@ fn a_batch_makes_way_for_those_before_it_alone() {
 fn short_texts_share_a_batch_and_long_ones_do_not() {
     let queue = Queue::new(10);
     let (short, long) = ("s".repeat(100), "l".repeat(2000));
-    let _all = queue.push(vec![short.clone(), short.clone(), long.clone(), short.clone()], Turn, None).unwrap();
+    let _all = queue.push(vec![short.clone(), short.clone(), long.clone(), short.clone()], ME, Turn, None).unwrap();
     assert_eq!(serve(&queue).1, [short.clone(), short.clone()]);
     assert_eq!(serve(&queue).1, [long]);
     assert_eq!(serve(&queue).1, [short]);
@@ -62,9 +77,9 @@ fn short_texts_share_a_batch_and_long_ones_do_not() {
 #[tokio::test]
 async fn an_order_is_answered_once_all_of_it_is_done_in_its_order() {
     let queue = Queue::new(10);
-    let order = queue.push(vec!["1".repeat(300), "2".repeat(400)], Turn, None).unwrap();
-    let other = queue.push(vec!["3".to_owned()], Turn, None).unwrap();
-    let (_, first) = queue.next().unwrap();
+    let order = queue.push(vec!["1".repeat(300), "2".repeat(400)], ME, Turn, None).unwrap();
+    let other = queue.push(vec!["3".to_owned()], ME, Turn, None).unwrap();
+    let first = queue.next().unwrap().tasks;
     serve(&queue);
     serve(&queue);
     assert_eq!(other.await.unwrap().unwrap(), [[1.0]]);
@@ -75,26 +90,26 @@ async fn an_order_is_answered_once_all_of_it_is_done_in_its_order() {
 #[test]
 fn it_is_bounded_for_each_lane() {
     let queue = Queue::new(5);
-    let _first = queue.push(texts(3), Background, None).unwrap();
-    assert!(matches!(queue.push(texts(3), Background, None), Err(EmbedError::Busy(3))));
-    let _second = queue.push(texts(2), Background, None).unwrap();
-    let _change = queue.push(texts(5), Change, None).unwrap();
-    assert!(matches!(queue.push(texts(1), Change, None), Err(EmbedError::Busy(5))));
-    let _turn = queue.push(texts(5), Turn, None).unwrap();
-    assert!(matches!(queue.push(texts(1), Turn, None), Err(EmbedError::Busy(5))));
-    assert!(matches!(queue.push(texts(6), Turn, None), Err(EmbedError::TooMany(5))));
+    let _first = queue.push(texts(3), ME, Background, None).unwrap();
+    assert!(matches!(queue.push(texts(3), ME, Background, None), Err(EmbedError::Busy(3))));
+    let _second = queue.push(texts(2), ME, Background, None).unwrap();
+    let _change = queue.push(texts(5), ME, Change, None).unwrap();
+    assert!(matches!(queue.push(texts(1), ME, Change, None), Err(EmbedError::Busy(5))));
+    let _turn = queue.push(texts(5), ME, Turn, None).unwrap();
+    assert!(matches!(queue.push(texts(1), ME, Turn, None), Err(EmbedError::Busy(5))));
+    assert!(matches!(queue.push(texts(6), ME, Turn, None), Err(EmbedError::TooMany(5))));
 }
 
 #[test]
 fn what_nobody_waits_for_makes_room_and_is_skipped() {
     let queue = Queue::new(4);
-    drop(queue.push(texts(3), Turn, None).unwrap());
-    let kept = queue.push(vec!["kept".to_owned()], Turn, None).unwrap();
-    let _more = queue.push(texts(3), Turn, None).unwrap();
+    drop(queue.push(texts(3), ME, Turn, None).unwrap());
+    let kept = queue.push(vec!["kept".to_owned()], ME, Turn, None).unwrap();
+    let _more = queue.push(texts(3), ME, Turn, None).unwrap();
     assert_eq!(serve(&queue).1, ["kept", "text 0", "text 1", "text 2"]);
     drop(kept);
-    drop(queue.push(texts(2), Turn, None).unwrap());
-    assert!(queue.next_before(Change).is_none());
+    drop(queue.push(texts(2), ME, Turn, None).unwrap());
+    assert!(queue.next_before(&of(Change)).is_none());
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,9 +117,9 @@ async fn what_would_be_late_is_told_at_once_and_costs_nothing() {
     let queue = Queue::new(9);
     let within = |ms| Some(Instant::now() + Duration::from_millis(ms));
     queue.note(84, Duration::from_millis(800)); // 1 ms a byte, of which an eighth is believed
-    let late = queue.push(vec!["l".repeat(84)], Turn, within(50)).unwrap();
-    let in_time = queue.push(vec!["t".repeat(84)], Turn, within(150)).unwrap();
-    let patient = queue.push(texts(1), Turn, None).unwrap();
+    let late = queue.push(vec!["l".repeat(84)], ME, Turn, within(50)).unwrap();
+    let in_time = queue.push(vec!["t".repeat(84)], ME, Turn, within(150)).unwrap();
+    let patient = queue.push(texts(1), ME, Turn, None).unwrap();
     assert_eq!(serve(&queue).1.len(), 2);
     assert!(matches!(late.await.unwrap(), Err(EmbedError::Late)));
     assert!(in_time.await.unwrap().is_ok() && patient.await.unwrap().is_ok());
@@ -117,8 +132,8 @@ async fn after_a_slow_moment_it_tries_again() {
     queue.note(84, Duration::from_secs(80));
     let mut refused = 0;
     loop {
-        let waiting = queue.push(texts(1), Turn, Some(Instant::now() + Duration::from_millis(50))).unwrap();
-        if queue.next_before(Change).is_some() {
+        let waiting = queue.push(texts(1), ME, Turn, Some(Instant::now() + Duration::from_millis(50))).unwrap();
+        if queue.next_before(&of(Change)).is_some() {
             break;
         }
         assert!(matches!(waiting.await.unwrap(), Err(EmbedError::Late)));
@@ -130,9 +145,9 @@ async fn after_a_slow_moment_it_tries_again() {
 #[tokio::test]
 async fn a_failed_text_fails_its_order_and_no_other() {
     let queue = Queue::new(9);
-    let broken = queue.push(vec!["1".repeat(300), "2".repeat(300)], Turn, None).unwrap();
-    let whole = queue.push(texts(1), Turn, None).unwrap();
-    queue.next().unwrap().1.into_iter().for_each(|task| task.fail());
+    let broken = queue.push(vec!["1".repeat(300), "2".repeat(300)], ME, Turn, None).unwrap();
+    let whole = queue.push(texts(1), ME, Turn, None).unwrap();
+    queue.next().unwrap().tasks.into_iter().for_each(|task| task.fail());
     assert_eq!(serve(&queue).1, texts(1), "the rest of a failed order is skipped");
     assert!(broken.await.is_err() && whole.await.is_ok());
 }
@@ -140,9 +155,85 @@ async fn a_failed_text_fails_its_order_and_no_other() {
 #[tokio::test]
 async fn closing_tells_everybody() {
     let queue = Queue::new(9);
-    let waiting = queue.push(texts(2), Background, None).unwrap();
+    let waiting = queue.push(texts(2), ME, Background, None).unwrap();
     queue.close();
     assert!(waiting.await.is_err());
-    assert!(queue.next().is_none() && queue.next_before(Background).is_none());
-    assert!(matches!(queue.push(texts(1), Turn, None), Err(EmbedError::Stopped)));
+    assert!(queue.next().is_none() && queue.next_before(&of(Background)).is_none());
+    assert!(matches!(queue.push(texts(1), ME, Turn, None), Err(EmbedError::Stopped)));
+}
+
+/// What is served next, text by text, without being answered.
+fn order_of(queue: &Queue, count: usize) -> Vec<String> {
+    let mut served = Vec::new();
+    while served.len() < count {
+        served.extend(queue.next().unwrap().tasks.into_iter().map(|task| task.text));
+    }
+    served
+}
+
+/// Somebody asks for sixteen long texts, and another tenant for one: it comes after at most what is in hand.
+#[test]
+fn nobody_waits_for_all_that_somebody_else_has_asked() {
+    for lane in [Turn, Change, Background] {
+        let queue = Queue::new(100);
+        let (greedy, modest) = (somebody(), somebody());
+        let _flood: Vec<Reply> =
+            (0..16).map(|_| queue.push(vec!["x".repeat(2000)], greedy, lane, None).unwrap()).collect();
+        let _first = queue.next().unwrap();
+        let _question = queue.push(vec!["mine".to_owned()], modest, lane, None).unwrap();
+        assert_eq!(order_of(&queue, 1), ["mine"]);
+        // Nor does it help to have asked once: it is bytes that count.
+        let _again = queue.push(vec!["again".to_owned()], modest, lane, None).unwrap();
+        assert_eq!(order_of(&queue, 1), ["again"]);
+    }
+}
+
+/// Tenants share first, then the users of each: a tenant of many users gets no more than a tenant of one.
+#[test]
+fn shares_are_of_tenants_and_then_of_their_users() {
+    let queue = Queue::new(100);
+    let (one, large) = (somebody(), TenantId(new_id()));
+    let long = |name: &str| vec![format!("{name}{}", "-".repeat(300))];
+    let mut waiting = Vec::new();
+    for user in ["a", "b"] {
+        let asker = Asker { tenant: large, user: UserId(new_id()) };
+        waiting.extend((0..3).map(|_| queue.push(long(user), asker, Turn, None).unwrap()));
+    }
+    waiting.extend((0..3).map(|_| queue.push(long("o"), one, Turn, None).unwrap()));
+    let order: String = order_of(&queue, 9).iter().map(|text| text.chars().next().unwrap()).collect();
+    assert_eq!(order, "aoboaobab");
+}
+
+/// A long text in hand lets by what is short and of somebody who has had less, and nothing else.
+#[test]
+fn a_long_question_lets_short_ones_of_others_by() {
+    let queue = Queue::new(100);
+    let (greedy, modest) = (somebody(), somebody());
+    let _long = queue.push(vec!["x".repeat(4000)], greedy, Turn, None).unwrap();
+    let in_hand = queue.next().unwrap();
+    let _own = queue.push(vec!["own".to_owned()], greedy, Turn, None).unwrap();
+    assert!(queue.next_before(&in_hand).is_none(), "one's own waits");
+    let _short = queue.push(vec!["short".to_owned()], modest, Turn, None).unwrap();
+    let passing = queue.next_before(&in_hand).unwrap();
+    assert_eq!(passing.tasks[0].text, "short");
+    let other = queue.push(vec!["y".repeat(3000)], modest, Turn, None).unwrap();
+    assert!(queue.next_before(&in_hand).is_none(), "it is no shorter by half");
+    let of_tenant = Asker { user: UserId(new_id()), ..greedy };
+    drop(other);
+    let _sibling = queue.push(vec!["sibling".to_owned()], of_tenant, Turn, None).unwrap();
+    assert_eq!(queue.next_before(&in_hand).unwrap().tasks[0].text, "sibling");
+}
+
+/// Whoever fills the line loses the end of it to those who have less in it.
+#[tokio::test]
+async fn a_full_line_has_room_for_those_who_have_less_in_it() {
+    let queue = Queue::new(8);
+    let (greedy, modest) = (somebody(), somebody());
+    let mut flood: Vec<Reply> = (0..8).map(|_| queue.push(texts(1), greedy, Turn, None).unwrap()).collect();
+    assert!(matches!(queue.push(texts(1), greedy, Turn, None), Err(EmbedError::Busy(8))));
+    let mine = queue.push(vec!["mine".to_owned()], modest, Turn, None).unwrap();
+    assert!(matches!(flood.pop().unwrap().await, Ok(Err(EmbedError::Busy(8)))));
+    assert!(matches!(queue.push(texts(7), modest, Turn, None), Err(EmbedError::Busy(8))));
+    serve(&queue);
+    assert!(mine.await.unwrap().is_ok());
 }

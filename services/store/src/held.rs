@@ -1,0 +1,198 @@
+//! A connection of the pool with a transaction open on it, and an end to every wait for Postgres. Postgres itself ends
+//! statements that take too long, but only while its answers arrive: where the network swallows them, nothing but a clock
+//! on this side does.
+
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgQueryResult, PgRow, PgStatement, PgTypeInfo};
+use sqlx::{AssertSqlSafe, Describe, Either, Execute, Executor, PgConnection, PgPool, Postgres, SqlStr};
+use tokio::time::{sleep, timeout, timeout_at};
+
+use crate::reach;
+
+/// How much longer than the longest statement an answer may take. Postgres says why it ended a statement; that is worth
+/// waiting for.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How long a transaction may wait for its connection before it is asked whether anybody listens at all.
+const FIRST_WAIT: Duration = Duration::from_millis(200);
+
+/// How long whoever is served waits for what.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// For a connection that answers.
+    pub(crate) acquire: Duration,
+    /// For one statement.
+    pub(crate) statement: Duration,
+}
+
+impl Patience {
+    /// For the answer to one message.
+    pub(crate) fn answer(self) -> Duration {
+        self.statement + GRACE
+    }
+
+    /// The limits of a transaction of somebody who has stood in line since then, as statements. Waiting for locks goes on
+    /// where waiting in line ended, so that both together take no longer than one statement may.
+    pub(crate) fn limits(self, since: Instant) -> String {
+        let (whole, waited) = (self.statement, since.elapsed());
+        let statement = format!("SET LOCAL statement_timeout = {}", whole.as_millis());
+        // Nearly everybody: the limit of the statement is limit enough.
+        if waited < whole / 10 {
+            return statement;
+        }
+        let left = whole.saturating_sub(waited).max(whole / 10);
+        format!("{statement}; SET LOCAL lock_timeout = {}", left.as_millis().max(1))
+    }
+}
+
+/// A connection inside a transaction. Dropped without [`Held::commit`], the pool rolls it back.
+pub(crate) struct Held {
+    conn: PoolConnection<Postgres>,
+    answer: Duration,
+}
+
+impl Held {
+    /// Begins on a connection that lives; `begin` is the message that begins. Where connections are busy the wait is the
+    /// pool's; where nobody listens, which the pool takes for a server that is about to start, it ends at once.
+    pub(crate) async fn begin(
+        pool: &PgPool,
+        patience: Patience,
+        begin: impl Fn() -> String,
+    ) -> Result<Self, sqlx::Error> {
+        let begun = async {
+            // Both go on beside each other: a connection that falls to the one must not wait for the other.
+            tokio::select! {
+                biased;
+                begun = begin_on_kept(pool, begin) => begun,
+                () = refused(pool) => Err(sqlx::Error::Io(ErrorKind::ConnectionRefused.into())),
+            }
+        };
+        // Nothing of it waits for a lock, so a connection on which it takes longer is a dead one.
+        let conn = timeout(patience.acquire, begun).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        Ok(Self { conn, answer: patience.answer() })
+    }
+
+    /// What statements run on.
+    pub(crate) fn bounded(&mut self) -> Bounded<'_> {
+        Bounded { conn: &mut self.conn, answer: self.answer }
+    }
+
+    /// The same for the library of the queue, which knows no other type: whoever takes it bounds each call with
+    /// [`Held::answer`].
+    pub(crate) fn unbounded(&mut self) -> &mut PgConnection {
+        &mut self.conn
+    }
+
+    /// For how long an answer is awaited.
+    pub(crate) fn answer(&self) -> Duration {
+        self.answer
+    }
+
+    /// Makes everything durable.
+    pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
+        self.bounded().execute("COMMIT").await.map(drop)
+    }
+}
+
+/// Ends once it is known that nobody listens, and else never.
+async fn refused(pool: &PgPool) {
+    sleep(FIRST_WAIT).await;
+    if !reach::is_refused(&pool.connect_options()).await {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The pool does not test the connections that it has kept, so after a restart of Postgres some are dead: each is found
+/// out, dropped, and costs another try. Nothing was asked of it yet, so nothing is done twice.
+async fn begin_on_kept(pool: &PgPool, begin: impl Fn() -> String) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+    let mut kept = pool.size();
+    loop {
+        #[expect(clippy::disallowed_methods, reason = "the message that begins sets the context")]
+        let mut conn = pool.acquire().await?;
+        match conn.execute(AssertSqlSafe(begin())).await {
+            Err(error) if kept > 0 && is_lost(&error) => kept -= 1,
+            Ok(_) => return Ok(conn),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A server that goes down says so on the connections it closes (PostgreSQL, appendix A: 57P01 to 57P05), which is read at
+/// the next statement; after a crash there is nothing to read.
+fn is_lost(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) => true,
+        sqlx::Error::Database(said) => said.code().is_some_and(|code| code.starts_with("57P")),
+        _ => false,
+    }
+}
+
+/// Waits for an answer for so long. What comes later is nobody's: the pool closes the connection unless it answers soon.
+pub(crate) async fn within<T, E: From<sqlx::Error>>(
+    answer: Duration,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    timeout(answer, work).await.unwrap_or_else(|_| Err(silent().into()))
+}
+
+fn silent() -> sqlx::Error {
+    sqlx::Error::Io(std::io::Error::new(ErrorKind::TimedOut, "the database has not answered in time"))
+}
+
+/// A connection each of whose statements has an end.
+#[derive(Debug)]
+pub(crate) struct Bounded<'c> {
+    conn: &'c mut PgConnection,
+    answer: Duration,
+}
+
+impl<'c> Executor<'c> for Bounded<'c> {
+    type Database = Postgres;
+
+    fn fetch_many<'e, 'q: 'e, E>(self, query: E) -> BoxStream<'e, Result<Either<PgQueryResult, PgRow>, sqlx::Error>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Postgres>,
+    {
+        let deadline = tokio::time::Instant::now() + self.answer;
+        let rows = Some(self.conn.fetch_many(query));
+        let bounded = stream::unfold(rows, move |rows| async move {
+            let mut rows = rows?;
+            match timeout_at(deadline, rows.next()).await {
+                Ok(next) => next.map(|row| (row, Some(rows))),
+                Err(_) => Some((Err(silent()), None)),
+            }
+        });
+        bounded.boxed()
+    }
+
+    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, Result<Option<PgRow>, sqlx::Error>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Postgres>,
+    {
+        Box::pin(within(self.answer, self.conn.fetch_optional(query)))
+    }
+
+    fn prepare_with<'e>(
+        self,
+        sql: SqlStr,
+        parameters: &'e [PgTypeInfo],
+    ) -> BoxFuture<'e, Result<PgStatement, sqlx::Error>>
+    where
+        'c: 'e,
+    {
+        Box::pin(within(self.answer, self.conn.prepare_with(sql, parameters)))
+    }
+    fn describe<'e>(self, sql: SqlStr) -> BoxFuture<'e, Result<Describe<Postgres>, sqlx::Error>>
+    where
+        'c: 'e,
+    {
+        Box::pin(within(self.answer, self.conn.describe(sql)))
+    }
+}
