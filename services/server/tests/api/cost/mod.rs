@@ -3,6 +3,7 @@
 
 mod neighbour;
 mod plain;
+mod recall;
 
 use std::fs::read_to_string;
 
@@ -24,7 +25,7 @@ pub fn cpu_ms(service: &Service) -> u64 {
 }
 
 /// What `request` answers, and the CPU milliseconds that the process spent meanwhile; printed under `what`.
-pub async fn cpu_of<T>(service: &Service, what: &str, request: impl Future<Output = T>) -> (T, u64) {
+pub async fn cpu_of<T>(service: &Service, what: &str, request: impl IntoFuture<Output = T>) -> (T, u64) {
     let before = cpu_ms(service);
     let answer = request.await;
     let spent = cpu_ms(service) - before;

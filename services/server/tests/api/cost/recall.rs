@@ -1,0 +1,155 @@
+//! Recall, and what else looks at all that a user has, in the largest libraries.
+
+use serde_json::{Value, json};
+
+use super::neighbour::hold_beside;
+use super::{at_most, cpu_of, peak_mib, resident_mib};
+use crate::callers::{Caller, World, skill};
+use crate::exchange::zip;
+use crate::service::{Service, keeper, poll_async};
+use crate::talk::Talk;
+
+const SKILLS: usize = 5000;
+/// Skills of one archive.
+const BATCH: usize = 250;
+
+/// Words that differ from skill to skill, in few letters, as many as asked for.
+fn words(seed: usize, count: usize) -> String {
+    let word = |n: usize| format!("{:x} ", (seed + 3) * (n + 7) * 2_654_435_761 % 0xfff_ffff);
+    (0..count).map(word).collect()
+}
+
+/// A name of 190 characters.
+fn name(n: usize) -> String {
+    let long = words(n, 40).replace(' ', "");
+    format!("{}/{}/{}-{n}", &long[..60], &long[60..120], &long[120..180])
+}
+
+/// Imports skills with long names, long descriptions, and bodies of so many words.
+async fn fill(who: &Caller, count: usize, body: usize) {
+    for start in (0..count).step_by(BATCH) {
+        let files: Vec<(String, String)> = (start..count.min(start + BATCH))
+            .map(|n| {
+                let text = format!(
+                    "---\nname: {}\ndescription: Does {}. Use when somebody asks for it.\n---\n\n{}\n",
+                    name(n),
+                    words(n, 100),
+                    words(n + 1, body)
+                );
+                (format!("{}/SKILL.md", name(n)), text)
+            })
+            .collect();
+        let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
+        let report =
+            who.send(reqwest::Method::POST, "/v1/skills/import").files(&[("library.zip", &zip(&files))]).await.ok(200);
+        assert_eq!(report["created"].as_u64().unwrap() as usize, files.len(), "{report}");
+    }
+}
+
+async fn world(service: &Service) -> World {
+    World::at(service, keeper(), json!({"starter_skills": false, "bytes_per_user": 1_000_000_000})).await
+}
+
+/// The catalogue is there with all bodies.
+async fn ready(who: &Caller) {
+    poll_async("all bodies", async || {
+        let found =
+            who.post("/v1/skills/match", json!({"message": "what is there to do", "explain": true})).await.ok(200);
+        (found["explain"]["degraded"] == json!([])).then_some(())
+    })
+    .await;
+}
+
+#[ignore = "slow: make test-cost"]
+#[tokio::test]
+async fn large_libraries_answer_at_little_cost() {
+    let service = Service::start(&[]);
+    let world = world(&service).await;
+    let alice = &world.alice;
+    fill(alice, SKILLS, 20).await;
+    ready(alice).await;
+    let missing = format!("/v1/skills/{}x", name(4711).replace('/', "%2F"));
+    let (refused, spent) = cpu_of(&service, "a name that is missing among 5,000", alice.get(&missing)).await;
+    assert_eq!(refused.refused(404, "not-found")["candidates"][0], name(4711));
+    at_most(spent, 40);
+
+    let (_, spent) = cpu_of(&service, "creating beside 5,000", alice.post("/v1/skills", skill("new"))).await;
+    at_most(spent, 40);
+
+    let message = words(12, 9000).chars().take(65_000).collect::<String>();
+    let (_, spent) = cpu_of(
+        &service,
+        "65 KB to match",
+        alice.post("/v1/skills/match", json!({"message": message, "explain": true})),
+    )
+    .await;
+    at_most(spent, 150);
+
+    let talk = Talk::long(alice).await;
+    let (_, spent) = cpu_of(&service, "ten saves and turns", async {
+        for n in 0..10 {
+            let mut body = skill("new");
+            body["content"] = json!(format!("# New\n\nStep {n}.\n"));
+            alice.post("/v1/skills", body).await.ok(200);
+            talk.say("what is the new thing to do about all of this?").await;
+        }
+    })
+    .await;
+    at_most(spent, 2500);
+    println!("{} MiB now, {} at most", resident_mib(&service), peak_mib(&service));
+    let alice = alice.clone();
+    hold_beside(&service, "65 KB to match, 5,000 skills", move |_| {
+        alice.post("/v1/skills/match", json!({"message": message, "explain": true}))
+    })
+    .await;
+}
+
+#[ignore = "slow: make test-cost"]
+#[tokio::test]
+async fn saves_and_turns_over_64_mib_cost_what_changed() {
+    let service = Service::start(&[]);
+    let world = world(&service).await;
+    let alice = &world.alice;
+    fill(alice, 1500, 5000).await;
+    let talk = Talk::long(alice).await;
+    let (_, _) = cpu_of(&service, "the whole catalogue for the first time", ready(alice)).await;
+    let (_, spent) = cpu_of(&service, "ten saves and turns over 64 MiB", async {
+        for n in 0..10 {
+            let body = json!({"name": name(n), "description": "Changed", "content": words(n * 31, 5000)});
+            alice.post("/v1/skills", body).await.ok(200);
+            let turn = talk.say("what is the changed thing to do about all of this?").await;
+            assert_eq!(turn["degraded"], Value::Null, "{turn}");
+        }
+    })
+    .await;
+    at_most(spent, 3000);
+    println!("{} MiB now, {} at most", resident_mib(&service), peak_mib(&service));
+}
+
+#[ignore = "slow: make test-cost"]
+#[tokio::test]
+async fn ten_thousand_memories_are_not_read_for_each_question() {
+    let service = Service::start(&[]);
+    let world = world(&service).await;
+    let alice = &world.alice;
+    for n in 0..10_000 {
+        let content: String = words(n, 1000).chars().take(7990).collect();
+        alice.post("/v1/memories", json!({"content": content, "kind": "episodic"})).await.ok(201);
+    }
+    let question = words(77, 3);
+    let path = format!("/v1/recall?q={}", crate::recall::escape(&question));
+    poll_async("the words of all memories", async || {
+        let recalled = alice.get(&path).await.ok(200);
+        recalled["items"][0]["reason"].as_str()?.contains("1.00").then_some(())
+    })
+    .await;
+    let (_, spent) = cpu_of(&service, "ten questions to 10,000 memories", async {
+        for _ in 0..10 {
+            alice.get(&path).await.ok(200);
+        }
+    })
+    .await;
+    at_most(spent, 500);
+    let alice = alice.clone();
+    hold_beside(&service, "questions to 10,000 memories", move |_| alice.get(&path)).await;
+}
