@@ -3,6 +3,7 @@
 
 mod neighbour;
 mod plain;
+mod waits;
 
 use std::fs::read_to_string;
 
