@@ -17,10 +17,6 @@ const LOOKUP_CONNECTIONS: u32 = 2;
 /// For how long the other end of a socket may leave what was sent to it unconfirmed.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// How long a connection has to answer when a request gives it back. A request that was dropped, or that waited in vain,
-/// may leave one that never will; it is closed then.
-const ROLLED_BACK_WITHIN: Duration = Duration::from_secs(1);
-
 /// Where Postgres is and how many connections each worker thread may hold.
 #[derive(Debug, Clone)]
 pub struct DatabaseConfig {
@@ -111,14 +107,16 @@ pub(crate) fn connect_options(config: &DatabaseConfig) -> Result<PgConnectOption
 /// A pool whose connections are opened when they are needed.
 pub(crate) fn pool(config: &DatabaseConfig, options: PgConnectOptions, connections: u32) -> sqlx::PgPool {
     let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(config.acquire_timeout);
-    rolling_back(pool).test_before_acquire(false).connect_lazy_with(options)
+    rolling_back(pool, config.patience()).test_before_acquire(false).connect_lazy_with(options)
 }
 
-/// What was open when a connection was given back must not be handed to the next request.
-pub(crate) fn rolling_back(pool: PgPoolOptions) -> PgPoolOptions {
-    pool.after_release(|conn, _| {
+/// What was open when a connection was given back must not be handed to the next request. One that a dropped request left at
+/// work answers once its statement has ended, at the latest by its limit; one that does not answer by then is closed. Not
+/// sooner: Postgres would go on with the statement, and a new connection begin another.
+pub(crate) fn rolling_back(pool: PgPoolOptions, patience: Patience) -> PgPoolOptions {
+    pool.after_release(move |conn, _| {
         Box::pin(async move {
-            within(ROLLED_BACK_WITHIN, sqlx::Executor::execute(conn, "rollback")).await?;
+            within(patience.answer(), sqlx::Executor::execute(conn, "rollback")).await?;
             Ok(true)
         })
     })

@@ -36,6 +36,11 @@ impl Patience {
         self.statement + GRACE
     }
 
+    /// For a connection, where somebody has stood in line since then.
+    fn for_connection(self, since: Instant) -> Duration {
+        self.acquire.min(self.acquire.max(self.statement).saturating_sub(since.elapsed()))
+    }
+
     /// The limits of a transaction of somebody who has stood in line since then, as statements. Waiting for locks goes on
     /// where waiting in line ended, so that both together take no longer than one statement may.
     pub(crate) fn limits(self, since: Instant) -> String {
@@ -57,11 +62,12 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Begins on a connection that lives; `begin` is the message that begins. Where connections are busy the wait is the
+    /// Begins on a connection that lives, for somebody who has waited since then; `begin` is the message that begins. Where connections are busy the wait is the
     /// pool's; where nobody listens, which the pool takes for a server that is about to start, it ends at once.
     pub(crate) async fn begin(
         pool: &PgPool,
         patience: Patience,
+        since: Instant,
         begin: impl Fn() -> String,
     ) -> Result<Self, sqlx::Error> {
         let begun = async {
@@ -73,7 +79,7 @@ impl Held {
             }
         };
         // Nothing of it waits for a lock, so a connection on which it takes longer is a dead one.
-        let conn = timeout(patience.acquire, begun).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let conn = timeout(patience.for_connection(since), begun).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         Ok(Self { conn, answer: patience.answer() })
     }
 

@@ -1,11 +1,18 @@
 //! Whose tokens a tenant's users come with.
 
 use chrono::{DateTime, Utc};
+use futures_util::stream::{self, StreamExt};
 use knowhow_domain::{Error, Result, new_id};
 use uuid::Uuid;
 
-use crate::TenantTx;
+use crate::credential::{Algorithm, read_url};
 use crate::error::{is_unique_violation, refuse};
+use crate::system::{self, KeyAddress};
+use crate::{Database, GateState, TenantTx};
+
+/// Addresses of keys that are asked in one examination, the newest, and how many of them at once.
+const EXAMINED: i64 = 500;
+const AT_ONCE: usize = 32;
 
 /// An issuer, without its secret.
 #[derive(Debug, Clone)]
@@ -109,4 +116,24 @@ pub async fn delete(tx: &mut TenantTx, id: Uuid, now: DateTime<Utc>) -> Result<(
     .map_err(refuse)?
     .rows_affected();
     if gone == 0 { Err(Error::not_found("issuer")) } else { Ok(()) }
+}
+
+/// Whose keys cannot be had now, and why, each in a sentence: of all tenants, for whoever runs the deployment. Callers are
+/// not told.
+///
+/// # Errors
+/// `Unavailable` where the database is out of reach.
+pub async fn examine(db: &Database, state: &GateState) -> Result<Vec<String>> {
+    let addresses = system::list_key_addresses(db, EXAMINED).await?;
+    let asked = stream::iter(addresses).map(|address| examine_one(state, address)).buffered(AT_ONCE);
+    Ok(asked.filter_map(async |finding| finding).collect().await)
+}
+
+async fn examine_one(state: &GateState, address: KeyAddress) -> Option<String> {
+    let KeyAddress { slug, iss, algorithm, jwks_url } = address;
+    let why = match (jwks_url.parse(), algorithm.parse::<Algorithm>()) {
+        (Ok(url), Ok(algorithm)) => state.jwks.examine(&url, algorithm, state.private_issuers()).await?,
+        _ => read_url(&jwks_url, state.private_issuers()).err()?,
+    };
+    Some(format!("the keys of the issuer '{iss}' of the tenant '{slug}' cannot be had from {jwks_url}: {why}"))
 }

@@ -200,3 +200,31 @@ pub(crate) async fn find_owner(
     })
     .transpose()
 }
+
+/// An address that an issuer's keys are fetched from.
+pub(crate) struct KeyAddress {
+    pub(crate) slug: String,
+    pub(crate) iss: String,
+    pub(crate) algorithm: String,
+    pub(crate) jwks_url: String,
+}
+
+/// Why: whoever runs the deployment asks of all tenants at once whether the keys of their issuers can be had.
+pub(crate) async fn list_key_addresses(db: &Database, limit: i64) -> Result<Vec<KeyAddress>> {
+    let mut tx = SystemTx::begin(db).await?;
+    let rows = sqlx::query_as!(
+        KeyAddress,
+        r#"-- system.list_key_addresses
+        select t.slug, i.iss, i.algorithm, i.jwks_url as "jwks_url!"
+        from issuers i join tenants t on t.tenant_id = i.tenant_id
+        where i.jwks_url is not null
+        order by i.created_at desc
+        limit $1"#,
+        limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(rows)
+}

@@ -78,7 +78,7 @@ impl TenantTx {
         let (since, patience) = (Instant::now(), db.patience);
         let turn = turns::take(principal.tenant(), user, patience.statement).await?;
         let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since));
-        let tx = Held::begin(&db.writes, patience, begin).await.map_err(refuse)?;
+        let tx = Held::begin(&db.writes, patience, since, begin).await.map_err(refuse)?;
         Ok(Self { tx, tenant: principal.tenant(), user, actor: principal.actor().to_owned(), _turn: turn })
     }
 
@@ -142,7 +142,7 @@ impl SystemTx {
     async fn open(db: &Database, pool: &PgPool) -> Result<Self> {
         let since = Instant::now();
         let begin = || format!("BEGIN; SET LOCAL ROLE {}; {}", DatabaseRole::System.name(), db.patience.limits(since));
-        Ok(Self { tx: Held::begin(pool, db.patience, begin).await.map_err(refuse)? })
+        Ok(Self { tx: Held::begin(pool, db.patience, since, begin).await.map_err(refuse)? })
     }
 
     pub(crate) fn conn(&mut self) -> Bounded<'_> {

@@ -1,8 +1,13 @@
 //! A model behind an OpenAI-compatible `POST .../embeddings`.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use knowhow_domain::TenantId;
+use moka::sync::Cache;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::wire::{Question, read_answer};
@@ -21,6 +26,11 @@ const TEXT_BYTES: usize = 2000;
 /// Bytes that are within 500 tokens in any writing: of dense ones, and of digits, a token is as short as a byte.
 const SURE_BYTES: usize = 500;
 
+/// Questions of turns that one tenant may have there at once, a quarter of all: the others find a place whatever one asks.
+const TURNS_OF_TENANT: usize = 8;
+/// Tenants whose questions are counted, and for how long after the last.
+const TENANTS: (u64, Duration) = (10_000, Duration::from_secs(60));
+
 /// A client of an embeddings server.
 pub struct HttpEmbedder {
     remote: Remote,
@@ -30,6 +40,7 @@ pub struct HttpEmbedder {
     batch: usize,
     /// Whether the server must be asked for that number, as its model has another one by itself.
     asks_dims: AtomicBool,
+    turns: Cache<TenantId, Arc<Semaphore>>,
 }
 
 impl HttpEmbedder {
@@ -44,10 +55,14 @@ impl HttpEmbedder {
         }
         let name = format!("{}@{dims}", settings.model);
         let remote = Remote::new(settings, "embeddings", MAX_ANSWER)?;
-        Ok(Self { remote, name, dims, batch: BATCH.min(most / dims), asks_dims: AtomicBool::new(false) })
+        let turns = Cache::builder().max_capacity(TENANTS.0).time_to_idle(TENANTS.1).build();
+        Ok(Self { remote, name, dims, batch: BATCH.min(most / dims), asks_dims: AtomicBool::new(false), turns })
     }
 
-    async fn run(&self, mut texts: Vec<String>, priority: Priority) -> Result<Vectors, EmbedError> {
+    async fn run(&self, mut texts: Vec<String>, asker: Asker, priority: Priority) -> Result<Vectors, EmbedError> {
+        let share = self.turns.get_with(asker.tenant, || Arc::new(Semaphore::new(TURNS_OF_TENANT)));
+        // Changes and bulk have places of their own there. The semaphore is never closed.
+        let _share = if priority == Priority::Turn { share.acquire().await.ok() } else { None };
         cut(&mut texts, TEXT_BYTES);
         let mut vectors = Vectors::with_capacity(texts.len());
         for part in texts.chunks_mut(self.batch) {
@@ -103,11 +118,11 @@ impl Embedder for HttpEmbedder {
     fn embed(
         &self,
         texts: Vec<String>,
-        _: Asker,
+        asker: Asker,
         priority: Priority,
         deadline: Option<Instant>,
     ) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
-        Box::pin(within(deadline, EmbedError::Late, self.run(texts, priority)))
+        Box::pin(within(deadline, EmbedError::Late, self.run(texts, asker, priority)))
     }
 }
 

@@ -198,7 +198,7 @@ impl Lanes {
 
     /// A batch of the first of these lanes in which there is one.
     fn take_first(&mut self, order: &[Priority]) -> Option<Batch> {
-        order.iter().find_map(|priority| self.take_batch(*priority))
+        order.iter().find_map(|priority| self.take_batch(*priority, None))
     }
 
     /// See [`Queue::next_before`].
@@ -210,7 +210,7 @@ impl Lanes {
             let first = lane.first(asker)?;
             if first.is_wanted() {
                 let is_short = first.text.len() <= batch.bytes / 2;
-                return is_short.then(|| self.take_batch(batch.priority)).flatten();
+                return is_short.then(|| self.take_batch(batch.priority, Some(mark))).flatten();
             }
             lane.pop(asker);
         }
@@ -218,12 +218,13 @@ impl Lanes {
 
     /// Texts of those whose turn it is until they make a batch, without those that nobody waits for and those that it is too
     /// late for. Each of the latter has the model taken for a little faster, so that a slow moment does not refuse all to
-    /// come.
-    fn take_batch(&mut self, priority: Priority) -> Option<Batch> {
+    /// come. With a mark, only of those who may pass it.
+    fn take_batch(&mut self, priority: Priority, passes: Option<Mark>) -> Option<Batch> {
         let (mut tasks, mut bytes, mut mark) = (Vec::new(), OVERHEAD_BYTES, None);
         let (now, mut pace) = (Instant::now(), self.pace);
         let lane = self.lane(priority);
-        while let Some(asker) = lane.next() {
+        let may_come = |lane: &Lane, asker| passes.is_none_or(|mark| lane.may_pass(asker, mark));
+        while let Some(asker) = lane.next().filter(|asker| may_come(lane, *asker)) {
             let more = bytes + lane.first(asker).map_or(0, |task| task.text.len());
             if !tasks.is_empty() && more > BATCH_BYTES + OVERHEAD_BYTES {
                 break;

@@ -6,10 +6,11 @@ use std::time::Duration;
 use anyhow::Result;
 use knowhow_ops::chat::ChatLimits;
 use knowhow_ops::{Asker, Models, Priority};
-use knowhow_store::{Database, queue, reach, walls};
+use knowhow_store::{Database, issuers, queue, reach, walls};
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
+use super::shell;
 use crate::config::Config;
 
 /// How long a model may take to answer.
@@ -57,6 +58,7 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
     findings.extend(reach::explain_reads(&db, &settings).await?.map(|unreachable| unreachable.to_string()));
     if findings.is_empty() {
         report_jobs(&db).await?;
+        report_issuers(config, &db).await?;
     }
     Ok(findings)
 }
@@ -66,6 +68,17 @@ async fn report_jobs(db: &Database) -> Result<()> {
     match queue::count_dead(db).await? {
         0 => println!("jobs: the queue is there, no job is dead"),
         dead => println!("jobs: the queue is there, {dead} dead (GET /v1/admin/jobs?state=dead)"),
+    }
+    Ok(())
+}
+
+/// Issuers whose keys are out of reach: their tokens are refused like any others, so nobody else is told. They are the
+/// tenants' own affair, and nothing wrong with the deployment.
+async fn report_issuers(config: &Config, db: &Database) -> Result<()> {
+    // A secret that is wrong is a finding of its own.
+    let Ok(app) = shell::app(config) else { return Ok(()) };
+    for finding in issuers::examine(db, app.gate.state()).await? {
+        println!("issuers: {finding}");
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::answers::Answer;
 use crate::callers::{Caller, World};
-use crate::service::{keeper, poll_async};
+use crate::service::{keeper, poll_async, run};
 use crate::signing::{self, encode, signed};
 
 /// Where an issuer publishes its keys.
@@ -170,6 +170,11 @@ async fn an_endpoint_that_hangs_holds_up_nobody_else() {
     stuck.refused(401, "unauthenticated");
     let again = caller.get("/v1/skills").await;
     assert_eq!(endpoint.fetches(), 1, "a failed endpoint is left alone for a while");
+    let doctor = run(&["doctor"]);
+    let said = String::from_utf8(doctor.stdout).unwrap();
+    let line =
+        format!("the keys of the issuer '{ISS}' of the tenant '{}' cannot be had from {}", world.slug, endpoint.url);
+    assert!(said.lines().any(|told| told.contains(&line) && told.contains("no answer within 5 s")), "{said}");
     // Whoever cannot sign learns nothing: neither that there is such an issuer, nor such a tenant.
     for (member, unknown) in [("iss", "https://nobody.example"), ("tid", "no-such-tenant")] {
         let mut claims = claims(&world);

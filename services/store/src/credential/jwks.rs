@@ -14,6 +14,7 @@ use url::Url;
 use super::fetch::{FetchError, Fetcher};
 use super::keyset::KeySet;
 use super::{Algorithm, TokenError};
+use crate::reach;
 
 /// Older keys are fetched again beside the requests that use them.
 const RENEW_AFTER: TimeDelta = TimeDelta::minutes(5);
@@ -77,6 +78,19 @@ impl JwksCache {
     pub(super) fn with_timeout(clock: Arc<dyn Clock>, timeout: Duration) -> reqwest::Result<Self> {
         let slots = Cache::builder().max_capacity(MAX_SOURCES).time_to_idle(Duration::from_secs(24 * 3600)).build();
         Ok(Self { fetcher: Arc::new(Fetcher::new(timeout)?), clock, slots })
+    }
+
+    /// Why an issuer's keys cannot be had now, asking its endpoint; `None` where there are some.
+    pub(crate) async fn examine(&self, url: &Url, algorithm: Algorithm, private_network: bool) -> Option<String> {
+        let body = match self.fetcher.fetch(url, private_network).await {
+            Ok(body) => body,
+            Err(error) => return Some(reach::said(&error)),
+        };
+        match KeySet::read(&body, algorithm) {
+            Ok(keys) if keys.is_empty() => Some(format!("the document has no key for {algorithm}")),
+            Ok(_) => None,
+            Err(error) => Some(FetchError::from(error).to_string()),
+        }
     }
 
     /// The key with that id; waits for a fetch where there is no other way.

@@ -59,6 +59,11 @@ impl KeySet {
         Ok(set)
     }
 
+    /// Whether no key is of use.
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_kid.is_empty() && self.sole.is_none()
+    }
+
     /// The key of that id; without an id, the only key there is.
     pub(super) fn find(&self, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
         match kid {

@@ -52,7 +52,7 @@ impl RoleDriver {
             context.push_str(&format!("; SET LOCAL app.last_priority = '{priority}'"));
         }
         let begin = || format!("BEGIN; SET LOCAL ROLE {}; {}{context}", self.role.name(), self.patience.limits(since));
-        Ok(Held::begin(&self.pool, self.patience, begin).await?)
+        Ok(Held::begin(&self.pool, self.patience, since, begin).await?)
     }
 }
 

@@ -24,8 +24,8 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// that do the same.
 pub(crate) async fn install(conn: &mut PgConnection, owner_url: &str) -> Result<(), sqlx::Error> {
     conn.execute("select pg_advisory_lock(hashtext('knowhow queue'))").await?;
-    let pool = rolling_back(PgPoolOptions::new()).max_connections(1).connect(owner_url).await?;
     let patience = Patience { acquire: TIMEOUT, statement: TIMEOUT };
+    let pool = rolling_back(PgPoolOptions::new(), patience).max_connections(1).connect(owner_url).await?;
     let driver = RoleDriver::new(pool.clone(), DatabaseRole::Owner, patience, Arc::default());
     let migrated = WorkerUtils::new(QueueDatabase::new(driver), Schema::default()).migrate().await;
     pool.close().await;

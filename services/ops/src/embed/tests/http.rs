@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use knowhow_domain::Error;
+use futures_util::future::join_all;
+use knowhow_domain::{Error, TenantId, UserId, new_id};
 use tokio::time::Instant;
 
 use crate::Asker;
@@ -147,4 +148,25 @@ fn settings_that_cannot_work_are_refused() {
     let nameless = RemoteSettings { model: String::new(), ..settings(&fake) };
     let error = HttpEmbedder::new(nameless, DIMS).err().unwrap();
     assert!(matches!(&error, EmbedError::Remote(inner) if matches!(**inner, RemoteError::Setting(_))), "{error}");
+}
+
+/// However many questions one tenant has there, another one's finds a place.
+#[tokio::test]
+async fn one_tenant_does_not_take_all_places() {
+    let replies = std::iter::repeat_n(Reply::Hang, 8).chain([Reply::Vectors(DIMS)]);
+    let fake = FakeOpenAi::start(replies.collect::<Vec<_>>());
+    let embedder = embedder(&fake);
+    let [greedy, modest] = [(); 2].map(|()| Asker { tenant: TenantId(new_id()), user: UserId(new_id()) });
+    let flood = join_all((0..40).map(|n| embedder.embed(vec![n.to_string()], greedy, Turn, None)));
+    let question = async {
+        while fake.seen().len() < 8 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        embedder.embed(vec!["mine".to_owned()], modest, Turn, None).await
+    };
+    let vectors = tokio::select! {
+        _ = flood => panic!("the server does not answer them"),
+        vectors = question => vectors.unwrap(),
+    };
+    assert_eq!((vectors.len(), fake.seen().len()), (1, 9));
 }

@@ -4,6 +4,7 @@
 mod neighbour;
 mod plain;
 mod recall;
+mod waits;
 
 use std::fs::read_to_string;
 
