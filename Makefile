@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test stop doctor clean lint openapi bench bench-recall fit-recall sqlx-prepare
+.PHONY: help run test test-cost stop doctor clean lint openapi bench bench-recall fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -10,6 +10,9 @@ run: ## build, set up and serve on 127.0.0.1:8080 (PORT=...), with a demo tenant
 
 test: ## all tests, on an embedded PostgreSQL (or DATABASE_URL)
 	@scripts/dev/test.sh
+
+test-cost: ## what dear requests cost, and what others feel of them, in the build that make run serves: minutes
+	@scripts/dev/test.sh --profile quick -p knowhow-server --test api -- --ignored --nocapture --test-threads=1 cost::
 
 stop: ## stop the service and the embedded PostgreSQL
 	@scripts/dev/stop.sh

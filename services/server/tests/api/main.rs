@@ -21,6 +21,7 @@ mod cli;
 mod concurrency;
 mod conversations;
 mod corpus;
+mod cost;
 mod delete;
 mod documented;
 mod everyday;

@@ -82,6 +82,11 @@ impl Service {
         Self { process, watchdog, log, told: AtomicUsize::new(0), url: format!("http://{address}"), address }
     }
 
+    /// The id of its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// What it has logged so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap()

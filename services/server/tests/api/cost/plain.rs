@@ -1,0 +1,32 @@
+//! The harness itself, with the plainest of requests.
+
+use super::neighbour::hold_beside;
+use super::{at_most, cpu_of, peak_mib, resident_mib};
+use crate::callers::{World, skill};
+use crate::service::{Service, keeper};
+
+#[ignore = "slow: make test-cost"]
+#[tokio::test]
+async fn plain_requests_cost_little() {
+    let service = Service::start(&[]);
+    let World { alice, .. } = &World::at(&service, keeper(), serde_json::json!({"starter_skills": false})).await;
+    alice.create(skill("p")).await;
+    let (_, spent) = cpu_of(&service, "100 loads", async {
+        for _ in 0..100 {
+            alice.get("/v1/skills/p").await.ok(200);
+        }
+    })
+    .await;
+    at_most(spent, 250);
+    assert!(resident_mib(&service) <= peak_mib(&service));
+}
+
+/// Readiness alone is no burden: what the neighbour feels here is the harness.
+#[ignore = "slow: make test-cost"]
+#[tokio::test]
+async fn a_neighbour_feels_no_probes() {
+    let service = Service::start(&[]);
+    let world = World::at(&service, keeper(), serde_json::json!({"starter_skills": false})).await;
+    let anonymous = world.anonymous.clone();
+    hold_beside(&service, "probes", move |_| anonymous.get("/healthz")).await;
+}
