@@ -6,6 +6,7 @@ pub mod archive;
 mod call;
 pub mod chat;
 pub mod conversations;
+mod dear;
 pub mod embed;
 pub mod examples;
 #[cfg(test)]
