@@ -2,12 +2,13 @@
 
 use actix_multipart::{Multipart, MultipartError};
 use actix_web::http::{StatusCode, header};
-use actix_web::web::Data;
+use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse, get, post};
 use futures_util::TryStreamExt;
+use futures_util::stream::unfold;
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::App;
-use knowhow_ops::skills::{self, CheckImport, CheckedImport, ExportQuery, ImportReport, Upload};
+use knowhow_ops::skills::{self, CheckImport, CheckedImport, Content, ExportQuery, ImportReport, Upload};
 use serde::Deserialize;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
@@ -149,8 +150,16 @@ pub(crate) async fn export_skills(
     let disposition = format!("attachment; filename=\"{}\"", exported.file_name);
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let media_type = if accepted == Some(BYTES) { BYTES } else { exported.media_type };
-    Ok(HttpResponse::Ok()
+    let mut response = HttpResponse::Ok();
+    response
         .insert_header((header::CONTENT_TYPE, media_type))
-        .insert_header((header::CONTENT_DISPOSITION, disposition))
-        .body(exported.bytes))
+        .insert_header((header::CONTENT_DISPOSITION, disposition));
+    Ok(match exported.content {
+        Content::Whole(bytes) => response.body(bytes),
+        Content::Stream(chunks) => response.streaming(unfold(chunks, async |mut chunks| {
+            // It ends the connection: who reads sees that the archive is not whole.
+            let chunk = chunks.recv().await?.map(Bytes::from).map_err(std::io::Error::other);
+            Some((chunk, chunks))
+        })),
+    })
 }
