@@ -13,7 +13,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::http::{
-    ApiError, Binary, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
+    ApiError, Binary, CallerProblems, JsonBody, Lease, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
 };
 
 /// Packed; what comes out of an archive has its own limits.
@@ -64,7 +64,9 @@ pub(crate) async fn import_skills(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     caller.principal.require(Scope::SkillsWrite)?;
-    let uploads = in_time(&request, read_uploads(form)).await?;
+    let mut lease = Lease::of(&request);
+    let uploads = in_time(&request, read_uploads(form, &mut lease)).await?;
+    lease.keep(&request);
     let fix = query.fix.unwrap_or_default();
     let report = skills::import_skills(&app, &caller.principal, &caller.call, uploads, fix).await?;
     Ok(json(StatusCode::OK, &report))
@@ -89,7 +91,7 @@ pub(crate) async fn check_import(
     Ok(json(StatusCode::OK, &skills::check_import(&app, &caller.principal, &body.0).await?))
 }
 
-async fn read_uploads(mut form: Multipart) -> Result<Vec<Upload>> {
+async fn read_uploads(mut form: Multipart, lease: &mut Lease) -> Result<Vec<Upload>> {
     let (mut uploads, mut total) = (Vec::new(), 0);
     while let Some(mut part) = form.try_next().await.map_err(unreadable)? {
         let given = part.content_disposition().and_then(|d| d.get_filename()).unwrap_or("SKILL.md");
@@ -100,6 +102,7 @@ async fn read_uploads(mut form: Multipart) -> Result<Vec<Upload>> {
             if total > UPLOAD_BYTES {
                 return Err(Error::TooLarge { what: "the upload".into(), limit: UPLOAD_BYTES as u64 });
             }
+            lease.grow(chunk.len())?;
             bytes.extend_from_slice(&chunk);
         }
         if uploads.len() == UPLOADS {

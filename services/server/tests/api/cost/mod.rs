@@ -1,7 +1,11 @@
 //! What requests cost: the CPU time and the memory of the service's process, and what another tenant's user feels beside
 //! them. These tests take minutes and want the machine for themselves, so `make test` leaves them out: `make test-cost`.
 
+mod bodies;
+mod diffs;
+mod exports;
 mod neighbour;
+mod patches;
 mod plain;
 
 use std::fs::read_to_string;
@@ -24,7 +28,7 @@ pub fn cpu_ms(service: &Service) -> u64 {
 }
 
 /// What `request` answers, and the CPU milliseconds that the process spent meanwhile; printed under `what`.
-pub async fn cpu_of<T>(service: &Service, what: &str, request: impl Future<Output = T>) -> (T, u64) {
+pub async fn cpu_of<T>(service: &Service, what: &str, request: impl IntoFuture<Output = T>) -> (T, u64) {
     let before = cpu_ms(service);
     let answer = request.await;
     let spent = cpu_ms(service) - before;
