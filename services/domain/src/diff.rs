@@ -1,18 +1,29 @@
 //! Unified diffs between two versions of a text.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use similar::TextDiff;
 
-/// Hostile input may cost this long; past it the diff is coarser, never wrong.
-const BUDGET: Duration = Duration::from_millis(500);
+/// Largest product of line counts that is compared whatever the time: a few milliseconds.
+const SMALL: usize = 250_000;
 
-/// The unified diff with 3 lines of context; empty where the texts are equal.
-pub fn unified(from_label: &str, to_label: &str, from: &str, to: &str) -> String {
+/// Whether comparing the texts takes little time, however they differ.
+pub fn is_small(from: &str, to: &str) -> bool {
+    let lines = |text: &str| text.lines().count().max(1);
+    lines(from).saturating_mul(lines(to)) <= SMALL
+}
+
+/// The unified diff with 3 lines of context; empty where the texts are equal. Past the deadline that of texts which are not
+/// small becomes coarser, never wrong.
+pub fn unified(from_label: &str, to_label: &str, from: &str, to: &str, deadline: Instant) -> String {
     if from == to {
         return String::new();
     }
-    let diff = TextDiff::configure().timeout(BUDGET).diff_lines(from, to);
+    let mut settings = TextDiff::configure();
+    if !is_small(from, to) {
+        settings.deadline(deadline);
+    }
+    let diff = settings.diff_lines(from, to);
     diff.unified_diff().context_radius(3).header(&one_line(from_label), &one_line(to_label)).to_string()
 }
 
@@ -23,9 +34,13 @@ fn one_line(label: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use std::time::Duration;
 
     use super::*;
+
+    fn unified(from_label: &str, to_label: &str, from: &str, to: &str) -> String {
+        super::unified(from_label, to_label, from, to, Instant::now() + Duration::from_millis(100))
+    }
 
     #[test]
     fn changes_come_with_three_lines_of_context() {

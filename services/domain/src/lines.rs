@@ -17,6 +17,11 @@ impl Line {
     pub(crate) fn text(&self) -> Range<usize> {
         self.start..self.end
     }
+
+    /// The same line elsewhere.
+    pub(crate) fn map(self, place: impl Fn(usize) -> usize) -> Self {
+        Self { start: place(self.start), end: place(self.end), next: place(self.next) }
+    }
 }
 
 /// All lines of `text`; a final line end begins no further line.

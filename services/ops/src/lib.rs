@@ -7,6 +7,7 @@ mod asker;
 mod call;
 pub mod chat;
 pub mod conversations;
+mod dear;
 pub mod embed;
 pub mod examples;
 #[cfg(test)]

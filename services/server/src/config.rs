@@ -41,6 +41,8 @@ pub struct Config {
     pub statement_timeout_ms: u64,
     /// Longest wait for a whole request body, milliseconds.
     pub body_timeout_ms: u64,
+    /// Memory for request bodies that are under way, MiB; a third of it for each caller, so 72 at least.
+    pub body_memory_mb: usize,
     /// Longest wait for requests in flight at shutdown, seconds.
     pub shutdown_timeout_s: u64,
     /// Whether `serve` works on jobs too; otherwise some `knowhow worker` must.
@@ -120,6 +122,7 @@ impl Default for Config {
             acquire_timeout_ms: 3000,
             statement_timeout_ms: 4500,
             body_timeout_ms: 30_000,
+            body_memory_mb: 96,
             shutdown_timeout_s: 8,
             with_worker: false,
             worker_concurrency: 4,

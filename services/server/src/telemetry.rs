@@ -1,5 +1,7 @@
 //! Structured logs: JSON for machines, pretty for people.
 
+mod lines;
+
 use std::io::IsTerminal;
 
 use anyhow::{Context, Result, bail};
@@ -7,7 +9,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::Config;
 
-/// Starts logging to standard error.
+pub use lines::flush;
+
+/// Starts logging to standard error, from a thread of its own: a log that cannot be written fails no request.
 ///
 /// # Errors
 /// For an unreadable filter or an unknown format.
@@ -21,7 +25,8 @@ pub fn init(config: &Config) -> Result<()> {
         config.log
     );
     let filter = EnvFilter::try_new(quiet).context("KNOWHOW_LOG is not a log filter")?;
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let logs =
+        tracing_subscriber::fmt().with_env_filter(filter).log_internal_errors(false).with_writer(lines::start()?);
     match config.log_format.as_str() {
         "json" => logs.json().flatten_event(true).with_span_list(false).init(),
         "pretty" => logs.compact().with_ansi(std::io::stderr().is_terminal()).init(),

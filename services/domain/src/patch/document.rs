@@ -1,10 +1,12 @@
 //! Patches of whole skills: many edits, all or none, on the body, the frontmatter and resources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
+use super::forms::Forms;
+use super::work::Work;
 use super::{Change, Edit, Miss, Replaced, Strategy, closest};
 use crate::document::SkillDocument;
 use crate::error::{Error, Result};
@@ -39,7 +41,9 @@ pub fn apply_edits(
     if edits.is_empty() || edits.len() > EDITS {
         return Err(Error::invalid("/edits", format!("must have 1 to {EDITS} entries, has {}", edits.len())));
     }
-    let mut draft = Draft { raw: doc.raw().to_owned(), resources: BTreeMap::new(), source: resources };
+    let work = Work::for_bytes(doc.raw().len());
+    let raw = doc.raw().to_owned();
+    let mut draft = Draft { raw, resources: BTreeMap::new(), source: resources, forms: HashMap::new(), work: &work };
     let (mut replacements, mut matched) = (0, Strategy::Exact);
     for (index, edit) in edits.iter().enumerate() {
         let (count, strategy) = draft.apply(index, edit)?;
@@ -69,7 +73,21 @@ pub fn edits_digest(edits: &[Edit]) -> [u8; 32] {
 /// Where an edit looks.
 enum Place {
     /// A range of the raw document.
-    Document(Range<usize>),
+    Document(Part, Range<usize>),
+    Resource(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Part {
+    Whole,
+    Frontmatter,
+    Body,
+}
+
+/// A text of the skill, whatever it is at the moment.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Name {
+    Document(Part),
     Resource(String),
 }
 
@@ -78,6 +96,9 @@ struct Draft<'a> {
     raw: String,
     resources: BTreeMap<String, Resource>,
     source: &'a dyn Fn(&str) -> Option<String>,
+    /// What tolerant search made of the texts for the edits before.
+    forms: HashMap<Name, Forms>,
+    work: &'a Work,
 }
 
 struct Resource {
@@ -89,11 +110,14 @@ struct Resource {
 impl Draft<'_> {
     fn apply(&mut self, index: usize, edit: &Edit) -> Result<(usize, Strategy)> {
         let places = self.places(index, edit)?;
-        let change = Change { old: &edit.old_string, new: &edit.new_string, replace_all: edit.replace_all };
+        let (old, new, work) = (&edit.old_string, &edit.new_string, self.work);
+        let change = Change { old, new, replace_all: edit.replace_all, work };
         let refused = |miss: Miss| refusal(index, miss);
-        for attempt in [Change::exactly, Change::tolerantly] {
+        for is_exact in [true, false] {
             for place in &places {
-                if let Some(replaced) = attempt(change, self.text(place)).map_err(refused)? {
+                let attempt =
+                    if is_exact { change.exactly(self.text(place)) } else { change.tolerantly(self.forms(place)) };
+                if let Some(replaced) = attempt.map_err(refused)? {
                     let done = (replaced.replacements, replaced.matched);
                     let content = self.content_after(place, &replaced)?;
                     self.put(place, replaced);
@@ -112,7 +136,7 @@ impl Draft<'_> {
     fn content_after(&self, place: &Place, replaced: &Replaced) -> Result<Option<usize>> {
         let (frontmatter, content) = SkillDocument::places(&self.raw)?;
         Ok(match place {
-            Place::Document(range) if *range == frontmatter => Some(content - range.len() + replaced.text.len()),
+            Place::Document(_, range) if *range == frontmatter => Some(content - range.len() + replaced.text.len()),
             _ => None,
         })
     }
@@ -122,10 +146,11 @@ impl Draft<'_> {
         Ok(match edit.path.as_deref() {
             None => {
                 let (frontmatter, content) = SkillDocument::places(&self.raw)?;
-                vec![Place::Document(content..self.raw.len()), Place::Document(frontmatter)]
+                let body = content..self.raw.len();
+                vec![Place::Document(Part::Body, body), Place::Document(Part::Frontmatter, frontmatter)]
             }
-            Some("SKILL.md") => vec![Place::Document(0..self.raw.len())],
-            Some("frontmatter") => vec![Place::Document(SkillDocument::places(&self.raw)?.0)],
+            Some("SKILL.md") => vec![Place::Document(Part::Whole, 0..self.raw.len())],
+            Some("frontmatter") => vec![Place::Document(Part::Frontmatter, SkillDocument::places(&self.raw)?.0)],
             Some(path) => {
                 self.load(index, path)?;
                 vec![Place::Resource(path.to_owned())]
@@ -142,20 +167,34 @@ impl Draft<'_> {
             Error::invalid(format!("/edits/{index}/path"), detail.trim_start_matches("/path: "))
         })?;
         let text = (self.source)(path).ok_or_else(|| Error::not_found("resource"))?;
+        self.work.add_bytes(text.len());
         self.resources.insert(path.to_owned(), Resource { path: parsed, before: text.clone(), text });
         Ok(())
     }
 
     fn text(&self, place: &Place) -> &str {
         match place {
-            Place::Document(range) => &self.raw[range.clone()],
+            Place::Document(_, range) => &self.raw[range.clone()],
             Place::Resource(path) => self.resources.get(path).map_or("", |resource| &resource.text),
         }
     }
 
+    /// The forms of the text at a place, as it is by now.
+    fn forms(&mut self, place: &Place) -> &Forms {
+        let (name, text) = match place {
+            Place::Document(part, range) => (Name::Document(*part), &self.raw[range.clone()]),
+            Place::Resource(path) => {
+                (Name::Resource(path.clone()), self.resources.get(path).map_or("", |resource| &resource.text))
+            }
+        };
+        let forms = self.forms.entry(name).or_insert_with(|| Forms::new(text));
+        forms.follow(text, self.work);
+        forms
+    }
+
     fn put(&mut self, place: &Place, replaced: Replaced) {
         match place {
-            Place::Document(range) => self.raw.replace_range(range.clone(), &replaced.text),
+            Place::Document(_, range) => self.raw.replace_range(range.clone(), &replaced.text),
             Place::Resource(path) => {
                 if let Some(resource) = self.resources.get_mut(path) {
                     resource.text = replaced.text;

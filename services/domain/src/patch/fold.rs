@@ -7,6 +7,7 @@ use unicode_normalization::char::decompose_canonical;
 use super::Strategy;
 
 /// A folded text; each of its bytes knows the piece of the original that it stands for.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Folded {
     pub(super) text: String,
     starts: Vec<usize>,
@@ -52,6 +53,18 @@ impl Folded {
         self.text.push_str(text);
         self.starts.resize(self.text.len(), piece.start);
         self.ends.resize(self.text.len(), piece.end);
+    }
+
+    /// Puts `part` in the place of whole lines of the original. No run goes over the end of a line.
+    pub(super) fn splice(&mut self, lines: Range<usize>, part: &str, strategy: Strategy) {
+        let (new, old) = (Self::new(part, strategy), self.range_of(lines.clone()));
+        let moved = |at: &usize| at + lines.start;
+        for at in self.starts[old.end..].iter_mut().chain(&mut self.ends[old.end..]) {
+            *at = *at + lines.start + part.len() - lines.end;
+        }
+        self.starts.splice(old.clone(), new.starts.iter().map(moved));
+        self.ends.splice(old.clone(), new.ends.iter().map(moved));
+        self.text.replace_range(old, &new.text);
     }
 
     /// The bytes of the original behind a range of the folded text; `None` if it is not all there, or if an end falls

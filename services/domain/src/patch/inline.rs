@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::fold::Folded;
+use super::forms::Forms;
 use super::indent::{Indents, indent_of};
 use super::{Change, Found, MATCHES, Strategy, rewrite, tokens, within_budget};
 use crate::lines;
@@ -20,8 +21,8 @@ struct Pattern<'a> {
 }
 
 /// All places where the strategy finds `change.old`, with what takes their place.
-pub(super) fn find(text: &str, change: Change<'_>, strategy: Strategy) -> Vec<Found> {
-    let old = change.old;
+pub(super) fn find(forms: &Forms, change: Change<'_>, strategy: Strategy) -> Vec<Found> {
+    let (text, old) = (forms.text.as_str(), change.old);
     let (start, end) = (old.trim_start_matches([' ', '\t']), old.trim_end_matches([' ', '\t']));
     let bare = |text| Pattern { text, at_line_start: false, at_line_end: false };
     let unended = Pattern { at_line_end: true, ..bare(end) };
@@ -36,50 +37,63 @@ pub(super) fn find(text: &str, change: Change<'_>, strategy: Strategy) -> Vec<Fo
         Strategy::Unicode => vec![bare(old)],
         _ => return Vec::new(),
     };
-    let folded = Folded::new(text, strategy);
+    let folded = forms.folded(strategy, change.work);
     for pattern in patterns {
-        let ranges = search(text, &folded, &pattern, strategy, change.replace_all);
+        let ranges = search(text, folded, &pattern, change, strategy);
         if !ranges.is_empty() {
-            return within_budget(ranges.into_iter().map(|range| rewritten(text, change, range, strategy)));
+            let rewritten = ranges.into_iter().map(|range| rewritten(text, change, range, strategy));
+            return within_budget(rewritten, change.work);
         }
     }
     Vec::new()
 }
 
-fn search(text: &str, folded: &Folded, pattern: &Pattern<'_>, strategy: Strategy, all: bool) -> Vec<Range<usize>> {
+fn search(
+    text: &str,
+    folded: &Folded,
+    pattern: &Pattern<'_>,
+    change: Change<'_>,
+    strategy: Strategy,
+) -> Vec<Range<usize>> {
+    let Change { replace_all: all, work, .. } = change;
     let wanted = Folded::new(pattern.text, strategy).text;
     let Some(step) = wanted.chars().next().map(char::len_utf8) else { return Vec::new() };
     if wanted.trim().is_empty() {
         return Vec::new();
     }
+    work.spend(folded.text.len() / 16);
     let most = (ATTEMPT_BYTES / wanted.len()).min(ATTEMPTS);
     let mut places = Vec::new();
     let (mut from, mut attempts) = (0, 0);
     while let Some(at) = folded.text[from..].find(&wanted).map(|at| at + from) {
-        let range = folded.original(at..at + wanted.len()).filter(|range| stands_right(text, range, pattern));
+        let range = folded.original(at..at + wanted.len()).filter(|range| stands_right(text, range, pattern, change));
+        work.spend(wanted.len() / 8 + 1);
         from = at + if all && range.is_some() { wanted.len() } else { step };
         match range {
             Some(range) => places.push(range),
             None => attempts += 1,
         }
-        if attempts > most || (!all && places.len() == MATCHES) {
+        if attempts > most || (!all && places.len() == MATCHES) || work.is_spent() {
             break;
         }
     }
     places
 }
 
-fn stands_right(text: &str, range: &Range<usize>, pattern: &Pattern<'_>) -> bool {
-    let is_blank = |text: &str| text.trim_matches([' ', '\t']).is_empty();
+fn stands_right(text: &str, range: &Range<usize>, pattern: &Pattern<'_>, change: Change<'_>) -> bool {
+    let is_blank = |text: &str| {
+        // Its line was looked through to its end.
+        change.work.spend(text.len() / 8);
+        text.trim_matches([' ', '\t']).is_empty()
+    };
     let starts = !pattern.at_line_start || is_blank(&text[lines::start_of(text, range.start)..range.start]);
-    let rest = lines::line_at(text, range.end);
-    starts && (!pattern.at_line_end || is_blank(&text[rest.text()]))
+    starts && (!pattern.at_line_end || is_blank(&text[lines::line_at(text, range.end).text()]))
 }
 
 fn rewritten(text: &str, change: Change<'_>, range: Range<usize>, strategy: Strategy) -> Found {
     let mut new = change.new.to_owned();
     if strategy >= Strategy::Unicode {
-        new = tokens::merge(change.old, &new, &text[range.clone()]);
+        new = tokens::merge(change.old, &new, &text[range.clone()], change.work);
     }
     let line = lines::start_of(text, range.start);
     let before = &text[line..range.start];

@@ -6,10 +6,12 @@ mod document;
 mod escape;
 mod exact;
 mod fold;
+mod forms;
 mod indent;
 mod inline;
 mod rewrite;
 mod tokens;
+mod work;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -21,11 +23,17 @@ pub use document::{Patched, apply_edits, edits_digest};
 
 use crate::error::Passage;
 use crate::lines;
+use forms::Forms;
+use work::Work;
 
 /// Most places that an ambiguity lists.
 const MATCHES: usize = 20;
 /// Largest text that a replacement may grow to, in bytes.
 const RESULT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Told where the edits of one patch would take too long.
+const TOO_DEAR: &str = "finding the texts of these edits takes too much work; give each old_string exactly as the file has it, \
+    or send fewer edits at once";
 
 /// One replacement in a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -99,8 +107,10 @@ pub enum Miss {
 
 /// Replaces `old` by `new` in `text`: exactly if possible, else by the strictest tolerant strategy that finds it.
 pub fn apply(text: &str, old: &str, new: &str, replace_all: bool) -> Result<Replaced, Miss> {
-    let change = Change { old, new, replace_all };
-    match change.exactly(text)?.map_or_else(|| change.tolerantly(text), |replaced| Ok(Some(replaced)))? {
+    let work = Work::for_bytes(text.len());
+    let change = Change { old, new, replace_all, work: &work };
+    let tolerantly = || change.tolerantly(&Forms::new(text));
+    match change.exactly(text)?.map_or_else(tolerantly, |replaced| Ok(Some(replaced)))? {
         Some(replaced) => Ok(replaced),
         None => Err(Miss::NotFound { closest: closest::passages(text, old) }),
     }
@@ -114,11 +124,13 @@ struct Found {
 }
 
 /// What to replace by what.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Change<'a> {
     old: &'a str,
     new: &'a str,
     replace_all: bool,
+    /// What all edits of the patch may still cost.
+    work: &'a Work,
 }
 
 impl Change<'_> {
@@ -134,10 +146,11 @@ impl Change<'_> {
     }
 
     /// Replaces by the strictest tolerant strategy that finds something; `None` if none does.
-    fn tolerantly(self, text: &str) -> Result<Option<Replaced>, Miss> {
+    fn tolerantly(self, forms: &Forms) -> Result<Option<Replaced>, Miss> {
         use Strategy::{Escapes, Indentation, LineEndings, Similarity, TrailingWhitespace, Unicode, Whitespace};
+        let text = forms.text.as_str();
         for strategy in [TrailingWhitespace, LineEndings, Whitespace, Indentation, Unicode] {
-            let found = self.find(text, strategy);
+            let found = self.find(forms, strategy);
             if !found.is_empty() {
                 return self.replace(text, found, strategy);
             }
@@ -147,32 +160,33 @@ impl Change<'_> {
             let plain = Change { old: &old, new: &new, ..self };
             let mut found = plain.find_exactly(text);
             if found.is_empty() {
-                found = plain.find(text, Unicode);
+                found = plain.find(forms, Unicode);
             }
             if !found.is_empty() {
                 return self.replace(text, found, Escapes);
             }
         }
-        if self.replace_all {
-            return Ok(None);
-        }
-        let found = block::find(text, self, Similarity);
+        let found = if self.replace_all { Vec::new() } else { block::find(forms, self, Similarity) };
         self.replace(text, found, Similarity)
     }
 
     fn find_exactly(self, text: &str) -> Vec<Found> {
+        self.work.spend(text.len() / 16);
         let new: Rc<str> = rewrite::with_line_ends_of(text, self.new).into();
         let ranges = exact::find(text, self.old, self.replace_all);
         ranges.into_iter().map(|range| Found { range, new: new.clone() }).collect()
     }
 
-    fn find(self, text: &str, strategy: Strategy) -> Vec<Found> {
+    fn find(self, forms: &Forms, strategy: Strategy) -> Vec<Found> {
         let is_one_line = !self.old.contains(['\n', '\r']);
-        if is_one_line { inline::find(text, self, strategy) } else { block::find(text, self, strategy) }
+        if is_one_line { inline::find(forms, self, strategy) } else { block::find(forms, self, strategy) }
     }
 
     /// Puts the replacements in, or says why not.
     fn replace(self, text: &str, found: Vec<Found>, matched: Strategy) -> Result<Option<Replaced>, Miss> {
+        if self.work.is_spent() {
+            return Err(Miss::Invalid(TOO_DEAR.into()));
+        }
         if found.is_empty() {
             return Ok(None);
         }
@@ -197,10 +211,11 @@ impl Change<'_> {
 }
 
 /// Collects matches until their replacements pass what is accepted anyway.
-fn within_budget(found: impl Iterator<Item = Found>) -> Vec<Found> {
+fn within_budget(found: impl Iterator<Item = Found>, work: &Work) -> Vec<Found> {
     let mut size = 0;
     let fits = move |found: &Found| {
-        let fits = size <= RESULT_BYTES;
+        let fits = size <= RESULT_BYTES && !work.is_spent();
+        work.spend(found.new.len() + found.range.len());
         size += found.new.len();
         fits
     };
@@ -221,3 +236,5 @@ fn shown(line: &str) -> String {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod work_tests;

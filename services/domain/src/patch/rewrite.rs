@@ -6,6 +6,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::fold::line_key;
 use super::indent::{Indents, indent_of};
+use super::work::Work;
 use super::{Found, Strategy, tokens};
 use crate::lines::{self, Line};
 
@@ -33,6 +34,7 @@ pub(super) struct Block<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
     pub(super) strategy: Strategy,
+    pub(super) work: &'a Work,
 }
 
 impl Block<'_> {
@@ -46,7 +48,7 @@ impl Block<'_> {
         let indents = Indents::new(pairs.iter().map(|(old, file)| (indent_of(old), indent_of(file))));
         let ending = self.ending();
         let mut out: Vec<(String, &str)> = Vec::with_capacity(new.len());
-        for op in diff(&old, &new) {
+        for op in diff(&old, &new, self.work) {
             for (step, index) in op.new_range().enumerate() {
                 let at = op.old_range().start + step;
                 let partner = (at < op.old_range().end).then_some(at);
@@ -72,7 +74,7 @@ impl Block<'_> {
             return line;
         }
         let indent = indent_of(&line);
-        format!("{indent}{}", tokens::merge(old.trim(), &line[indent.len()..], file.trim()))
+        format!("{indent}{}", tokens::merge(old.trim(), &line[indent.len()..], file.trim(), self.work))
     }
 
     fn joined(&self, out: &[(String, &str)], ending: &str) -> Found {
@@ -120,11 +122,13 @@ pub(super) fn texts(text: &str) -> Vec<&str> {
     lines::split(text).iter().map(|line| &text[line.text()]).collect()
 }
 
-fn diff(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+fn diff(old: &[&str], new: &[&str], work: &Work) -> Vec<DiffOp> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (old_middle, new_middle): (Range<usize>, Range<usize>) = (head..old.len() - tail, head..new.len() - tail);
+    work.spend(old.len() + new.len());
     if old_middle.len() * new_middle.len() <= WORK {
+        work.spend(old_middle.len() * new_middle.len() / 2);
         return capture_diff_slices(Algorithm::Myers, old, new);
     }
     vec![

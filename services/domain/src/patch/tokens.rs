@@ -6,16 +6,18 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::Strategy;
 use super::fold::Folded;
+use super::work::Work;
 
 /// Largest product of token counts that is compared; beyond it the replacement is taken as it is.
 const WORK: usize = 1_000_000;
 
 /// `new` with every token that it shares with `old` as it is written in `file`, which matched `old`.
-pub(super) fn merge(old: &str, new: &str, file: &str) -> String {
+pub(super) fn merge(old: &str, new: &str, file: &str, work: &Work) -> String {
     let (before, after) = (split(old), split(new));
     if before.len() * after.len() > WORK {
         return new.to_owned();
     }
+    work.spend(old.len() + new.len() + file.len() + before.len() * after.len() / 2);
     let (here, there) = (Folded::new(old, Strategy::Unicode), Folded::new(file, Strategy::Unicode));
     let offset = here.text.len() - here.text.trim_start().len();
     let skipped = there.text.len() - there.text.trim_start().len();

@@ -8,7 +8,7 @@ use super::path::{self, Tree};
 use super::{Entry, Kind, LeftOut, Limits, Unpacked, damaged, refusal};
 
 /// Files below this size, in bytes, may be packed as tightly as they like.
-const SMALL: u64 = 4096;
+pub(super) const SMALL: u64 = 4096;
 
 /// Gathers the files of one archive.
 pub(super) struct Collector<'a> {

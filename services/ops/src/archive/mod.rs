@@ -13,11 +13,11 @@ mod write;
 
 pub use layout::{Folder, Grouped, Layout, Place, group, lay_out};
 pub use naming::{Found, Named, name_all};
-pub use write::{tar_gz, zip};
+pub use write::{Packer, zip};
 
 use knowhow_domain::{Error, Result};
 
-use collect::Collector;
+use collect::{Collector, SMALL};
 
 /// What an archive may hold, counted while it is unpacked and never believed from its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,17 +1,32 @@
-//! Export: every skill of the user as folders in one archive, byte for byte, or in the strict form.
+//! Export: every skill of the user as folders in one archive, byte for byte, or in the strict form. It is packed while the
+//! client takes it, so a process holds a piece of each export and no more.
 
-use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+use std::time::Duration;
 
-use knowhow_domain::resource::FOLDERS;
-use knowhow_domain::{Error, Limits, Result, Scope, SkillDocument, SkillName};
-use knowhow_store::{Principal, TenantTx, examples, skills};
+use knowhow_domain::{Error, Limits, Result, Scope};
+use knowhow_store::Principal;
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::archive::{self, Entry};
-use crate::examples::write_lines;
+use super::export_plan::{PIECE_BYTES, Planned, make_strict, pieces, plan, read, total};
+use crate::archive::{Entry, Packer};
+use crate::dear::{Line, Turn};
 use crate::{App, compute};
+
+/// A client that takes nothing of its archive for so long is left.
+const LONGEST_STALL: Duration = Duration::from_secs(20);
+/// Bytes that are sent at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// Large exports at work; each holds a piece, plain and packed, and a chunk on its way: 3 MiB at most.
+const LARGE_AT_ONCE: usize = 6;
+/// Small ones are packed at once, and wait for no large one.
+const SMALL_AT_ONCE: usize = 4;
+
+static LARGE: LazyLock<Line> = LazyLock::new(|| Line::new("exports of this tenant", LARGE_AT_ONCE));
+static SMALL: LazyLock<Line> = LazyLock::new(|| Line::new("exports of this tenant", SMALL_AT_ONCE));
 
 /// Which archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -43,103 +58,148 @@ pub struct ExportQuery {
 /// An archive and what it is.
 pub struct Exported {
     /// The bytes; the same skills give the same bytes.
-    pub bytes: Vec<u8>,
+    pub content: Content,
     /// For `Content-Type`.
     pub media_type: &'static str,
     /// For `Content-Disposition`.
     pub file_name: &'static str,
 }
 
-/// Skills read at a time.
-const BATCH: i64 = 200;
-
-/// An export holds all of a user's files in memory, so few are made at once; the others wait.
-static EXPORTS: Semaphore = Semaphore::const_new(2);
+/// The bytes of an archive.
+pub enum Content {
+    /// All of them.
+    Whole(Vec<u8>),
+    /// Those that are packed so far; the others follow. An error, of which nobody can be told any more, ends them early.
+    Stream(Receiver<Result<Vec<u8>>>),
+}
 
 /// Exports all skills of the user.
 ///
 /// # Errors
-/// `Unavailable`.
+/// `Unavailable`; `RateLimited` where too many wait.
 pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery) -> Result<Exported> {
     principal.require(Scope::SkillsRead)?;
-    let _turn = EXPORTS.acquire().await.map_err(Error::internal)?;
-    let mut entries = collect(app, principal, query.examples.unwrap_or_default()).await?;
-    let (limits, strict) = (app.limits.clone(), query.strict.unwrap_or_default());
-    let format = query.format.unwrap_or_default();
-    let (media_type, file_name) = match format {
-        Format::Zip => ("application/zip", "skills.zip"),
-        Format::TarGz => ("application/gzip", "skills.tar.gz"),
+    let with_examples = query.examples.unwrap_or_default();
+    let mut files = plan(app, principal, with_examples).await?;
+    let (packer, media_type, file_name) = match query.format.unwrap_or_default() {
+        Format::Zip => (Packer::zip(), "application/zip", "skills.zip"),
+        Format::TarGz => (Packer::tar_gz(), "application/gzip", "skills.tar.gz"),
     };
-    let bytes = compute(move || {
-        if strict {
-            entries.iter_mut().try_for_each(|entry| make_strict(&limits, entry))?;
+    let is_small = total(&files) <= PIECE_BYTES;
+    let turn = if is_small {
+        SMALL.turn(principal.tenant()).await?
+    } else {
+        // The plan is large too: whoever waits does not hold one.
+        drop(files);
+        let turn = LARGE.turn(principal.tenant()).await?;
+        files = plan(app, principal, with_examples).await?;
+        turn
+    };
+    let mut export = Export {
+        app: app.clone(),
+        principal: principal.clone(),
+        packer: Some(packer),
+        strict: query.strict.unwrap_or_default(),
+        _turn: turn,
+    };
+    let mut pieces = pieces(files).into_iter();
+    // What fails here is told; later the answer has begun.
+    let first = match pieces.next() {
+        Some(piece) => export.pack(piece).await?,
+        None => Vec::new(),
+    };
+    let content = if is_small {
+        let mut bytes = first;
+        for piece in pieces {
+            bytes.extend(export.pack(piece).await?);
         }
-        match format {
-            Format::Zip => archive::zip(&entries),
-            Format::TarGz => archive::tar_gz(&entries),
-        }
-    })
-    .await?;
-    Ok(Exported { bytes, media_type, file_name })
+        bytes.extend(export.finish().await?);
+        Content::Whole(bytes)
+    } else {
+        let (sender, receiver) = channel(1);
+        tokio::spawn(async move { export.send(first, pieces, &sender).await });
+        Content::Stream(receiver)
+    };
+    Ok(Exported { content, media_type, file_name })
 }
 
-async fn collect(app: &App, principal: &Principal, with_examples: bool) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    let (mut after, mut placed) = (String::new(), BTreeSet::new());
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    loop {
-        let batch = skills::list_for_export(&mut tx, &after, BATCH).await?;
-        let Some(last) = batch.last() else { break };
-        after.clone_from(&last.name);
-        let digests: Vec<String> = batch.iter().flat_map(|s| s.resources.iter().map(|r| r.digest.clone())).collect();
-        let files: HashMap<String, Vec<u8>> = if digests.is_empty() {
-            HashMap::new()
-        } else {
-            skills::read_files(&mut tx, &digests).await?.into_iter().collect()
-        };
-        for skill in batch {
-            let folder = folder(&skill.name, &placed);
-            placed.insert(skill.name.clone());
-            placed.extend(skill.resources.iter().map(|r| format!("{}/{}", skill.name, r.path)));
-            for resource in &skill.resources {
-                let bytes = files.get(&resource.digest).cloned().ok_or_else(|| Error::internal("a file is missing"))?;
-                entries.push(Entry { path: format!("{folder}/{}", resource.path), bytes });
+/// An export at work.
+struct Export {
+    app: App,
+    principal: Principal,
+    /// Away while it packs.
+    packer: Option<Packer>,
+    strict: bool,
+    _turn: Turn,
+}
+
+impl Export {
+    /// Reads and packs a piece.
+    async fn pack(&mut self, piece: Vec<Planned>) -> Result<Vec<u8>> {
+        let mut entries = read(&self.app, &self.principal, piece).await?;
+        let (limits, strict) = (self.app.limits.clone(), self.strict);
+        let mut packer = self.packer.take().ok_or_else(|| Error::internal("the archive is finished"))?;
+        let (packer, bytes) = compute(move || {
+            if strict {
+                strictly(&limits, &mut entries)?;
             }
-            entries.push(Entry { path: format!("{folder}/SKILL.md"), bytes: skill.document });
+            let bytes = packer.add(&entries)?;
+            Ok((packer, bytes))
+        })
+        .await?;
+        self.packer = Some(packer);
+        Ok(bytes)
+    }
+
+    async fn finish(&mut self) -> Result<Vec<u8>> {
+        let packer = self.packer.take().ok_or_else(|| Error::internal("the archive is finished"))?;
+        compute(move || packer.finish()).await
+    }
+
+    /// Sends everything, as fast as the client takes it.
+    async fn send(
+        mut self,
+        first: Vec<u8>,
+        pieces: impl Iterator<Item = Vec<Planned>>,
+        client: &Sender<Result<Vec<u8>>>,
+    ) {
+        let mut bytes = Ok(first);
+        let mut pieces = pieces.map(Some).chain([None]);
+        loop {
+            match bytes {
+                Ok(packed) if !send_all(&packed, client).await => return,
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "an export broke off");
+                    // Whoever reads it learns that the archive is not whole.
+                    let _ = timeout(LONGEST_STALL, client.send(Err(error))).await;
+                    return;
+                }
+            }
+            bytes = match pieces.next() {
+                Some(Some(piece)) => self.pack(piece).await,
+                Some(None) => self.finish().await,
+                None => return,
+            };
         }
     }
-    if with_examples {
-        entries.extend(write_lines(examples::list_for_export(&mut tx).await?)?);
+}
+
+/// Sends bytes in chunks; `false` where the client is gone, or takes nothing any more.
+async fn send_all(bytes: &[u8], client: &Sender<Result<Vec<u8>>>) -> bool {
+    for chunk in bytes.chunks(CHUNK_BYTES) {
+        match timeout(LONGEST_STALL, client.send(Ok(chunk.to_vec()))).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return false,
+            Err(_) => {
+                tracing::info!("an export was left: its client takes nothing");
+                return false;
+            }
+        }
     }
-    tx.commit().await?;
-    Ok(entries)
+    true
 }
 
-/// The skill's name is its folder. An import takes what follows the first folder named `skills`, so a name that has
-/// such a segment is put below one; and apart from the rest, where a skill above has files in the very folder, or would
-/// take it for one of its own files.
-fn folder(name: &str, placed: &BTreeSet<String>) -> String {
-    let below = format!("{name}/");
-    let among_files = placed.range(below.clone()..).next().is_some_and(|path| path.starts_with(&below));
-    if among_files || is_enclosed(name, placed) {
-        return format!("apart/skills/{name}");
-    }
-    if name.split('/').any(|segment| segment == "skills") { format!("skills/{name}") } else { name.to_owned() }
-}
-
-/// Whether the folder would be the `references` or the like of a skill that was placed.
-fn is_enclosed(name: &str, placed: &BTreeSet<String>) -> bool {
-    name.match_indices('/').any(|(end, _)| {
-        let next = name[end + 1..].split('/').next().unwrap_or_default();
-        FOLDERS.contains(&next) && placed.contains(&name[..end])
-    })
-}
-
-/// A SKILL.md in the strict form, under the name that its folder has. Other files stay as they are.
-fn make_strict(limits: &Limits, entry: &mut Entry) -> Result<()> {
-    let Some(folder) = entry.path.strip_suffix("/SKILL.md") else { return Ok(()) };
-    let last = folder.rsplit_once('/').map_or(folder, |(_, last)| last);
-    let raw = std::str::from_utf8(&entry.bytes).map_err(Error::internal)?;
-    entry.bytes = SkillDocument::parse_named(raw, limits)?.strict(&SkillName::parse(last)?)?.into_bytes();
-    Ok(())
+fn strictly(limits: &Limits, entries: &mut [Entry]) -> Result<()> {
+    entries.iter_mut().try_for_each(|entry| make_strict(limits, entry))
 }

@@ -2,8 +2,10 @@
 
 mod apply;
 mod check_import;
+mod compare;
 mod delete;
 mod export;
+mod export_plan;
 mod fields;
 mod import;
 mod import_report;
@@ -22,8 +24,9 @@ mod versions;
 mod view;
 
 pub use check_import::{CheckImport, CheckedImport, CheckedSkill, MOST_CHECKED, SkillDigest, SkillState, check_import};
+pub use compare::{Compared, Diff, diff_versions};
 pub use delete::{DeleteSkill, Deleted, delete_skill};
-pub use export::{ExportQuery, Exported, Format, export_skills};
+pub use export::{Content, ExportQuery, Exported, Format, export_skills};
 pub use fields::{PutFields, put_fields};
 pub use import::import_skills;
 pub use import_report::{ImportOutcome, ImportReport, Imported, LeftOutFile};
@@ -39,5 +42,5 @@ pub use save::{SaveSkill, Saved, save_skill};
 pub use sync_starters::sync_starters;
 pub use unpack::{ENCLOSED, Upload};
 pub use used::{Counted, Outcome, ReportUse, report_use};
-pub use versions::{Diff, Rollback, Version, VersionDetail, diff_versions, get_version, list_versions, rollback_skill};
+pub use versions::{Rollback, Version, VersionDetail, get_version, list_versions, rollback_skill};
 pub use view::{IndexItem, LoadedSkill, SavedSkill, Similar, Skill, SummaryBy};

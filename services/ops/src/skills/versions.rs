@@ -1,19 +1,19 @@
-//! History: list, read, compare, roll back.
+//! History: list, read, roll back.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, SkillName, diff, manifest};
+use knowhow_domain::{Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, SkillName, manifest};
 use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
 use knowhow_store::versions::{self, VersionRow, VersionState};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::apply::{Origin, Proposal, apply, check_version};
 use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::SavedSkill;
 use crate::page::{Page, PageQuery, rows_for};
-use crate::{App, Call, compute};
+use crate::{App, Call};
 
 /// One version.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -49,19 +49,6 @@ pub struct VersionDetail {
     pub resources: Vec<ResourceEntry>,
 }
 
-/// Which versions to compare.
-#[derive(Debug, Clone, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct Diff {
-    /// The older one; by default the one before `to`.
-    #[param(minimum = 1)]
-    pub from: Option<i32>,
-    /// The newer one; by default the current one.
-    #[param(minimum = 1)]
-    pub to: Option<i32>,
-}
-
 /// What to go back to.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -93,29 +80,6 @@ pub async fn list_versions(app: &App, principal: &Principal, skill: &str, page: 
 pub async fn get_version(app: &App, principal: &Principal, skill: &str, version: i32) -> Result<VersionDetail> {
     let state = in_history(app, principal, skill, async |tx, id, _| get(tx, id, version).await).await?;
     Ok(VersionDetail { version: Version::of(state.row), skill_md: state.document, resources: state.resources })
-}
-
-/// Compares two versions as a unified diff of SKILL.md and every text resource that differs.
-///
-/// # Errors
-/// `NotFound`.
-pub async fn diff_versions(app: &App, principal: &Principal, skill: &str, query: &Diff) -> Result<String> {
-    in_history(app, principal, skill, async |tx, id, current| {
-        let to = query.to.unwrap_or(current);
-        let from = query.from.unwrap_or(to.saturating_sub(1).max(1));
-        let (old, new) = (get(tx, id, from).await?, get(tx, id, to).await?);
-        let mut text = unified("SKILL.md", (from, to), old.document, new.document).await?;
-        for path in changed_paths(&old.resources, &new.resources) {
-            let before = read_text(tx, &old.resources, &path).await?;
-            let after = read_text(tx, &new.resources, &path).await?;
-            match (before, after) {
-                (Some(before), Some(after)) => text.push_str(&unified(&path, (from, to), before, after).await?),
-                _ => text.push_str(&format!("Binary files {path}\t{from} and {path}\t{to} differ\n")),
-            }
-        }
-        Ok(text)
-    })
-    .await
 }
 
 /// Makes the state of an earlier version a new version.
@@ -161,7 +125,7 @@ pub async fn rollback_skill(
 }
 
 /// Runs a read over the history of one skill, which gets the id and the current version.
-async fn in_history<T>(
+pub(super) async fn in_history<T>(
     app: &App,
     principal: &Principal,
     skill: &str,
@@ -179,33 +143,8 @@ async fn in_history<T>(
     Ok(found.item)
 }
 
-async fn get(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<VersionState> {
+pub(super) async fn get(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<VersionState> {
     versions::find(tx, skill, version).await?.ok_or_else(|| Error::not_found("version"))
-}
-
-/// Paths whose file differs, sorted.
-fn changed_paths(old: &[ResourceEntry], new: &[ResourceEntry]) -> Vec<String> {
-    let same = |entry: &ResourceEntry, others: &[ResourceEntry]| {
-        others.iter().any(|o| o.path == entry.path && o.digest == entry.digest)
-    };
-    let removed = old.iter().filter(|e| !same(e, new));
-    let added = new.iter().filter(|e| !same(e, old));
-    let mut paths: Vec<String> = removed.chain(added).map(|e| e.path.clone()).collect();
-    paths.sort();
-    paths.dedup();
-    paths
-}
-
-/// The text at `path`, empty where there is no such file, `None` where it is not text.
-async fn read_text(tx: &mut TenantTx, entries: &[ResourceEntry], path: &str) -> Result<Option<String>> {
-    let Some(entry) = entries.iter().find(|e| e.path == path) else { return Ok(Some(String::new())) };
-    let files = skills::read_files(tx, std::slice::from_ref(&entry.digest)).await?;
-    Ok(files.into_iter().next().and_then(|(_, bytes)| String::from_utf8(bytes).ok()))
-}
-
-async fn unified(path: &str, (from, to): (i32, i32), old: String, new: String) -> Result<String> {
-    let (from, to) = (format!("{path}\t{from}"), format!("{path}\t{to}"));
-    compute(move || Ok(diff::unified(&from, &to, &old, &new))).await
 }
 
 impl Version {

@@ -23,6 +23,7 @@ use clap_complete::Shell;
 
 use crate::config::Config;
 use crate::mcp;
+use crate::telemetry;
 
 /// Keeps what agents have learned to do ("skills": files named SKILL.md) for each of their users, and hands it to them
 /// when it helps.
@@ -84,14 +85,13 @@ enum Command {
 
 /// Runs the command line.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
-    match dispatch(cli) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("knowhow: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    let outcome = dispatch(Cli::parse());
+    telemetry::flush();
+    outcome.unwrap_or_else(|error| {
+        // Where nobody can be told, the exit code says it.
+        let _ = writeln!(std::io::stderr(), "knowhow: {error:#}");
+        ExitCode::FAILURE
+    })
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode> {

@@ -14,7 +14,7 @@ use knowhow_domain::Error;
 use serde::de::DeserializeOwned;
 use url::form_urlencoded;
 
-use super::{ApiError, Shared, misfit};
+use super::{ApiError, Lease, Shared, misfit};
 
 /// JSON may spell a byte as six characters, so this is what the largest skill can need.
 pub const JSON_BYTES: usize = 2 * 1024 * 1024;
@@ -78,6 +78,7 @@ pub async fn read(request: &HttpRequest, mut payload: Payload, limit: usize) -> 
     if announced.is_some_and(|length| length > limit) {
         return Err(too_large().into());
     }
+    let mut lease = Lease::of(request);
     let reading = async {
         let mut bytes = BytesMut::new();
         while let Some(chunk) = payload.next().await {
@@ -85,11 +86,14 @@ pub async fn read(request: &HttpRequest, mut payload: Payload, limit: usize) -> 
             if bytes.len() + chunk.len() > limit {
                 return Err(too_large());
             }
+            lease.grow(chunk.len())?;
             bytes.extend_from_slice(&chunk);
         }
         Ok(bytes.freeze())
     };
-    Ok(in_time(request, reading).await?)
+    let bytes = in_time(request, reading).await?;
+    lease.keep(request);
+    Ok(bytes)
 }
 
 /// Waits for a body no longer than the settings allow.

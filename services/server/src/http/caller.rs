@@ -133,6 +133,7 @@ pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entr
         other => other,
     })?;
     request_id::note_caller(&principal);
+    shared.bodies.welcome(request);
     let text = |name| single(request.headers(), name).map(|v| v.map(str::to_owned));
     let call = Call { session: text("knowhow-session")?, idempotency_key: text("idempotency-key")?, by_agent: false };
     Ok(Entry { app, principal, call })

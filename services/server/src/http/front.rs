@@ -5,8 +5,9 @@ use actix_web::web::{Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Serialize;
 use utoipa::openapi::OpenApi;
-use utoipa_swagger_ui::{Config as SwaggerConfig, SwaggerUi};
 
+use super::kept::Kept;
+use super::page::{self, Page};
 use crate::mcp;
 
 const DOCUMENT: &str = "/openapi.json";
@@ -26,25 +27,39 @@ struct Links {
     readiness: &'static str,
 }
 
+/// What the front door holds, for all workers.
+#[derive(Clone)]
+pub(super) struct Front {
+    document: Data<Kept>,
+    /// The interactive page, unless it is switched off.
+    page: Option<Data<Page>>,
+}
+
 /// Whether the interactive page is served.
 struct HasPage(bool);
 
-/// Serves `/`, the document, and the interactive page unless it is switched off. The document stays: it says nothing that
-/// is not in the repository, and clients are made from it.
-pub(super) fn open(config: &mut ServiceConfig, document: &OpenApi, has_page: bool) {
-    config.app_data(Data::new(HasPage(has_page))).route("/", web::get().to(answer)).route("/", web::head().to(answer));
-    if has_page {
-        let settings = SwaggerConfig::default().persist_authorization(true).try_it_out_enabled(true);
-        let page = SwaggerUi::new("/docs/{_:.*}").config(settings).url(DOCUMENT, document.clone());
-        config.service(page).route("/docs", web::get().to(to_page));
-    } else {
-        let document = document.clone();
-        let serve = move || {
-            let document = document.clone();
-            async move { HttpResponse::Ok().json(document) }
-        };
-        config.route(DOCUMENT, web::get().to(serve));
+impl Front {
+    /// Makes the answers that are the same for everybody.
+    pub(super) fn new(document: &OpenApi, public_url: &str, has_page: bool) -> anyhow::Result<Self> {
+        let document = Data::new(Kept::new("application/json", serde_json::to_vec(document)?)?);
+        Ok(Self { document, page: has_page.then(|| Data::new(Page::new(DOCUMENT, public_url))) })
     }
+
+    /// Serves `/`, the document, and the interactive page unless it is switched off. The document stays: it says nothing
+    /// that is not in the repository, and clients are made from it.
+    pub(super) fn open(&self, config: &mut ServiceConfig) {
+        config.app_data(Data::new(HasPage(self.page.is_some()))).app_data(self.document.clone());
+        config.route("/", web::get().to(answer)).route("/", web::head().to(answer));
+        config.route(DOCUMENT, web::get().to(answer_document));
+        if let Some(page) = &self.page {
+            config.app_data(page.clone());
+            config.route("/docs", web::get().to(to_page)).route("/docs/{file:.*}", web::get().to(page::answer));
+        }
+    }
+}
+
+async fn answer_document(request: HttpRequest, document: Data<Kept>) -> HttpResponse {
+    document.answer(&request)
 }
 
 async fn answer(request: HttpRequest, page: Data<HasPage>) -> HttpResponse {

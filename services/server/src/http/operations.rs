@@ -8,6 +8,7 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use knowhow_domain::Error;
+use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 use utoipa::openapi::path::{Operation as Described, ParameterIn, PathItem};
 use utoipa::openapi::{OpenApi, RefOr};
@@ -56,6 +57,9 @@ impl Operations {
         let query = request.query_string();
         if query.is_empty() {
             return Ok(());
+        }
+        if !is_utf8(query) {
+            return Err(Error::Malformed("the query is not UTF-8: percent-encode the bytes of UTF-8 text".into()));
         }
         let Some(operation) = self.find(request.method(), request.path()) else { return Ok(()) };
         let unknown = form_urlencoded::parse(query.as_bytes())
@@ -108,6 +112,12 @@ pub(super) async fn refuse_unknown_parameters<B: MessageBody>(
         Ok(()) => next.call(request).await.map(ServiceResponse::map_into_left_body),
         Err(error) => Ok(request.into_response(ApiError::from(error).error_response()).map_into_right_body()),
     }
+}
+
+/// Whether what the query's percent-encoding stands for is UTF-8. Other bytes would be read as question marks, and the request
+/// be about something else.
+fn is_utf8(query: &str) -> bool {
+    percent_decode_str(query).decode_utf8().is_ok()
 }
 
 fn methods(item: &PathItem) -> Vec<(&'static str, &Described)> {

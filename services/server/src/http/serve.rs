@@ -1,5 +1,6 @@
 //! The server: one pool of connections for each worker thread, opened by the thread that uses it.
 
+use std::any::Any;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use actix_web::dev::Server;
 use actix_web::middleware::{DefaultHeaders, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse, HttpServer};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
 use knowhow_ops::jobs::AtOnce;
@@ -16,16 +17,22 @@ use knowhow_ops::snapshots::KnownSnapshots;
 use knowhow_ops::{App, Library, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 
+use super::bodies::Bodies;
 use super::caller::Refusals;
+use super::front::Front;
 use super::operations::{Operations, refuse_unknown_parameters};
-use super::{ApiError, front, request_id, router, served_document};
+use super::{ApiError, request_id, router, served_document};
 use crate::config::Config;
 use crate::mcp::{self, Site};
+
+/// Least memory for bodies, MiB.
+const LEAST_BODY_MEMORY_MB: usize = 72;
 
 /// What all workers share beside the gate.
 pub struct Shared {
     pub(super) body_timeout: Duration,
     pub(super) refusals: Refusals,
+    pub(super) bodies: Bodies,
 }
 
 /// A server that listens, and where.
@@ -42,10 +49,16 @@ pub struct Listening {
 /// Where the address cannot be bound.
 pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock: Arc<dyn Clock>) -> Result<Listening> {
     let database: DatabaseConfig = config.database()?;
+    if config.body_memory_mb < LEAST_BODY_MEMORY_MB {
+        bail!(
+            "KNOWHOW_BODY_MEMORY_MB must be at least {LEAST_BODY_MEMORY_MB}: a caller has a third, and an import 24 MiB"
+        );
+    }
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
     let shared = Data::new(Shared {
         body_timeout: Duration::from_millis(config.body_timeout_ms),
         refusals: Refusals::new(config.wrong_credentials_per_minute),
+        bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
     });
     let catalogues = Arc::new(config.catalogues());
     let library = Arc::<Library>::default();
@@ -55,7 +68,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let site = Data::new(Site::of(config)?);
     let described = served_document(&config.public_url);
     let operations = Data::new(Operations::of(&described));
-    let has_page = config.docs;
+    let front = Front::new(&described, &config.public_url, config.docs)?;
     let server = HttpServer::new(move || {
         #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
         let db = Database::open(&database).expect("the database configuration was checked");
@@ -84,7 +97,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .app_data(web::PathConfig::default().error_handler(|error, _| {
                 ApiError::from(Error::Malformed(format!("the path cannot be read: {error}"))).into()
             }))
-            .configure(|routes| front::open(routes, &described, has_page))
+            .configure(|routes| front.open(routes))
             .default_service(web::to(unmatched))
             .wrap(from_fn(refuse_unknown_parameters))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
@@ -93,10 +106,26 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     .workers(if config.workers == 0 { std::thread::available_parallelism()?.get() } else { config.workers })
     .shutdown_timeout(config.shutdown_timeout_s)
     .client_request_timeout(Duration::from_secs(5))
+    .on_connect(|connection, _| leave_stalled(connection))
     .bind((config.bind.as_str(), config.port))
     .with_context(|| format!("cannot listen on {}:{}", config.bind, config.port))?;
     let addresses = server.addrs();
     Ok(Listening { server: server.run(), addresses })
+}
+
+/// A client that takes nothing of its answer for so long is cut off.
+const LONGEST_STALL: Duration = Duration::from_secs(30);
+
+/// Lets the kernel close the connection of a client that does not read (RFC 5482): its answer is held for it no longer.
+fn leave_stalled(connection: &dyn Any) {
+    #[cfg(target_os = "linux")]
+    if let Some(stream) = connection.downcast_ref::<actix_web::rt::net::TcpStream>()
+        && let Err(error) = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(LONGEST_STALL))
+    {
+        tracing::debug!(%error, "a connection has no bound for clients that do not read");
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (connection, LONGEST_STALL);
 }
 
 async fn unmatched(request: HttpRequest, operations: Data<Operations>) -> HttpResponse {

@@ -35,7 +35,7 @@ pub fn unzip(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
 
 /// The files of a tar.gz, sorted.
 pub fn untar(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes));
+    let mut archive = tar::Archive::new(flate2::read::MultiGzDecoder::new(bytes));
     let mut files: Vec<(String, Vec<u8>)> = archive
         .entries()
         .unwrap()
@@ -124,6 +124,43 @@ async fn what_went_in_comes_out() {
     let text = String::from_utf8(email.clone()).unwrap();
     assert!(text.contains("metadata:") && !text.contains("\nodd:"), "{text}");
     assert_eq!(alice.peek("mcp/email").await["times_used"], 0);
+}
+
+/// Bytes that do not pack.
+pub fn noise(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    std::iter::repeat_with(next).take(length).collect()
+}
+
+/// More than is packed at once.
+#[tokio::test]
+async fn a_large_export_comes_in_pieces_and_is_one_archive() {
+    let World { alice, bob, .. } = &World::new().await;
+    let mut files: Vec<(String, Vec<u8>)> =
+        vec![("a/SKILL.md".into(), skill_md("a")), ("b/SKILL.md".into(), skill_md("b"))];
+    files.extend((0..4).map(|n| (format!("a/assets/{n}"), noise(n, 400_000))));
+    files.push(("b/assets/zeros".into(), vec![0; 900_000]));
+    files.sort();
+    let given: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    // The zip packs zeros too tightly to be taken, so they come on their own.
+    assert_eq!(import(alice, &[("all.zip", &zip(&given[..given.len() - 1]))]).await["failed"], 0);
+    let put = alice.send(reqwest::Method::PUT, "/v1/skills/b/resources/assets/zeros");
+    put.body("application/octet-stream", vec![0; 900_000]).await.ok(200);
+    for format in ["zip", "tar.gz"] {
+        let path = format!("/v1/skills/export?format={format}");
+        let exported = alice.get(&path).await;
+        let unpacked = if format == "zip" { unzip(&exported.body) } else { untar(&exported.body) };
+        assert!(unpacked == files, "{format}");
+        assert!(alice.get(&path).await.body == exported.body, "the same skills give the same bytes");
+        assert_eq!(import(bob, &[("all", &exported.body)]).await["failed"], 0, "{format}");
+        assert!(bob.get(&path).await.body == exported.body, "{format}");
+    }
 }
 
 /// Acceptance case 3: what lacks quotes is quoted where that is asked for.

@@ -1,5 +1,7 @@
 //! Health, documents, and what no endpoint takes.
 
+use std::io::Read;
+
 use reqwest::Method;
 use serde_json::Value;
 
@@ -40,6 +42,46 @@ async fn the_interactive_page_is_served() {
     let page = anonymous.get("/docs/").await;
     assert!(page.status == 200 && page.text().contains("swagger"), "{page}");
     assert_eq!(anonymous.get("/docs/swagger-ui-bundle.js").await.status, 200);
+    anonymous.get("/docs/none.js").await.refused(404, "not-found");
+}
+
+#[tokio::test]
+async fn the_interactive_page_runs_its_own_scripts_alone_and_keeps_no_token() {
+    let World { anonymous, .. } = &World::new().await;
+    let page = anonymous.get("/docs/").await;
+    let policy = page.header("content-security-policy");
+    for rule in ["default-src 'none'", "script-src 'self';", "connect-src 'self'", "frame-ancestors 'none'"] {
+        assert!(policy.contains(rule), "{policy}");
+    }
+    // A script in the page itself would not run.
+    assert!(!page.text().contains("<script>"), "{page}");
+    let start = anonymous.get("/docs/swagger-initializer.js").await.text();
+    assert!(start.contains("/openapi.json") && start.contains("tryItOutEnabled"), "{start}");
+    assert!(!start.replace(' ', "").contains("\"persistAuthorization\":true"), "{start}");
+}
+
+#[tokio::test]
+async fn the_document_is_sent_compressed_and_once() {
+    let World { anonymous, .. } = &World::new().await;
+    for path in ["/openapi.json", "/docs/swagger-ui-bundle.js"] {
+        let plain = anonymous.get(path).await;
+        assert_eq!((plain.status, plain.headers.contains_key("content-encoding")), (200, false), "{path}");
+        let packed = anonymous.get(path).header("Accept-Encoding", "br, gzip;q=0.5").await;
+        assert_eq!((packed.header("content-encoding"), packed.header("vary")), ("gzip", "Accept-Encoding"), "{path}");
+        assert!(packed.body.len() * 3 < plain.body.len(), "{path}: {} of {}", packed.body.len(), plain.body.len());
+        let mut unpacked = Vec::new();
+        flate2::read::GzDecoder::new(packed.body.as_slice()).read_to_end(&mut unpacked).unwrap();
+        assert!(unpacked == plain.body, "{path}");
+        let refused = anonymous.get(path).header("Accept-Encoding", "gzip;q=0").await;
+        assert!(refused.body == plain.body, "{path}");
+        for answer in [plain, packed] {
+            let again =
+                anonymous.get(path).header("Accept-Encoding", "gzip").header("If-None-Match", answer.header("etag"));
+            let again = again.await;
+            let expected = if answer.headers.contains_key("content-encoding") { 304 } else { 200 };
+            assert_eq!(again.status, expected, "{path}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,12 +1,16 @@
 //! The log: who asked for what, how it went and what it cost, in ids and numbers.
 
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::answers::Answer;
 use crate::background::{WITH_WORKER, ring};
 use crate::callers::{World, skill};
-use crate::service::{Service, poll, shared};
+use crate::raw;
+use crate::service::{Service, knowhow, migrated, poll, shared};
 use crate::sql::execute_at;
 use crate::worker::Ground;
 
@@ -114,4 +118,60 @@ async fn clearing_up_is_told_in_fields() {
         assert!(record[member].is_u64(), "{member}: {record}");
     }
     assert!(!service.log().contains("Pruned {"));
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A service whose log goes where nothing can be written.
+fn serve_into(log: Stdio) -> (Child, String) {
+    migrated();
+    let port = free_port();
+    let mut command = knowhow(&["serve"]);
+    command.env("KNOWHOW_PORT", port.to_string()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    (command.spawn().unwrap(), format!("127.0.0.1:{port}"))
+}
+
+/// It answers each of many requests, and stops when it is told to.
+fn check_that_it_serves(mut process: Child, address: &str) {
+    poll("the service to be ready", || {
+        assert!(process.try_wait().unwrap().is_none(), "it ended, as it could not log");
+        raw::try_get(address, "/readyz").filter(|answer| answer.status == 200)
+    });
+    for _ in 0..50 {
+        assert_eq!(raw::try_get(address, "/v1/skills").unwrap().status, 401);
+    }
+    assert!(process.try_wait().unwrap().is_none());
+    Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
+    assert!(process.wait().unwrap().success());
+}
+
+#[test]
+fn a_log_that_nobody_reads_any_more_stops_nothing() {
+    let (mut process, address) = serve_into(Stdio::piped());
+    drop(process.stderr.take());
+    check_that_it_serves(process, &address);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_on_a_full_disk_stops_nothing() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let (process, address) = serve_into(full.into());
+    check_that_it_serves(process, &address);
+}
+
+/// The pipe is full, and its reader does nothing.
+#[test]
+fn a_log_whose_reader_is_stuck_stops_nothing() {
+    let (mut process, address) = serve_into(Stdio::piped());
+    let reader = process.stderr.take().unwrap();
+    poll("the service to be ready", || raw::try_get(&address, "/readyz").filter(|answer| answer.status == 200));
+    for _ in 0..400 {
+        assert_eq!(raw::try_get(&address, "/v1/skills").unwrap().status, 401);
+    }
+    check_that_it_serves(process, &address);
+    drop(reader);
 }

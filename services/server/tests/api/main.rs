@@ -17,6 +17,7 @@ mod talk;
 mod admin;
 mod archives;
 mod at_once;
+mod bodies;
 mod cli;
 mod concurrency;
 mod conversations;

@@ -96,3 +96,20 @@ async fn a_rollback_is_a_new_version() {
     read_only.post("/v1/skills/p/rollback", json!({"version": 1})).await.refused(403, "forbidden");
     assert_eq!(alice.peek("p").await["version"], 5);
 }
+
+#[tokio::test]
+async fn one_file_can_be_asked_for() {
+    let World { alice, .. } = &World::new().await;
+    alice.create(skill("p")).await;
+    for (path, text) in [("references/a.md", "one\n"), ("references/b.md", "two\n")] {
+        let path = format!("/v1/skills/p/resources/{path}");
+        alice.send(reqwest::Method::PUT, &path).body("text/plain", text).await.ok(200);
+    }
+    let diff = async |query: &str| alice.get(&format!("/v1/skills/p/diff?from=1&to=3{query}")).await;
+    let whole = diff("").await;
+    assert_eq!((whole.header("knowhow-left-out"), whole.text().matches("+++ ").count()), ("0", 2));
+    let one = diff("&path=references/b.md").await;
+    assert_eq!((one.text().matches("+++ ").count(), one.text().contains("+two")), (1, true), "{one}");
+    assert_eq!(diff("&path=SKILL.md").await.text(), "");
+    diff("&path=references/c.md").await.refused(404, "not-found");
+}

@@ -1,7 +1,7 @@
 //! Reading a skill in order to change it: the user's catalogue row first, then the skill, both locked until commit.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, ResourceEntry, Result, SkillId, manifest};
+use knowhow_domain::{Error, Result, SkillId, manifest};
 use uuid::Uuid;
 
 use super::{SkillKey, SkillState, cut, resources, text};
@@ -167,51 +167,6 @@ async fn find_row(tx: &mut TenantTx, key: &SkillKey) -> Result<Option<(SkillId, 
     .await
     .map_err(refuse)?;
     Ok(row.map(|r| (SkillId(r.skill_id), r.name, r.version)))
-}
-
-/// A skill as an export needs it.
-#[derive(Debug, Clone)]
-pub struct Exported {
-    /// The full name.
-    pub name: String,
-    /// The SKILL.md.
-    pub document: Vec<u8>,
-    /// The other files; their bytes are found by digest.
-    pub resources: Vec<ResourceEntry>,
-}
-
-/// The next skills behind `after`, in the order of names.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Exported>> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    let rows = sqlx::query!(
-        r#"-- skills.list_for_export
-        (select s.name as "name!", coalesce(t.document, r.content) as "content!",
-                coalesce(s.resources, '[]') as "resources!"
-         from skills s
-         left join starter_texts t on t.starter_id = s.starter_id
-         left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
-         where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
-         order by s.name
-         limit $4)
-        union all
-        select l.name, l.document, l.resources
-        from skill_states l where l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name > $3
-        order by 1
-        limit $4"#,
-        tenant,
-        user,
-        after,
-        limit
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    rows.into_iter()
-        .map(|r| Ok(Exported { name: r.name, document: r.content, resources: resources(r.resources)? }))
-        .collect()
 }
 
 /// The bytes of stored files by their digests (hex), in no order; unknown ones are left out.

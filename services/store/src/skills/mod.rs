@@ -3,6 +3,7 @@
 mod archive;
 mod catalogue;
 mod compare;
+mod export;
 mod list;
 mod load;
 mod lock;
@@ -15,9 +16,10 @@ pub use catalogue::{
     list_texts, read_bodies,
 };
 pub use compare::{Compared, compare};
+pub use export::{Exported, list_for_export, read_for_export};
 pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
-pub use lock::{Exported, Locked, find, list_for_export, lock, read_files};
+pub use lock::{Locked, find, lock, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use write::{Change, ChangeKind, FollowUp, Source, Written, attributes, put_made_summary, set_flags, write};
 

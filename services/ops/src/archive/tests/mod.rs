@@ -8,7 +8,7 @@ mod zips;
 
 use knowhow_domain::Error;
 
-use super::{Entry, Limits, Unpacked, read};
+use super::{Entry, Limits, Packer, Unpacked, read, zip};
 
 /// The reason why an archive is refused, or why the only file of it is left out.
 fn refused(bytes: &[u8]) -> String {
@@ -30,4 +30,14 @@ fn unpacked(bytes: &[u8]) -> Vec<(String, usize)> {
 
 fn entry(path: &str, bytes: &[u8]) -> Entry {
     Entry { path: path.to_owned(), bytes: bytes.to_vec() }
+}
+
+/// Packs files in one piece, sorted.
+fn tar_gz(entries: &[Entry]) -> knowhow_domain::Result<Vec<u8>> {
+    let mut sorted = entries.to_vec();
+    sorted.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut packer = Packer::tar_gz();
+    let mut bytes = packer.add(&sorted)?;
+    bytes.extend(packer.finish()?);
+    Ok(bytes)
 }

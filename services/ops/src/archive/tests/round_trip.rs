@@ -3,7 +3,6 @@
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
-use super::super::{tar_gz, zip};
 use super::handmade::{ZipRecord, gzip, tar, tar_file};
 use super::*;
 
@@ -48,6 +47,22 @@ fn what_packs_very_well_is_still_read() {
     sorted.sort_by(|a, b| a.path.cmp(&b.path));
     for archive in [zip(&entries).unwrap(), tar_gz(&entries).unwrap()] {
         assert_eq!(read(&archive, &Limits::default()).unwrap().entries, sorted);
+    }
+}
+
+#[test]
+fn what_is_packed_in_pieces_is_one_archive() {
+    let mut sorted = some_skills();
+    sorted.push(entry("zeros", &vec![0; 100_000]));
+    sorted.sort_by(|a, b| a.path.cmp(&b.path));
+    for new in [Packer::zip, Packer::tar_gz] {
+        let mut packer = new();
+        let mut bytes = Vec::new();
+        for piece in sorted.chunks(2) {
+            bytes.extend(packer.add(piece).unwrap());
+        }
+        bytes.extend(packer.finish().unwrap());
+        assert_eq!(read(&bytes, &Limits::default()).unwrap().entries, sorted);
     }
 }
 

@@ -2,17 +2,18 @@
 
 use actix_multipart::{Multipart, MultipartError};
 use actix_web::http::{StatusCode, header};
-use actix_web::web::Data;
+use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse, get, post};
 use futures_util::TryStreamExt;
+use futures_util::stream::unfold;
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::App;
-use knowhow_ops::skills::{self, CheckImport, CheckedImport, ExportQuery, ImportReport, Upload};
+use knowhow_ops::skills::{self, CheckImport, CheckedImport, Content, ExportQuery, ImportReport, Upload};
 use serde::Deserialize;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::http::{
-    ApiError, Binary, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
+    ApiError, Binary, CallerProblems, JsonBody, Lease, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
 };
 
 /// Packed; what comes out of an archive has its own limits.
@@ -63,7 +64,9 @@ pub(crate) async fn import_skills(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     caller.principal.require(Scope::SkillsWrite)?;
-    let uploads = in_time(&request, read_uploads(form)).await?;
+    let mut lease = Lease::of(&request);
+    let uploads = in_time(&request, read_uploads(form, &mut lease)).await?;
+    lease.keep(&request);
     let fix = query.fix.unwrap_or_default();
     let report = skills::import_skills(&app, &caller.principal, &caller.call, uploads, fix).await?;
     Ok(json(StatusCode::OK, &report))
@@ -88,7 +91,7 @@ pub(crate) async fn check_import(
     Ok(json(StatusCode::OK, &skills::check_import(&app, &caller.principal, &body.0).await?))
 }
 
-async fn read_uploads(mut form: Multipart) -> Result<Vec<Upload>> {
+async fn read_uploads(mut form: Multipart, lease: &mut Lease) -> Result<Vec<Upload>> {
     let (mut uploads, mut total) = (Vec::new(), 0);
     while let Some(mut part) = form.try_next().await.map_err(unreadable)? {
         let given = part.content_disposition().and_then(|d| d.get_filename()).unwrap_or("SKILL.md");
@@ -99,6 +102,7 @@ async fn read_uploads(mut form: Multipart) -> Result<Vec<Upload>> {
             if total > UPLOAD_BYTES {
                 return Err(Error::TooLarge { what: "the upload".into(), limit: UPLOAD_BYTES as u64 });
             }
+            lease.grow(chunk.len())?;
             bytes.extend_from_slice(&chunk);
         }
         if uploads.len() == UPLOADS {
@@ -149,8 +153,16 @@ pub(crate) async fn export_skills(
     let disposition = format!("attachment; filename=\"{}\"", exported.file_name);
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let media_type = if accepted == Some(BYTES) { BYTES } else { exported.media_type };
-    Ok(HttpResponse::Ok()
+    let mut response = HttpResponse::Ok();
+    response
         .insert_header((header::CONTENT_TYPE, media_type))
-        .insert_header((header::CONTENT_DISPOSITION, disposition))
-        .body(exported.bytes))
+        .insert_header((header::CONTENT_DISPOSITION, disposition));
+    Ok(match exported.content {
+        Content::Whole(bytes) => response.body(bytes),
+        Content::Stream(chunks) => response.streaming(unfold(chunks, async |mut chunks| {
+            // It ends the connection: who reads sees that the archive is not whole.
+            let chunk = chunks.recv().await?.map(Bytes::from).map_err(std::io::Error::other);
+            Some((chunk, chunks))
+        })),
+    })
 }

@@ -57,7 +57,9 @@ pub(crate) async fn get_version(
 
 /// Compare two versions
 ///
-/// A unified diff of SKILL.md and of every text resource that differs; empty where nothing does.
+/// A unified diff of SKILL.md and of every text resource that differs; empty where nothing does. Where the whole would be too
+/// large, about 4 MiB of text or 1 MiB of answer, some files are left out: a line of the answer names each, the header
+/// `Knowhow-Left-Out` counts them, and `path` asks for one.
 #[utoipa::path(
     operation_id = "diff_versions",
     tag = "history",
@@ -66,7 +68,13 @@ pub(crate) async fn get_version(
         Diff
     ),
     responses(
-        (status = 200, description = "Unified diff", body = String, content_type = "text/x-diff"),
+        (
+            status = 200,
+            description = "Unified diff",
+            body = String,
+            content_type = "text/x-diff",
+            headers(("Knowhow-Left-Out" = u32, description = "How many files that differ are left out"))
+        ),
         ReadProblems
     )
 )]
@@ -78,7 +86,10 @@ pub(crate) async fn diff_versions(
     query: Query<Diff>,
 ) -> Result<HttpResponse, ApiError> {
     let diff = skills::diff_versions(&app, &caller.principal, &skill, &query).await?;
-    Ok(HttpResponse::Ok().content_type("text/x-diff; charset=utf-8").body(diff))
+    Ok(HttpResponse::Ok()
+        .content_type("text/x-diff; charset=utf-8")
+        .insert_header(("Knowhow-Left-Out", diff.left_out))
+        .body(diff.text))
 }
 
 /// Roll back to a version

@@ -15,7 +15,7 @@ use crate::mcp::handler::Caller;
 
 pub(super) const TITLE: &str = "History of a skill";
 pub(super) const TEXT: &str = "Shows a skill's versions, newest first; with version the SKILL.md of that one; with \
-    from or to the diff of two. Call it to check what a change did, or to bring back old text with skill_save.";
+    from or to the diff of two, whole or of one path. Call it to check what a change did, or to bring back old text with skill_save.";
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +29,8 @@ pub(super) struct Arguments {
     /// By default the current one.
     #[schema(minimum = 1)]
     to: Option<i32>,
+    /// Of a diff, this file alone: SKILL.md or the path of a resource.
+    path: Option<String>,
     #[schema(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
     cursor: Option<String>,
@@ -46,20 +48,20 @@ struct Answer {
 }
 
 pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
-    let Arguments { name, version, from, to, limit, cursor } = arguments;
-    match (version, from.or(to)) {
-        (Some(_), Some(_)) => Err(Error::invalid("/version", "give version, or from and to, not both")),
-        (Some(version), None) => {
+    let Arguments { name, version, from, to, path, limit, cursor } = arguments;
+    match (version, from.is_some() || to.is_some() || path.is_some()) {
+        (Some(_), true) => Err(Error::invalid("/version", "give version, or from and to, not both")),
+        (Some(version), false) => {
             let detail = skills::get_version(app, &caller.principal, &name, version).await?;
             let text = format!("Version {version} of '{name}':\n\n{}", detail.skill_md);
             text_result(text, &Answer { version: Some(detail.version), ..Answer::default() })
         }
-        (None, Some(_)) => {
-            let diff = skills::diff_versions(app, &caller.principal, &name, &Diff { from, to }).await?;
+        (None, true) => {
+            let diff = skills::diff_versions(app, &caller.principal, &name, &Diff { from, to, path }).await?.text;
             let text = if diff.is_empty() { "The versions do not differ.".to_owned() } else { diff };
             text_result(text, &Answer::default())
         }
-        (None, None) => {
+        (None, false) => {
             let page = skills::list_versions(app, &caller.principal, &name, &PageQuery { limit, cursor }).await?;
             let mut text = format!("Versions of '{name}', newest first:");
             page.items.iter().for_each(|version| line(&mut text, version));

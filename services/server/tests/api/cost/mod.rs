@@ -1,7 +1,11 @@
 //! What requests cost: the CPU time and the memory of the service's process, and what another tenant's user feels beside
 //! them. These tests take minutes and want the machine for themselves, so `make test` leaves them out: `make test-cost`.
 
+mod bodies;
+mod diffs;
+mod exports;
 mod neighbour;
+mod patches;
 mod plain;
 mod recall;
 mod waits;

@@ -1,0 +1,82 @@
+//! Dear work: what takes a processor or much memory for a while. A process does a few pieces of one kind at a time, and
+//! only one for each tenant, so that the rest of the machine goes on serving and no tenant takes all turns.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use knowhow_domain::{Error, Result, TenantId};
+use moka::sync::Cache;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// Longest wait for a turn.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// Seconds after which a caller who waited in vain tries again.
+const RETRY_S: u32 = 5;
+
+/// The line before one kind of dear work.
+pub(crate) struct Line {
+    what: &'static str,
+    at_once: Arc<Semaphore>,
+    tenants: Cache<TenantId, Arc<Semaphore>>,
+}
+
+/// A turn, over when it is dropped.
+pub(crate) struct Turn {
+    _of_tenant: OwnedSemaphorePermit,
+    _of_process: OwnedSemaphorePermit,
+}
+
+impl Line {
+    /// A line for `what`, of which the process does `at_once`.
+    pub(crate) fn new(what: &'static str, at_once: usize) -> Self {
+        let tenants = Cache::builder().max_capacity(10_000).time_to_idle(Duration::from_secs(60)).build();
+        Self { what, at_once: Arc::new(Semaphore::new(at_once)), tenants }
+    }
+
+    /// Waits for the tenant's turn and then for the process.
+    ///
+    /// # Errors
+    /// `RateLimited` after ten seconds: others of the tenant, or of the process, were first all the while.
+    pub(crate) async fn turn(&self, tenant: TenantId) -> Result<Turn> {
+        let of_tenant = self.tenants.get_with(tenant, || Arc::new(Semaphore::new(1)));
+        let both = async {
+            let of_tenant = of_tenant.acquire_owned().await.map_err(Error::internal)?;
+            let of_process = self.at_once.clone().acquire_owned().await.map_err(Error::internal)?;
+            Ok(Turn { _of_tenant: of_tenant, _of_process: of_process })
+        };
+        timeout(LONGEST_WAIT, both).await.unwrap_or_else(|_| {
+            let detail = format!("too many {} are waiting; send fewer at once, and try again in a moment", self.what);
+            Err(Error::RateLimited { detail, retry_after: RETRY_S })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use knowhow_domain::new_id;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_tenant_has_one_turn_and_the_process_a_few() {
+        let (line, one, two, three) = (Line::new("things", 2), new_id(), new_id(), new_id());
+        let first = line.turn(TenantId(one)).await.unwrap();
+        let mut again = Box::pin(line.turn(TenantId(one)));
+        assert!(again.as_mut().now_or_never().is_none());
+        let _second = line.turn(TenantId(two)).await.unwrap();
+        let mut third = Box::pin(line.turn(TenantId(three)));
+        assert!(third.as_mut().now_or_never().is_none());
+        drop(first);
+        assert!(third.as_mut().now_or_never().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_in_vain_is_told_to_come_back() {
+        let (line, tenant) = (Line::new("things", 1), TenantId(new_id()));
+        let _turn = line.turn(tenant).await.unwrap();
+        let refusal = line.turn(tenant).await.err().unwrap();
+        assert!(matches!(refusal, Error::RateLimited { retry_after: RETRY_S, .. }), "{refusal}");
+    }
+}

@@ -1,0 +1,206 @@
+//! Comparing two versions. What is compared is bounded; what is left out is named, and can be asked for by its path.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use knowhow_domain::{Error, ResourceEntry, Result, Scope, diff};
+use knowhow_store::skills;
+use knowhow_store::versions::VersionState;
+use knowhow_store::{Principal, TenantTx};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::versions::{get, in_history};
+use crate::dear::Line;
+use crate::{App, compute};
+
+/// Text of both versions that is read to compare all files, in bytes.
+const READ_BYTES: u64 = 4 * 1024 * 1024;
+/// Longest answer over all files, in bytes, beside one line for each file that is left out.
+const ANSWER_BYTES: usize = 1024 * 1024;
+/// How long the files of one request are compared in all, beyond small ones. Past it a diff is coarser or left out.
+const TIME: Duration = Duration::from_millis(100);
+/// How much of that one file may take.
+const TIME_OF_ONE: Duration = Duration::from_millis(25);
+const AT_ONCE: usize = 2;
+
+const DOCUMENT: &str = "SKILL.md";
+
+static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("comparisons of this tenant's versions", AT_ONCE));
+
+/// Which versions to compare.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Diff {
+    /// The older one; by default the one before `to`.
+    #[param(minimum = 1)]
+    pub from: Option<i32>,
+    /// The newer one; by default the current one.
+    #[param(minimum = 1)]
+    pub to: Option<i32>,
+    /// Only this file: `SKILL.md` or the path of a resource. It is compared whole, whatever its size.
+    #[param(example = "references/api.md")]
+    pub path: Option<String>,
+}
+
+/// What differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compared {
+    /// A unified diff of each file that differs; a line that says so for a binary file, and for one that is left out.
+    pub text: String,
+    /// How many files that differ are left out.
+    pub left_out: usize,
+}
+
+/// Compares two versions as a unified diff of SKILL.md and every text resource that differs.
+///
+/// # Errors
+/// `NotFound` for a skill, a version, or a path that is in neither version; `RateLimited` where too many wait.
+pub async fn diff_versions(app: &App, principal: &Principal, skill: &str, query: &Diff) -> Result<Compared> {
+    principal.require(Scope::SkillsRead)?;
+    let _turn = LINE.turn(principal.tenant()).await?;
+    let pair = in_history(app, principal, skill, async |tx, id, current| {
+        let to = query.to.unwrap_or(current);
+        let from = query.from.unwrap_or(to.saturating_sub(1).max(1));
+        let (old, new) = (get(tx, id, from).await?, get(tx, id, to).await?);
+        Pair::read(tx, old, new, query.path.as_deref()).await
+    })
+    .await?;
+    compute(move || Ok(pair.compare())).await
+}
+
+/// A file that differs.
+struct Changed {
+    path: String,
+    old: Option<ResourceEntry>,
+    new: Option<ResourceEntry>,
+}
+
+impl Changed {
+    /// The bytes of both sides.
+    fn size(&self) -> u64 {
+        [&self.old, &self.new].into_iter().flatten().map(|entry| entry.size).sum()
+    }
+}
+
+/// Two versions, and of their files what is to be compared.
+struct Pair {
+    old: VersionState,
+    new: VersionState,
+    /// Sorted by path.
+    changed: Vec<Changed>,
+    /// By digest. A file that is missing here is left out.
+    bytes: HashMap<String, Vec<u8>>,
+    /// All of it was asked for: one file.
+    is_one: bool,
+}
+
+impl Pair {
+    /// Reads what is to be compared in one statement.
+    async fn read(tx: &mut TenantTx, old: VersionState, new: VersionState, path: Option<&str>) -> Result<Self> {
+        let mut changed = changed_files(&old.resources, &new.resources);
+        if let Some(path) = path {
+            let has_path = |state: &VersionState| state.resources.iter().any(|entry| entry.path == path);
+            if path != DOCUMENT && !has_path(&old) && !has_path(&new) {
+                return Err(Error::not_found("resource"));
+            }
+            changed.retain(|file| file.path == path);
+        }
+        let mut size = (old.document.len() + new.document.len()) as u64;
+        let fits = |file: &&Changed| {
+            let is_read = path.is_some() || size + file.size() <= READ_BYTES;
+            size += if is_read { file.size() } else { 0 };
+            is_read
+        };
+        let sides = |file: &Changed| [file.old.clone(), file.new.clone()];
+        let digests: Vec<String> =
+            changed.iter().filter(fits).flat_map(sides).flatten().map(|entry| entry.digest).collect();
+        let bytes = if digests.is_empty() {
+            HashMap::new()
+        } else {
+            skills::read_files(tx, &digests).await?.into_iter().collect()
+        };
+        let (mut old, mut new) = (old, new);
+        if path.is_some_and(|path| path != DOCUMENT) {
+            (old.document, new.document) = (String::new(), String::new());
+        }
+        Ok(Self { old, new, changed, bytes, is_one: path.is_some() })
+    }
+
+    fn compare(&self) -> Compared {
+        let deadline = Instant::now() + TIME;
+        let mut compared = Compared { text: String::new(), left_out: 0 };
+        // SKILL.md always comes: its size has a limit of its own.
+        compared.text.push_str(&self.unified(DOCUMENT, &self.old.document, &self.new.document, deadline));
+        for file in &self.changed {
+            match self.file(file, deadline) {
+                Some(diff) if self.is_one || compared.text.len() + diff.len() <= ANSWER_BYTES => {
+                    compared.text.push_str(&diff);
+                }
+                _ => {
+                    compared.left_out += 1;
+                    self.leave_out(&mut compared.text, file);
+                }
+            }
+        }
+        compared
+    }
+
+    /// What is to be said of a file; `None` where comparing it is too much.
+    fn file(&self, file: &Changed, deadline: Instant) -> Option<String> {
+        let side = |entry: &Option<ResourceEntry>| match entry {
+            Some(entry) => self.bytes.get(&entry.digest).map(Vec::as_slice),
+            None => Some(&[][..]),
+        };
+        let (old, new) = (side(&file.old)?, side(&file.new)?);
+        match (std::str::from_utf8(old), std::str::from_utf8(new)) {
+            (Ok(old), Ok(new)) => {
+                let now = Instant::now();
+                let is_late = !self.is_one && now > deadline;
+                let until = if self.is_one { deadline } else { deadline.min(now + TIME_OF_ONE) };
+                (!is_late || diff::is_small(old, new)).then(|| self.unified(&file.path, old, new, until))
+            }
+            _ => Some(format!("Binary files {} and {} differ\n", self.label(&file.path).0, self.label(&file.path).1)),
+        }
+    }
+
+    /// The diff of two texts, coarser past the deadline.
+    fn unified(&self, path: &str, old: &str, new: &str, deadline: Instant) -> String {
+        let (from, to) = self.label(path);
+        diff::unified(&from, &to, old, new, deadline)
+    }
+
+    fn label(&self, path: &str) -> (String, String) {
+        (format!("{path}\t{}", self.old.row.version), format!("{path}\t{}", self.new.row.version))
+    }
+
+    fn leave_out(&self, text: &mut String, file: &Changed) {
+        let (from, to) = self.label(&file.path);
+        let size = |entry: &Option<ResourceEntry>| entry.as_ref().map_or(0, |entry| entry.size);
+        let (before, after) = (size(&file.old), size(&file.new));
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "Files {from} and {to} differ, {before} to {after} bytes: left out, as the whole diff is too large; ask for it with \
+             path={}",
+            file.path
+        );
+    }
+}
+
+/// Files that differ, sorted by path.
+fn changed_files(old: &[ResourceEntry], new: &[ResourceEntry]) -> Vec<Changed> {
+    let by_path = |entries: &[ResourceEntry]| -> HashMap<String, ResourceEntry> {
+        entries.iter().map(|entry| (entry.path.clone(), entry.clone())).collect()
+    };
+    let (mut old, mut new) = (by_path(old), by_path(new));
+    let mut paths: Vec<String> = old.keys().chain(new.keys()).cloned().collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let sides = paths.into_iter().map(|path| Changed { old: old.remove(&path), new: new.remove(&path), path });
+    let digest = |entry: &Option<ResourceEntry>| entry.as_ref().map(|entry| entry.digest.clone());
+    sides.filter(|file| digest(&file.old) != digest(&file.new)).collect()
+}

@@ -1,0 +1,62 @@
+//! The interactive page at `/docs/`: Swagger UI, compressed once. It runs its own scripts alone, speaks with this service
+//! alone, and forgets the token with the tab.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use actix_web::http::header;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use knowhow_domain::Error;
+use utoipa_swagger_ui::{Config, serve};
+
+use super::ApiError;
+use super::kept::Kept;
+
+/// The page and its files.
+pub(super) struct Page {
+    config: Arc<Config<'static>>,
+    policy: String,
+    /// By name; made when they are first asked for.
+    files: Mutex<HashMap<String, Arc<Kept>>>,
+}
+
+impl Page {
+    /// A page that shows this document and may call `public_url` besides the address it was loaded from.
+    pub(super) fn new(document: &'static str, public_url: &str) -> Self {
+        let origin = url::Url::parse(public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+        let policy = format!(
+            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
+             connect-src 'self' {origin}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+        );
+        let config = Config::new([document]).try_it_out_enabled(true);
+        Self { config: Arc::new(config), policy, files: Mutex::default() }
+    }
+
+    /// The file of that name; `None` where there is none.
+    fn file(&self, name: &str) -> Result<Option<Arc<Kept>>, Error> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = files.get(name) {
+            return Ok(Some(file.clone()));
+        }
+        let served = serve(name, self.config.clone()).map_err(|error| Error::internal(error.to_string()))?;
+        let Some(file) = served else { return Ok(None) };
+        let kept = Kept::new(&file.content_type, file.bytes.into_owned()).map_err(Error::internal)?;
+        Ok(Some(files.entry(name.to_owned()).or_insert_with(|| Arc::new(kept)).clone()))
+    }
+}
+
+/// Answers with a file of the page.
+pub(super) async fn answer(request: HttpRequest, name: Path<String>, page: Data<Page>) -> HttpResponse {
+    match page.file(&name) {
+        Ok(Some(file)) => {
+            let mut response = file.answer(&request);
+            if let Ok(policy) = header::HeaderValue::from_str(&page.policy) {
+                response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+            }
+            response
+        }
+        Ok(None) => ApiError::from(Error::not_found("file of the page")).error_response(),
+        Err(error) => ApiError::from(error).error_response(),
+    }
+}

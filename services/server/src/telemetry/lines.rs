@@ -1,0 +1,161 @@
+//! The lines of the log on their way to standard error. Whoever logs puts a line into a queue and goes on; a thread writes.
+//! Where nobody reads the log, or its disk is full, lines are lost and counted, and the service serves.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Lines that wait at most, some 4 MiB.
+const WAITING: usize = 10_000;
+/// Longest wait for the lines that are still on their way at the end.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
+static LINES: OnceLock<Lines> = OnceLock::new();
+
+/// The queue's entrance.
+#[derive(Clone)]
+pub struct Lines {
+    queue: SyncSender<Message>,
+    lost: Arc<AtomicU64>,
+}
+
+enum Message {
+    Line(Vec<u8>),
+    /// Everything before it is written.
+    Mark(SyncSender<()>),
+}
+
+/// Starts the thread that writes.
+///
+/// # Errors
+/// Where it cannot be started.
+pub fn start() -> Result<Lines> {
+    let (queue, lines) = sync_channel(WAITING);
+    let lost = Arc::<AtomicU64>::default();
+    let entrance = Lines { queue, lost: lost.clone() };
+    let write = move || write_all(&lines, &lost, &mut io::stderr());
+    thread::Builder::new().name("log".into()).spawn(write).context("cannot start the thread that writes the log")?;
+    Ok(LINES.get_or_init(|| entrance).clone())
+}
+
+/// Waits until what was logged is written, for a moment at most: the last lines say why a process ends.
+pub fn flush() {
+    let Some(lines) = LINES.get() else { return };
+    let (done, written) = sync_channel(1);
+    if lines.queue.try_send(Message::Mark(done)).is_ok() {
+        let _ = written.recv_timeout(LAST_WAIT);
+    }
+}
+
+fn write_all(lines: &Receiver<Message>, lost: &AtomicU64, output: &mut impl Write) {
+    for message in lines {
+        match message {
+            Message::Line(line) => write(&line, lost, output),
+            Message::Mark(done) => {
+                let _ = done.try_send(());
+            }
+        }
+    }
+}
+
+/// Writes a line, and before it how many were lost since the last one that could be written.
+fn write(line: &[u8], lost: &AtomicU64, output: &mut impl Write) {
+    let missing = lost.swap(0, Ordering::Relaxed);
+    let told = if missing > 0 { output.write_all(missing_line(missing).as_bytes()) } else { Ok(()) };
+    if told.is_err() {
+        lost.fetch_add(missing + 1, Ordering::Relaxed);
+    } else if output.write_all(line).is_err() {
+        lost.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn missing_line(missing: u64) -> String {
+    format!("{{\"level\":\"WARN\",\"message\":\"lines of the log could not be written\",\"lost\":{missing}}}\n")
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Line<'a> {
+        Line { lines: self, bytes: Vec::new() }
+    }
+}
+
+/// One line in the making, which goes into the queue as a whole.
+pub struct Line<'a> {
+    lines: &'a Lines,
+    bytes: Vec<u8>,
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Line<'_> {
+    fn drop(&mut self) {
+        let line = Message::Line(std::mem::take(&mut self.bytes));
+        if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = self.lines.queue.try_send(line) {
+            self.lines.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk with room for some writes.
+    struct Disk {
+        refuses: usize,
+        written: String,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.refuses > 0 {
+                self.refuses -= 1;
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.written.push_str(&String::from_utf8_lossy(bytes));
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lost_lines_are_counted_and_told_once_there_is_room() {
+        let (lost, mut disk) = (AtomicU64::new(0), Disk { refuses: 3, written: String::new() });
+        for line in ["a\n", "b\n", "c\n", "d\n", "e\n"] {
+            write(line.as_bytes(), &lost, &mut disk);
+        }
+        assert_eq!(disk.written, format!("{}d\ne\n", missing_line(3)));
+    }
+
+    #[test]
+    fn a_queue_that_is_full_keeps_nobody_waiting() {
+        let (queue, lines) = sync_channel(2);
+        let entrance = Lines { queue, lost: Arc::default() };
+        for _ in 0..5 {
+            entrance.make_writer().write_all(b"line\n").unwrap();
+        }
+        assert_eq!(entrance.lost.load(Ordering::Relaxed), 3);
+        drop(entrance);
+        assert_eq!(lines.iter().count(), 2);
+    }
+}
