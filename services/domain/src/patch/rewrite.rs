@@ -13,6 +13,10 @@ use crate::lines::{self, Line};
 /// Largest product of line counts that is compared; beyond it all lines between count as changed.
 const WORK: usize = 1_000_000;
 
+/// What rewriting a block costs, whatever is in it, in units of [`Work`].
+const PER_BLOCK: usize = 100;
+const PER_LINE: usize = 40;
+
 /// How many lines away a line may give its indentation to a new one.
 const NEAR: usize = 50;
 
@@ -126,7 +130,7 @@ fn diff(old: &[&str], new: &[&str], work: &Work) -> Vec<DiffOp> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (old_middle, new_middle): (Range<usize>, Range<usize>) = (head..old.len() - tail, head..new.len() - tail);
-    work.spend(old.len() + new.len());
+    work.spend(PER_BLOCK + PER_LINE * (old.len() + new.len()));
     if old_middle.len() * new_middle.len() <= WORK {
         work.spend(old_middle.len() * new_middle.len() / 2);
         return capture_diff_slices(Algorithm::Myers, old, new);
