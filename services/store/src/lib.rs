@@ -10,6 +10,7 @@ pub mod embeddings;
 mod error;
 pub mod examples;
 mod gate;
+pub mod history;
 pub mod idempotency;
 pub mod issuers;
 pub mod keys;

@@ -7,6 +7,7 @@ mod export;
 mod fields;
 mod import;
 mod import_report;
+mod kept;
 mod list;
 mod load;
 pub(crate) mod lookup;
@@ -22,7 +23,7 @@ mod versions;
 mod view;
 
 pub use check_import::{CheckImport, CheckedImport, CheckedSkill, MOST_CHECKED, SkillDigest, SkillState, check_import};
-pub use delete::{DeleteSkill, Deleted, delete_skill};
+pub use delete::{DeleteSkill, Deleted, NAMES, delete_skill};
 pub use export::{ExportQuery, Exported, Format, export_skills};
 pub use fields::{PutFields, put_fields};
 pub use import::import_skills;

@@ -38,7 +38,7 @@ const JOIN: &str = "-- sessions.join
         update sessions s set last_message_at = $6
         from named n
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = n.session_id and n.goes_on
-          and coalesce(s.last_message_at < greatest($7, $6 - ($6 - n.silent_since) / 4), true)
+          and coalesce(s.last_message_at < greatest($7, $6::timestamptz - ($6::timestamptz - n.silent_since) / 4), true)
     )
     select session_id, tainted_by, goes_on from named";
 

@@ -9,15 +9,15 @@ mod lock;
 mod published;
 mod write;
 
-pub use archive::{ArchiveEntry, Archived, archive, destroy, find_archive_owner, list_archive, restore};
+pub use archive::{ArchiveEntry, Archived, archive, count_names, find_archive_owner, list_archive, restore};
 pub use catalogue::{
     Body, CatalogueRow, CatalogueRows, Claims, Revisions, find_revisions, list_catalogue, list_claims, list_cosines,
-    list_last_uses, read_bodies,
+    list_last_uses, read_bodies, read_documents,
 };
 pub use compare::{Compared, compare};
 pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
-pub use lock::{Exported, Locked, find, list_for_export, lock, read_files};
+pub use lock::{Exported, Locked, find, list_for_export, lock, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use write::{Change, ChangeKind, FollowUp, Source, Written, attributes, put_made_summary, set_flags, write};
 
