@@ -37,6 +37,23 @@ pub struct TenantSettings {
     /// Most bytes of one user's skills as they are now, SKILL.md and resources; history does not count.
     #[schema(default = 268_435_456_u64, maximum = 1_099_511_627_776_u64)]
     pub bytes_per_user: u64,
+    /// Most versions of one skill; the oldest leaves when a new one comes.
+    #[schema(default = 200, minimum = 1, maximum = 10_000)]
+    pub versions_per_skill: u32,
+    /// Most bytes of all that is kept of one user's skills: as they are now, with their history, and deleted ones. The oldest
+    /// versions leave first, then what was deleted longest ago. Never less than `bytes_per_user`, and a quarter more for what
+    /// is kept beside the texts.
+    #[schema(default = 1_073_741_824_u64, maximum = 4_398_046_511_104_u64)]
+    pub stored_bytes_per_user: u64,
+    /// Most users of the tenant.
+    #[schema(default = 1_000_000, maximum = 100_000_000)]
+    pub users: u32,
+    /// Most conversations that are kept of one user, with their messages; the oldest that is over leaves when a new one begins.
+    #[schema(default = 5_000, minimum = 1, maximum = 1_000_000)]
+    pub sessions_per_user: u32,
+    /// Most bytes of one user's conversations: messages, turns and snapshots. The oldest that are over leave.
+    #[schema(default = 268_435_456_u64, minimum = 1_048_576_u64, maximum = 1_099_511_627_776_u64)]
+    pub conversation_bytes_per_user: u64,
     /// How long a deleted skill can be restored, in days; 0 destroys it at once.
     #[schema(default = 30, maximum = 3650)]
     pub archive_days: u16,
@@ -141,6 +158,11 @@ impl Default for TenantSettings {
         Self {
             skills_per_user: 10_000,
             bytes_per_user: 256 * 1024 * 1024,
+            versions_per_skill: 200,
+            stored_bytes_per_user: 1024 * 1024 * 1024,
+            users: 1_000_000,
+            sessions_per_user: 5_000,
+            conversation_bytes_per_user: 256 * 1024 * 1024,
             archive_days: 30,
             starter_skills: true,
             index_budget: INDEX_BUDGET as u32,
@@ -196,6 +218,11 @@ impl TenantSettings {
         self.conversation_gap(channel).max(channel.least_silence())
     }
 
+    /// Most bytes of all that is kept of one user's skills, `bytes_per_user` in any case having room.
+    pub fn most_stored_bytes(&self) -> u64 {
+        self.stored_bytes_per_user.max(self.bytes_per_user + self.bytes_per_user / 4)
+    }
+
     /// Whether use teaches, and what it taught is of effect.
     pub fn learns(&self) -> bool {
         self.learn_from_use && self.example_days > 0
@@ -215,6 +242,11 @@ impl TenantSettings {
         let mut findings = vec![
             within("skills_per_user".into(), u64::from(self.skills_per_user), 0, 1_000_000),
             within("bytes_per_user".into(), self.bytes_per_user, 0, 1 << 40),
+            within("versions_per_skill".into(), self.versions_per_skill.into(), 1, 10_000),
+            within("stored_bytes_per_user".into(), self.stored_bytes_per_user, 0, 1 << 42),
+            within("users".into(), self.users.into(), 0, 100_000_000),
+            within("sessions_per_user".into(), self.sessions_per_user.into(), 1, 1_000_000),
+            within("conversation_bytes_per_user".into(), self.conversation_bytes_per_user, 1 << 20, 1 << 40),
             within("archive_days".into(), u64::from(self.archive_days), 0, 3650),
             within("conversation_days".into(), u64::from(self.conversation_days), 0, 3650),
             within("example_days".into(), u64::from(self.example_days), 0, 3650),

@@ -39,7 +39,8 @@ impl Call {
         Ok(())
     }
 
-    /// Does `work` once per idempotency key; a repeated request gets the first one's answer. The caller commits.
+    /// Does `work` once per idempotency key; a repeated request gets the first one's answer. The caller commits. The answer is
+    /// kept as it is, so this is for short ones; see [`Call::once_in_short`].
     pub(crate) async fn once<T: Serialize + DeserializeOwned>(
         &self,
         app: &App,
@@ -48,15 +49,61 @@ impl Call {
         work: impl AsyncFnOnce(&mut TenantTx) -> Result<T>,
     ) -> Result<T> {
         let Some(key) = &self.idempotency_key else { return work(tx).await };
-        let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request).map_err(Error::internal)?).into();
-        match idempotency::claim(tx, key, &digest, app.now()).await? {
-            idempotency::Claim::Answered(answer) => serde_json::from_value(answer).map_err(Error::internal),
-            idempotency::Claim::Fresh => {
+        match claim(app, tx, key, request).await? {
+            Some(answer) => Ok(answer),
+            None => {
                 let answer = work(tx).await?;
-                let kept = serde_json::to_value(&answer).map_err(Error::internal)?;
-                idempotency::answer(tx, key, &kept).await?;
+                keep(tx, key, &answer).await?;
                 Ok(answer)
             }
         }
     }
+
+    /// The same for an answer that holds a long text which is stored already, or comes with the request: `shorten` takes it
+    /// out of what is kept, `restore` puts it back.
+    pub(crate) async fn once_in_short<T: Serialize + DeserializeOwned + Clone>(
+        &self,
+        app: &App,
+        tx: &mut TenantTx,
+        (request, shorten, restore): (
+            &impl Serialize,
+            impl FnOnce(&mut T),
+            impl AsyncFnOnce(&mut TenantTx, &mut T) -> Result<()>,
+        ),
+        work: impl AsyncFnOnce(&mut TenantTx) -> Result<T>,
+    ) -> Result<T> {
+        let Some(key) = &self.idempotency_key else { return work(tx).await };
+        match claim(app, tx, key, request).await? {
+            Some(mut answer) => {
+                restore(tx, &mut answer).await?;
+                Ok(answer)
+            }
+            None => {
+                let answer = work(tx).await?;
+                let mut short = answer.clone();
+                shorten(&mut short);
+                keep(tx, key, &short).await?;
+                Ok(answer)
+            }
+        }
+    }
+}
+
+/// What was kept of the key's first request; `None` where this is it.
+async fn claim<T: DeserializeOwned>(
+    app: &App,
+    tx: &mut TenantTx,
+    key: &str,
+    request: &impl Serialize,
+) -> Result<Option<T>> {
+    let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request).map_err(Error::internal)?).into();
+    match idempotency::claim(tx, key, &digest, app.now()).await? {
+        idempotency::Claim::Answered(answer) => serde_json::from_value(answer).map(Some).map_err(Error::internal),
+        idempotency::Claim::Fresh => Ok(None),
+    }
+}
+
+async fn keep(tx: &mut TenantTx, key: &str, answer: &impl Serialize) -> Result<()> {
+    let kept = serde_json::to_value(answer).map_err(Error::internal)?;
+    idempotency::answer(tx, key, &kept).await
 }

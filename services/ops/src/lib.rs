@@ -15,6 +15,8 @@ mod fake_openai;
 
 pub mod jobs;
 mod library;
+#[cfg(test)]
+mod limits_page;
 pub mod memories;
 mod models;
 pub mod page;

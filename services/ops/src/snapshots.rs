@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::index::{IndexLine, rank_skills};
+use knowhow_domain::index::{IndexLine, rank_skills, step_below};
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 use knowhow_domain::{Channel, Error, Form, Result, Scope, TenantId, Tools, UserId, manifest};
 use knowhow_store::Principal;
@@ -170,9 +170,9 @@ fn usual_kind(principal: &Principal, tools: Tools) -> SnapshotKind {
     SnapshotKind { index_budget, form: Form::of(tools, Channel::Chat) }
 }
 
-/// The snapshot of a session: with as long an index as the caller asks for, or as the tenant has settled for the channel.
+/// The snapshot of a session: with as long an index as the caller asks for, in steps, or as the tenant has settled for the channel.
 pub(crate) fn kind_of(principal: &Principal, asked: Option<u32>, (channel, tools): (Channel, Tools)) -> SnapshotKind {
-    let budget = asked.unwrap_or_else(|| principal.settings().index_budget(channel));
+    let budget = asked.map_or_else(|| principal.settings().index_budget(channel), step_below);
     SnapshotKind { index_budget: i32::try_from(budget).unwrap_or(i32::MAX), form: Form::of(tools, channel) }
 }
 

@@ -69,7 +69,7 @@ pub async fn get_soul(app: &App, principal: &Principal) -> Result<SoulView> {
     Ok(current.map_or_else(SoulView::none, SoulView::of))
 }
 
-/// All versions, the newest first.
+/// The last 100 versions, the newest first.
 ///
 /// # Errors
 /// `Malformed` for a limit or cursor that cannot be.
@@ -92,9 +92,15 @@ pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &Put
         let detail = format!("must have at most {SOUL_CHARS} characters and no NUL, has {length}");
         return Err(Error::invalid("/text", detail));
     }
+    // The same request brings the same text.
+    let shorten = |soul: &mut SoulView| soul.text.clear();
+    let restore = async |_: &mut TenantTx, soul: &mut SoulView| {
+        soul.text.clone_from(&input.text);
+        Ok(())
+    };
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let soul = call
-        .once(app, &mut tx, &("soul", input), async |tx| {
+        .once_in_short(app, &mut tx, (&("soul", input), shorten, restore), async |tx| {
             let wanted = (input.text.as_str(), input.expected_version);
             match souls::put(tx, wanted, call.session.as_deref(), app.now()).await? {
                 Some(soul) if soul.text == input.text => Ok(SoulView::of(soul)),

@@ -30,8 +30,18 @@ pub struct Conversation {
     pub ended_at: DateTime<Utc>,
 }
 
+/// Most summaries of one user.
+pub const SUMMARIES: i64 = 10_000;
+
 // Only of a session that is over; made again, it replaces what an extract said, never what a model said.
 const PUT: &str = "-- conversations.put
+    with forgotten as (
+        delete from conversation_summaries o
+        where o.tenant_id = $1 and o.user_id = $2 and (o.ended_at, o.session_id) in (
+            select e.ended_at, e.session_id from conversation_summaries e
+            where e.tenant_id = $1 and e.user_id = $2 and e.session_id <> $3
+            order by e.ended_at desc, e.session_id desc offset $8::bigint - 1 limit 100)
+    )
     insert into conversation_summaries as c
         (tenant_id, user_id, session_id, title, summary, made_by, terms, channel, tainted, started_at, ended_at)
     select $1, $2, $3, $4, $5, $6, $7, s.channel, s.tainted_by <> '{}', s.started_at, s.ended_at
@@ -76,14 +86,14 @@ pub struct NewConversation<'a> {
     pub terms: &'a [String],
 }
 
-/// Keeps the summary of a session that is over.
+/// Keeps the summary of a session that is over; the oldest leaves.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn put(db: &Database, principal: &Principal, new: &NewConversation<'_>) -> Result<()> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let NewConversation { session, title, summary, made_by, terms } = new;
-    let params: Params<'_> = &[&tenant, &user, session, title, summary, made_by, terms];
+    let params: Params<'_> = &[&tenant, &user, session, title, summary, made_by, terms, &SUMMARIES];
     read(db, principal, Durability::Full, PUT, params).await?;
     Ok(())
 }

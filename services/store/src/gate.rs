@@ -130,12 +130,18 @@ impl GateState {
         Ok(found)
     }
 
-    pub(crate) async fn user(&self, db: &Database, tenant: TenantId, external: &str) -> Result<KnownUser> {
+    /// The user that a tenant with these settings calls `external`; made at first sight.
+    pub(crate) async fn user(
+        &self,
+        db: &Database,
+        (tenant, settings): (TenantId, &TenantSettings),
+        external: &str,
+    ) -> Result<KnownUser> {
         let key = (tenant, external.to_owned());
         if let Some(known) = self.users.get(&key).await {
             return Ok(known);
         }
-        let found = system::ensure_user(db, tenant, external, self.clock.now()).await?;
+        let found = system::ensure_user(db, (tenant, settings.users), external, self.clock.now()).await?;
         self.users.insert(key, found.clone()).await;
         Ok(found)
     }

@@ -17,16 +17,27 @@ pub enum Claim {
     Answered(Value),
 }
 
+/// Most keys of one user: each is kept for a day.
+pub const KEYS: i64 = 20_000;
+
+fn full() -> Error {
+    Error::Quota(format!(
+        "the user has sent {KEYS} requests with an Idempotency-Key within a day, the limit; go on without"
+    ))
+}
+
 /// Claims `key` for a request of this digest, or finds what it answered. A key older than a day is as new.
 ///
 /// # Errors
-/// `IdempotencyMismatch` where the key stands for another request.
+/// `IdempotencyMismatch` where the key stands for another request; `Quota` where the user has as many as can be.
 pub async fn claim(tx: &mut TenantTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) -> Result<Claim> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let fresh = sqlx::query!(
         "-- idempotency.claim
         insert into idempotency_keys as k (tenant_id, user_id, key, request_digest, created_at)
-        values ($1, $2, $3, $4, $5)
+        select $1, $2, $3, $4, $5
+        where $6 > (select count(*) from (
+            select from idempotency_keys o where o.tenant_id = $1 and o.user_id = $2 limit $6) known)
         on conflict (tenant_id, user_id, key) do update
             set request_digest = excluded.request_digest, response = null, created_at = excluded.created_at
             where k.created_at < $5::timestamptz - interval '24 hours'",
@@ -34,7 +45,8 @@ pub async fn claim(tx: &mut TenantTx, key: &str, request: &[u8; 32], now: DateTi
         user,
         key,
         request.as_slice(),
-        now
+        now,
+        KEYS
     )
     .execute(tx.conn())
     .await
@@ -45,14 +57,17 @@ pub async fn claim(tx: &mut TenantTx, key: &str, request: &[u8; 32], now: DateTi
     }
     let row = sqlx::query!(
         "-- idempotency.find
-        select request_digest, response from idempotency_keys where tenant_id = $1 and user_id = $2 and key = $3",
+        select request_digest, response from idempotency_keys
+        where tenant_id = $1 and user_id = $2 and key = $3 and created_at >= $4::timestamptz - interval '24 hours'",
         tenant,
         user,
-        key
+        key,
+        now
     )
-    .fetch_one(tx.conn())
+    .fetch_optional(tx.conn())
     .await
-    .map_err(refuse)?;
+    .map_err(refuse)?
+    .ok_or_else(full)?;
     match row.response {
         Some(response) if row.request_digest == request.as_slice() => Ok(Claim::Answered(response)),
         _ => Err(Error::IdempotencyMismatch),

@@ -11,6 +11,7 @@ mod error;
 pub mod examples;
 mod gate;
 mod held;
+pub mod history;
 pub mod idempotency;
 pub mod issuers;
 pub mod keys;

@@ -297,7 +297,7 @@ impl Gate {
             None => (None, None),
             Some(external) => {
                 check_external_id(external)?;
-                let known = self.state.user(&self.db, tenant.id, external).await?;
+                let known = self.state.user(&self.db, (tenant.id, &tenant.settings), external).await?;
                 (Some((known.id, Arc::from(external))), known.starters_release)
             }
         };
@@ -348,7 +348,7 @@ impl Gate {
     pub async fn ensure_user(&self, admin: &Principal, external_id: &str) -> Result<UserId> {
         admin.require_admin()?;
         check_external_id(external_id)?;
-        Ok(self.state.user(&self.db, admin.tenant(), external_id).await?.id)
+        Ok(self.state.user(&self.db, (admin.tenant(), admin.settings()), external_id).await?.id)
     }
 
     /// An issuer of the principal's tenant whose tokens this service can sign itself: the first with a shared secret.

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::Database;
 use crate::error::refuse;
+use crate::history::{ClearedStep, STEP};
 use crate::tx::SystemTx;
 
 /// What one round of clearing up removed.
@@ -70,12 +71,18 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         count(Err(error));
         Vec::new()
     }) {
-        match prune_archive(db, tenant, user, now).await {
-            Ok((skills, files)) => {
-                pruned.archived_skills += skills;
-                pruned.files += files;
+        loop {
+            match clear_one_step(db, (tenant, user), now).await {
+                Ok(None) => break,
+                Ok(Some(step)) => {
+                    pruned.archived_skills += u64::from(step.finished);
+                    pruned.files += step.files;
+                }
+                Err(error) => {
+                    count(Err(error));
+                    break;
+                }
             }
-            Err(error) => _ = count(Err(error)),
         }
     }
     failed.map_or(Ok(pruned), Err)
@@ -104,9 +111,10 @@ async fn prune_idempotency_keys(db: &Database, now: DateTime<Utc>, batch: i64) -
 async fn prune_usage_events(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let statement = sqlx::query!(
         "-- prune.prune_usage_events
-        delete from usage_events where (tenant_id, user_id, event_id) in (
-            select tenant_id, user_id, event_id from usage_events
-            where at < $1::timestamptz - interval '400 days' limit $2)",
+        delete from usage_events where (tenant_id, user_id, day, skill_id, kind, use_digest) in (
+            select tenant_id, user_id, day, skill_id, kind, use_digest from usage_events
+            where at < $1::timestamptz - interval '400 days'
+               or at < $1::timestamptz - interval '30 days' and kind = 'used' limit $2)",
         now,
         batch
     );
@@ -266,8 +274,12 @@ async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i
 }
 
 /// The owner's catalogue row is locked first: a writer that is about to reuse a file's digest stands behind, and then
-/// stores the file again. One owner at a time, so that nobody waits for somebody else's archive.
-async fn prune_archive(db: &Database, tenant: Uuid, user: Uuid, now: DateTime<Utc>) -> Result<(u64, u64)> {
+/// stores the file again. Each step has a transaction of its own, between which the owner's writers get their turn.
+async fn clear_one_step(
+    db: &Database,
+    (tenant, user): (Uuid, Uuid),
+    now: DateTime<Utc>,
+) -> Result<Option<ClearedStep>> {
     let mut tx = SystemTx::begin_at_leisure(db).await?;
     sqlx::query!(
         "-- prune.lock_owner
@@ -279,32 +291,17 @@ async fn prune_archive(db: &Database, tenant: Uuid, user: Uuid, now: DateTime<Ut
     .await
     .map_err(refuse)?;
     let row = sqlx::query!(
-        r#"-- prune.prune_archive
-        with due as (
-            delete from archived_skills where tenant_id = $1 and user_id = $2 and purge_at <= $3 returning digests
-        ), unreferenced as (
-            select unnest(digests) as digest from due
-            except
-            select v.document_digest from skill_versions v where v.tenant_id = $1 and v.user_id = $2
-            except
-            select decode(e ->> 'digest', 'hex') from skill_versions v, jsonb_array_elements(v.resources) e
-            where v.tenant_id = $1 and v.user_id = $2
-            except
-            select unnest(a.digests) from archived_skills a
-            where a.tenant_id = $1 and a.user_id = $2 and a.purge_at > $3
-        ), files as (
-            delete from skill_resources r using unreferenced u
-            where r.tenant_id = $1 and r.user_id = $2 and r.digest = u.digest
-            returning 1
-        )
-        select (select count(*) from due) as "skills!", (select count(*) from files) as "files!""#,
+        "-- prune.clear_one_step (the tenant_id and user_id are those of an entry that is due)
+        select finished, files from app.clear_deleted($1, $2, $3, $4)",
         tenant,
         user,
-        now
+        now,
+        STEP
     )
     .fetch_one(tx.conn())
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    Ok((row.skills.unsigned_abs(), row.files.unsigned_abs()))
+    let files = row.files.unwrap_or_default().unsigned_abs().into();
+    Ok(row.finished.map(|finished| ClearedStep { finished, files }))
 }

@@ -86,9 +86,19 @@ const READ_PARTS: &str = "-- snapshots.read_parts
 
 const PUT: &str = "-- snapshots.put
     with known as (
-        select n.* from current_snapshots c
-        join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = c.snapshot_id
-        where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and c.form = $12 and n.sha256 = $4
+        select n.* from snapshots n
+        where n.tenant_id = $1 and n.user_id = $2 and n.sha256 = $4
+        order by n.snapshot_id desc limit 1
+    ), unused as (
+        delete from snapshots n where n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id in (
+            select o.snapshot_id from snapshots o
+            where o.tenant_id = $1 and o.user_id = $2 and o.sha256 <> $4
+              and o.created_at < $8::timestamptz - interval '10 minutes'
+              and not exists (select from sessions s where s.tenant_id = $1 and s.user_id = $2
+                              and s.snapshot_id = o.snapshot_id)
+              and not exists (select from current_snapshots c where c.tenant_id = $1 and c.user_id = $2
+                              and c.snapshot_id = o.snapshot_id)
+            limit 8)
     ), made as (
         insert into snapshots (tenant_id, user_id, snapshot_id, sha256, content, omitted, created_at)
         select $1, $2, $5, $4, $6, $7, $8 where not exists (select from known)

@@ -1,4 +1,4 @@
-//! The soul: the user's overlay of the agent's personality, every version of it.
+//! The soul: the user's overlay of the agent's personality, with its last versions.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, new_id};
@@ -21,6 +21,9 @@ pub struct Soul {
     /// When.
     pub created_at: DateTime<Utc>,
 }
+
+/// Versions that are kept, and the last one that is not tainted, which prompts have.
+pub const VERSIONS: i32 = 100;
 
 const LIST: &str = "-- souls.list
     select s.version, s.content, s.actor, s.tainted, s.created_at
@@ -47,7 +50,7 @@ pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64)
     })
 }
 
-/// Writes a version on top of `base`, where one is given. None is made where the text is that of the current version
+/// Writes a version on top of `base`, where one is given; the oldest leaves. None is made where the text is that of the current version
 /// (unless that is tainted and this is not), or another version than `base` is current. The soul as it is then; `None` where there is none.
 ///
 /// # Errors
@@ -75,6 +78,11 @@ pub async fn put(
               and ($3 is distinct from (select content from last)
                    or (select tainted from last) and not app.is_tainted($5))
             returning version, content, actor, tainted, created_at
+        ), forgotten as (
+            delete from souls s using made
+            where s.tenant_id = $1 and s.user_id = $2 and s.version <= made.version - $9
+              and s.version is distinct from (
+                  select max(c.version) from souls c where c.tenant_id = $1 and c.user_id = $2 and not c.tainted)
         ), catalog as (
             update user_catalogs c
             set revision = c.revision + 1,
@@ -96,7 +104,8 @@ pub async fn put(
         session,
         now,
         base,
-        new_id()
+        new_id(),
+        VERSIONS
     )
     .fetch_optional(tx.conn())
     .await

@@ -114,47 +114,67 @@ pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: Uuid, now
     tx.commit().await
 }
 
-/// Why: a user is made on first sight, before there is a user to run as.
+/// Why: a user is made on first sight, before there is a user to run as. The tenant counts its users, of which there are at most
+/// `most`.
 pub(crate) async fn ensure_user(
     db: &Database,
-    tenant: TenantId,
+    (tenant, most): (TenantId, u32),
     external_id: &str,
     now: DateTime<Utc>,
 ) -> Result<KnownUser> {
-    let mut tx = SystemTx::begin(db).await?;
     // A second round is needed only where another request made the user between this statement's snapshot and its insert.
     for _ in 0..2 {
+        let mut tx = SystemTx::begin(db).await?;
         let row = sqlx::query!(
             r#"-- system.ensure_user
             with found as (
                 select u.user_id, c.starters_release
                 from users u join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
                 where u.tenant_id = $1 and u.external_id = $2
+            ), counted as (
+                update tenants t set user_count = t.user_count + 1
+                where t.tenant_id = $1 and t.user_count < $5 and not exists (select from found)
+                returning t.tenant_id
             ), made as (
                 insert into users (tenant_id, user_id, external_id, created_at)
-                select $1, $3, $2, $4 where not exists (select from found)
+                select tenant_id, $3, $2, $4 from counted
                 on conflict (tenant_id, external_id) do nothing
                 returning user_id
             ), catalog as (
                 insert into user_catalogs (tenant_id, user_id) select $1, user_id from made
             )
-            select user_id as "user_id!", starters_release from found
+            select user_id, starters_release, false as "is_full!" from found
             union all
-            select user_id, null from made"#,
+            select user_id, null, false from made
+            union all
+            select null, null, true where not exists (select from found) and not exists (select from counted)"#,
             tenant.0,
             external_id,
             new_id(),
-            now
+            now,
+            i32::try_from(most).unwrap_or(i32::MAX)
         )
         .fetch_optional(tx.conn())
         .await
         .map_err(refuse)?;
-        if let Some(row) = row {
-            tx.commit().await?;
-            return Ok(KnownUser { id: UserId(row.user_id), starters_release: row.starters_release.map(Arc::from) });
+        match row {
+            Some(row) if row.is_full => return Err(too_many_users(most)),
+            Some(row) => {
+                tx.commit().await?;
+                let id = UserId(row.user_id.ok_or_else(|| Error::internal("a user without an id"))?);
+                return Ok(KnownUser { id, starters_release: row.starters_release.map(Arc::from) });
+            }
+            // Nobody was made, so nobody was counted: the transaction goes back.
+            None => {}
         }
     }
     Err(Error::Unavailable("the user is being made by another request; try again".into()))
+}
+
+fn too_many_users(most: u32) -> Error {
+    Error::Quota(format!(
+        "the tenant has {most} users, its limit, and this one is new; ask the service's operator for more"
+    ))
 }
 
 /// A user and the tenant around it.

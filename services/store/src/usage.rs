@@ -1,7 +1,7 @@
 //! Counts that a caller reports. (A load counts itself, in `skills/load.rs`.)
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, SkillId, new_id};
+use knowhow_domain::{Result, SkillId};
 
 use crate::TenantTx;
 use crate::error::refuse;
@@ -17,65 +17,73 @@ pub struct Use<'a> {
     pub session_key: Option<&'a str>,
     /// The memory it belongs to.
     pub memory_id: Option<&'a str>,
-    /// The caller's project.
-    pub project: Option<&'a str>,
-    /// Where the file lay that was used.
-    pub runtime_path: Option<&'a str>,
     /// `success`, `failure` or `partial`.
     pub outcome: Option<&'a str>,
     /// When; its UTC day is part of what makes a use the same.
     pub now: DateTime<Utc>,
 }
 
+/// Most reported uses of one user and UTC day.
+pub const USES_PER_DAY: i64 = 5_000;
+
 /// Counts a use once per skill, session key, memory and UTC day. An outcome that comes later for a use that is already
-/// counted is added to it. Returns whether it counted and the count now.
+/// counted is added to it. Returns whether it counted and the count now; `None` where the day has as many uses as can be.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn count(tx: &mut TenantTx, used: &Use<'_>) -> Result<(bool, i64)> {
+pub async fn count(tx: &mut TenantTx, used: &Use<'_>) -> Result<Option<(bool, i64)>> {
     let (tenant, user) = (tx.tenant(), tx.user());
+    // A row that was inserted, not found and changed, has no xmax.
     let row = sqlx::query!(
         r#"-- usage.count
         with usage as materialized (
-            select u.skill_id from skill_usage u where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $4 for update
-        ), event as (
-            insert into usage_events as e (tenant_id, user_id, event_id, skill_id, version, kind, session_key, memory_id,
-                project, runtime_path, outcome, day, at)
-            select $1, $2, $3, usage.skill_id, $5, 'used', $6, $7, $8, $9, $10,
-                   ($11::timestamptz at time zone 'UTC')::date, $11
+            select u.skill_id from skill_usage u where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3 for update
+        ), this as (
+            select usage.skill_id, ($8::timestamptz at time zone 'UTC')::date as day,
+                   substr(sha256(convert_to(jsonb_build_array($5::text, $6::text)::text, 'UTF8')), 1, 16) as use_digest
             from usage
-            on conflict (tenant_id, user_id, skill_id, session_key, memory_id, day) where kind = 'used'
+        ), room as (
+            select count(*) < $9 as is_left from (
+                select from usage_events e, this
+                where e.tenant_id = $1 and e.user_id = $2 and e.day = this.day and e.kind = 'used' limit $9) today
+        ), event as (
+            insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, outcome, at)
+            select $1, $2, this.day, this.skill_id, 'used', this.use_digest, $4, $7, $8
+            from this, room
+            where room.is_left or exists (
+                select from usage_events k where k.tenant_id = $1 and k.user_id = $2 and k.day = this.day
+                    and k.skill_id = this.skill_id and k.kind = 'used' and k.use_digest = this.use_digest)
+            on conflict (tenant_id, user_id, day, skill_id, kind, use_digest)
             do update set outcome = excluded.outcome where e.outcome is null and excluded.outcome is not null
-            returning e.event_id = $3 as fresh
+            returning e.xmax = 0 as fresh
         ), counted as (
             update skill_usage u set
                 times_used = u.times_used + case when event.fresh then 1 else 0 end,
-                last_used_at = greatest(u.last_used_at, $11),
-                successes = u.successes + case when $10 = 'success' then 1 else 0 end,
-                failures = u.failures + case when $10 = 'failure' then 1 else 0 end,
-                partials = u.partials + case when $10 = 'partial' then 1 else 0 end
+                last_used_at = greatest(u.last_used_at, $8),
+                successes = u.successes + case when $7 = 'success' then 1 else 0 end,
+                failures = u.failures + case when $7 = 'failure' then 1 else 0 end,
+                partials = u.partials + case when $7 = 'partial' then 1 else 0 end
             from event
-            where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $4
+            where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
             returning u.times_used
         )
         select coalesce((select fresh from event), false) as "counted!",
+               (select is_left from room) as "is_left!",
                coalesce((select times_used from counted),
                         (select times_used from skill_usage
-                         where tenant_id = $1 and user_id = $2 and skill_id = $4), 0) as "times_used!""#,
+                         where tenant_id = $1 and user_id = $2 and skill_id = $3), 0) as "times_used!""#,
         tenant,
         user,
-        new_id(),
         used.skill.0,
         used.version,
         used.session_key,
         used.memory_id,
-        used.project,
-        used.runtime_path,
         used.outcome,
-        used.now
+        used.now,
+        USES_PER_DAY
     )
     .fetch_one(tx.conn())
     .await
     .map_err(refuse)?;
-    Ok((row.counted, row.times_used))
+    Ok((row.is_left || row.counted).then_some((row.counted, row.times_used)))
 }

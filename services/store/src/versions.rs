@@ -1,4 +1,4 @@
-//! History: every version of a skill, as it was.
+//! History: the versions of a skill, as they were. Those of a deleted one are kept in the same table, and found by nobody.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ResourceEntry, Result, SkillId};
@@ -43,13 +43,20 @@ pub struct VersionState {
 /// `Unavailable`.
 pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit: i64) -> Result<Vec<VersionRow>> {
     let (tenant, user) = (tx.tenant(), tx.user());
+    // A starter that is lent has the one version that its row will have.
     let rows = sqlx::query!(
-        "-- versions.list
-        select version, change, actor, session, tainted, digest, created_at
+        r#"-- versions.list
+        select version as "version!", change as "change!", actor as "actor!", session, tainted as "tainted!",
+               digest as "digest!", created_at as "created_at!"
         from skill_versions
         where tenant_id = $1 and user_id = $2 and skill_id = $3 and ($4::integer is null or version < $4)
-        order by version desc
-        limit $5",
+          and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
+        union all
+        select 1, 'sync', 'starters', null, false, l.digest, l.created_at
+        from skill_states l
+        where l.tenant_id = $1 and l.user_id = $2 and l.skill_id = $3 and l.lent and ($4::integer is null or $4 > 1)
+        order by 1 desc
+        limit $5"#,
         tenant,
         user,
         skill.0,
@@ -81,12 +88,18 @@ pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Opt
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(
         r#"-- versions.find
-        select v.version, v.change, v.actor, v.session, v.tainted, v.digest, v.created_at, v.resources,
+        select v.version as "version!", v.change as "change!", v.actor as "actor!", v.session, v.tainted as "tainted!",
+               v.digest as "digest!", v.created_at as "created_at!", v.resources as "resources!",
                coalesce(t.document, r.content) as "content!"
         from skill_versions v
         left join starter_texts t on t.starter_id = v.starter_id
         left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = v.document_digest
-        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4"#,
+        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4
+          and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
+        union all
+        select 1, 'sync', 'starters', null, false, l.digest, l.created_at, '[]', l.document
+        from skill_states l
+        where l.tenant_id = $1 and l.user_id = $2 and l.skill_id = $3 and l.lent and $4 = 1"#,
         tenant,
         user,
         skill.0,

@@ -12,6 +12,16 @@ pub use rank::{Standing, rank_skills};
 
 /// The usual budget, in characters.
 pub const INDEX_BUDGET: usize = 16_000;
+
+/// The budgets that a session is given: each is a rendering of its own, so callers share a few.
+pub const BUDGET_STEPS: [u32; 11] =
+    [200, 500, 1_000, 2_000, 5_000, 10_000, INDEX_BUDGET as u32, 30_000, 50_000, 100_000, 200_000];
+
+/// The largest step that is not above `budget`.
+pub fn step_below(budget: u32) -> u32 {
+    let [least, ..] = BUDGET_STEPS;
+    BUDGET_STEPS.into_iter().rev().find(|step| *step <= budget).unwrap_or(least)
+}
 /// Of a summary or description no more is read.
 const READ_CHARS: usize = 2_000;
 /// None is made shorter than this: a skill goes without rather.

@@ -42,13 +42,14 @@ pub(crate) fn wrap(block: &str) -> String {
 /// The mark is cut from the SHA-256 of the text itself, so the same text gives the same bytes. Lines that begin like one of
 /// the prompt's own are set off with a `\`, and the control tokens of chat templates are broken.
 pub fn fence(tag: &str, attributes: &str, text: &str) -> String {
-    let text = disarm(text);
+    let text = print_body(text);
     let digest = manifest::hex(&manifest::digest(text.as_bytes()));
     let mark = digest.get(..MARK_DIGITS).unwrap_or_default();
     format!("<{tag}{attributes} mark=\"{mark}\">\n{text}\n</{tag} mark=\"{mark}\">")
 }
 
-fn disarm(text: &str) -> String {
+/// A foreign text as it stands within its fence.
+pub fn print_body(text: &str) -> String {
     let lines = split_lines(text.trim_matches(['\n', '\r'])).map(|line| {
         let line = break_tokens(line);
         if imitates_structure(&line) { format!("\\{line}") } else { line }

@@ -11,7 +11,7 @@ mod tests;
 mod turn;
 
 pub use cut::{CutBody, cut_body};
-pub use fence::fence;
+pub use fence::{fence, print_body};
 pub use form::{Form, Tools};
 pub use previous::{PreviousParts, Said, render_previous};
 pub use snapshot::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};

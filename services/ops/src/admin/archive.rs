@@ -59,7 +59,7 @@ pub async fn list_archive(
     let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
     user.map(knowhow_store::check_external_id).transpose()?;
     let mut tx = begin(app, principal).await?;
-    let rows = skills::list_archive(&mut tx, user, before, rows_for(limit)).await?;
+    let rows = skills::list_archive(&mut tx, user, before, rows_for(limit), app.now()).await?;
     tx.commit().await?;
     Page::of(
         rows,
@@ -90,7 +90,7 @@ pub struct Restored {
     pub tenant: String,
 }
 
-/// Puts a deleted skill back for its user, with its id and its whole history.
+/// Puts a deleted skill back for its user, with its id and the history that it had.
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`, `Invalid` without a reason, `Conflict` `name-taken`.
@@ -101,7 +101,8 @@ pub async fn restore_skill(app: &App, principal: &Principal, id: Uuid, input: &R
         return Err(Error::invalid("/reason", "1 to 500 characters: why is it put back?"));
     }
     let mut tx = begin(app, principal).await?;
-    let owner = skills::find_archive_owner(&mut tx, id).await?.ok_or_else(|| Error::not_found("archive entry"))?;
+    let owner = skills::find_archive_owner(&mut tx, id, app.now()).await?;
+    let owner = owner.ok_or_else(|| Error::not_found("archive entry"))?;
     tx.commit().await?;
     let mut tx = TenantTx::begin_admin(&app.db, principal, owner).await?;
     let name = skills::restore(&mut tx, id, reason, jobs::tasks_after_restore(app), app.now()).await?;

@@ -44,7 +44,7 @@ pub async fn list_examples(
     let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
     let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
-        let (id, _, _) = skills::find(&mut tx, key).await?.ok_or_else(lookup::missing)?;
+        let (id, _) = skills::look_up(&mut tx, key).await?.ok_or_else(lookup::missing)?;
         let rows = examples::list(&mut tx, id, before, rows_for(limit)).await?;
         tx.commit().await?;
         Ok(rows)

@@ -66,9 +66,15 @@ pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &
         embedding: model.zip(embedding.as_deref()),
         now: app.now(),
     };
+    // The same request brings the same content.
+    let shorten = |memory: &mut MemoryView| memory.content.clear();
+    let restore = async |_: &mut TenantTx, memory: &mut MemoryView| {
+        memory.content.clone_from(&input.content);
+        Ok(())
+    };
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let kept = call
-        .once(app, &mut tx, &("memory", input), async |tx| {
+        .once_in_short(app, &mut tx, (&("memory", input), shorten, restore), async |tx| {
             Ok(MemoryView::of(memories::add(tx, &new).await?.ok_or_else(full)?))
         })
         .await?;

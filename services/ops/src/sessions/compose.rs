@@ -12,6 +12,7 @@ use knowhow_store::Principal;
 use knowhow_store::skills;
 use uuid::Uuid;
 
+use super::kept::BodyAt;
 use super::view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 use crate::App;
 use crate::recall::{KnownSkill, Recalled, UserCatalogue, reason};
@@ -81,6 +82,8 @@ pub(super) struct Composed {
     pub(super) answer: TurnAnswer,
     /// Skills whose bodies it holds, with their versions.
     pub(super) used: Vec<(Uuid, i32)>,
+    /// Where the text of each is stored, in the same order: that of the active skills, then of the relevant ones.
+    pub(super) bodies: Vec<BodyAt>,
 }
 
 /// Composes a turn from what recall found, and adds what it shows to `shown`.
@@ -138,7 +141,7 @@ pub(super) async fn compose(
     answer.text = print(&answer, &choice, terms);
     shown.listed.extend(choice.named.iter().map(|(skill, _)| skill.id));
     shown.listed.extend(choice.related.iter().map(|(skill, _)| skill.id));
-    Ok(Composed { answer, used: bodies.used })
+    Ok(Composed { answer, used: bodies.used, bodies: bodies.given })
 }
 
 /// The reason of a skill that the message calls for, not only mentions.
@@ -208,6 +211,7 @@ struct Bodies {
     read: HashMap<Uuid, skills::Body>,
     room: usize,
     used: Vec<(Uuid, i32)>,
+    given: Vec<BodyAt>,
 }
 
 impl Bodies {
@@ -216,13 +220,13 @@ impl Bodies {
         let found =
             if wanted.is_empty() { Vec::new() } else { skills::read_bodies(&app.db, principal, &wanted).await? };
         let read = found.into_iter().map(|body| (body.skill, body)).collect();
-        Ok(Self { read, room: terms.body_budget, used: Vec::new() })
+        Ok(Self { read, room: terms.body_budget, used: Vec::new(), given: Vec::new() })
     }
 
     /// A body, or the characters of one that has no room any more. One that is longer than the room left is cut at the end
     /// of a section.
     fn take(&mut self, skill: Uuid) -> Option<Result<Body, usize>> {
-        let skills::Body { version, content, files, .. } = self.read.remove(&skill)?;
+        let skills::Body { version, content, files, document, from, .. } = self.read.remove(&skill)?;
         let characters = content.chars().count();
         let body = if characters <= self.room {
             Body { version, content, missing: None, files }
@@ -233,6 +237,7 @@ impl Bodies {
         };
         self.room -= body.content.chars().count();
         self.used.push((skill, version));
+        self.given.push(BodyAt { document, from, bytes: body.content.len() });
         Some(Ok(body))
     }
 
@@ -283,6 +288,10 @@ fn line(skill: &KnownSkill, is_told: bool) -> SkillLine<'_> {
 }
 
 impl ActiveView {
+    pub(super) fn is_called(&self) -> bool {
+        self.reason == CALLED
+    }
+
     fn as_part(&self) -> ActiveSkill<'_> {
         ActiveSkill {
             name: &self.name,
@@ -290,7 +299,7 @@ impl ActiveView {
             content: &self.content,
             missing: self.missing.as_ref().map(MissingView::as_part),
             files: &self.files,
-            is_called: self.reason == CALLED,
+            is_called: self.is_called(),
         }
     }
 }

@@ -1,16 +1,19 @@
 //! What else is told of a session: the agent's side, what is not to be trusted, how it went, that it is over.
 
 use knowhow_domain::{Channel, Error, Result, Scope};
-use knowhow_store::sessions::{self, Feedback, SessionKey};
+use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, SessionKey};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::view::SessionView;
-use super::{check_message, check_text, missing, session_id};
+use super::{LOG_BYTES, check_message, check_text, log_full, missing, session_id};
 use crate::examples::forget_session;
 use crate::{App, Call};
+
+/// Most replies to one turn.
+pub const REPLIES: i32 = 64;
 
 /// What the agent said.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -86,7 +89,7 @@ impl FeedbackKind {
 /// Logs the agent's side of a conversation.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `session-ended`; `Invalid`, `TooLarge` for the message.
+/// `NotFound`; `Conflict` `session-ended`, `reply-limit` or `log-full`; `Invalid`, `TooLarge` for the message.
 pub async fn add_reply(
     app: &App,
     principal: &Principal,
@@ -106,7 +109,13 @@ pub async fn add_reply(
     let silent_since = Channel::ALL.map(|channel| (channel, now - principal.settings().longest_silence(channel)));
     let turn = call
         .once(app, &mut tx, &("reply", session, input), async |tx| {
-            sessions::add_reply(tx, session, reply, &silent_since, now).await
+            let limits = (REPLIES, LOG_BYTES);
+            match sessions::add_reply(tx, session, reply, limits, (&silent_since, now)).await? {
+                Some(LoggedReply::InTurn(turn)) => Ok(Some(turn)),
+                Some(LoggedReply::TooMany) => Err(too_many_replies()),
+                Some(LoggedReply::LogFull) => Err(log_full()),
+                None => Ok(None),
+            }
         })
         .await?;
     let Some(turn) = turn else {
@@ -117,6 +126,11 @@ pub async fn add_reply(
     };
     tx.commit().await?;
     Ok(Logged { turn })
+}
+
+fn too_many_replies() -> Error {
+    let detail = format!("the turn has {REPLIES} replies, the limit; join what the agent says into fewer messages");
+    Error::Conflict { code: "reply-limit", detail }
 }
 
 /// Marks a session, and forgets what was learned in it.
@@ -147,7 +161,7 @@ pub async fn taint_session(
 /// Keeps a judgement of a session, open or over.
 ///
 /// # Errors
-/// `NotFound`; `Invalid` for a value that the kind does not take.
+/// `NotFound`; `Invalid` for a value that the kind does not take; `Quota` where the session has as many as can be.
 pub async fn give_feedback(
     app: &App,
     principal: &Principal,
@@ -170,12 +184,18 @@ pub async fn give_feedback(
     }
     let feedback = Feedback { kind: input.kind.as_str(), value, note: input.note.as_deref() };
     let mut tx = TenantTx::begin(&app.db, principal).await?;
-    call.once(app, &mut tx, &("feedback", session, input), async |tx| {
-        sessions::add_feedback(tx, session, feedback, app.now()).await
-    })
-    .await?;
+    let kept = call
+        .once(app, &mut tx, &("feedback", session, input), async |tx| {
+            sessions::add_feedback(tx, session, feedback, app.now()).await
+        })
+        .await?;
     tx.commit().await?;
-    view(app, principal, session).await
+    let view = view(app, principal, session).await?;
+    if kept {
+        Ok(view)
+    } else {
+        Err(Error::Quota(format!("{FEEDBACK} judgements of this session are kept, the limit")))
+    }
 }
 
 /// Ends a session. Its summary is made in the background; ended again, it stays over since when it was.

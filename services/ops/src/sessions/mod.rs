@@ -2,6 +2,7 @@
 
 mod compose;
 mod join;
+mod kept;
 mod list;
 mod log;
 mod open;
@@ -12,7 +13,8 @@ mod view;
 pub use join::{Standing, join_session, mark_session};
 pub use list::{ListMessages, ListSessions, get_session, list_messages, list_sessions};
 pub use log::{
-    AddReply, FeedbackKind, GiveFeedback, Logged, TaintSession, add_reply, end_session, give_feedback, taint_session,
+    AddReply, FeedbackKind, GiveFeedback, Logged, REPLIES, TaintSession, add_reply, end_session, give_feedback,
+    taint_session,
 };
 pub use open::{OpenSession, OpenedSession, open_session};
 pub use turn::{TakeTurn, get_turn, take_turn};
@@ -23,6 +25,25 @@ use uuid::Uuid;
 
 /// Largest message, bytes.
 const MESSAGE_BYTES: usize = 64 * 1024;
+
+/// Most bytes of one conversation's messages and turns.
+pub const LOG_BYTES: i64 = 8 * 1024 * 1024;
+
+/// Whether the log of a conversation, of so many bytes, takes another message.
+fn check_log(log_bytes: i64, message: usize) -> Result<()> {
+    if log_bytes.saturating_add(i64::try_from(message).unwrap_or(i64::MAX)) <= LOG_BYTES {
+        return Ok(());
+    }
+    Err(log_full())
+}
+
+fn log_full() -> Error {
+    let detail = format!(
+        "the log of this conversation is full: it holds at most {} MiB; end it, and open its key again",
+        LOG_BYTES >> 20
+    );
+    Error::Conflict { code: "log-full", detail }
+}
 
 /// A message that says something.
 ///

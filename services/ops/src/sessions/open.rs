@@ -4,7 +4,7 @@ use knowhow_domain::session::{MAX_TURNS, is_over};
 use knowhow_domain::settings::INDEX_BUDGETS;
 use knowhow_domain::{Channel, Error, FieldError, Result, Scope, Tools};
 use knowhow_store::Principal;
-use knowhow_store::sessions::{self, NewSession, Opened, SessionKey};
+use knowhow_store::sessions::{self, NewSession, Opened, OpenedAs, SessionKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -28,7 +28,8 @@ pub struct OpenSession {
     /// Turns it may have; by default the channel's.
     #[schema(minimum = 1, maximum = 1000)]
     pub max_turns: Option<u32>,
-    /// Characters of the skill index in its snapshot.
+    /// Characters of the skill index in its snapshot, rounded down to one of 200, 500, 1,000, 2,000, 5,000, 10,000, 16,000,
+    /// 30,000, 50,000, 100,000 and 200,000.
     #[schema(minimum = 200, maximum = 200_000)]
     pub index_budget: Option<u32>,
     /// Whether each turn brings the body of the best recalled skill along, for voice and small models.
@@ -63,7 +64,7 @@ const ROUNDS: usize = 8;
 /// Opens a session, or goes on with the one of its key.
 ///
 /// # Errors
-/// `Invalid` for a member out of its bounds.
+/// `Invalid` for a member out of its bounds; `Quota` where the user's open sessions are as many, or as large, as can be.
 pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: &OpenSession) -> Result<OpenedSession> {
     open(app, principal, call, input, false).await
 }
@@ -85,6 +86,8 @@ pub(super) async fn open(
     let tools = input.tools.unwrap_or_else(|| principal.settings().tools(channel));
     let kind = snapshots::kind_of(principal, input.index_budget, (channel, tools));
     let turns = input.max_turns.unwrap_or_else(|| principal.settings().max_turns(channel));
+    let settings = principal.settings();
+    let bytes = i64::try_from(settings.conversation_bytes_per_user).unwrap_or(i64::MAX);
     // A repeated request without a key of its own means the same session.
     let key = input.key.as_deref().or(call.idempotency_key.as_deref());
     for _ in 0..ROUNDS {
@@ -112,14 +115,29 @@ pub(super) async fn open(
             snapshot: snapshot.id,
             silent_since: app.now() - gap,
             now: app.now(),
+            bounds: (settings.sessions_per_user.into(), bytes),
             has_begun,
         };
-        if let Some((id, resumed)) = sessions::open(&app.db, principal, &new).await? {
-            let opened = sessions::find(&app.db, principal, SessionKey::Id(id)).await?.ok_or_else(missing)?;
-            return view(app, principal, opened, resumed).await;
-        }
+        let (id, resumed) = match sessions::open(&app.db, principal, &new).await? {
+            Some(OpenedAs::New(id)) => (id, false),
+            Some(OpenedAs::Reused(id)) => (id, true),
+            Some(OpenedAs::Full) => return Err(full(principal)),
+            None => continue,
+        };
+        let opened = sessions::find(&app.db, principal, SessionKey::Id(id)).await?.ok_or_else(missing)?;
+        return view(app, principal, opened, resumed).await;
     }
     Err(Error::Unavailable("other requests open sessions of this key; try again".into()))
+}
+
+fn full(principal: &Principal) -> Error {
+    let settings = principal.settings();
+    Error::Quota(format!(
+        "the user's open conversations take up all that the tenant allows, {} of them and {} MiB together; end some, or ask for \
+         a larger quota",
+        settings.sessions_per_user,
+        settings.conversation_bytes_per_user >> 20
+    ))
 }
 
 pub(super) async fn view(app: &App, principal: &Principal, mut opened: Opened, resumed: bool) -> Result<OpenedSession> {

@@ -15,8 +15,9 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::compose::{Composed, Shown, Terms, compose};
+use super::kept::{pack, unpack};
 use super::log::taint;
-use super::{check_message, check_sources, check_text, missing, session_id};
+use super::{check_log, check_message, check_sources, check_text, missing, session_id};
 use crate::examples::learn_later;
 use crate::recall::{self, Query, Recalled, UserCatalogue};
 use crate::snapshots::Omitted;
@@ -59,7 +60,7 @@ const LOOKED_AT: usize = 200;
 /// [`TurnAnswer`](super::TurnAnswer), in the bytes that it is kept in.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `turn-limit` or `session-ended`; `Invalid`, also for a `turn_key` of another message, and
+/// `NotFound`; `Conflict` `turn-limit`, `session-ended`, `log-full` or `answer-gone`; `Invalid`, also for a `turn_key` of another message, and
 /// `IdempotencyMismatch` for such a header.
 pub async fn take_turn(
     app: &App,
@@ -91,10 +92,11 @@ pub async fn take_turn(
         if state.repeated.is_some() || open.is_err() || !state.is_tainted {
             note_taint(app, principal, session, input).await?;
         }
-        if let Some((known, answer)) = state.repeated {
-            return if known == digest { Ok(answer) } else { Err(other_message(input)) };
+        if let Some((known, kept)) = state.repeated {
+            return if known == digest { unpack(app, principal, kept).await } else { Err(other_message(input)) };
         }
         open?;
+        check_log(state.log_bytes, input.message.len())?;
         let mut shown = shown(&state, input);
         let mut degraded = Vec::new();
         degraded.extend(is_late.then(|| "embedding".to_owned()));
@@ -176,11 +178,12 @@ async fn note_taint(app: &App, principal: &Principal, session: Uuid, input: &Tak
 /// The answer of a turn again, byte for byte.
 ///
 /// # Errors
-/// `NotFound`.
+/// `NotFound`; `Conflict` `answer-gone` where a version of a skill that it brought is kept no more.
 pub async fn get_turn(app: &App, principal: &Principal, session: &str, turn: i32) -> Result<String> {
     principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
-    sessions::find_turn(&app.db, principal, session, turn).await?.ok_or_else(|| Error::not_found("turn"))
+    let kept = sessions::find_turn(&app.db, principal, session, turn).await?;
+    unpack(app, principal, kept.ok_or_else(|| Error::not_found("turn"))?).await
 }
 
 fn check(input: &TakeTurn) -> Result<()> {
@@ -267,12 +270,14 @@ async fn write(
         ids.sort_unstable();
         ids
     };
+    let kept = pack(&composed.answer, answer, composed.bodies.clone())?;
     let written = WrittenTurn {
         message: &input.message,
         tool_calls: i32::try_from(input.tool_calls.unwrap_or_default()).unwrap_or(i32::MAX),
         turn_key,
         request_digest: digest,
-        answer,
+        answer: &kept.stored,
+        answer_digest: kept.digest.as_ref().map(<[u8; 32]>::as_slice),
         listed: &sorted(&shown.listed),
         injected: &sorted(&shown.injected),
         used: &composed.used,

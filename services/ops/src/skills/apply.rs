@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use knowhow_domain::{Error, FieldError, ResourceEntry, Result, SkillDocument, SkillId, SkillName, manifest};
 use knowhow_store::skills::{self, Change, ChangeKind, Loaded, Locked, SkillKey, Source};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, TenantTx, history};
 use serde_json::Value;
 
 use super::view::{After, Skill};
@@ -108,6 +108,7 @@ async fn write(
         new_files: &proposal.new_files,
         base_version: before.map_or(0, |b| b.version),
         base_bytes: before.map_or(0, knowhow_store::skills::SkillState::bytes),
+        base_resources: before.map_or(&[], |b| &b.resources),
         source: origin.source,
         kind: origin.kind,
         session: origin.call.session.as_deref(),
@@ -134,6 +135,7 @@ async fn write(
     if origin.kind != ChangeKind::Sync {
         check_quotas(origin.principal, before.is_none(), skill.bytes() > change.base_bytes, &written)?;
     }
+    keep_history_within_bounds(app, tx, origin.principal, &written).await?;
     Ok(Some(Applied {
         skill: Skill::of(Loaded {
             skill,
@@ -156,6 +158,25 @@ fn unchanged(locked: &Locked) -> Applied {
     let Locked { skill, times_used, last_used_at, .. } = locked;
     let loaded = Loaded { skill: skill.clone(), times_used: *times_used, last_used_at: *last_used_at, lesson: None };
     Applied { skill: Skill::of(loaded), created: false, unchanged: true }
+}
+
+/// The oldest versions leave where the skill has too many, or all that is kept of the user's skills is too large.
+async fn keep_history_within_bounds(
+    app: &App,
+    tx: &mut TenantTx,
+    principal: &Principal,
+    written: &skills::Written,
+) -> Result<()> {
+    let settings = principal.settings();
+    let keep = i32::try_from(settings.versions_per_skill).unwrap_or(i32::MAX);
+    if written.version > keep {
+        history::trim(tx, written.id, written.version, keep).await?;
+    }
+    let most = settings.most_stored_bytes();
+    if written.stored_bytes.unsigned_abs() > most && !history::make_room(tx, most, app.now()).await? {
+        return Err(Error::TooLarge { what: "the user's skills with their history".into(), limit: most });
+    }
+    Ok(())
 }
 
 /// Quotas bind what grows: whoever is over one can still shrink and delete.

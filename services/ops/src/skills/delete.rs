@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use knowhow_domain::{Error, Result, Scope, SkillId};
 use knowhow_store::skills::{self, Archived, SkillKey};
-use knowhow_store::{Principal, TenantTx, examples};
+use knowhow_store::{Principal, TenantTx, examples, history};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -11,6 +11,9 @@ use super::apply::check_version;
 use super::lookup::{self, Reach};
 use crate::examples::SAME_UP_TO;
 use crate::{App, Call};
+
+/// Most other names that a skill answers to.
+pub const NAMES: i64 = 1_000;
 
 /// How to delete.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
@@ -36,7 +39,8 @@ pub struct Deleted {
 /// Deletes a skill.
 ///
 /// # Errors
-/// `NotFound`; `Conflict` `pinned`; `Invalid` for an `absorbed_into` that is the skill itself or does not exist.
+/// `NotFound`; `Conflict` `pinned`; `Invalid` for an `absorbed_into` that is the skill itself or does not exist; `Quota` where
+/// that answers to as many names as can be.
 pub async fn delete_skill(
     app: &App,
     principal: &Principal,
@@ -104,15 +108,22 @@ async fn delete(
         if skills::find(tx, &SkillKey::Id(*id)).await?.is_none() {
             return Err(Error::invalid("/absorbed_into", format!("no such skill: {name}")));
         }
+        if skills::count_names(tx, *id, skill.id).await? >= NAMES {
+            let detail = format!("the skill answers to {NAMES} other names, the limit; delete without absorbed_into");
+            return Err(Error::Quota(detail));
+        }
         examples::hand_over(tx, skill.id, *id, SAME_UP_TO).await?;
     }
     let now = app.now();
     let days = principal.settings().archive_days;
-    let purge_at = (days > 0).then(|| now + TimeDelta::days(i64::from(days)));
+    let purge_at = now + TimeDelta::days(i64::from(days));
     let successor = successor.map(|(id, name)| (*id, name.as_str()));
     skills::archive(tx, &Archived { skill: &skill, successor, now, purge_at }).await?;
-    if purge_at.is_none() {
-        skills::destroy(tx).await?;
+    if days == 0 {
+        // What one step leaves of a long history, clearing up takes.
+        history::clear_deleted(tx, now).await?;
     }
+    let most = principal.settings().most_stored_bytes();
+    history::make_room(tx, most, now).await?;
     Ok(skill.name)
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::apply::{Origin, Proposal, apply, check_version};
+use super::kept;
 use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::SavedSkill;
@@ -107,7 +108,7 @@ async fn change(
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
     let saved = call
-        .once(app, &mut tx, &("fields", asked, input), async |tx| {
+        .once_in_short(app, &mut tx, (&("fields", asked, input), kept::shorten, kept::restore), async |tx| {
             let applied = apply(app, tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
                 let current = current.ok_or_else(lookup::missing)?;
                 check_version(input.expected_version, Some(current))?;

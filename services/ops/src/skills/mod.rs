@@ -9,6 +9,7 @@ mod export_plan;
 mod fields;
 mod import;
 mod import_report;
+mod kept;
 mod list;
 mod load;
 pub(crate) mod lookup;
@@ -25,7 +26,7 @@ mod view;
 
 pub use check_import::{CheckImport, CheckedImport, CheckedSkill, MOST_CHECKED, SkillDigest, SkillState, check_import};
 pub use compare::{Compared, Diff, diff_versions};
-pub use delete::{DeleteSkill, Deleted, delete_skill};
+pub use delete::{DeleteSkill, Deleted, NAMES, delete_skill};
 pub use export::{Content, ExportQuery, Exported, Format, export_skills};
 pub use fields::{PutFields, put_fields};
 pub use import::import_skills;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::apply::{Origin, Proposal, apply, check_version};
+use super::kept;
 use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::Skill;
@@ -73,7 +74,7 @@ async fn change(
     let origin = Origin::new(principal, call, ChangeKind::Patch, source(principal, call));
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let patched = call
-        .once(app, &mut tx, &("patch", asked, input), async |tx| {
+        .once_in_short(app, &mut tx, (&("patch", asked, input), kept::shorten, kept::restore), async |tx| {
             let (mut replacements, mut matched) = (0, Strategy::Exact);
             let applied = apply(app, tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
                 let current = current.ok_or_else(lookup::missing)?;

@@ -5,6 +5,7 @@ use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
 use knowhow_store::{Principal, TenantTx};
 
 use super::apply::{Origin, Proposal, apply, check_version};
+use super::kept;
 use super::load::File;
 use super::lookup::{self, Reach};
 use super::save::source;
@@ -105,24 +106,29 @@ async fn change(
     let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let saved = call
-            .once(app, &mut tx, &("resource", skill, request, expected), async |tx| {
-                let applied = apply(app, tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-                    let current = current.ok_or_else(lookup::missing)?;
-                    check_version(expected, Some(current))?;
-                    let mut resources = current.skill.resources.clone();
-                    let new_files = edit(&mut resources)?;
-                    Ok(Some(Proposal {
-                        name: SkillName::parse(&current.skill.name)?,
-                        document: SkillDocument::parse_named(&current.skill.document, &app.limits)?,
-                        resources,
-                        new_files,
-                        request_digest: None,
-                    }))
-                })
-                .await?;
-                let (skill, unchanged) = (applied.skill, applied.unchanged);
-                Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
-            })
+            .once_in_short(
+                app,
+                &mut tx,
+                (&("resource", skill, request, expected), kept::shorten, kept::restore),
+                async |tx| {
+                    let applied = apply(app, tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+                        let current = current.ok_or_else(lookup::missing)?;
+                        check_version(expected, Some(current))?;
+                        let mut resources = current.skill.resources.clone();
+                        let new_files = edit(&mut resources)?;
+                        Ok(Some(Proposal {
+                            name: SkillName::parse(&current.skill.name)?,
+                            document: SkillDocument::parse_named(&current.skill.document, &app.limits)?,
+                            resources,
+                            new_files,
+                            request_digest: None,
+                        }))
+                    })
+                    .await?;
+                    let (skill, unchanged) = (applied.skill, applied.unchanged);
+                    Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
+                },
+            )
             .await?;
         origin.commit(app, tx).await?;
         Ok(saved)

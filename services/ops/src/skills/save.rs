@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::apply::{Applied, Origin, Proposal, apply, check_version};
+use super::kept;
 use super::view::SavedSkill;
 use crate::recall::find_similar;
 use crate::{App, Call};
@@ -92,7 +93,7 @@ pub async fn save_skill(
     let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let mut saved = call
-        .once(app, &mut tx, &("save", create_only, input), async |tx| {
+        .once_in_short(app, &mut tx, (&("save", create_only, input), kept::shorten, kept::restore), async |tx| {
             let key = SkillKey::Name(draft.name.as_str().to_owned());
             let applied = apply(app, tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
                 if create_only && current.is_some() {

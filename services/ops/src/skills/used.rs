@@ -3,7 +3,7 @@
 use knowhow_domain::{Error, FieldError, Result, Scope, SkillId};
 use knowhow_store::examples::{self, Lesson};
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::usage::{self, Use};
+use knowhow_store::usage::{self, USES_PER_DAY, Use};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -26,10 +26,10 @@ pub struct ReportUse {
     /// The memory it belongs to.
     #[schema(max_length = 255)]
     pub memory_id: Option<String>,
-    /// The caller's project.
+    /// The caller's project. Taken, and not kept.
     #[schema(max_length = 255)]
     pub project: Option<String>,
-    /// Where the file lay that was used.
+    /// Where the file lay that was used. Taken, and not kept.
     #[schema(max_length = 1024)]
     pub runtime_path: Option<String>,
     /// How it turned out. May come later, for a use that is counted already.
@@ -72,7 +72,7 @@ pub struct Counted {
 /// it failed, that is one no more.
 ///
 /// # Errors
-/// `NotFound`, `Invalid`.
+/// `NotFound`, `Invalid`; `Quota` where the user's day has as many uses as can be.
 pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &ReportUse) -> Result<Counted> {
     principal.require(Scope::SkillsRead)?;
     call.check()?;
@@ -89,12 +89,10 @@ pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &R
                     version,
                     session_key: input.session_key.as_deref(),
                     memory_id: input.memory_id.as_deref(),
-                    project: input.project.as_deref(),
-                    runtime_path: input.runtime_path.as_deref(),
                     outcome: input.outcome.map(Outcome::as_str),
                     now: app.now(),
                 };
-                let (counted, times_used) = usage::count(tx, &used).await?;
+                let (counted, times_used) = usage::count(tx, &used).await?.ok_or_else(too_many)?;
                 Ok(Counted { counted, times_used })
             })
             .await?;
@@ -106,6 +104,12 @@ pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &R
     })
     .await?;
     Ok(found.item)
+}
+
+fn too_many() -> Error {
+    Error::Quota(format!(
+        "{USES_PER_DAY} uses of the user were reported today, which is the limit; report those that matter"
+    ))
 }
 
 /// What the use teaches. A failure is unlearned at once, and before the use is counted: whoever deletes a skill takes its

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::apply::{Origin, Proposal, apply, check_version};
+use super::kept;
 use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::SavedSkill;
@@ -18,7 +19,7 @@ use crate::{App, Call};
 /// One version.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Version {
-    /// From 1, without gaps.
+    /// From 1, without gaps; the oldest leave beyond the tenant's `versions_per_skill`.
     #[schema(minimum = 1)]
     pub version: i32,
     /// How it came to be: `save`, `patch`, `import`, `rollback`, `sync`, ...
@@ -99,7 +100,7 @@ pub async fn rollback_skill(
     let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
         let saved = call
-            .once(app, &mut tx, &("rollback", skill, input), async |tx| {
+            .once_in_short(app, &mut tx, (&("rollback", skill, input), kept::shorten, kept::restore), async |tx| {
                 let applied = apply(app, tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
                     let current = current.ok_or_else(lookup::missing)?;
                     check_version(input.expected_version, Some(current))?;
@@ -134,7 +135,7 @@ pub(super) async fn in_history<T>(
     principal.require(Scope::SkillsRead)?;
     let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
         let mut tx = TenantTx::begin(&app.db, principal).await?;
-        let (id, _, current) = skills::find(&mut tx, key).await?.ok_or_else(lookup::missing)?;
+        let (id, current) = skills::look_up(&mut tx, key).await?.ok_or_else(lookup::missing)?;
         let result = read(&mut tx, id, current).await?;
         tx.commit().await?;
         Ok(result)

@@ -18,7 +18,9 @@ async fn tenants_are_made_read_changed_and_listed() {
     let made = operator.post("/v1/admin/tenants", json!({"slug": slug, "name": "Acme"})).await.ok(201);
     assert_eq!(members(&made), ["created_at", "id", "name", "settings", "slug"]);
     let defaults = json!({
-        "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
+        "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "versions_per_skill": 200,
+        "stored_bytes_per_user": 1_073_741_824, "users": 1_000_000, "sessions_per_user": 5_000,
+        "conversation_bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
         "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "min_score": 0.18,
         "session_gap_minutes": 360, "channels": {},
     });
@@ -56,6 +58,9 @@ async fn bad_tenants_are_refused() {
     with("settings", json!({"archive_days": 3651})).await.invalid("/settings/archive_days", "3650");
     for (settings, pointer, bound) in [
         (json!({"conversation_days": 3651}), "conversation_days", "3650"),
+        (json!({"versions_per_skill": 0}), "versions_per_skill", "1"),
+        (json!({"sessions_per_user": 0}), "sessions_per_user", "1"),
+        (json!({"conversation_bytes_per_user": 1}), "conversation_bytes_per_user", "1048576"),
         (json!({"example_days": 3651}), "example_days", "3650"),
         (json!({"index_budget": 199}), "index_budget", "200"),
         (json!({"index_budget": 200_001}), "index_budget", "200000"),

@@ -68,8 +68,19 @@ const LIST: &str = "-- sessions.list
     order by s.session_id desc
     limit $7";
 
-/// Logs what the agent said; the turn it belongs to, or `None` where no such session is open, or silence has ended it: its
-/// last message is older than `silent_since` says for its channel.
+/// What became of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoggedReply {
+    /// It belongs to this turn.
+    InTurn(i32),
+    /// The turn has as many as can be.
+    TooMany,
+    /// The conversation's log takes no more bytes.
+    LogFull,
+}
+
+/// Logs what the agent said; `None` where no such session is open, or silence has ended it: its last message is older than
+/// `silent_since` says for its channel. Two at the same moment may pass a limit by one.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -77,24 +88,33 @@ pub async fn add_reply(
     tx: &mut TenantTx,
     session: Uuid,
     (text, tool_calls): (&str, i32),
-    silent_since: &[(Channel, DateTime<Utc>)],
-    now: DateTime<Utc>,
-) -> Result<Option<i32>> {
+    (most_replies, most_bytes): (i32, i64),
+    (silent_since, now): (&[(Channel, DateTime<Utc>)], DateTime<Utc>),
+) -> Result<Option<LoggedReply>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let channels: Vec<String> = silent_since.iter().map(|(channel, _)| channel.as_str().to_owned()).collect();
     let since: Vec<DateTime<Utc>> = silent_since.iter().map(|(_, since)| *since).collect();
-    sqlx::query_scalar!(
-        "-- sessions.add_reply
-        with talked as (
-            update sessions s set last_message_at = greatest(s.last_message_at, $4)
+    let row = sqlx::query!(
+        r#"-- sessions.add_reply
+        with open as (
+            select s.session_id, s.turn_replies >= $10 as too_many, s.log_bytes + octet_length($6::text) > $11 as log_full
+            from sessions s
             where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
               and not exists (select from unnest($8::text[], $9::timestamptz[]) as over (channel, since)
                               where over.channel = s.channel and s.last_message_at < over.since)
+        ), talked as (
+            update sessions s set last_message_at = greatest(s.last_message_at, $4), turn_replies = s.turn_replies + 1,
+                log_bytes = s.log_bytes + octet_length($6::text)
+            from open o
+            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = o.session_id and s.ended_at is null
+              and not o.too_many and not o.log_full
             returning s.turns as number
+        ), logged as (
+            insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
+            select $1, $2, $3, $5, number, 'agent', $6::text, $7, $4 from talked
+            returning turn
         )
-        insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
-        select $1, $2, $3, $5, number, 'agent', $6, $7, $4 from talked
-        returning turn",
+        select o.too_many as "too_many!", o.log_full as "log_full!", l.turn as "turn?" from open o left join logged l on true"#,
         tenant,
         user,
         session,
@@ -103,11 +123,20 @@ pub async fn add_reply(
         text,
         tool_calls,
         &channels,
-        &since
+        &since,
+        most_replies,
+        most_bytes
     )
     .fetch_optional(tx.conn())
     .await
-    .map_err(refuse)
+    .map_err(refuse)?;
+    Ok(row.and_then(|row| match (row.turn, row.too_many, row.log_full) {
+        (Some(turn), ..) => Some(LoggedReply::InTurn(turn)),
+        (None, true, _) => Some(LoggedReply::TooMany),
+        (None, _, true) => Some(LoggedReply::LogFull),
+        // Ended while this waited for its row.
+        (None, ..) => None,
+    }))
 }
 
 /// Messages behind one, in their order.
@@ -175,7 +204,10 @@ pub struct Feedback<'a> {
     pub note: Option<&'a str>,
 }
 
-/// Keeps a judgement; one of `quality` becomes the session's. What a skill learned in a turn that the user put right, or
+/// Most judgements of one session.
+pub const FEEDBACK: i64 = 100;
+
+/// Keeps a judgement; `false` where the session has as many as can be, or is not the caller's. One of `quality` becomes the session's. What a skill learned in a turn that the user put right, or
 /// did not like, goes.
 ///
 /// # Errors
@@ -195,7 +227,9 @@ pub async fn add_feedback(
         "-- sessions.add_feedback
         with judged as (
             update sessions s set quality = case when $4::text = 'quality' then $5 else s.quality end
-            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
+            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and $9 > (
+                select count(*) from session_feedback f
+                where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $3)
             returning s.turns as number
         )
         insert into session_feedback (tenant_id, user_id, session_id, feedback_id, kind, value, note, turn, at)
@@ -207,7 +241,8 @@ pub async fn add_feedback(
         feedback.value,
         feedback.note,
         new_id(),
-        now
+        now,
+        FEEDBACK
     )
     .execute(tx.conn())
     .await

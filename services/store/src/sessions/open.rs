@@ -48,6 +48,9 @@ const FIND: &str = "-- sessions.find
         select o.session_id from sessions o
         where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null))";
 
+// Of too many conversations, or too large ones, the oldest that are over leave, some more than one at a time so that few
+// sessions pay for it. One begins where that is enough, or what is open is within the bounds.
+//
 // The count makes closing happen before the insert looks for an open session of the key. One that has no message yet
 // has not begun: it takes the new terms, and starts now.
 const OPEN: &str = "-- sessions.open
@@ -67,17 +70,37 @@ const OPEN: &str = "-- sessions.open
              where e.tenant_id = $1 and e.user_id = $2 and e.key = $4 and e.ended_at is not null
              order by e.session_id desc limit 1)) as session_id
         from (select count(*) from closed) as closing
+    ), kept as materialized (
+        select count(*) as sessions,
+               coalesce(sum(k.log_bytes), 0)::bigint + (
+                   select coalesce(sum(n.bytes), 0)::bigint from snapshots n
+                   where n.tenant_id = $1 and n.user_id = $2 and exists (
+                       select from sessions u where u.tenant_id = $1 and u.user_id = $2
+                           and u.snapshot_id = n.snapshot_id)) as bytes
+        from sessions k where k.tenant_id = $1 and k.user_id = $2
+    ), over as materialized (
+        select o.session_id from sessions o, kept
+        where (kept.sessions >= $14 or kept.bytes > $15)
+          and o.tenant_id = $1 and o.user_id = $2 and o.ended_at is not null
+        order by o.session_id limit 20
+    ), left_out as (
+        delete from sessions s using over
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = over.session_id
+    ), room as (
+        select kept.sessions < $14 and kept.bytes <= $15 or exists (select from over) as is_left from kept
     ), made as (
         insert into sessions (tenant_id, user_id, session_id, key, channel, max_turns, index_budget, inline_top,
             snapshot_id, previous_session_id, started_at, tools, last_message_at)
         select $1, $2, $3, $4, $6, $7, $8, $9, $10, p.session_id, $5, $12, $13
-        from previous p
-        where not exists (select from reused)
+        from previous p, room
+        where room.is_left and not exists (select from reused)
         on conflict (tenant_id, user_id, key) where ended_at is null do nothing
         returning session_id
     )
     select m.session_id, m.is_reused, e.jobs
-    from (select session_id, true as is_reused from reused union all select session_id, false from made) m
+    from (select session_id, true as is_reused from reused
+          union all select session_id, false from made
+          union all select null, false from room where not is_left and not exists (select from reused)) m
     cross join (select count(app.enqueue('summarize_conversation', jsonb_build_object('session_id', session_id),
                                          session_id::text)) as jobs
                 from closed) e";
@@ -126,16 +149,29 @@ pub struct NewSession<'a> {
     pub silent_since: DateTime<Utc>,
     /// When.
     pub now: DateTime<Utc>,
+    /// Most sessions of the user that are kept, and most bytes of them.
+    pub bounds: (i64, i64),
     /// Whether it has begun with being opened, without a message: a call comes from it already.
     pub has_begun: bool,
 }
 
-/// Ends the key's session where it has been silent for too long, and opens one; its id, and whether it had been opened
-/// before without ever having a message. `None` where another request has opened one meanwhile.
+/// What came of opening.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenedAs {
+    /// A new session.
+    New(Uuid),
+    /// One that had been opened before without ever having a message.
+    Reused(Uuid),
+    /// None: the user has as many open sessions, or as large ones, as can be.
+    Full,
+}
+
+/// Ends the key's session where it has been silent for too long, and opens one. `None` where another request has opened one
+/// meanwhile.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) -> Result<Option<(Uuid, bool)>> {
+pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) -> Result<Option<OpenedAs>> {
     let (tenant, user, id) = (principal.tenant().0, principal.user()?.0, new_id());
     let own_key = id.to_string();
     let key = new.key.unwrap_or(&own_key);
@@ -155,7 +191,16 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
         silent_since,
         tools,
         &begun_at,
+        &new.bounds.0,
+        &new.bounds.1,
     ];
     let rows = read(db, principal, Durability::Full, OPEN, params).await?;
-    Ok(rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))?.into_iter().next())
+    let opened = rows_as(&rows, |row| {
+        Ok(match (row.try_get(0)?, row.try_get(1)?) {
+            (Some(id), true) => OpenedAs::Reused(id),
+            (Some(id), false) => OpenedAs::New(id),
+            (None, _) => OpenedAs::Full,
+        })
+    })?;
+    Ok(opened.into_iter().next())
 }

@@ -40,14 +40,25 @@ pub struct TurnState {
     pub lent: bool,
     /// The user's revisions now.
     pub revisions: Revisions,
+    /// Bytes of its messages and turns.
+    pub log_bytes: i64,
     /// The turn of the same key, where it has been had already: the digest of its request, and its answer.
-    pub repeated: Option<(Vec<u8>, String)>,
+    pub repeated: Option<(Vec<u8>, KeptTurn)>,
+}
+
+/// The answer of a turn as it is stored.
+#[derive(Debug, Clone)]
+pub struct KeptTurn {
+    /// The bytes that went out; or, where there is a digest, what of them is not stored elsewhere.
+    pub answer: String,
+    /// SHA-256 of the bytes that went out.
+    pub digest: Option<Vec<u8>>,
 }
 
 const READ_TURN: &str = "-- sessions.read_turn
     select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
            t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}', s.tools, n.created_at, n.omitted,
-           c.starters_at is not null
+           c.starters_at is not null, t.answer_digest, s.log_bytes
     from sessions s
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
@@ -55,34 +66,36 @@ const READ_TURN: &str = "-- sessions.read_turn
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3";
 
 const FIND_TURN: &str = "-- sessions.find_turn
-    select t.answer from turns t
+    select t.answer, t.answer_digest from turns t
     where t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn = $4";
 
 // The session's row decides which of two turns goes first: the other finds its number taken and writes nothing.
 const WRITE_TURN: &str = "-- sessions.write_turn
     with turned as (
         update sessions s
-        set turns = s.turns + 1, last_message_at = $5, listed = $6, injected = $7,
+        set turns = s.turns + 1, turn_replies = 0, last_message_at = $5,
+            log_bytes = s.log_bytes + octet_length($10::text) + octet_length($14::text), listed = $6, injected = $7,
             tainted_by = case when $8::text[] <@ s.tainted_by or cardinality(s.tainted_by) >= 64 then s.tainted_by
                               else array(select distinct unnest(s.tainted_by || $8) order by 1) end
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.turns = $4 and s.ended_at is null
         returning s.turns as number
     ), logged as (
         insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
-        select $1, $2, $3, $9, number, 'user', $10, $11, $5 from turned
+        select $1, $2, $3, $9, number, 'user', $10::text, $11, $5 from turned
     ), kept as (
-        insert into turns (tenant_id, user_id, session_id, turn, turn_key, request_digest, answer, created_at)
-        select $1, $2, $3, number, $12, $13, $14, $5 from turned
+        insert into turns (tenant_id, user_id, session_id, turn, turn_key, request_digest, answer, answer_digest, created_at)
+        select $1, $2, $3, number, $12, $13, $14::text, $17, $5 from turned
     ), counted as (
         update skill_usage u set times_used = u.times_used + 1, last_used_at = greatest(u.last_used_at, $5)
         from turned
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($15)
         returning u.skill_id
     ), events as (
-        insert into usage_events (tenant_id, user_id, event_id, skill_id, version, kind, session_key, day, at)
-        select $1, $2, e.event_id, skill_id, e.version, 'view', $3::text, ($5::timestamptz at time zone 'UTC')::date, $5
-        from counted join unnest($16::uuid[], $15::uuid[], $17::integer[]) as e (event_id, skill_id, version)
-            using (skill_id)
+        insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, at)
+        select $1, $2, ($5::timestamptz at time zone 'UTC')::date, skill_id, 'view', '', w.version, $5
+        from counted join unnest($15::uuid[], $16::integer[]) as w (skill_id, version) using (skill_id)
+        on conflict (tenant_id, user_id, day, skill_id, kind, use_digest) do update
+        set times = e.times + 1, version = excluded.version, at = excluded.at
     )
     select number from turned";
 
@@ -114,20 +127,25 @@ pub async fn read_turn(
             last_message_at: row.try_get(6)?,
             ended_at: row.try_get(7)?,
             revisions: Revisions { skills: row.try_get(8)?, examples: row.try_get(11)? },
-            repeated: row.try_get::<_, Option<Vec<u8>>>(9)?.zip(row.try_get(10)?),
+            log_bytes: row.try_get(18)?,
+            repeated: match (row.try_get(9)?, row.try_get(10)?) {
+                (Some(request), Some(answer)) => Some((request, KeptTurn { answer, digest: row.try_get(17)? })),
+                _ => None,
+            },
         })
     })?;
     Ok(found.into_iter().next())
 }
 
-/// The answer of a turn as it went out; `None` where there was no such turn.
+/// The answer of a turn; `None` where there was no such turn.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_turn(db: &Database, principal: &Principal, session: Uuid, turn: i32) -> Result<Option<String>> {
+pub async fn find_turn(db: &Database, principal: &Principal, session: Uuid, turn: i32) -> Result<Option<KeptTurn>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let rows = read(db, principal, Durability::Full, FIND_TURN, &[&tenant, &user, &session, &turn]).await?;
-    Ok(rows_as(&rows, |row| row.try_get(0))?.into_iter().next())
+    let found = rows_as(&rows, |row| Ok(KeptTurn { answer: row.try_get(0)?, digest: row.try_get(1)? }))?;
+    Ok(found.into_iter().next())
 }
 
 /// Which turn this is.
@@ -152,8 +170,10 @@ pub struct WrittenTurn<'a> {
     pub turn_key: Option<&'a str>,
     /// Digest of the request.
     pub request_digest: &'a [u8],
-    /// The answer's bytes.
+    /// The answer as it is stored, and the digest of its bytes, see [`KeptTurn`].
     pub answer: &'a str,
+    /// See there.
+    pub answer_digest: Option<&'a [u8]>,
     /// Skills shown by name so far.
     pub listed: &'a [Uuid],
     /// Skills shown whole so far.
@@ -181,9 +201,18 @@ pub async fn write_turn(
         starters::settle_alone(db, principal).await?;
     }
     let (skills, versions): (Vec<Uuid>, Vec<i32>) = written.used.iter().copied().unzip();
-    let events: Vec<Uuid> = skills.iter().map(|_| new_id()).collect();
     let WrittenTurn {
-        message, tool_calls, turn_key, request_digest, answer, listed, injected, tainted_by, now, ..
+        message,
+        tool_calls,
+        turn_key,
+        request_digest,
+        answer,
+        answer_digest,
+        listed,
+        injected,
+        tainted_by,
+        now,
+        ..
     } = written;
     let rows = read(
         db,
@@ -206,8 +235,8 @@ pub async fn write_turn(
             request_digest,
             answer,
             &skills,
-            &events,
             &versions,
+            answer_digest,
         ],
     )
     .await?;

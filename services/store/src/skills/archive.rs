@@ -17,11 +17,12 @@ pub struct Archived<'a> {
     pub successor: Option<(SkillId, &'a str)>,
     /// When.
     pub now: DateTime<Utc>,
-    /// Until when it can be restored; `None` destroys it.
-    pub purge_at: Option<DateTime<Utc>>,
+    /// Until when it can be restored. After that [`crate::history::clear_deleted`] removes it.
+    pub purge_at: DateTime<Utc>,
 }
 
-/// Puts a locked skill away.
+/// Puts a locked skill away. Its versions stay where they are, where nobody finds them: a skill of many is deleted as fast
+/// as one of few.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -30,22 +31,16 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
     let skill = archived.skill;
     sqlx::query!(
         "-- skills.archive
-        with history as (
-            select jsonb_agg(to_jsonb(v) order by v.version) as versions,
-                   array(select v2.document_digest from skill_versions v2
-                         where v2.tenant_id = $1 and v2.user_id = $2 and v2.skill_id = $3
-                           and v2.document_digest is not null
-                         union
-                         select decode(e ->> 'digest', 'hex') from skill_versions v3, jsonb_array_elements(v3.resources) e
-                         where v3.tenant_id = $1 and v3.user_id = $2 and v3.skill_id = $3) as digests
-            from skill_versions v
-            where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3
-        ), kept as (
-            insert into archived_skills (tenant_id, user_id, archive_id, skill_id, name, state, versions, digests,
+        with kept as (
+            insert into archived_skills (tenant_id, user_id, archive_id, skill_id, name, state, version, version_count,
                 absorbed_into, deleted_by, deleted_at, purge_at)
-            select $1, $2, $4, $3, s.name, to_jsonb(s), history.versions, history.digests, $5, $6, $7, $8
-            from skills s, history
-            where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and $8::timestamptz is not null
+            select $1, $2, $4, $3, s.name, to_jsonb(s), s.version,
+                   (select count(*) from skill_versions v
+                    where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3),
+                   $5, $6, $7, $8
+            from skills s
+            where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3
+            returning bytes
         ), repointed as (
             update skill_redirects set skill_id = $9
             where tenant_id = $1 and user_id = $2 and skill_id = $3 and $9::uuid is not null
@@ -57,7 +52,8 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
             delete from skills where tenant_id = $1 and user_id = $2 and skill_id = $3
         ), catalog as (
             update user_catalogs set revision = revision + 1, snapshot_floor = revision + 1,
-                skill_count = skill_count - 1, byte_count = byte_count - $11
+                skill_count = skill_count - 1, byte_count = byte_count - $11,
+                stored_bytes = stored_bytes + (select sum(bytes) from kept)
             where tenant_id = $1 and user_id = $2
         )
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
@@ -78,47 +74,27 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
     .execute(tx.conn())
     .await
     .map_err(refuse)?;
-    // Whoever was counting a use held the usage row, so the deletion above waited; only a new statement sees their event.
-    sqlx::query!(
-        "-- skills.archive_uses
-        delete from usage_events where tenant_id = $1 and user_id = $2 and skill_id = $3",
-        tenant,
-        user,
-        skill.id.0
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
     Ok(())
 }
 
-/// Removes the user's files that no version and no archive refers to. Called where a deleted skill was not archived.
+/// Other names that a skill and the one that it is to absorb answer to, together.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn destroy(tx: &mut TenantTx) -> Result<()> {
+pub async fn count_names(tx: &mut TenantTx, skill: SkillId, absorbed: SkillId) -> Result<i64> {
     let (tenant, user) = (tx.tenant(), tx.user());
-    sqlx::query!(
-        "-- skills.destroy
-        delete from skill_resources r
-        using (
-            select f.digest from skill_resources f where f.tenant_id = $1 and f.user_id = $2
-            except
-            select v.document_digest from skill_versions v where v.tenant_id = $1 and v.user_id = $2
-            except
-            select decode(e ->> 'digest', 'hex') from skill_versions v, jsonb_array_elements(v.resources) e
-            where v.tenant_id = $1 and v.user_id = $2
-            except
-            select unnest(a.digests) from archived_skills a where a.tenant_id = $1 and a.user_id = $2
-        ) unreferenced
-        where r.tenant_id = $1 and r.user_id = $2 and r.digest = unreferenced.digest",
+    sqlx::query_scalar!(
+        r#"-- skills.count_names
+        select count(*) as "names!" from skill_redirects
+        where tenant_id = $1 and user_id = $2 and skill_id in ($3, $4)"#,
         tenant,
-        user
+        user,
+        skill.0,
+        absorbed.0
     )
-    .execute(tx.conn())
+    .fetch_one(tx.conn())
     .await
-    .map_err(refuse)?;
-    Ok(())
+    .map_err(refuse)
 }
 
 /// A deleted skill, as an admin sees it.
@@ -153,21 +129,24 @@ pub async fn list_archive(
     external_id: Option<&str>,
     before: Option<Uuid>,
     limit: i64,
+    now: DateTime<Utc>,
 ) -> Result<Vec<ArchiveEntry>> {
     let tenant = tx.tenant();
     let rows = sqlx::query!(
         r#"-- skills.list_archive (a tenant's admin: all users of the tenant)
-        select a.archive_id, a.user_id, u.external_id, a.name, jsonb_array_length(a.versions) as "versions!",
+        select a.archive_id, a.user_id, u.external_id, a.name, a.version_count as versions,
                a.absorbed_into, a.deleted_by, a.deleted_at, a.purge_at
         from archived_skills a
         join users u on u.tenant_id = a.tenant_id and u.user_id = a.user_id
         where a.tenant_id = $1 and ($2::text is null or u.external_id = $2) and ($3::uuid is null or a.archive_id < $3)
+          and a.purge_at > $5
         order by a.archive_id desc
         limit $4"#,
         tenant,
         external_id,
         before,
-        limit
+        limit,
+        now
     )
     .fetch_all(tx.conn())
     .await
@@ -188,17 +167,18 @@ pub async fn list_archive(
         .collect())
 }
 
-/// Whose entry this is.
+/// Whose entry this is; `None` also for one that is past its time, of which some versions may be gone.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_archive_owner(tx: &mut TenantTx, archive_id: Uuid) -> Result<Option<UserId>> {
+pub async fn find_archive_owner(tx: &mut TenantTx, archive_id: Uuid, now: DateTime<Utc>) -> Result<Option<UserId>> {
     let tenant = tx.tenant();
     let row = sqlx::query_scalar!(
         "-- skills.find_archive_owner (a tenant's admin: the user_id is what is asked for)
-        select user_id from archived_skills where tenant_id = $1 and archive_id = $2",
+        select user_id from archived_skills where tenant_id = $1 and archive_id = $2 and purge_at > $3",
         tenant,
-        archive_id
+        archive_id,
+        now
     )
     .fetch_optional(tx.conn())
     .await
@@ -206,7 +186,7 @@ pub async fn find_archive_owner(tx: &mut TenantTx, archive_id: Uuid) -> Result<O
     Ok(row.map(UserId))
 }
 
-/// Puts an archived skill back with its whole history and a fresh count, and enqueues `tasks` about it.
+/// Puts an archived skill back with the history that it had and a fresh count, and enqueues `tasks` about it.
 ///
 /// # Errors
 /// `Conflict` where its name is taken; `NotFound` where the entry is gone.
@@ -229,10 +209,11 @@ pub async fn restore(
         select a.name, exists (
             select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.name = a.name) as "taken!"
         from catalog, archived_skills a
-        where a.tenant_id = $1 and a.user_id = $2 and a.archive_id = $3"#,
+        where a.tenant_id = $1 and a.user_id = $2 and a.archive_id = $3 and a.purge_at > $4"#,
         tenant,
         user,
-        archive_id
+        archive_id,
+        now
     )
     .fetch_optional(tx.conn())
     .await
@@ -248,17 +229,14 @@ pub async fn restore(
     let restored = sqlx::query!(
         "-- skills.restore
         with taken as (
-            delete from archived_skills where tenant_id = $1 and user_id = $2 and archive_id = $3
-            returning skill_id, name, state, versions
+            delete from archived_skills
+            where tenant_id = $1 and user_id = $2 and archive_id = $3 and purge_at > $5
+            returning skill_id, name, state, bytes
         ), skill as (
             insert into skills
             select s.* from taken, jsonb_populate_record(null::skills, taken.state) s
             where s.tenant_id = $1 and s.user_id = $2
             returning skill_id, starter_id, document_bytes, resource_bytes
-        ), history as (
-            insert into skill_versions
-            select v.* from taken, jsonb_populate_recordset(null::skill_versions, taken.versions) v
-            where v.tenant_id = $1 and v.user_id = $2
         ), counted as (
             insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from skill
         ), unredirected as (
@@ -267,7 +245,8 @@ pub async fn restore(
         ), catalog as (
             update user_catalogs c
             set revision = c.revision + 1, skill_count = c.skill_count + 1,
-                byte_count = c.byte_count + coalesce(skill.document_bytes + skill.resource_bytes, t.document_bytes)
+                byte_count = c.byte_count + coalesce(skill.document_bytes + skill.resource_bytes, t.document_bytes),
+                stored_bytes = c.stored_bytes - (select sum(bytes) from taken)
             from skill left join starter_texts t on t.starter_id = skill.starter_id
             where c.tenant_id = $1 and c.user_id = $2
         ), enqueued as (

@@ -5,7 +5,7 @@ use knowhow_domain::Result;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::text;
+use super::{cut, text};
 use crate::door::{Durability, Params, read, rows_as};
 use crate::error::refuse_read;
 use crate::{Database, Principal};
@@ -113,7 +113,8 @@ const LIST_TEXTS: &str = "-- skills.list_texts
 
 const READ_BODIES: &str = "-- skills.read_bodies
     select s.skill_id, s.version, substr(s.document, s.content_at_byte + 1),
-           array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1)
+           array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1),
+           encode(s.document_digest, 'hex'), s.content_at_byte
     from skill_states s
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
 
@@ -225,6 +226,30 @@ pub struct Body {
     pub content: String,
     /// Paths of the skill's other files, in order.
     pub files: Vec<String>,
+    /// SHA-256 of the SKILL.md it is in, hex,
+    pub document: String,
+    /// and the byte at which it begins there.
+    pub from: usize,
+}
+
+const READ_DOCUMENTS: &str = "-- skills.read_documents
+    select encode(r.digest, 'hex'), r.content from skill_resources r
+    where r.tenant_id = $1 and r.user_id = $2 and r.digest in (select decode(d, 'hex') from unnest($3::text[]) d)
+    union all
+    select encode(t.document_digest, 'hex'), t.document from starter_texts t
+    where t.document_digest in (select decode(d, 'hex') from unnest($3::text[]) d)";
+
+/// SKILL.md files of any version by their digests (hex), in no order; what is kept no more is left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn read_documents(db: &Database, principal: &Principal, digests: &[String]) -> Result<Vec<(String, String)>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, READ_DOCUMENTS, &[&tenant, &user, &digests]).await?;
+    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get::<_, Vec<u8>>(1)?)))?
+        .into_iter()
+        .map(|(digest, document): (String, Vec<u8>)| Ok((digest, text(document)?)))
+        .collect()
 }
 
 /// The bodies of skills, in no order; what is gone is left out.
@@ -234,10 +259,18 @@ pub struct Body {
 pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<Body>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let rows = read(db, principal, Durability::Full, READ_BODIES, &[&tenant, &user, &skills]).await?;
-    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get::<_, Vec<u8>>(2)?, row.try_get(3)?)))?
-        .into_iter()
-        .map(|(skill, version, body, files)| Ok(Body { skill, version, content: text(body)?, files }))
-        .collect()
+    let read = rows_as(&rows, |row| {
+        let body = Body {
+            skill: row.try_get(0)?,
+            version: row.try_get(1)?,
+            content: String::new(),
+            files: row.try_get(3)?,
+            document: row.try_get(4)?,
+            from: cut(row.try_get(5)?),
+        };
+        Ok((body, row.try_get::<_, Vec<u8>>(2)?))
+    })?;
+    read.into_iter().map(|(body, content)| Ok(Body { content: text(content)?, ..body })).collect()
 }
 
 /// When skills were last used; those never used are left out.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, SkillId, new_id};
+use knowhow_domain::{Result, Scope, SkillId};
 use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -47,9 +47,11 @@ const LOAD: &str = "-- skills.load
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = f.skill_id
         returning u.times_used, u.last_used_at
     ), event as (
-        insert into usage_events (tenant_id, user_id, event_id, skill_id, version, kind, session_key, day, at)
-        select $1, $2, $5, f.skill_id, f.version, 'view', $6, ($4::timestamptz at time zone 'UTC')::date, $4
+        insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, at)
+        select $1, $2, ($4::timestamptz at time zone 'UTC')::date, f.skill_id, 'view', '', f.version, $4
         from found f, counted
+        on conflict (tenant_id, user_id, day, skill_id, kind, use_digest) do update
+        set times = e.times + 1, version = excluded.version, at = excluded.at
     )
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
@@ -58,8 +60,8 @@ const LOAD: &str = "-- skills.load
     from found s
     left join counted u on true
     left join lateral (
-        select c.session_id, c.turn, c.message from app.current_lesson($6, $7) c
-        where $6::text is not null and $7::timestamptz is not null offset 0) l on true";
+        select c.session_id, c.turn, c.message from app.current_lesson($5, $6) c
+        where $5::text is not null and $6::timestamptz is not null offset 0) l on true";
 
 const PEEK: &str = "-- skills.peek
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
@@ -94,7 +96,7 @@ const EXPLAIN_MISS: &str = "-- skills.explain_miss
     order by d.name nulls last, s.name
     limit 5000";
 
-/// Loads a skill for work: one more use, and an event of it. With `taught_since`, also the lesson of the session's current
+/// Loads a skill for work: one more use, also in the count of its day. With `taught_since`, also the lesson of the session's current
 /// turn, where the session has spoken since then.
 ///
 /// # Errors
@@ -108,11 +110,12 @@ pub async fn load(
 ) -> Result<Option<Loaded>> {
     let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let event = new_id();
-    let params: Params<'_> = &[&tenant, &user, &name, &now, &event, &session, &taught_since];
+    let params: Params<'_> = &[&tenant, &user, &name, &now, &session, &taught_since];
     let mut rows = read(db, principal, Durability::Counts, LOAD, params).await?;
-    if rows.first().map(|row| row.try_get(30)).transpose().map_err(refuse_read)? == Some(true) {
-        // Lent, so there is no row to count at; it is made once in the life of a user.
+    let is_lent = rows.first().map(|row| row.try_get(30)).transpose().map_err(refuse_read)? == Some(true);
+    // Whoever may only read makes no rows.
+    if is_lent && principal.require(Scope::SkillsWrite).is_ok() {
+        // There is no row to count at; it is made once in the life of a user.
         starters::settle_alone(db, principal).await?;
         rows = read(db, principal, Durability::Counts, LOAD, params).await?;
     }

@@ -138,6 +138,27 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
     })))
 }
 
+/// The id and the version of a skill that is only read. One that is lent stays so: whoever reads makes no rows.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn look_up(tx: &mut TenantTx, key: &SkillKey) -> Result<Option<(SkillId, i32)>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let row = sqlx::query!(
+        r#"-- skills.look_up
+        select skill_id as "skill_id!", version as "version!" from skill_states
+        where tenant_id = $1 and user_id = $2 and (name = $3 or skill_id = $4)"#,
+        tenant,
+        user,
+        key.name(),
+        key.id()
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|r| (SkillId(r.skill_id), r.version)))
+}
+
 /// The id, name and version of a skill, without a lock; a lent one gets its row.
 ///
 /// # Errors

@@ -10,16 +10,16 @@ mod lock;
 mod published;
 mod write;
 
-pub use archive::{ArchiveEntry, Archived, archive, destroy, find_archive_owner, list_archive, restore};
+pub use archive::{ArchiveEntry, Archived, archive, count_names, find_archive_owner, list_archive, restore};
 pub use catalogue::{
     Body, CatalogueRow, Revisions, Stamp, Stamps, Wanted, find_revisions, list_cosines, list_last_uses, list_stamps,
-    list_texts, read_bodies,
+    list_texts, read_bodies, read_documents,
 };
 pub use compare::{Compared, compare};
 pub use export::{Exported, list_for_export, read_for_export};
 pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
-pub use lock::{Locked, find, lock, read_files};
+pub use lock::{Locked, find, lock, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use write::{Change, ChangeKind, FollowUp, Source, Written, attributes, put_made_summary, set_flags, write};
 

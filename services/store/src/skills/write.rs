@@ -1,5 +1,7 @@
 //! The one statement that applies a change: files, skill, history, usage row, revision, audit, all or nothing.
 
+use std::collections::{BTreeSet, HashSet};
+
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Fields, ResourceEntry, Result, SkillDocument, SkillId, SkillName, manifest, new_id};
 use serde_json::{Value, json};
@@ -76,6 +78,8 @@ pub struct Change<'a> {
     pub base_version: i32,
     /// Bytes of the base, by [`super::SkillState::bytes`].
     pub base_bytes: i64,
+    /// All resources of the base.
+    pub base_resources: &'a [ResourceEntry],
     /// Who first wrote it, where it is new.
     pub source: Source,
     /// How.
@@ -119,6 +123,8 @@ pub struct Written {
     pub skill_count: i32,
     /// Bytes of the user's skills now.
     pub byte_count: i64,
+    /// Bytes of all that is kept of the user's skills, with history and archive.
+    pub stored_bytes: i64,
 }
 
 /// Applies a change. `None`: the skill is not at `base_version` (any more), and nothing was written.
@@ -143,11 +149,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
     // takes along the vectors that all users share.
     let row = sqlx::query!(
         r#"-- skills.write
-        with files as (
-            insert into skill_resources (tenant_id, user_id, digest, content)
-            select $1, $2, f.digest, f.content from unnest($3::bytea[], $4::bytea[]) as f (digest, content)
-            on conflict do nothing
-        ), saved as (
+        with saved as (
             insert into skills as s (tenant_id, user_id, skill_id, name, description, summary, category, tags, triggers,
                 see_also, role, attributes, source, version, digest, document_digest, document_bytes,
                 frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte, resources, resource_bytes,
@@ -166,6 +168,19 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
                 updated_at = excluded.updated_at, frontmatter = excluded.frontmatter, starter_id = null
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
             returning s.skill_id, s.version, s.created_at
+        ), files as (
+            insert into skill_resources (tenant_id, user_id, digest, content)
+            select $1, $2, f.digest, f.content from unnest($3::bytea[], $4::bytea[]) as f (digest, content), saved
+            on conflict do nothing
+            returning bytes
+        ), added as (
+            insert into skill_files (tenant_id, user_id, digest, skill_id, last_version)
+            select $1, $2, decode(f.digest, 'hex'), saved.skill_id, 2147483647 from unnest($38::text[]) as f (digest), saved
+            on conflict (tenant_id, user_id, digest, skill_id) do update set last_version = excluded.last_version
+        ), removed as (
+            update skill_files f set last_version = $25 from saved
+            where f.tenant_id = $1 and f.user_id = $2 and f.skill_id = saved.skill_id
+              and f.digest in (select decode(d, 'hex') from unnest($39::text[]) d)
         ), history as (
             insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, tainted,
                 request_digest, digest, document_digest, document_bytes, resources, created_at)
@@ -176,6 +191,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
                          and v.tainted),
                    $29, $16, $17, $18, $22, $24
             from saved
+            returning bytes
         ), counted as (
             insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from saved where version = 1
         ), unredirected as (
@@ -184,10 +200,12 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         ), catalog as (
             update user_catalogs c
             set revision = c.revision + 1, byte_count = c.byte_count + $30,
+                stored_bytes = c.stored_bytes + (select coalesce(sum(bytes), 0) from files)
+                             + (select sum(bytes) from history),
                 skill_count = c.skill_count + case when saved.version = 1 then 1 else 0 end
             from saved
             where c.tenant_id = $1 and c.user_id = $2
-            returning c.skill_count, c.byte_count
+            returning c.skill_count, c.byte_count, c.stored_bytes
         ), audited as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
             select $1, $2, $31, $24, $27, 'skill.' || $26, $6, jsonb_build_object('version', version) from saved
@@ -205,7 +223,8 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
             select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text, $37))
             from saved cross join unnest($33::text[]) task
         )
-        select saved.skill_id, saved.version, saved.created_at, catalog.skill_count, catalog.byte_count
+        select saved.skill_id, saved.version, saved.created_at, catalog.skill_count, catalog.byte_count,
+               catalog.stored_bytes
         from saved cross join catalog cross join enqueued"#,
         tenant,
         user,
@@ -243,7 +262,9 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         change.follow_up.outdates_summary,
         change.follow_up.outdates_vectors,
         change.follow_up.replaced_by,
-        change.follow_up.is_bulk
+        change.follow_up.is_bulk,
+        &list_new(change.resources, change.base_resources),
+        &list_new(change.base_resources, change.resources)
     )
     .fetch_optional(tx.conn())
     .await
@@ -254,7 +275,16 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         created_at: r.created_at,
         skill_count: r.skill_count,
         byte_count: r.byte_count,
+        stored_bytes: r.stored_bytes,
     }))
+}
+
+/// Digests (hex) of the files of the first that the second does not have, each once.
+fn list_new(of: &[ResourceEntry], besides: &[ResourceEntry]) -> Vec<String> {
+    let known: HashSet<&str> = besides.iter().map(|entry| entry.digest.as_str()).collect();
+    let new: BTreeSet<&String> =
+        of.iter().map(|r| &r.digest).filter(|digest| !known.contains(digest.as_str())).collect();
+    new.into_iter().cloned().collect()
 }
 
 /// Keeps the index line that a model wrote of the text with this digest. `false` where the skill has another text by now,

@@ -9,9 +9,9 @@ use crate::matrix::OPEN_TO_SYSTEM;
 /// Who may do what with which table. A new grant is written here, knowingly.
 const GRANTS: &str = "
     knowhow_admin api_keys: insert, select, update (revoked_at)
-    knowhow_admin archived_skills: delete, insert, select
+    knowhow_admin archived_skills: delete, insert, select, update (purge_at)
     knowhow_admin audit_log: insert, select
-    knowhow_admin conversation_summaries: insert, select, update
+    knowhow_admin conversation_summaries: delete, insert, select, update
     knowhow_admin current_snapshots: delete, insert, select, update
     knowhow_admin failed_lessons: insert, select
     knowhow_admin idempotency_keys: delete, insert, select, update
@@ -20,17 +20,18 @@ const GRANTS: &str = "
     knowhow_admin memory_embeddings: delete, insert, select, update
     knowhow_admin messages: insert, select
     knowhow_admin session_feedback: insert, select
-    knowhow_admin sessions: insert, select, update
+    knowhow_admin sessions: delete, insert, select, update
     knowhow_admin skill_embeddings: delete, insert, select, update
     knowhow_admin skill_examples: delete, insert, select, update
+    knowhow_admin skill_files: delete, insert, select, update
     knowhow_admin skill_redirects: delete, insert, select, update
     knowhow_admin skill_resources: delete, insert, select
     knowhow_admin skill_states: select
     knowhow_admin skill_usage: delete, insert, select, update
-    knowhow_admin skill_versions: insert, select
+    knowhow_admin skill_versions: delete, insert, select
     knowhow_admin skills: delete, insert, select, update
-    knowhow_admin snapshots: insert, select
-    knowhow_admin souls: insert, select
+    knowhow_admin snapshots: delete, insert, select
+    knowhow_admin souls: delete, insert, select
     knowhow_admin starter_installs: insert, select, update
     knowhow_admin starter_releases: select
     knowhow_admin starter_texts: select
@@ -42,7 +43,7 @@ const GRANTS: &str = "
     knowhow_admin users: select
     knowhow_system _sqlx_migrations: select
     knowhow_system api_keys: insert, select, update (last_used_at)
-    knowhow_system archived_skills: delete, select (tenant_id, user_id, archive_id, digests, purge_at)
+    knowhow_system archived_skills: delete, select (tenant_id, user_id, archive_id, skill_id, purge_at, bytes)
     knowhow_system audit_log: insert
     knowhow_system current_snapshots: delete, select
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
@@ -52,20 +53,21 @@ const GRANTS: &str = "
     knowhow_system sessions: delete, select (tenant_id, user_id, session_id, channel, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
     knowhow_system skill_embeddings: delete, select (tenant_id, user_id, skill_id, model, updated_at)
     knowhow_system skill_examples: delete, select (tenant_id, user_id, example_id, model, confirmed_at)
-    knowhow_system skill_resources: delete, select (tenant_id, user_id, digest)
-    knowhow_system skill_versions: select (tenant_id, user_id, document_digest, resources)
+    knowhow_system skill_files: delete, select
+    knowhow_system skill_resources: delete, select (tenant_id, user_id, digest, bytes)
+    knowhow_system skill_versions: delete, select (tenant_id, user_id, skill_id, version, document_digest, resources, bytes)
     knowhow_system skills: select (tenant_id, user_id, skill_id, starter_id)
     knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)
     knowhow_system starter_releases: insert, select
     knowhow_system starter_texts: insert, select
     knowhow_system starter_vectors: insert, select
     knowhow_system tenants: insert, select, update
-    knowhow_system usage_events: delete, select (tenant_id, user_id, event_id, at)
-    knowhow_system user_catalogs: insert, select, update (revision, examples_revision)
+    knowhow_system usage_events: delete, select (tenant_id, user_id, skill_id, kind, day, at, use_digest)
+    knowhow_system user_catalogs: insert, select, update (revision, examples_revision, stored_bytes)
     knowhow_system users: insert, select
-    knowhow_tenant archived_skills: insert, select (tenant_id, user_id, digests)
+    knowhow_tenant archived_skills: delete, insert, select (tenant_id, user_id, archive_id, skill_id, purge_at, version, bytes), update (purge_at)
     knowhow_tenant audit_log: insert
-    knowhow_tenant conversation_summaries: insert, select, update
+    knowhow_tenant conversation_summaries: delete, insert, select, update
     knowhow_tenant current_snapshots: delete, insert, select, update
     knowhow_tenant failed_lessons: insert, select
     knowhow_tenant idempotency_keys: delete, insert, select, update
@@ -73,17 +75,18 @@ const GRANTS: &str = "
     knowhow_tenant memory_embeddings: delete, insert, select, update
     knowhow_tenant messages: insert, select
     knowhow_tenant session_feedback: insert, select
-    knowhow_tenant sessions: insert, select, update
+    knowhow_tenant sessions: delete, insert, select, update
     knowhow_tenant skill_embeddings: delete, insert, select, update
     knowhow_tenant skill_examples: delete, insert, select, update
+    knowhow_tenant skill_files: delete, insert, select, update
     knowhow_tenant skill_redirects: delete, insert, select, update
     knowhow_tenant skill_resources: delete, insert, select
     knowhow_tenant skill_states: select
     knowhow_tenant skill_usage: delete, insert, select, update
-    knowhow_tenant skill_versions: insert, select
+    knowhow_tenant skill_versions: delete, insert, select
     knowhow_tenant skills: delete, insert, select, update
-    knowhow_tenant snapshots: insert, select
-    knowhow_tenant souls: insert, select
+    knowhow_tenant snapshots: delete, insert, select
+    knowhow_tenant souls: delete, insert, select
     knowhow_tenant starter_installs: insert, select, update
     knowhow_tenant starter_releases: select
     knowhow_tenant starter_texts: select
@@ -365,10 +368,12 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, functions).await,
         [
+            "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
             "app.current_lesson(text,timestamp with time zone)",
             "app.enqueue(text,jsonb,text)",
             "app.enqueue(text,jsonb,text,boolean)",
             "app.find_session(text)",
+            "app.forget_versions(uuid,uuid,uuid[],integer[])",
             "app.is_tainted(text)",
             "app.tenant_id()",
             "app.user_id()",
@@ -378,8 +383,10 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, &of_system).await,
         [
+            "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
+            "app.forget_versions(uuid,uuid,uuid[],integer[])",
             "app.is_sealed(text,jsonb)",
             "app.tenant_id()",
             "app.user_id()",
@@ -406,7 +413,7 @@ async fn no_way_leads_around_the_policies() {
         "select p.oid::regprocedure::text from pg_proc p
          where p.pronamespace in ('public'::regnamespace, 'app'::regnamespace)
            and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
-           -- Names in a body of standard SQL were looked up when the function was made.
+           -- A body of standard SQL was resolved when the function was made.
            and p.prosqlbody is null
            and not exists (select from unnest(p.proconfig) c where c like 'search_path=%')",
     )

@@ -20,7 +20,8 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("usage_events", "what is past its time is a question over all tenants"),
     ("archived_skills", "what is past its time is a question over all tenants"),
     ("skill_resources", "files of what was cleared up"),
-    ("skill_versions", "which files of what was cleared up are still in use"),
+    ("skill_versions", "history of what was cleared up"),
+    ("skill_files", "which files of what was cleared up are still in use"),
     ("sessions", "who fell silent and what is past its time are questions over all tenants"),
     ("snapshots", "what no session and no user has any more"),
     ("current_snapshots", "whose snapshots are due is a question over all tenants"),
@@ -318,7 +319,7 @@ impl Rights {
             "select {reads}, has_table_privilege($1, $2, 'insert'), has_any_column_privilege($1, $2, 'update'),
                     has_table_privilege($1, $2, 'delete'), {},
                     (select attname::text from pg_attribute
-                     where attrelid = $2::regclass and attnum > 0 and not attisdropped
+                     where attrelid = $2::regclass and attnum > 0 and not attisdropped and attgenerated = ''
                      order by has_column_privilege($1, attrelid, attnum, 'update') desc, attnum desc limit 1)",
             all(keys, "update")
         );

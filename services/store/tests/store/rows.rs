@@ -44,11 +44,15 @@ const ROWS: &[(&str, &str)] = &[
           created_at)
          values ({t}, {u}, {i}, 1, 'save', 'test', sha256('text'), sha256('text'), 4, '[]', now())",
     ),
+    (
+        "skill_files",
+        "(tenant_id, user_id, digest, skill_id, last_version) values ({t}, {u}, sha256('text'), {i}, 2147483647)",
+    ),
     ("skill_usage", "(tenant_id, user_id, skill_id) values ({t}, {u}, {i})"),
     (
         "usage_events",
-        "(tenant_id, user_id, event_id, skill_id, version, kind, day, at)
-         values ({t}, {u}, {i}, {i}, 1, 'view', current_date, now())",
+        "(tenant_id, user_id, day, skill_id, kind, use_digest, version, at)
+         values ({t}, {u}, current_date, {i}, 'view', '', 1, now())",
     ),
     (
         "skill_redirects",
@@ -104,8 +108,8 @@ const ROWS: &[(&str, &str)] = &[
     ),
     (
         "archived_skills",
-        "(tenant_id, user_id, archive_id, skill_id, name, state, versions, digests, deleted_by, deleted_at, purge_at)
-         values ({t}, {u}, {i}, {i}, {i}::text, '{}', '[]', '{}', 'test', now(), now() + interval '30 days')",
+        "(tenant_id, user_id, archive_id, skill_id, name, state, version, version_count, deleted_by, deleted_at, purge_at)
+         values ({t}, {u}, {i}, {i}, {i}::text, '{}', 1, 1, 'test', now(), now() + interval '30 days')",
     ),
     (
         "skill_embeddings",

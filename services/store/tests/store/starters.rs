@@ -279,7 +279,7 @@ async fn a_deleted_reference_comes_back_from_the_archive_with_its_past() {
     sync(&house, &alice, &release).await;
     assert_eq!(states(&house, &alice).await, before[1..]);
     let mut tx = TenantTx::begin_admin(&house.db, &admin, user).await.unwrap();
-    let archived = skills::list_archive(&mut tx, None, None, 10).await.unwrap();
+    let archived = skills::list_archive(&mut tx, None, None, 10, now()).await.unwrap();
     assert_eq!((archived.len(), archived[0].versions), (1, 1));
     skills::restore(&mut tx, archived[0].archive_id, "test", &[], now()).await.unwrap();
     tx.commit().await.unwrap();

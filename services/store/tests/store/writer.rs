@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Limits, ResourceEntry, Result, SkillDocument, SkillName, manifest};
 use knowhow_store::skills::{self, Archived, Change, ChangeKind, FollowUp, Loaded, SkillKey, Source, Written};
-use knowhow_store::{Database, Principal, TenantTx};
+use knowhow_store::{Database, Principal, TenantTx, history};
 
 use crate::harness::now;
 
@@ -64,6 +64,7 @@ pub async fn save_calling(tx: &mut TenantTx, draft: &Draft<'_>, tasks: &[&str]) 
             new_files: &new_files,
             base_version: base.as_ref().map_or(0, |b| b.version),
             base_bytes: base.as_ref().map_or(0, skills::SkillState::bytes),
+            base_resources: base.as_ref().map_or(&[], |b| &b.resources),
             source: Source::User,
             kind: ChangeKind::Save,
             session: None,
@@ -108,12 +109,12 @@ pub async fn delete(db: &Database, principal: &Principal, name: &str, keep: Keep
     let mut tx = TenantTx::begin(db, principal).await?;
     let Some(locked) = skills::lock(&mut tx, &named(name)).await? else { return Ok(false) };
     let purge_at = match keep {
-        Keep::Until(at) => Some(at),
-        Keep::Nothing => None,
+        Keep::Until(at) => at,
+        Keep::Nothing => now(),
     };
     skills::archive(&mut tx, &Archived { skill: &locked.skill, successor: None, now: now(), purge_at }).await?;
-    if purge_at.is_none() {
-        skills::destroy(&mut tx).await?;
+    if matches!(keep, Keep::Nothing) {
+        history::clear_deleted(&mut tx, purge_at).await?;
     }
     tx.commit().await?;
     Ok(true)

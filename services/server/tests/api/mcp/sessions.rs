@@ -152,8 +152,8 @@ async fn a_foreign_session_is_an_unknown_one() {
 }
 
 #[tokio::test]
-async fn uses_are_counted_with_their_session() {
-    let World { alice, .. } = &World::new().await;
+async fn a_view_is_a_use_and_a_list_is_none() {
+    let World { alice, slug, .. } = &World::new().await;
     alice.create_all(&["plan"]).await;
     for (n, way) in WAYS.into_iter().enumerate() {
         let session = format!("chat-{}", Uuid::now_v7());
@@ -161,7 +161,12 @@ async fn uses_are_counted_with_their_session() {
         // Neither is a use.
         call(alice, way, &session, "skill_list", json!({"q": "plan"})).await;
         call(alice, way, &session, "skill_suggest", json!({"context": "plan"})).await;
-        assert_eq!(sql::execute(&format!("select from usage_events where session_key = '{session}'")), 1, "{way:?}");
+        let of_day = format!(
+            "select from usage_events e join tenants t using (tenant_id)
+             where t.slug = '{slug}' and e.kind = 'view' and e.times = {}",
+            n + 1
+        );
+        assert_eq!(sql::execute(&of_day), 1, "{way:?}");
         assert_eq!(alice.peek("plan").await["times_used"], n + 1);
     }
 }

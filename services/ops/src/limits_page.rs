@@ -1,0 +1,65 @@
+//! docs/limits.md says what the constants say.
+
+use knowhow_domain::index::BUDGET_STEPS;
+use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
+use knowhow_domain::{TenantSettings, limits};
+use knowhow_store::{conversations, idempotency, memories, sessions, souls, usage};
+
+use crate::sessions::{LOG_BYTES, REPLIES};
+use crate::skills::NAMES;
+
+/// A row's beginning, and what stands in it.
+fn told() -> Vec<(&'static str, String)> {
+    let settings = TenantSettings::default();
+    vec![
+        ("skills |", grouped(settings.skills_per_user)),
+        ("bytes of skills as they are now |", sized(settings.bytes_per_user)),
+        ("versions of one skill |", grouped(settings.versions_per_skill)),
+        ("bytes of skills with history and archive |", sized(settings.stored_bytes_per_user)),
+        ("deleted skills |", format!("{} days", settings.archive_days)),
+        ("other names of one skill", grouped(NAMES)),
+        ("answers under an `Idempotency-Key` |", grouped(idempotency::KEYS)),
+        ("reported uses |", grouped(usage::USES_PER_DAY)),
+        ("conversations with their log |", grouped(settings.sessions_per_user)),
+        ("conversations with their log |", format!("{} days", settings.conversation_days)),
+        ("bytes of conversations", sized(settings.conversation_bytes_per_user)),
+        ("bytes of one conversation's log |", sized(LOG_BYTES.unsigned_abs())),
+        ("replies to one turn |", grouped(REPLIES)),
+        ("judgements of one conversation |", grouped(sessions::FEEDBACK)),
+        ("summaries of conversations |", grouped(conversations::SUMMARIES)),
+        ("memories |", grouped(memories::MEMORIES)),
+        ("memories |", format!("{} of them core", memories::CORE_MEMORIES)),
+        ("versions of the soul |", grouped(souls::VERSIONS)),
+        ("messages that a skill learned from |", format!("{EXAMPLES_PER_SKILL} of one skill")),
+        ("messages that a skill learned from |", grouped(EXAMPLES_PER_USER)),
+        ("users |", grouped(settings.users)),
+        ("name, with namespaces |", grouped(limits::NAME_CHARS)),
+        ("description |", grouped(limits::DESCRIPTION_CHARS)),
+        ("frontmatter |", sized(limits::FRONTMATTER_BYTES as u64)),
+        ("`index_budget` of a session |", BUDGET_STEPS.map(grouped).join(", ").replace(", 200,000", " or 200,000")),
+    ]
+}
+
+/// With a comma behind the thousands.
+fn grouped(number: impl ToString) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+fn sized(bytes: u64) -> String {
+    match bytes {
+        bytes if bytes >= 1 << 30 => format!("{} GiB", bytes >> 30),
+        bytes if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
+        bytes => format!("{} KiB", bytes >> 10),
+    }
+}
+
+#[test]
+fn the_page_of_limits_says_what_the_constants_say() {
+    let page = include_str!("../../../docs/limits.md");
+    for (row, number) in told() {
+        let row = page.lines().find(|line| line.starts_with(&format!("| {row}")));
+        assert!(row.is_some_and(|row| row.contains(&number)), "{number} is not in: {row:?}");
+    }
+}

@@ -1,0 +1,135 @@
+//! A turn as it is kept: what the skills' texts say in its answer is left out, with a reference to where they are stored. Read
+//! again, it is the same bytes, or it is refused.
+
+use std::collections::HashMap;
+
+use knowhow_domain::prompt::print_body;
+use knowhow_domain::{Error, Result, manifest};
+use knowhow_store::Principal;
+use knowhow_store::sessions::KeptTurn;
+use knowhow_store::skills;
+use serde::{Deserialize, Serialize};
+
+use super::view::{ActiveView, TurnAnswer};
+use crate::App;
+
+/// Where the text of a body is: in the SKILL.md of this digest (hex), so many bytes from there.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct BodyAt {
+    /// SHA-256 of the SKILL.md, hex.
+    pub(super) document: String,
+    /// The byte where the body begins.
+    pub(super) from: usize,
+    /// Bytes of it that the turn brought.
+    pub(super) bytes: usize,
+}
+
+impl BodyAt {
+    fn read<'a>(&self, documents: &'a HashMap<String, String>) -> Option<&'a str> {
+        documents.get(&self.document)?.get(self.from..self.from.checked_add(self.bytes)?)
+    }
+}
+
+/// What is stored.
+#[derive(Serialize, Deserialize)]
+struct Packed {
+    /// Without its bodies and its text.
+    answer: TurnAnswer,
+    /// Of the active skills, then of the relevant ones that came with theirs.
+    bodies: Vec<BodyAt>,
+    /// What stands in the text before, between and behind the bodies,
+    between: Vec<String>,
+    /// and which of them stands where.
+    printed: Vec<usize>,
+}
+
+/// An answer to keep: what is stored of it, and the digest of the whole where something was left out.
+pub(super) struct ToKeep {
+    pub(super) stored: String,
+    pub(super) digest: Option<[u8; 32]>,
+}
+
+/// Leaves the bodies out of an answer whose bytes are `whole`. Where that would not give the same bytes again, all is kept.
+pub(super) fn pack(answer: &TurnAnswer, whole: &str, bodies: Vec<BodyAt>) -> Result<ToKeep> {
+    let all = || ToKeep { stored: whole.to_owned(), digest: None };
+    if bodies.is_empty() {
+        return Ok(all());
+    }
+    let mut answer = answer.clone();
+    let contents: Vec<String> = contents(&mut answer).map(std::mem::take).collect();
+    let text = std::mem::take(&mut answer.text);
+    let printed = printed_order(&answer, contents.len());
+    let Some(between) = cut_out(&text, printed.iter().filter_map(|place| contents.get(*place))) else {
+        return Ok(all());
+    };
+    let packed = Packed { answer, bodies, between, printed };
+    let stored = serde_json::to_string(&packed).map_err(Error::internal)?;
+    // Read as it will be read, numbers included.
+    let read: Packed = serde_json::from_str(&stored).map_err(Error::internal)?;
+    match fill(read, &contents)? == whole {
+        true => Ok(ToKeep { stored, digest: Some(manifest::digest(whole.as_bytes())) }),
+        false => Ok(all()),
+    }
+}
+
+/// The bytes of a kept turn as they went out.
+///
+/// # Errors
+/// `Conflict` `answer-gone` where a text that it brought is stored no more.
+pub(super) async fn unpack(app: &App, principal: &Principal, kept: KeptTurn) -> Result<String> {
+    let Some(digest) = kept.digest else { return Ok(kept.answer) };
+    let packed: Packed = serde_json::from_str(&kept.answer).map_err(Error::internal)?;
+    let wanted: Vec<String> = packed.bodies.iter().map(|body| body.document.clone()).collect();
+    let documents: HashMap<String, String> =
+        skills::read_documents(&app.db, principal, &wanted).await?.into_iter().collect();
+    let contents: Option<Vec<String>> =
+        packed.bodies.iter().map(|body| body.read(&documents).map(str::to_owned)).collect();
+    let Some(contents) = contents else { return Err(gone()) };
+    let whole = fill(packed, &contents)?;
+    if manifest::digest(whole.as_bytes()).as_slice() == digest { Ok(whole) } else { Err(gone()) }
+}
+
+fn gone() -> Error {
+    let detail =
+        "this turn was had, and the version of a skill that came with it is kept no more, so that it cannot be \
+                  answered again in the same words; send the message under a fresh turn_key"
+            .into();
+    Error::Conflict { code: "answer-gone", detail }
+}
+
+/// The bodies in an answer, in the order of [`Packed::bodies`].
+fn contents(answer: &mut TurnAnswer) -> impl Iterator<Item = &mut String> {
+    let active = answer.active.iter_mut().map(|active| &mut active.content);
+    active.chain(answer.relevant.iter_mut().filter_map(|relevant| relevant.content.as_mut()))
+}
+
+/// The text has the skills that the message calls for before those that it only mentions.
+fn printed_order(answer: &TurnAnswer, bodies: usize) -> Vec<usize> {
+    let (called, mentioned): (Vec<usize>, Vec<usize>) =
+        (0..answer.active.len()).partition(|place| answer.active.get(*place).is_some_and(ActiveView::is_called));
+    called.into_iter().chain(mentioned).chain(answer.active.len()..bodies).collect()
+}
+
+/// What stands around the printed bodies in a text; `None` where they do not stand there in this order.
+fn cut_out<'a>(text: &str, contents: impl Iterator<Item = &'a String>) -> Option<Vec<String>> {
+    let mut rest = text;
+    let mut between = Vec::new();
+    for content in contents {
+        let (before, behind) = rest.split_once(print_body(content).as_str())?;
+        between.push(before.to_owned());
+        rest = behind;
+    }
+    between.push(rest.to_owned());
+    Some(between)
+}
+
+fn fill(packed: Packed, bodies: &[String]) -> Result<String> {
+    let Packed { mut answer, between, printed, .. } = packed;
+    for (content, body) in contents(&mut answer).zip(bodies) {
+        content.clone_from(body);
+    }
+    let printed = printed.iter().filter_map(|place| bodies.get(*place)).map(|body| print_body(body));
+    let printed = printed.chain([String::new()]);
+    answer.text = between.into_iter().zip(printed).flat_map(|(before, body)| [before, body]).collect();
+    serde_json::to_string(&answer).map_err(Error::internal)
+}

@@ -1,0 +1,81 @@
+//! An answer that shows a skill, as it is kept for its idempotency key: what the stored version says is left out.
+
+use knowhow_domain::{Error, Limits, ResourceEntry, Result, SkillDocument};
+use knowhow_store::{TenantTx, versions};
+
+use super::patch::Patched;
+use super::save::Saved;
+use super::view::{SavedSkill, Skill};
+
+/// An answer with a skill in it.
+pub(super) trait ShowsSkill {
+    fn skill(&mut self) -> &mut Skill;
+}
+
+impl ShowsSkill for Saved {
+    fn skill(&mut self) -> &mut Skill {
+        &mut self.skill.skill
+    }
+}
+
+impl ShowsSkill for SavedSkill {
+    fn skill(&mut self) -> &mut Skill {
+        &mut self.skill
+    }
+}
+
+impl ShowsSkill for Patched {
+    fn skill(&mut self) -> &mut Skill {
+        &mut self.skill
+    }
+}
+
+/// Takes out what SKILL.md and the version's list of files say.
+pub(super) fn shorten(answer: &mut impl ShowsSkill) {
+    answer.skill().refill(None);
+}
+
+/// Puts it back.
+///
+/// # Errors
+/// `Conflict` `answer-gone` where the version is kept no more.
+pub(super) async fn restore(tx: &mut TenantTx, answer: &mut impl ShowsSkill) -> Result<()> {
+    let skill = answer.skill();
+    let Some(state) = versions::find(tx, skill.id, skill.version).await? else {
+        let detail = format!(
+            "this request was carried out before and made version {}, which is kept no more, so that it cannot be answered \
+             again; read the skill as it is now",
+            skill.version
+        );
+        return Err(Error::Conflict { code: "answer-gone", detail });
+    };
+    // What is stored has passed the limits of its time.
+    let limits = Limits { body_bytes: usize::MAX, ..Limits::default() };
+    let document = SkillDocument::parse_named(&state.document, &limits)?;
+    skill.refill(Some((document, state.resources)));
+    Ok(())
+}
+
+impl Skill {
+    /// Sets what follows from the files of its version, or empties it.
+    fn refill(&mut self, files: Option<(SkillDocument, Vec<ResourceEntry>)>) {
+        let (document, resources) = files.unzip();
+        let fields = document.as_ref().map(|document| document.fields().clone()).unwrap_or_default();
+        self.description = fields.description;
+        self.category = fields.category;
+        self.tags = fields.tags;
+        self.triggers = fields.triggers;
+        self.see_also = fields.see_also;
+        self.role = fields.role.map(|role| role.as_str().to_owned());
+        self.license = fields.license;
+        self.compatibility = fields.compatibility;
+        self.allowed_tools = fields.allowed_tools;
+        self.author = fields.author;
+        self.metadata = fields.metadata;
+        let [from, to, body] = document.as_ref().map(SkillDocument::cuts).unwrap_or_default();
+        let raw = document.as_ref().map(SkillDocument::raw).unwrap_or_default();
+        self.frontmatter = raw.get(from..to).unwrap_or_default().to_owned();
+        self.content = raw.get(body..).unwrap_or_default().to_owned();
+        self.resources = resources.unwrap_or_default();
+    }
+}

@@ -1,0 +1,269 @@
+//! What a user can store is bounded, and small for each thing: history, turns, answers that are kept, uses, conversations.
+
+use std::future::IntoFuture;
+
+use serde_json::{Value, json};
+
+use crate::callers::{Caller, World, skill};
+use crate::sql;
+use crate::talk::Talk;
+
+/// Rows of a table of this tenant where the condition holds.
+fn rows(slug: &str, table: &str, condition: &str) -> u64 {
+    let of_tenant = format!("tenant_id = (select tenant_id from tenants where slug = '{slug}')");
+    sql::execute(&format!("select from {table} where {of_tenant} and {condition}"))
+}
+
+fn long_skill(name: &str, text: &str) -> Value {
+    json!({"name": name, "description": format!("Does {name}"), "content": format!("# {name}\n\n{text}\n")})
+}
+
+async fn save(who: &Caller, name: &str, text: &str) -> i64 {
+    let saved = who.post("/v1/skills", long_skill(name, text)).await;
+    assert!([200, 201].contains(&saved.status), "{saved}");
+    saved.json()["version"].as_i64().unwrap()
+}
+
+async fn versions_of(who: &Caller, name: &str) -> Vec<i64> {
+    let page = who.get(&format!("/v1/skills/{name}/versions?limit=200")).await.ok(200);
+    page["items"].as_array().unwrap().iter().map(|item| item["version"].as_i64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_skill_keeps_its_last_versions() {
+    let World { alice, slug, .. } = &World::with(json!({"starter_skills": false, "versions_per_skill": 3})).await;
+    for n in 1..=5 {
+        assert_eq!(save(alice, "plan", &format!("Text {n}.")).await, n);
+    }
+    assert_eq!(versions_of(alice, "plan").await, [5, 4, 3]);
+    alice.get("/v1/skills/plan/versions/2").await.refused(404, "not-found");
+    alice.post("/v1/skills/plan/rollback", json!({"version": 1})).await.refused(404, "not-found");
+    let back = alice.post("/v1/skills/plan/rollback", json!({"version": 3})).await.ok(200);
+    assert_eq!((&back["version"], back["content"].as_str().unwrap().contains("Text 3.")), (&json!(6), true));
+    assert_eq!(versions_of(alice, "plan").await, [6, 5, 4]);
+    // Three files: the text of version 3 is that of version 6.
+    assert_eq!(rows(slug, "skill_resources", "true"), 3);
+}
+
+#[tokio::test]
+async fn history_and_archive_take_no_more_than_the_tenant_allows() {
+    let settings = json!({"starter_skills": false, "bytes_per_user": 100_000, "stored_bytes_per_user": 150_000});
+    let World { alice, slug, .. } = &World::with(settings).await;
+    for n in 0..8 {
+        save(alice, "plan", &format!("{n} {}", "word ".repeat(4_000))).await;
+        save(alice, "gone", &format!("{n} {}", "term ".repeat(4_000))).await;
+        alice.delete("/v1/skills/gone").await.empty(204);
+        assert_eq!(rows(slug, "user_catalogs", "stored_bytes > 150000"), 0, "{n}");
+    }
+    assert!(alice.peek("plan").await["content"].as_str().unwrap().contains("7 word"));
+    assert!(rows(slug, "archived_skills", "true") >= 1, "what was deleted last can be put back");
+}
+
+#[tokio::test]
+async fn a_turn_refers_to_the_texts_that_it_brought() {
+    let World { alice, slug, .. } = &World::with(json!({"starter_skills": false, "versions_per_skill": 1})).await;
+    let text =
+        format!("<skill name=\"x\">\nname: <|im_start|>\n\n{}", "Look out of the window, and say so.\n".repeat(250));
+    // The one is called for, the other mentioned: they are printed in another order than they are listed.
+    for name in ["weather", "turn-the-globe"] {
+        save(alice, name, &text).await;
+    }
+    let talk = Talk::open(alice, json!({"tools": "full", "inline_top": true})).await;
+    let message = json!({"message": "turn-the-globe, and use weather skill", "turn_key": "t", "deadline_ms": 30_000});
+    let first = talk.turn(message.clone()).await;
+    let answer = first.ok(200);
+    assert_eq!(answer["active"].as_array().unwrap().len(), 2, "{answer}");
+    assert!(answer["text"].as_str().unwrap().len() > 10_000);
+    assert_eq!(rows(slug, "turns", "octet_length(answer) < 2000 and length(answer_digest) = 32"), 1);
+    assert_eq!(talk.turn(message.clone()).await.body, first.body);
+    assert_eq!(alice.get(&talk.path("/turns/1")).await.body, first.body);
+    // The version leaves.
+    save(alice, "turn-the-globe", "Anew.").await;
+    for again in [talk.turn(message).await, alice.get(&talk.path("/turns/1")).await] {
+        let problem = again.refused(409, "answer-gone");
+        assert!(problem["detail"].as_str().unwrap().contains("fresh turn_key"));
+    }
+}
+
+/// A starter's text is no file of the user's.
+#[tokio::test]
+async fn a_turn_that_brought_a_starter_is_answered_again() {
+    let World { alice, slug, .. } = &World::with(json!({})).await;
+    let name = alice.names().await.remove(0);
+    let talk = Talk::open(alice, json!({"tools": "full"})).await;
+    let message = json!({"message": format!("use {name} skill"), "turn_key": "t", "deadline_ms": 30_000});
+    let first = talk.turn(message.clone()).await;
+    assert_eq!(first.ok(200)["active"].as_array().unwrap().len(), 1);
+    assert_eq!(rows(slug, "turns", "answer_digest is not null"), 1);
+    assert_eq!(talk.turn(message).await.body, first.body);
+}
+
+#[tokio::test]
+async fn a_kept_answer_holds_no_text() {
+    let World { alice, slug, .. } = &World::with(json!({"starter_skills": false, "versions_per_skill": 2})).await;
+    let long = "A line of text.\n".repeat(8_000);
+    let metadata = json!({"note": "x".repeat(10_000), "of": {"b": 1.50, "a": [1, "2"]}});
+    let mut body = long_skill("plan", &long);
+    body["metadata"] = metadata;
+    body["tags"] = json!(["one", "two"]);
+    let keyed = |key: &'static str| alice.post("/v1/skills", body.clone()).header("Idempotency-Key", key).into_future();
+    let first = keyed("save").await;
+    first.ok(201);
+    assert_eq!(keyed("save").await.body, first.body);
+    let memory = || {
+        let body = json!({"content": "fact ".repeat(1_500)});
+        alice.post("/v1/memories", body).header("Idempotency-Key", "memory").into_future()
+    };
+    let soul = || {
+        let body = json!({"text": "brief ".repeat(1_200)});
+        alice.put("/v1/soul", body).header("Idempotency-Key", "soul").into_future()
+    };
+    assert_eq!(memory().await.body, memory().await.body);
+    assert_eq!(soul().await.body, soul().await.body);
+    let patch = || alice.replace("plan", "# plan", "# Plan").header("Idempotency-Key", "patch").into_future();
+    assert_eq!(patch().await.body, patch().await.body);
+    assert_eq!(rows(slug, "idempotency_keys", "true"), 4);
+    assert_eq!(rows(slug, "idempotency_keys", "octet_length(response::text) > 1500"), 0);
+    // Version 1 leaves: the request had its effect, and is not answered in other words.
+    save(alice, "plan", "Anew.").await;
+    let problem = keyed("save").await.refused(409, "answer-gone");
+    assert!(problem["detail"].as_str().unwrap().contains("version 1"));
+    assert_eq!(versions_of(alice, "plan").await, [3, 2]);
+}
+
+#[tokio::test]
+async fn a_use_takes_little_and_loads_of_a_day_are_one_row() {
+    let World { alice, slug, .. } = &World::new().await;
+    alice.create(skill("plan")).await;
+    for n in 0..5 {
+        alice.get("/v1/skills/plan").header("Knowhow-Session", &format!("s{n}")).await.ok(200);
+    }
+    assert_eq!(rows(slug, "usage_events", "kind = 'view' and times = 5"), 1);
+    let wide = "\u{1f600}".repeat(255);
+    let report = json!({
+        "skill": "plan", "session_key": wide, "memory_id": wide, "project": wide, "runtime_path": wide, "outcome": "success",
+    });
+    assert_eq!(alice.post("/v1/skills/used", report.clone()).await.ok(200)["counted"], true);
+    assert_eq!(alice.post("/v1/skills/used", report).await.ok(200)["counted"], false);
+    assert_eq!(rows(slug, "usage_events", "true"), 2);
+    assert_eq!(rows(slug, "usage_events", "pg_column_size(usage_events.*) > 200"), 0);
+    // A day's reports are bounded; one that is known already is answered as before.
+    sql::execute(&format!(
+        "insert into usage_events (tenant_id, user_id, day, skill_id, kind, use_digest, version, at)
+         select tenant_id, user_id, day, skill_id, kind, substr(sha256(n::text::bytea), 1, 16), version, at
+         from usage_events, generate_series(1, 4999) n
+         where kind = 'used' and tenant_id = (select tenant_id from tenants where slug = '{slug}')"
+    ));
+    let more = |key: &str| alice.post("/v1/skills/used", json!({"skill": "plan", "session_key": key})).into_future();
+    let problem = more("one more").await.refused(429, "quota-exceeded");
+    assert!(problem["detail"].as_str().unwrap().contains("5000"));
+    assert_eq!(alice.peek("plan").await["times_used"], 6);
+}
+
+#[tokio::test]
+async fn replies_and_judgements_are_bounded() {
+    let World { alice, .. } = &World::new().await;
+    let talk = Talk::long(alice).await;
+    talk.say("Hello there, my dear").await;
+    for _ in 0..64 {
+        talk.tell("/reply", json!({"message": "Yes."})).await;
+    }
+    alice.post(&talk.path("/reply"), json!({"message": "Yes."})).await.refused(409, "reply-limit");
+    talk.say("And now for something else").await;
+    talk.tell("/reply", json!({"message": "Yes."})).await;
+    sql::execute(&format!("update sessions set log_bytes = 8 * 1024 * 1024 - 3 where session_id = '{}'", talk.id));
+    alice.post(&talk.path("/reply"), json!({"message": "Yes."})).await.refused(409, "log-full");
+    talk.turn(json!({"message": "More."})).await.refused(409, "log-full");
+    for _ in 0..100 {
+        talk.tell("/feedback", json!({"kind": "thumbs_up"})).await;
+    }
+    alice.post(&talk.path("/feedback"), json!({"kind": "thumbs_up"})).await.refused(429, "quota-exceeded");
+}
+
+#[tokio::test]
+async fn the_oldest_conversation_that_is_over_makes_room() {
+    let World { alice, slug, .. } = &World::with(json!({"starter_skills": false, "sessions_per_user": 3})).await;
+    let mut talks = Vec::new();
+    for n in 0..3 {
+        let talk = Talk::open(alice, json!({"key": format!("k{n}")})).await;
+        talk.say("Something that is worth keeping").await;
+        talks.push(talk);
+    }
+    let problem = alice.post("/v1/sessions", json!({"key": "k3"})).await.refused(429, "quota-exceeded");
+    assert!(problem["detail"].as_str().unwrap().contains("end some"));
+    alice.post("/v1/sessions", json!({"key": "k1"})).await.ok(200);
+    talks[0].tell("/end", json!({})).await;
+    let next = Talk::open(alice, json!({"key": "k3"})).await;
+    assert_eq!(rows(slug, "sessions", "true"), 3);
+    alice.get(&talks[0].path("")).await.refused(404, "not-found");
+    assert_eq!((talks[1].read().await["turns"].clone(), next.read().await["turns"].clone()), (json!(1), json!(0)));
+    assert_eq!(rows(slug, "messages", "true"), 2);
+}
+
+/// Each budget would be a rendering and a row of its own.
+#[tokio::test]
+async fn budgets_of_the_index_go_in_steps() {
+    let World { alice, slug, .. } = &World::new().await;
+    alice.create_all(&["one", "two", "three"]).await;
+    for budget in (1_000..1_960).step_by(40) {
+        Talk::open(alice, json!({"index_budget": budget})).await;
+    }
+    assert_eq!(rows(slug, "sessions", "index_budget <> 1000"), 0);
+    // Another budget with the same text is the same row.
+    Talk::open(alice, json!({"index_budget": 16_000})).await;
+    Talk::open(alice, json!({"index_budget": 199_999})).await;
+    assert_eq!(rows(slug, "sessions", "index_budget = 100000"), 1);
+    assert_eq!(rows(slug, "snapshots", "true"), 1);
+    let resumed = Talk::open(alice, json!({"key": "k", "index_budget": 5_100})).await;
+    resumed.say("Something that is said").await;
+    let again = alice.post("/v1/sessions", json!({"key": "k", "index_budget": 5_200})).await.ok(200);
+    assert!(again["notice"].is_null(), "{again}");
+}
+
+#[tokio::test]
+async fn a_tenant_has_so_many_users() {
+    let world = World::with(json!({"starter_skills": false, "users": 2})).await;
+    let backend = world.backend().await; // its admin is a user too
+    backend.acting_for("one").get("/v1/skills").await.ok(200);
+    let refused = backend.acting_for("two").get("/v1/skills").await.refused(429, "quota-exceeded");
+    assert!(refused["detail"].as_str().unwrap().contains("operator"));
+    backend.acting_for("one").get("/v1/skills").await.ok(200);
+    assert_eq!(rows(&world.slug, "tenants", "user_count = 2"), 1);
+    assert_eq!(rows(&world.slug, "users", "true"), 2);
+}
+
+#[tokio::test]
+async fn a_skill_answers_to_so_many_names() {
+    let World { alice, slug, .. } = &World::new().await;
+    alice.create_all(&["guide", "old", "older"]).await;
+    sql::execute(&format!(
+        "insert into skill_redirects (tenant_id, user_id, name, skill_id, created_at)
+         select s.tenant_id, s.user_id, 'n-' || n, s.skill_id, now() from skills s, generate_series(1, 999) n
+         where s.name = 'guide' and s.tenant_id = (select tenant_id from tenants where slug = '{slug}')"
+    ));
+    let into_guide = |name: &str| alice.delete(&format!("/v1/skills/{name}")).json(&json!({"absorbed_into": "guide"}));
+    into_guide("old").await.empty(204);
+    let problem = into_guide("older").await.refused(429, "quota-exceeded");
+    assert!(problem["detail"].as_str().unwrap().contains("1000 other names"));
+    alice.get("/v1/skills/older").await.ok(200);
+}
+
+/// Looking at skills that are lent to a user makes no rows of them for a caller who may only read.
+#[tokio::test]
+async fn a_reader_makes_one_row_of_a_user() {
+    let world = World::with(json!({})).await;
+    let body = json!({"name": "reader", "scopes": ["skills:read"]});
+    let key = world.admin.post("/v1/admin/keys", body).await.ok(201);
+    let reader = world.anonymous.with_token(key["secret"].as_str().unwrap()).acting_for("nobody-yet");
+    let name = reader.names().await.remove(0);
+    for path in ["", "/SKILL.md", "/versions", "/versions/1"] {
+        reader.get(&format!("/v1/skills/{name}{path}")).await;
+    }
+    assert_eq!(reader.get(&format!("/v1/skills/{name}")).await.ok(200)["name"], json!(name));
+    let of_user = "user_id = (select u.user_id from users u where u.external_id = 'nobody-yet'
+                              and u.tenant_id = tenants_of.tenant_id)";
+    for table in ["skills", "skill_versions", "skill_usage", "usage_events", "starter_installs", "audit_log"] {
+        let of_user = of_user.replace("tenants_of", table);
+        assert_eq!(rows(&world.slug, table, &of_user), 0, "{table}");
+    }
+}
