@@ -118,6 +118,7 @@ pub(crate) async fn ensure_user(
     db: &Database,
     tenant: TenantId,
     external_id: &str,
+    actor: &str,
     now: DateTime<Utc>,
 ) -> Result<KnownUser> {
     let mut tx = SystemTx::begin(db).await?;
@@ -136,6 +137,9 @@ pub(crate) async fn ensure_user(
                 returning user_id
             ), catalog as (
                 insert into user_catalogs (tenant_id, user_id) select $1, user_id from made
+            ), audited as (
+                insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+                select $1, user_id, $5, $4, $6, 'user.create', $2 from made
             )
             select user_id as "user_id!", starters_release from found
             union all
@@ -143,7 +147,9 @@ pub(crate) async fn ensure_user(
             tenant.0,
             external_id,
             new_id(),
-            now
+            now,
+            new_id(),
+            actor
         )
         .fetch_optional(tx.conn())
         .await

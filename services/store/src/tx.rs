@@ -8,7 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use crate::error::refuse;
-use crate::{Database, Principal, reach, turns};
+use crate::{Database, Principal, reach, trail, turns};
 
 /// Which role a transaction takes; the login role itself may do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +37,15 @@ impl DatabaseRole {
 /// `BEGIN` and the whole context as one message. Only parsed UUIDs, constants and numbers are formatted in; all of it
 /// is `SET LOCAL`, so nothing survives in the pool and transaction-mode poolers are safe.
 pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId, timeout_ms: u128) -> String {
-    format!(
+    let mut begin = format!(
         "BEGIN; SET LOCAL ROLE {}; SET LOCAL app.tenant_id = '{}'; SET LOCAL app.user_id = '{}'; \
          SET LOCAL statement_timeout = {timeout_ms}",
         role.name(),
         tenant.0,
         user.0
-    )
+    );
+    trail::append_to(&mut begin);
+    begin
 }
 
 /// How long a transaction may wait for its connection before it is asked whether anybody listens at all.
@@ -185,7 +187,8 @@ impl SystemTx {
 
     async fn open(db: &Database, pool: &PgPool) -> Result<Self> {
         let (role, timeout_ms) = (DatabaseRole::System.name(), db.statement_timeout_ms);
-        let begin = format!("BEGIN; SET LOCAL ROLE {role}; SET LOCAL statement_timeout = {timeout_ms}");
+        let mut begin = format!("BEGIN; SET LOCAL ROLE {role}; SET LOCAL statement_timeout = {timeout_ms}");
+        trail::append_to(&mut begin);
         Ok(Self { tx: begin_on_live(pool, &begin).await.map_err(refuse)? })
     }
 

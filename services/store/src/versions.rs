@@ -18,8 +18,14 @@ pub struct VersionRow {
     pub actor: String,
     /// In which session.
     pub session: Option<String>,
-    /// Whether untrusted content was in play.
+    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
     pub tainted: bool,
+    /// The sessions that its taint came in by.
+    pub tainted_in: Vec<String>,
+    /// What these had read.
+    pub tainted_by: Vec<String>,
+    /// Who approved it, and when.
+    pub approved: Option<(String, DateTime<Utc>)>,
     /// SHA-256 over document and resources.
     pub digest: Vec<u8>,
     /// When.
@@ -45,7 +51,7 @@ pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit:
     let (tenant, user) = (tx.tenant(), tx.user());
     let rows = sqlx::query!(
         "-- versions.list
-        select version, change, actor, session, tainted, digest, created_at
+        select version, change, actor, session, tainted, digest, created_at, tainted_in, tainted_by, approved_by, approved_at
         from skill_versions
         where tenant_id = $1 and user_id = $2 and skill_id = $3 and ($4::integer is null or version < $4)
         order by version desc
@@ -67,6 +73,9 @@ pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit:
             actor: r.actor,
             session: r.session,
             tainted: r.tainted,
+            tainted_in: r.tainted_in.unwrap_or_default(),
+            tainted_by: r.tainted_by.unwrap_or_default(),
+            approved: r.approved_by.zip(r.approved_at),
             digest: r.digest,
             created_at: r.created_at,
         })
@@ -82,6 +91,7 @@ pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Opt
     let row = sqlx::query!(
         r#"-- versions.find
         select v.version, v.change, v.actor, v.session, v.tainted, v.digest, v.created_at, v.resources,
+               v.tainted_in, v.tainted_by, v.approved_by, v.approved_at,
                coalesce(t.document, r.content) as "content!"
         from skill_versions v
         left join starter_texts t on t.starter_id = v.starter_id
@@ -105,6 +115,9 @@ pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Opt
             actor: r.actor,
             session: r.session,
             tainted: r.tainted,
+            tainted_in: r.tainted_in.unwrap_or_default(),
+            tainted_by: r.tainted_by.unwrap_or_default(),
+            approved: r.approved_by.zip(r.approved_at),
             digest: r.digest,
             created_at: r.created_at,
         },

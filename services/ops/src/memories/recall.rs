@@ -3,6 +3,7 @@
 use knowhow_domain::{Result, Scope};
 use knowhow_store::Principal;
 use knowhow_store::memories::{self, FoundMemory, MemorySearch};
+use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -54,7 +55,7 @@ pub struct RecalledItem {
     pub score: f32,
     /// Why, in words and numbers.
     pub reason: String,
-    /// Of a memory: whether it comes from a session that had read untrusted content.
+    /// Whether it comes from a session that had read untrusted content; of a skill, and no person has approved it.
     pub tainted: bool,
 }
 
@@ -90,7 +91,7 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
         cosine_floor: NEAR,
         limit: limit as i64,
     };
-    let skills = async {
+    let found_skills = async {
         if query.kind.is_some() || principal.require(Scope::SkillsRead).is_err() {
             return Ok(Vec::new());
         }
@@ -100,13 +101,24 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
         let ranking = rank(app, principal, &catalogue, asked).await?;
         Ok::<_, knowhow_domain::Error>(list_found(&catalogue, &ranking))
     };
-    let (found, skills) = tokio::join!(memories::search(&app.db, principal, &wanted), skills);
-    let skills = skills?;
+    let (found, found_skills) = tokio::join!(memories::search(&app.db, principal, &wanted), found_skills);
+    let found_skills = found_skills?;
     let mut items: Vec<RecalledItem> = found?.into_iter().map(of_memory).collect();
-    items.extend(skills.into_iter().map(of_skill));
+    items.extend(found_skills.into_iter().map(of_skill));
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
     items.truncate(limit);
+    mark_skills(app, principal, &mut items).await?;
     Ok(RecalledItems { items })
+}
+
+/// What recall knows of skills does not tell which are not to be trusted.
+async fn mark_skills(app: &App, principal: &Principal, items: &mut [RecalledItem]) -> Result<()> {
+    let ids: Vec<Uuid> = items.iter().filter(|item| item.kind == RecalledKind::Skill).map(|item| item.id).collect();
+    if !ids.is_empty() {
+        let tainted = skills::find_tainted(&app.db, principal, &ids, app.now()).await?;
+        items.iter_mut().for_each(|item| item.tainted |= tainted.contains(&item.id));
+    }
+    Ok(())
 }
 
 fn of_memory(found: FoundMemory) -> RecalledItem {

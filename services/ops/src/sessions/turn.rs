@@ -8,7 +8,8 @@ use knowhow_domain::session::{is_nudge_due, is_over};
 use knowhow_domain::{Channel, Error, FieldError, Result, Scope, SkillId, Tools, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
-use knowhow_store::sessions::{self, ReadTurn, TurnState, WrittenTurn};
+use knowhow_store::sessions::{self, PastTurn, ReadTurn, TurnState, WrittenTurn};
+use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
@@ -16,6 +17,7 @@ use uuid::Uuid;
 
 use super::compose::{Composed, Shown, Terms, compose};
 use super::log::taint;
+use super::view::TurnAnswer;
 use super::{check_message, check_sources, check_text, missing, session_id};
 use crate::examples::learn_later;
 use crate::recall::{self, Query, Recalled, UserCatalogue};
@@ -91,8 +93,8 @@ pub async fn take_turn(
         if state.repeated.is_some() || open.is_err() || !state.is_tainted {
             note_taint(app, principal, session, input).await?;
         }
-        if let Some((known, answer)) = state.repeated {
-            return if known == digest { Ok(answer) } else { Err(other_message(input)) };
+        if let Some((known, past)) = state.repeated {
+            return if known == digest { again(app, principal, past).await } else { Err(other_message(input)) };
         }
         open?;
         let mut shown = shown(&state, input);
@@ -172,14 +174,30 @@ async fn note_taint(app: &App, principal: &Principal, session: Uuid, input: &Tak
     Ok(())
 }
 
-/// The answer of a turn again, byte for byte.
+/// The answer of a turn again, byte for byte; where a skill in it was marked as untrusted since, with that mark.
 ///
 /// # Errors
 /// `NotFound`.
 pub async fn get_turn(app: &App, principal: &Principal, session: &str, turn: i32) -> Result<String> {
     principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
-    sessions::find_turn(&app.db, principal, session, turn).await?.ok_or_else(|| Error::not_found("turn"))
+    let past = sessions::find_turn(&app.db, principal, session, turn).await?.ok_or_else(|| Error::not_found("turn"))?;
+    again(app, principal, past).await
+}
+
+/// The answer of a turn byte for byte, unless a skill that it shows was marked as untrusted since: then it says so.
+async fn again(app: &App, principal: &Principal, past: PastTurn) -> Result<String> {
+    if !past.is_marked_since {
+        return Ok(past.answer);
+    }
+    let mut answer: TurnAnswer = serde_json::from_str(&past.answer).map_err(Error::internal)?;
+    let names = answer.trusted_names();
+    let marked = skills::list_tainted_names(&app.db, principal, &names).await?;
+    if marked.is_empty() {
+        return Ok(past.answer);
+    }
+    answer.mark(&marked);
+    serde_json::to_string(&answer).map_err(Error::internal)
 }
 
 fn check(input: &TakeTurn) -> Result<()> {
@@ -245,6 +263,7 @@ fn terms(principal: &Principal, state: &TurnState) -> Result<Terms> {
         min_score: principal.settings().min_score(channel),
         indexed_until: omitted.is_nothing().then_some(state.snapshot_created_at),
         nudge: is_nudge_due(state.turns + 1, state.max_turns),
+        knows_taint: state.knows_taint,
     })
 }
 

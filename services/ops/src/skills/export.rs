@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::archive::{self, Entry};
+use crate::archive::{self, Entry, Provenance};
 use crate::examples::write_lines;
 use crate::{App, compute};
 
@@ -63,7 +63,7 @@ static EXPORTS: Semaphore = Semaphore::const_new(2);
 pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery) -> Result<Exported> {
     principal.require(Scope::SkillsRead)?;
     let _turn = EXPORTS.acquire().await.map_err(Error::internal)?;
-    let mut entries = collect(app, principal, query.examples.unwrap_or_default()).await?;
+    let (mut entries, provenance) = collect(app, principal, query.examples.unwrap_or_default()).await?;
     let (limits, strict) = (app.limits.clone(), query.strict.unwrap_or_default());
     let format = query.format.unwrap_or_default();
     let (media_type, file_name) = match format {
@@ -74,6 +74,7 @@ pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery
         if strict {
             entries.iter_mut().try_for_each(|entry| make_strict(&limits, entry))?;
         }
+        entries.extend(provenance.write(&entries)?);
         match format {
             Format::Zip => archive::zip(&entries),
             Format::TarGz => archive::tar_gz(&entries),
@@ -83,8 +84,8 @@ pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery
     Ok(Exported { bytes, media_type, file_name })
 }
 
-async fn collect(app: &App, principal: &Principal, with_examples: bool) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
+async fn collect(app: &App, principal: &Principal, with_examples: bool) -> Result<(Vec<Entry>, Provenance)> {
+    let (mut entries, mut provenance) = (Vec::new(), Provenance::default());
     let (mut after, mut placed) = (String::new(), BTreeSet::new());
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     loop {
@@ -105,14 +106,18 @@ async fn collect(app: &App, principal: &Principal, with_examples: bool) -> Resul
                 let bytes = files.get(&resource.digest).cloned().ok_or_else(|| Error::internal("a file is missing"))?;
                 entries.push(Entry { path: format!("{folder}/{}", resource.path), bytes });
             }
-            entries.push(Entry { path: format!("{folder}/SKILL.md"), bytes: skill.document });
+            let path = format!("{folder}/SKILL.md");
+            if let Some(tainted_by) = skill.tainted_by {
+                provenance.add(&path, tainted_by);
+            }
+            entries.push(Entry { path, bytes: skill.document });
         }
     }
     if with_examples {
         entries.extend(write_lines(examples::list_for_export(&mut tx).await?)?);
     }
     tx.commit().await?;
-    Ok(entries)
+    Ok((entries, provenance))
 }
 
 /// The skill's name is its folder. An import takes what follows the first folder named `skills`, so a name that has

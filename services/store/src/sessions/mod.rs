@@ -9,8 +9,8 @@ pub use join::{Joined, join};
 pub use log::{
     Feedback, Message, SessionFilter, add_feedback, add_reply, end, list, list_last_messages, list_messages, taint,
 };
-pub use open::{NewSession, Opened, SessionKey, find, open};
-pub use turn::{ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};
+pub use open::{NewSession, Opened, SessionKey, find, open, replace_snapshot};
+pub use turn::{PastTurn, ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;

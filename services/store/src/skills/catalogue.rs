@@ -65,7 +65,7 @@ const LIST_CATALOGUE: &str = "-- skills.list_catalogue
 
 const READ_BODIES: &str = "-- skills.read_bodies
     select s.skill_id, s.version, substr(s.document, s.content_at_byte + 1),
-           array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1)
+           array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1), s.tainted
     from skill_states s
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
 
@@ -197,6 +197,8 @@ pub struct Body {
     pub content: String,
     /// Paths of the skill's other files, in order.
     pub files: Vec<String>,
+    /// Whether text of that version came from what is not to be trusted, and nobody has approved it.
+    pub tainted: bool,
 }
 
 /// The bodies of skills, in no order; what is gone is left out.
@@ -206,10 +208,12 @@ pub struct Body {
 pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<Body>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let rows = read(db, principal, Durability::Full, READ_BODIES, &[&tenant, &user, &skills]).await?;
-    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get::<_, Vec<u8>>(2)?, row.try_get(3)?)))?
-        .into_iter()
-        .map(|(skill, version, body, files)| Ok(Body { skill, version, content: text(body)?, files }))
-        .collect()
+    rows_as(&rows, |row| {
+        Ok((row.try_get(0)?, row.try_get(1)?, row.try_get::<_, Vec<u8>>(2)?, row.try_get(3)?, row.try_get(4)?))
+    })?
+    .into_iter()
+    .map(|(skill, version, body, files, tainted)| Ok(Body { skill, version, content: text(body)?, files, tainted }))
+    .collect()
 }
 
 /// When skills were last used; those never used are left out.

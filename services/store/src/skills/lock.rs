@@ -85,7 +85,7 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
                (select v.request_digest from skill_versions v
                 where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version)
                    as request_digest,
-               u.times_used as "times_used?", u.last_used_at, s.made_summary
+               u.times_used as "times_used?", u.last_used_at, s.made_summary, s.tainted as "tainted?"
         from catalog left join skill s on true
         left join starter_texts t on t.starter_id = s.starter_id
         left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id"#,
@@ -124,6 +124,7 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
             importance: row.importance.unwrap_or_default(),
             decay_rate: row.decay_rate.unwrap_or_default(),
             version: row.version.unwrap_or_default(),
+            tainted: row.tainted.unwrap_or_default(),
             digest: row.digest.unwrap_or_default(),
             document: text(document)?,
             cuts: [
@@ -178,6 +179,8 @@ pub struct Exported {
     pub document: Vec<u8>,
     /// The other files; their bytes are found by digest.
     pub resources: Vec<ResourceEntry>,
+    /// What it is tainted by, where it is.
+    pub tainted_by: Option<Vec<String>>,
 }
 
 /// The next skills behind `after`, in the order of names.
@@ -189,15 +192,18 @@ pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Resu
     let rows = sqlx::query!(
         r#"-- skills.list_for_export
         (select s.name as "name!", coalesce(t.document, r.content) as "content!",
-                coalesce(s.resources, '[]') as "resources!"
+                coalesce(s.resources, '[]') as "resources!",
+                case when s.tainted then coalesce(v.tainted_by, '{}') end as tainted_by
          from skills s
+         left join skill_versions v
+             on v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version and s.tainted
          left join starter_texts t on t.starter_id = s.starter_id
          left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
          where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
          order by s.name
          limit $4)
         union all
-        select l.name, l.document, l.resources
+        select l.name, l.document, l.resources, null
         from skill_states l where l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name > $3
         order by 1
         limit $4"#,
@@ -210,7 +216,14 @@ pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Resu
     .await
     .map_err(refuse)?;
     rows.into_iter()
-        .map(|r| Ok(Exported { name: r.name, document: r.content, resources: resources(r.resources)? }))
+        .map(|r| {
+            Ok(Exported {
+                name: r.name,
+                document: r.content,
+                resources: resources(r.resources)?,
+                tainted_by: r.tainted_by,
+            })
+        })
         .collect()
 }
 

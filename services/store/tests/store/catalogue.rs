@@ -16,10 +16,11 @@ const GRANTS: &str = "
     knowhow_admin failed_lessons: insert, select
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
-    knowhow_admin memories: delete, insert, select
+    knowhow_admin memories: delete, insert, select, update (tainted)
     knowhow_admin memory_embeddings: delete, insert, select, update
     knowhow_admin messages: insert, select
     knowhow_admin session_feedback: insert, select
+    knowhow_admin session_texts: insert, select
     knowhow_admin sessions: insert, select, update
     knowhow_admin skill_embeddings: delete, insert, select, update
     knowhow_admin skill_examples: delete, insert, select, update
@@ -27,14 +28,15 @@ const GRANTS: &str = "
     knowhow_admin skill_resources: delete, insert, select
     knowhow_admin skill_states: select
     knowhow_admin skill_usage: delete, insert, select, update
-    knowhow_admin skill_versions: insert, select
+    knowhow_admin skill_versions: insert, select, update (tainted, tainted_in, tainted_by, approved_by, approved_at)
     knowhow_admin skills: delete, insert, select, update
     knowhow_admin snapshots: insert, select
-    knowhow_admin souls: insert, select
+    knowhow_admin souls: insert, select, update (tainted)
     knowhow_admin starter_installs: insert, select, update
     knowhow_admin starter_releases: select
     knowhow_admin starter_texts: select
     knowhow_admin starter_vectors: select
+    knowhow_admin tainted_passages: delete, insert, select
     knowhow_admin tenants: select
     knowhow_admin turns: insert, select
     knowhow_admin usage_events: delete, insert, select, update
@@ -69,10 +71,11 @@ const GRANTS: &str = "
     knowhow_tenant current_snapshots: delete, insert, select, update
     knowhow_tenant failed_lessons: insert, select
     knowhow_tenant idempotency_keys: delete, insert, select, update
-    knowhow_tenant memories: delete, insert, select
+    knowhow_tenant memories: delete, insert, select, update (tainted)
     knowhow_tenant memory_embeddings: delete, insert, select, update
     knowhow_tenant messages: insert, select
     knowhow_tenant session_feedback: insert, select
+    knowhow_tenant session_texts: insert, select
     knowhow_tenant sessions: insert, select, update
     knowhow_tenant skill_embeddings: delete, insert, select, update
     knowhow_tenant skill_examples: delete, insert, select, update
@@ -80,14 +83,15 @@ const GRANTS: &str = "
     knowhow_tenant skill_resources: delete, insert, select
     knowhow_tenant skill_states: select
     knowhow_tenant skill_usage: delete, insert, select, update
-    knowhow_tenant skill_versions: insert, select
+    knowhow_tenant skill_versions: insert, select, update (tainted, tainted_in, tainted_by)
     knowhow_tenant skills: delete, insert, select, update
     knowhow_tenant snapshots: insert, select
-    knowhow_tenant souls: insert, select
+    knowhow_tenant souls: insert, select, update (tainted)
     knowhow_tenant starter_installs: insert, select, update
     knowhow_tenant starter_releases: select
     knowhow_tenant starter_texts: select
     knowhow_tenant starter_vectors: select
+    knowhow_tenant tainted_passages: delete, insert, select
     knowhow_tenant turns: insert, select
     knowhow_tenant usage_events: delete, insert, select, update
     knowhow_tenant user_catalogs: select, update
