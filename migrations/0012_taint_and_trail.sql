@@ -104,9 +104,10 @@ begin
         return '{}';
     end;
     return array(
+        -- All of it at once: line by line it takes twice as long.
         select distinct ('x' || left(md5(p.part), 16))::bit(64)::bigint
-        from (select translate(lower(line), E' \t\r*_`#>|~"''()[]{},-', '') as part
-              from string_to_table(translate(said, '.!?;:。！？；：', repeat(E'\n', 10)), E'\n') as line) p
+        from string_to_table(
+            translate(lower(said), '.!?;:。！？；：' || E' \t\r*_`#>|~"''()[]{},-', repeat(E'\n', 10)), E'\n') as p (part)
         where octet_length(p.part) >= 32);
 end $$;
 

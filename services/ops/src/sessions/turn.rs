@@ -110,7 +110,9 @@ pub async fn take_turn(
             ..Query::default()
         };
         let found = recall::recall(app, principal, &catalogue, query).await?;
-        let terms = terms(principal, &state)?;
+        let mut terms = terms(principal, &state)?;
+        // What this very turn marks was not marked yet when the state was read.
+        terms.knows_taint |= !input.tainted_by.as_deref().unwrap_or_default().is_empty();
         let mut composed = compose(app, principal, (&catalogue, &found), &terms, &mut shown).await?;
         number(&mut composed, &state, degraded);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;

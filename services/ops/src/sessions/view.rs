@@ -166,7 +166,7 @@ pub struct ActiveView {
     /// `called in the message`, an instruction, or `named in the message`, an offer.
     pub reason: String,
     /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub tainted: bool,
 }
@@ -194,7 +194,7 @@ pub struct TooLongView {
     /// Characters of its body.
     pub characters: usize,
     /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub tainted: bool,
 }
@@ -225,7 +225,7 @@ pub struct RelevantView {
     #[schema(required = false)]
     pub files: Vec<String>,
     /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub tainted: bool,
 }
@@ -240,7 +240,7 @@ pub struct RelatedView {
     /// The skill whose `see_also` names it.
     pub via: String,
     /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub tainted: bool,
 }

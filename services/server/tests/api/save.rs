@@ -33,6 +33,7 @@ const SKILL: [&str; 31] = [
     "summary",
     "summary_by",
     "tags",
+    "tainted",
     "times_used",
     "triggers",
     "unchanged",
