@@ -88,7 +88,7 @@ alter table memories force row level security;
 alter table souls force row level security;
 
 -- Eight bytes of a digest as a number.
-create function app.passage(digest bytea) returns bigint language sql immutable strict parallel safe
+create function app.passage(digest bytea) returns bigint language sql immutable strict parallel safe set search_path = pg_catalog
 return ('x' || encode(substr(digest, 1, 8), 'hex'))::bit(64)::bigint;
 
 -- The passages of a text: its sentences and lines of 32 bytes or more, whatever their case, blanks and markup. What is no
@@ -112,7 +112,7 @@ begin
 end $$;
 
 -- At most eight of two lists, each once: the first ones tell enough, and the row stays small.
-create function app.merge_some(first text[], more text[]) returns text[] language sql immutable parallel safe
+create function app.merge_some(first text[], more text[]) returns text[] language sql immutable parallel safe set search_path = pg_catalog
 return array(
     select item from (
         select item, min(place) as place from unnest(coalesce(first, '{}') || coalesce(more, '{}')) with ordinality as l (item, place)
@@ -244,7 +244,8 @@ language sql stable set search_path = pg_catalog, public as $$
 $$;
 
 -- Most texts that are compared where a mark spreads: beyond them later versions of a marked skill count as made of it.
-create function app.most_compared() returns integer language sql immutable parallel safe return 64;
+create function app.most_compared() returns integer language sql immutable parallel safe
+set search_path = pg_catalog return 64;
 
 -- Takes the taint on to the later versions of a skill, from the first that is tainted, and to the skill itself. A version
 -- that was made by changing a tainted one is tainted, a new text if it has passages of tainted texts. What a person has

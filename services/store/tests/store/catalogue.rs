@@ -365,13 +365,28 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, functions).await,
         [
+            "app.added_passages(uuid,integer,integer)",
             "app.current_lesson(text,timestamp with time zone)",
             "app.enqueue(text,jsonb,text)",
             "app.enqueue(text,jsonb,text,boolean)",
             "app.find_session(text)",
+            "app.find_taint(text[])",
+            "app.has_tainted(bigint[])",
             "app.is_tainted(text)",
+            "app.keep_passages(bigint[],uuid,integer)",
+            "app.mark_copies(timestamp with time zone)",
+            "app.mark_if_copied(uuid,timestamp with time zone)",
+            "app.mark_session(uuid,text[],timestamp with time zone)",
+            "app.mark_skill(uuid)",
+            "app.merge_some(text[],text[])",
+            "app.most_compared()",
+            "app.origin(integer)",
+            "app.passage(bytea)",
+            "app.passages(bytea)",
+            "app.spread_in_skill(uuid)",
             "app.tenant_id()",
             "app.user_id()",
+            "app.weigh(text[],boolean,text[],text[],bytea[],bytea[],bytea,bytea[],uuid,integer)",
         ]
     );
     let of_system = functions.replace("'knowhow_tenant'", "'knowhow_system'");
