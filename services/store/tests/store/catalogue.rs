@@ -395,6 +395,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         [
             "app.enqueue_for(uuid,uuid,text,jsonb,text)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
+            "app.origin(integer)",
             "app.tenant_id()",
             "app.user_id()",
         ]
