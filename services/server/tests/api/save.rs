@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::answers::members;
 use crate::callers::{World, skill};
 
-const SKILL: [&str; 31] = [
+const SKILL: [&str; 32] = [
     "allowed_tools",
     "author",
     "category",
