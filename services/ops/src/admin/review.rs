@@ -23,7 +23,6 @@ pub struct Approve {
 
 /// Why a version is read.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Reason {
     /// For the audit log.
