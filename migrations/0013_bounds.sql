@@ -43,9 +43,6 @@ alter table archived_skills
     drop column versions,
     drop column digests;
 
--- The oldest leave first.
-create index skill_versions_by_age on skill_versions (tenant_id, user_id, created_at);
-
 -- Which files, SKILL.md aside, the history of each skill holds, and until which version: 2147483647 for a file of the
 -- current one. So a save writes what it changed, and whether anything refers to a file is one look into an index. A skill's
 -- versions leave from the oldest on, so a file is of no more use once the version it was last in has left.

@@ -14,6 +14,8 @@ pub struct Call {
     /// `Knowhow-Session`, over MCP also in `_meta`: the conversation this comes from, by its id or key, for provenance
     /// and taint.
     pub session: Option<String>,
+    /// Another conversation that the request names: over MCP `_meta` goes before the header, and the taint of both counts.
+    pub other_session: Option<String>,
     /// `Idempotency-Key`: the same key and request have one effect and one answer, for 24 hours.
     pub idempotency_key: Option<String>,
     /// An agent calls by itself, as over MCP, whatever its credential.
@@ -28,7 +30,12 @@ impl Call {
     /// # Errors
     /// `Malformed`, with the rule.
     pub fn check(&self) -> Result<()> {
-        for (name, value) in [("Idempotency-Key", &self.idempotency_key), ("Knowhow-Session", &self.session)] {
+        let given = [
+            ("Idempotency-Key", &self.idempotency_key),
+            ("Knowhow-Session", &self.session),
+            ("Knowhow-Session", &self.other_session),
+        ];
+        for (name, value) in given {
             let good = |v: &String| !v.is_empty() && v.len() <= KEY_CHARS && v.chars().all(|c| c.is_ascii_graphic());
             if value.as_ref().is_some_and(|v| !good(v)) {
                 return Err(Error::Malformed(format!(
@@ -37,6 +44,15 @@ impl Call {
             }
         }
         Ok(())
+    }
+
+    /// Every conversation that the request names, `in_body` included, each once.
+    pub(crate) fn named<'a>(&'a self, in_body: Option<&'a str>) -> Vec<&'a str> {
+        let mut named: Vec<&str> =
+            [in_body, self.session.as_deref(), self.other_session.as_deref()].into_iter().flatten().collect();
+        named.sort_unstable();
+        named.dedup();
+        named
     }
 
     /// Does `work` once per idempotency key; a repeated request gets the first one's answer. The caller commits. The answer is

@@ -17,7 +17,7 @@ use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use crate::sessions::{Standing, join_session};
+use crate::sessions::{Opens, Standing, fresh_snapshot, join_session};
 use crate::{App, Call, compute};
 
 /// A frozen prompt block.
@@ -144,9 +144,10 @@ pub async fn get_snapshot(app: &App, principal: &Principal, agent: &ForTools) ->
 /// `Malformed` for a name that no session can have.
 pub async fn get_frozen_text(app: &App, principal: &Principal, call: &Call) -> Result<String> {
     principal.require(Scope::Sessions)?;
-    if let Standing::Known { id, .. } = join_session(app, principal, call, true).await?
-        && let Some(opened) = sessions::find(&app.db, principal, SessionKey::Id(id)).await?
+    if let Standing::Known { id, .. } = join_session(app, principal, call, Opens::AnyName).await?
+        && let Some(mut opened) = sessions::find(&app.db, principal, SessionKey::Id(id)).await?
     {
+        fresh_snapshot(app, principal, &mut opened).await?;
         return Ok(opened.snapshot.text);
     }
     Ok(get_snapshot(app, principal, &ForTools { tools: Some(Tools::Full) }).await?.snapshot.text)
@@ -228,6 +229,7 @@ pub(crate) fn index_lines(skills: &[PromptRow]) -> Vec<IndexLine<'_>> {
             made_summary: skill.made_summary.as_deref(),
             description: &skill.description,
             rank,
+            is_tainted: skill.tainted,
         })
         .collect()
 }

@@ -102,7 +102,7 @@ pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &Put
     let soul = call
         .once_in_short(app, &mut tx, (&("soul", input), shorten, restore), async |tx| {
             let wanted = (input.text.as_str(), input.expected_version);
-            match souls::put(tx, wanted, call.session.as_deref(), app.now()).await? {
+            match souls::put(tx, wanted, (call.session.as_deref(), &call.named(None)), app.now()).await? {
                 Some(soul) if soul.text == input.text => Ok(SoulView::of(soul)),
                 other => Err(Error::VersionConflict { current_version: other.map_or(0, |soul| soul.version) }),
             }

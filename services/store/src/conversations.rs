@@ -33,7 +33,8 @@ pub struct Conversation {
 /// Most summaries of one user.
 pub const SUMMARIES: i64 = 10_000;
 
-// Only of a session that is over; made again, it replaces what an extract said, never what a model said.
+// Only of a session that is over, whose row is locked against whoever marks it meanwhile; made again, it replaces what an
+// extract said, never what a model said.
 const PUT: &str = "-- conversations.put
     with forgotten as (
         delete from conversation_summaries o
@@ -47,6 +48,7 @@ const PUT: &str = "-- conversations.put
     select $1, $2, $3, $4, $5, $6, $7, s.channel, s.tainted_by <> '{}', s.started_at, s.ended_at
     from sessions s
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is not null
+    for share of s
     on conflict (tenant_id, user_id, session_id) do update
     set title = excluded.title, summary = excluded.summary, made_by = excluded.made_by, terms = excluded.terms,
         tainted = c.tainted or excluded.tainted

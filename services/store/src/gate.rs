@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::credential::{Issuer, JwksCache, Sealer};
 use crate::principal::OperatorIssuer;
+use crate::refused::RefusedLogins;
 use crate::{Database, system};
 
 const REVOCATION: Duration = Duration::from_millis(900);
@@ -72,6 +73,7 @@ pub struct GateState {
     keys: Cache<String, Arc<Vec<KnownKey>>>,
     users: Cache<(TenantId, String), KnownUser>,
     key_uses: moka::sync::Cache<Uuid, ()>,
+    pub(crate) refused: RefusedLogins,
 }
 
 /// What a deployment decides about credentials.
@@ -104,6 +106,7 @@ impl GateState {
             keys: Cache::builder().max_capacity(10_000).time_to_live(REVOCATION).build(),
             users: Cache::builder().max_capacity(200_000).time_to_live(USERS).build(),
             key_uses: moka::sync::Cache::builder().max_capacity(10_000).time_to_live(KEY_USE).build(),
+            refused: RefusedLogins::default(),
         })
     }
 
@@ -130,18 +133,19 @@ impl GateState {
         Ok(found)
     }
 
-    /// The user that a tenant with these settings calls `external`; made at first sight.
+    /// The user that a tenant with these settings calls `external`; made at first sight, as the audit log says for `actor`.
     pub(crate) async fn user(
         &self,
         db: &Database,
         (tenant, settings): (TenantId, &TenantSettings),
         external: &str,
+        actor: &str,
     ) -> Result<KnownUser> {
         let key = (tenant, external.to_owned());
         if let Some(known) = self.users.get(&key).await {
             return Ok(known);
         }
-        let found = system::ensure_user(db, (tenant, settings.users), external, self.clock.now()).await?;
+        let found = system::ensure_user(db, (tenant, settings.users), external, actor, self.clock.now()).await?;
         self.users.insert(key, found.clone()).await;
         Ok(found)
     }

@@ -106,6 +106,9 @@ async fn stored_bytes(tx: &mut TenantTx) -> Result<i64> {
 
 /// The oldest versions of all skills but the last one of each, which a deleted skill is restored to. The clocks of two
 /// processes differ, so whatever of a skill is before one that leaves does so too.
+///
+/// It looks through all versions of the user, which a hundred that leave at once pay for. With an index by age the planner
+/// took that one where a file is looked for in the history: a step of clearing up took 1.2 s instead of 24 ms.
 async fn forget_oldest_versions(tx: &mut TenantTx) -> Result<bool> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let forgotten = sqlx::query_scalar!(

@@ -50,8 +50,8 @@ pub struct NewMemory<'a> {
     pub core: bool,
     /// See [`Memory`].
     pub session: Option<&'a str>,
-    /// The conversation in which it is saved, where that may be another one: the taint of either marks it.
-    pub saved_in: Option<&'a str>,
+    /// Every conversation that the request names: the taint of each marks it.
+    pub named: &'a [&'a str],
     /// Its vector and the model that made it.
     pub embedding: Option<(&'a str, &'a [f32])>,
     /// When.
@@ -106,21 +106,34 @@ const FIND_ALL: &str = "-- memories.find_all
 /// # Errors
 /// `Unavailable`.
 pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory>> {
-    let (tenant, user) = (tx.tenant(), tx.user());
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let (model, embedding) = new.embedding.unzip();
+    if new.core {
+        tx.lock_catalog().await?;
+    }
     // A core memory is part of snapshots: the revision keeps one that was rendered before it from replacing a later one.
     let row = sqlx::query!(
         r#"-- memories.add
         with counts as (
             select count(*) as memories, count(*) filter (where m.core) as core
             from memories m where m.tenant_id = $1 and m.user_id = $2
+        ), weighed as materialized (
+            select w.* from app.weigh($15, false, null, null, array[convert_to($5, 'UTF8')], '{}', null, null, $3, 0) w
         ), made as (
             insert into memories (tenant_id, user_id, memory_id, kind, content, terms, tags, importance, core, session,
                 tainted, created_at)
-            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text, app.is_tainted($10) or app.is_tainted($15), $11
-            from counts
+            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text, w.tainted, $11
+            from counts, weighed w
             where memories < $14 and (not $9 or core < $16)
             returning memory_id, tainted
+        ), noted as (
+            insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
+            select $1, $2, s, 'memory', memory_id, 0 from made, weighed w, unnest(w.sessions) s
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, after_digest)
+            select $1, $2, $17, $11, $18, 'memory.save', memory_id::text, jsonb_build_object('core', $9::boolean),
+                   sha256(convert_to($5, 'UTF8'))
+            from made
         ), embedded as (
             insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding, updated_at)
             select $1, $2, memory_id, $12, $13::real[]::vector::halfvec, $11 from made where $12::text is not null
@@ -143,8 +156,10 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
         model,
         embedding,
         MEMORIES,
-        new.saved_in,
-        CORE_MEMORIES
+        new.named as &[&str],
+        CORE_MEMORIES,
+        new_id(),
+        actor
     )
     .fetch_optional(tx.conn())
     .await
@@ -193,21 +208,29 @@ pub async fn list(
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn delete(tx: &mut TenantTx, memory: Uuid) -> Result<bool> {
-    let (tenant, user) = (tx.tenant(), tx.user());
+pub async fn delete(tx: &mut TenantTx, memory: Uuid, now: DateTime<Utc>) -> Result<bool> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     // What sessions are shown must not outlive it, so snapshots of before are not given any more.
     let gone = sqlx::query!(
         "-- memories.delete
         with gone as (
-            delete from memories m where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3 returning m.core
+            delete from memories m where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3 returning m.core, m.content
         ), catalog as (
             update user_catalogs c set revision = c.revision + 1, snapshot_floor = c.revision + 1
             from gone where c.tenant_id = $1 and c.user_id = $2 and gone.core
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest)
+            select $1, $2, $4, $5, $6, 'memory.delete', $3::uuid::text, jsonb_build_object('core', core),
+                   sha256(convert_to(content, 'UTF8'))
+            from gone
         )
         select core from gone",
         tenant,
         user,
-        memory
+        memory,
+        new_id(),
+        now,
+        actor
     )
     .fetch_optional(tx.conn())
     .await

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 
-use crate::Database;
+use uuid::Uuid;
+
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, api_key, peek, verify, verify_for};
 use crate::gate::{GateState, KnownKey, KnownTenant};
 use crate::queue::{Claimed, JobError};
 use crate::system::{self, Owner};
+use crate::{Database, trail};
 
 /// A verified caller: one tenant, at most one user, and what the credential allows.
 #[derive(Clone)]
@@ -178,17 +180,34 @@ impl Gate {
         bearer: &str,
         on_behalf_of: Option<&str>,
     ) -> Result<Principal> {
-        match api_key::parse(bearer) {
+        let entering = match api_key::parse(bearer) {
             Some((prefix, secret)) => self.by_key(prefix, secret, on_behalf_of).await,
-            None => {
-                let principal = self.by_token(bearer, resource).await?;
+            None => self.by_token(bearer, resource).await.and_then(|principal| match on_behalf_of {
                 // A token speaks for its own user alone.
-                match on_behalf_of {
-                    Some(other) if principal.external_id() != Some(other) => Err(Error::Forbidden("API key")),
-                    _ => Ok(principal),
-                }
-            }
+                Some(other) if principal.external_id() != Some(other) => Err(Error::Forbidden("API key")),
+                _ => Ok(principal),
+            }),
+        };
+        if let Err(Error::Unauthenticated(_)) = &entering {
+            let tenant = self.tenant_tried(bearer).await;
+            self.state.refused.note(&self.db, &self.state.clock, tenant, trail::address());
         }
+        entering
+    }
+
+    /// At whose door a refused credential knocked, for that tenant's audit log; nobody's where it names none that there is.
+    async fn tenant_tried(&self, bearer: &str) -> TenantId {
+        let tried = match api_key::parse(bearer) {
+            Some((prefix, _)) => {
+                let keys = self.state.keys(&self.db, prefix).await.ok();
+                keys.and_then(|keys| keys.first().map(|key| key.tenant.id))
+            }
+            None => match peek(bearer) {
+                Ok(peeked) => self.tenant(&peeked.tid).await.ok().flatten().map(|tenant| tenant.id),
+                Err(_) => None,
+            },
+        };
+        tried.unwrap_or(TenantId(Uuid::nil()))
     }
 
     async fn by_key(&self, prefix: &str, secret: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
@@ -297,7 +316,7 @@ impl Gate {
             None => (None, None),
             Some(external) => {
                 check_external_id(external)?;
-                let known = self.state.user(&self.db, (tenant.id, &tenant.settings), external).await?;
+                let known = self.state.user(&self.db, (tenant.id, &tenant.settings), external, &actor).await?;
                 (Some((known.id, Arc::from(external))), known.starters_release)
             }
         };
@@ -348,7 +367,7 @@ impl Gate {
     pub async fn ensure_user(&self, admin: &Principal, external_id: &str) -> Result<UserId> {
         admin.require_admin()?;
         check_external_id(external_id)?;
-        Ok(self.state.user(&self.db, (admin.tenant(), admin.settings()), external_id).await?.id)
+        Ok(self.state.user(&self.db, (admin.tenant(), admin.settings()), external_id, admin.actor()).await?.id)
     }
 
     /// An issuer of the principal's tenant whose tokens this service can sign itself: the first with a shared secret.

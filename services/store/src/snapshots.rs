@@ -53,8 +53,8 @@ const FIND_CURRENT: &str = "-- snapshots.find_current
     join user_catalogs u on u.tenant_id = $1 and u.user_id = $2
     where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and c.form = $5";
 
-// One statement is one moment: all parts are of the same state. What a tainted session wrote is no instruction, so it is
-// not in the prompt.
+// One statement is one moment: all parts are of the same state. What a tainted session wrote is no instruction: souls,
+// memories and titles are not in the prompt, skills are marked there.
 const READ_PARTS: &str = "-- snapshots.read_parts
     with core as (
         select m.content, m.created_at from memories m
@@ -69,19 +69,19 @@ const READ_PARTS: &str = "-- snapshots.read_parts
     )
     select 0 as part, '' as a, null::timestamptz as at, u.revision, null::text as summary, null::text as made_summary,
            null::text as description, null::real as importance, null::boolean as pinned, null::bigint as times_used,
-           null::timestamptz as active_at
+           null::timestamptz as active_at, null::boolean as tainted
     from user_catalogs u where u.tenant_id = $1 and u.user_id = $2
     union all
     select 1, s.name, null, null, s.summary, s.made_summary, s.description, s.importance, s.pinned,
-           coalesce(g.times_used, 0), greatest(g.last_used_at, s.updated_at)
+           coalesce(g.times_used, 0), greatest(g.last_used_at, s.updated_at), s.tainted
     from skill_states s
     left join skill_usage g on g.tenant_id = $1 and g.user_id = $2 and g.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2
       and coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation')
           is distinct from 'true'
-    union all select 2, content, null, null, null, null, null, null, null, null, null from soul
-    union all select 3, content, created_at, null, null, null, null, null, null, null, null from core
-    union all select 4, title, ended_at, null, null, null, null, null, null, null, null from past
+    union all select 2, content, null, null, null, null, null, null, null, null, null, null from soul
+    union all select 3, content, created_at, null, null, null, null, null, null, null, null, null from core
+    union all select 4, title, ended_at, null, null, null, null, null, null, null, null, null from past
     order by part, at, a";
 
 const PUT: &str = "-- snapshots.put

@@ -58,7 +58,7 @@ pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64)
 pub async fn put(
     tx: &mut TenantTx,
     (text, base): (&str, Option<i32>),
-    session: Option<&str>,
+    (session, named): (Option<&str>, &[&str]),
     now: DateTime<Utc>,
 ) -> Result<Option<Soul>> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
@@ -71,16 +71,21 @@ pub async fn put(
         with last as (
             select s.version, s.content, s.actor, s.tainted, s.created_at from souls s
             where s.tenant_id = $1 and s.user_id = $2 order by s.version desc limit 1
+        ), weighed as materialized (
+            select w.* from app.weigh($9, false, null, null, array[convert_to($3, 'UTF8')], '{}',
+                (select convert_to(content, 'UTF8') from last where not tainted), null, $2,
+                coalesce((select version from last), 0) + 1) w
         ), made as (
             insert into souls (tenant_id, user_id, version, content, actor, session, tainted, created_at)
-            select $1, $2, coalesce((select version from last), 0) + 1, $3, $4, $5::text, app.is_tainted($5), $6
+            select $1, $2, coalesce((select version from last), 0) + 1, $3, $4, $5::text, w.tainted, $6
+            from weighed w
             where ($7::integer is null or $7 = coalesce((select version from last), 0))
               and ($3 is distinct from (select content from last)
-                   or (select tainted from last) and not app.is_tainted($5))
+                   or (select tainted from last) and not w.tainted)
             returning version, content, actor, tainted, created_at
         ), forgotten as (
             delete from souls s using made
-            where s.tenant_id = $1 and s.user_id = $2 and s.version <= made.version - $9
+            where s.tenant_id = $1 and s.user_id = $2 and s.version <= made.version - $10
               and s.version is distinct from (
                   select max(c.version) from souls c where c.tenant_id = $1 and c.user_id = $2 and not c.tainted)
         ), catalog as (
@@ -89,8 +94,13 @@ pub async fn put(
                 snapshot_floor = case when $3 = '' then c.revision + 1 else c.snapshot_floor end
             from made where c.tenant_id = $1 and c.user_id = $2
         ), noted as (
-            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-            select $1, $2, $8, $6, $4, 'soul.update', 'soul', jsonb_build_object('version', version) from made
+            insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
+            select $1, $2, s, 'soul', $2, version from made, weighed w, unnest(w.sessions) s
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
+            select $1, $2, $8, $6, $4, 'soul.update', 'soul', jsonb_build_object('version', version),
+                   (select sha256(convert_to(content, 'UTF8')) from last), sha256(convert_to($3, 'UTF8'))
+            from made
         )
         select version as "version!", content as "content!", actor as "actor!", tainted as "tainted!",
                created_at as "created_at!"
@@ -105,6 +115,7 @@ pub async fn put(
         now,
         base,
         new_id(),
+        named as &[&str],
         VERSIONS
     )
     .fetch_optional(tx.conn())

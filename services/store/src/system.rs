@@ -120,6 +120,7 @@ pub(crate) async fn ensure_user(
     db: &Database,
     (tenant, most): (TenantId, u32),
     external_id: &str,
+    actor: &str,
     now: DateTime<Utc>,
 ) -> Result<KnownUser> {
     // A second round is needed only where another request made the user between this statement's snapshot and its insert.
@@ -142,6 +143,9 @@ pub(crate) async fn ensure_user(
                 returning user_id
             ), catalog as (
                 insert into user_catalogs (tenant_id, user_id) select $1, user_id from made
+            ), audited as (
+                insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+                select $1, user_id, $6, $4, $7, 'user.create', $2 from made
             )
             select user_id, starters_release, false as "is_full!" from found
             union all
@@ -152,7 +156,9 @@ pub(crate) async fn ensure_user(
             external_id,
             new_id(),
             now,
-            i32::try_from(most).unwrap_or(i32::MAX)
+            i32::try_from(most).unwrap_or(i32::MAX),
+            new_id(),
+            actor
         )
         .fetch_optional(tx.conn())
         .await

@@ -120,20 +120,31 @@ pub async fn list(
     db: &Database,
     operator: &Principal,
     only: Option<&str>,
-    after: &str,
-    limit: i64,
+    (after, limit): (&str, i64),
+    now: DateTime<Utc>,
 ) -> Result<Vec<Tenant>> {
     operator.require_operator()?;
     let mut tx = SystemTx::begin(db).await?;
     let rows = sqlx::query!(
         "-- tenants.list
-        select tenant_id, slug, name, settings, created_at from tenants
-        where slug > $1 and ($2::text is null or slug = $2)
-        order by slug
-        limit $3",
+        with found as materialized (
+            select tenant_id, slug, name, settings, created_at from tenants
+            where slug > $1 and ($2::text is null or slug = $2)
+            order by slug
+            limit $3
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+            select coalesce((select tenant_id from found where $2 is not null), $4), $4, $5, $6, $7, 'tenant.read',
+                   coalesce($2, 'all tenants')
+        )
+        select tenant_id, slug, name, settings, created_at from found order by slug",
         after,
         only,
-        limit
+        limit,
+        UserId::TENANT_WIDE.0,
+        new_id(),
+        now,
+        operator.actor()
     )
     .fetch_all(tx.conn())
     .await

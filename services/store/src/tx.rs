@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::error::refuse;
 use crate::held::{Bounded, Held};
-use crate::{Database, Principal, turns};
+use crate::{Database, Principal, trail, turns};
 
 /// Which role a transaction takes; the login role itself may do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +38,14 @@ impl DatabaseRole {
 /// `BEGIN` and the whole context as one message. Only parsed UUIDs, constants and numbers are formatted in; all of it
 /// is `SET LOCAL`, so nothing survives in the pool and transaction-mode poolers are safe.
 pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId, limits: &str) -> String {
-    format!(
+    let mut begin = format!(
         "BEGIN; SET LOCAL ROLE {}; SET LOCAL app.tenant_id = '{}'; SET LOCAL app.user_id = '{}'; {limits}",
         role.name(),
         tenant.0,
         user.0
-    )
+    );
+    trail::append_to(&mut begin);
+    begin
 }
 
 /// An open transaction of one principal. Dropped without [`TenantTx::commit`], it rolls back.
@@ -141,7 +143,12 @@ impl SystemTx {
 
     async fn open(db: &Database, pool: &PgPool) -> Result<Self> {
         let since = Instant::now();
-        let begin = || format!("BEGIN; SET LOCAL ROLE {}; {}", DatabaseRole::System.name(), db.patience.limits(since));
+        let begin = || {
+            let limits = db.patience.limits(since);
+            let mut begin = format!("BEGIN; SET LOCAL ROLE {}; {limits}", DatabaseRole::System.name());
+            trail::append_to(&mut begin);
+            begin
+        };
         Ok(Self { tx: Held::begin(pool, db.patience, since, begin).await.map_err(refuse)? })
     }
 

@@ -18,8 +18,14 @@ pub struct VersionRow {
     pub actor: String,
     /// In which session.
     pub session: Option<String>,
-    /// Whether untrusted content was in play.
+    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
     pub tainted: bool,
+    /// The sessions that its taint came in by.
+    pub tainted_in: Vec<String>,
+    /// What these had read.
+    pub tainted_by: Vec<String>,
+    /// Who approved it, and when.
+    pub approved: Option<(String, DateTime<Utc>)>,
     /// SHA-256 over document and resources.
     pub digest: Vec<u8>,
     /// When.
@@ -47,12 +53,12 @@ pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit:
     let rows = sqlx::query!(
         r#"-- versions.list
         select version as "version!", change as "change!", actor as "actor!", session, tainted as "tainted!",
-               digest as "digest!", created_at as "created_at!"
+               digest as "digest!", created_at as "created_at!", tainted_in, tainted_by, approved_by, approved_at
         from skill_versions
         where tenant_id = $1 and user_id = $2 and skill_id = $3 and ($4::integer is null or version < $4)
           and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
         union all
-        select 1, 'sync', 'starters', null, false, l.digest, l.created_at
+        select 1, 'sync', 'starters', null, false, l.digest, l.created_at, null, null, null, null
         from skill_states l
         where l.tenant_id = $1 and l.user_id = $2 and l.skill_id = $3 and l.lent and ($4::integer is null or $4 > 1)
         order by 1 desc
@@ -74,6 +80,9 @@ pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit:
             actor: r.actor,
             session: r.session,
             tainted: r.tainted,
+            tainted_in: r.tainted_in.unwrap_or_default(),
+            tainted_by: r.tainted_by.unwrap_or_default(),
+            approved: r.approved_by.zip(r.approved_at),
             digest: r.digest,
             created_at: r.created_at,
         })
@@ -90,6 +99,7 @@ pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Opt
         r#"-- versions.find
         select v.version as "version!", v.change as "change!", v.actor as "actor!", v.session, v.tainted as "tainted!",
                v.digest as "digest!", v.created_at as "created_at!", v.resources as "resources!",
+               v.tainted_in, v.tainted_by, v.approved_by, v.approved_at,
                coalesce(t.document, r.content) as "content!"
         from skill_versions v
         left join starter_texts t on t.starter_id = v.starter_id
@@ -97,7 +107,7 @@ pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Opt
         where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4
           and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
         union all
-        select 1, 'sync', 'starters', null, false, l.digest, l.created_at, '[]', l.document
+        select 1, 'sync', 'starters', null, false, l.digest, l.created_at, '[]', null, null, null, null, l.document
         from skill_states l
         where l.tenant_id = $1 and l.user_id = $2 and l.skill_id = $3 and l.lent and $4 = 1"#,
         tenant,
@@ -118,6 +128,9 @@ pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Opt
             actor: r.actor,
             session: r.session,
             tainted: r.tainted,
+            tainted_in: r.tainted_in.unwrap_or_default(),
+            tainted_by: r.tainted_by.unwrap_or_default(),
+            approved: r.approved_by.zip(r.approved_at),
             digest: r.digest,
             created_at: r.created_at,
         },

@@ -8,6 +8,7 @@ use crate::headline::{brief, headline};
 use crate::inert::inert_line;
 use crate::limits::DESCRIPTION_CHARS;
 use crate::phrase::{Parted, shorten};
+use crate::prompt::untrusted;
 pub use rank::{Standing, rank_skills};
 
 /// The usual budget, in characters.
@@ -40,6 +41,8 @@ pub struct IndexLine<'a> {
     pub description: &'a str,
     /// What is short of room goes first where this is low; see [`rank_skills`].
     pub rank: f32,
+    /// Whether it is not to be trusted, which its line then says.
+    pub is_tainted: bool,
 }
 
 /// How much an index says of each skill.
@@ -87,7 +90,9 @@ pub fn render_index(lines: &[IndexLine<'_>], budget_chars: usize, style: &IndexS
     }
     let mut entries: Vec<Entry<'_>> = lines.iter().map(|line| Entry::new(line, style.detail)).collect();
     entries.sort_by_key(|entry| entry.name);
-    let header = chars(style.header);
+    // What a mark means is said once, behind the lines.
+    let meaning = lines.iter().any(|line| line.is_tainted).then(|| format!("({})", untrusted::MEANING));
+    let header = chars(style.header) + meaning.as_ref().map_or(0, |meaning| 1 + chars(meaning));
     let whole = header + entries.iter().map(|entry| entry.bare_cost() + entry.text_cost()).sum::<usize>();
     if whole > budget_chars {
         let most = entries.len();
@@ -100,7 +105,8 @@ pub fn render_index(lines: &[IndexLine<'_>], budget_chars: usize, style: &IndexS
     let (shortened, bare, omitted) = (count(Fate::Shortened), count(Fate::Bare), count(Fate::Omitted));
     let shown = entries.iter().filter(|entry| entry.fate != Fate::Omitted).map(Entry::line);
     let note = (shortened + bare + omitted > 0).then(|| note(shortened, bare, omitted, style));
-    let text = std::iter::once(style.header.to_owned()).chain(shown).chain(note).collect::<Vec<_>>().join("\n");
+    let all = std::iter::once(style.header.to_owned()).chain(shown).chain(meaning).chain(note);
+    let text = all.collect::<Vec<_>>().join("\n");
     Index { text, shortened, bare, omitted }
 }
 
@@ -132,6 +138,7 @@ struct Entry<'a> {
     name: &'a str,
     text: String,
     rank: f32,
+    mark: &'static str,
     fate: Fate,
 }
 
@@ -144,7 +151,8 @@ impl<'a> Entry<'a> {
                 .unwrap_or_else(|| shorten(&inert_line(&beginning(line.description)), DESCRIPTION_CHARS)),
             Detail::Summaries => gist(line.summary.or(line.made_summary), line.description),
         };
-        Self { name: line.name, text, rank: line.rank, fate: Fate::Whole }
+        let mark = untrusted::mark(line.is_tainted);
+        Self { name: line.name, text, rank: line.rank, mark, fate: Fate::Whole }
     }
 
     fn shorten(&mut self, most: usize) {
@@ -156,14 +164,16 @@ impl<'a> Entry<'a> {
 
     fn line(&self) -> String {
         match self.fate {
-            Fate::Whole | Fate::Shortened if !self.text.is_empty() => format!("- {}: {}", self.name, self.text),
-            _ => format!("- {}", self.name),
+            Fate::Whole | Fate::Shortened if !self.text.is_empty() => {
+                format!("- {}{}: {}", self.name, self.mark, self.text)
+            }
+            _ => format!("- {}{}", self.name, self.mark),
         }
     }
 
     /// Characters of the line without its text, with a line end.
     fn bare_cost(&self) -> usize {
-        "\n- ".len() + chars(self.name)
+        "\n- ".len() + chars(self.name) + self.mark.len()
     }
 
     /// Characters that the text adds.

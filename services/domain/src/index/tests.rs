@@ -8,7 +8,7 @@ const BRIEF: IndexStyle = IndexStyle { detail: Detail::Summaries, ..WHOLE };
 const SEARCH: &str = "Search them all with skill_list.)";
 
 fn line<'a>(name: &'a str, description: &'a str, rank: f32) -> IndexLine<'a> {
-    IndexLine { name, summary: None, made_summary: None, description, rank }
+    IndexLine { name, summary: None, made_summary: None, description, rank, is_tainted: false }
 }
 
 #[test]
@@ -151,7 +151,7 @@ proptest! {
         let mut lines: Vec<_> = skills
             .iter()
             .map(|(name, summary, description, rank)| {
-                IndexLine { name, summary: summary.as_deref(), made_summary: None, description, rank: *rank }
+                IndexLine { name, summary: summary.as_deref(), made_summary: None, description, rank: *rank, is_tainted: false }
             })
             .collect();
         prop_assume!(!lines.is_empty());

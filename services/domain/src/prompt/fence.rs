@@ -5,10 +5,16 @@ use crate::inert::seen;
 use crate::manifest;
 
 /// The headings of a prompt, folded as [`fold`] does.
-const HEADINGS: [&str; 5] =
-    ["active skill instructions", "reference material", "soul", "core memories", "recent conversations"];
+const HEADINGS: [&str; 6] = [
+    "active skill instructions",
+    "reference material",
+    "untrusted skills",
+    "soul",
+    "core memories",
+    "recent conversations",
+];
 /// How its other lines begin that carry its structure.
-const LINES: [&str; 16] = [
+const LINES: [&str; 19] = [
     "available skills (",
     "relevant skills for this message",
     "related skills (see-also)",
@@ -23,6 +29,9 @@ const LINES: [&str; 16] = [
     "</skill",
     "<reference",
     "</reference",
+    "<untrusted",
+    "</untrusted",
+    "found out since",
     "<soul",
     "</soul",
 ];

@@ -9,6 +9,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 mod turn;
+pub mod untrusted;
 
 pub use cut::{CutBody, cut_body};
 pub use fence::{fence, print_body};

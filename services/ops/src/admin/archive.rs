@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::begin;
+use super::{begin, note_read};
 use crate::page::{Page, PageQuery, rows_for};
 use crate::{App, jobs};
 
@@ -60,6 +60,7 @@ pub async fn list_archive(
     user.map(knowhow_store::check_external_id).transpose()?;
     let mut tx = begin(app, principal).await?;
     let rows = skills::list_archive(&mut tx, user, before, rows_for(limit), app.now()).await?;
+    note_read(app, &mut tx, "archive.read", user.unwrap_or("all users")).await?;
     tx.commit().await?;
     Page::of(
         rows,

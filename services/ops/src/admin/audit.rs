@@ -1,14 +1,14 @@
 //! The audit log, as a tenant's admins read it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::Result;
+use knowhow_domain::{Result, manifest};
 use knowhow_store::{Principal, audit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::begin;
+use super::{begin, note_read};
 use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
 
@@ -36,6 +36,18 @@ pub struct AuditEntry {
     /// More; never content.
     #[schema(value_type = Object)]
     pub detail: Value,
+    /// The request that did it, as in `X-Request-Id`; none for what the service does by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<Uuid>,
+    /// The address that was connected: your proxy's, where there is one. The log says more of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Where a text changed: its SHA-256 before, hex; absent where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// And after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// Lists entries, newest first.
@@ -51,7 +63,11 @@ pub async fn list_audit(
     let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
     user.map(knowhow_store::check_external_id).transpose()?;
     let mut tx = begin(app, principal).await?;
-    let rows = audit::list(&mut tx, user, before, rows_for(limit)).await?;
+    let rows = match user {
+        Some(user) => audit::list_of_user(&mut tx, user, before, rows_for(limit)).await?,
+        None => audit::list(&mut tx, before, rows_for(limit)).await?,
+    };
+    note_read(app, &mut tx, "audit.read", user.unwrap_or("all users")).await?;
     tx.commit().await?;
     Page::of(
         rows,
@@ -66,6 +82,10 @@ pub async fn list_audit(
             target: row.target,
             user: row.user,
             detail: row.detail,
+            request_id: row.request_id,
+            address: row.address,
+            before: row.before.as_deref().map(manifest::hex),
+            after: row.after.as_deref().map(manifest::hex),
         },
     )
 }

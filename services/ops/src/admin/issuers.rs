@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::begin;
+use super::{begin, note_look};
 use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
 
@@ -110,6 +110,7 @@ pub async fn list_issuers(app: &App, principal: &Principal, page: &PageQuery) ->
     let (limit, after) = (page.limit()?, page.after::<String>()?);
     let mut tx = begin(app, principal).await?;
     let rows = issuers::list(&mut tx, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
+    note_look(app, principal, &mut tx, "issuers").await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.iss.clone(), |row| Issuer::of(principal, row))
 }

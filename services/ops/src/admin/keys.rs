@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::begin;
+use super::{begin, note_look};
 use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
 
@@ -101,6 +101,7 @@ pub async fn list_keys(app: &App, principal: &Principal, page: &PageQuery) -> Re
     let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
     let mut tx = begin(app, principal).await?;
     let rows = keys::list(&mut tx, before, rows_for(limit)).await?;
+    note_look(app, principal, &mut tx, "keys").await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.id, |row| ApiKey::of(principal, row))
 }

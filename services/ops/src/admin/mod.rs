@@ -5,6 +5,7 @@ mod audit;
 mod issuers;
 mod jobs;
 mod keys;
+mod review;
 mod stats;
 mod tenants;
 mod users;
@@ -14,14 +15,27 @@ pub use audit::{AuditEntry, list_audit};
 pub use issuers::{CreateIssuer, Issuer, IssuerAlgorithm, create_issuer, delete_issuer, list_issuers, mint_token};
 pub use jobs::{Job, discard_job, list_jobs, retry_job};
 pub use keys::{ApiKey, CreateKey, CreatedKey, create_key, list_keys, revoke_key};
+pub use review::{Approve, Reason, approve_version, review_version};
 pub use stats::{Stats, get_stats};
 pub use tenants::{CreateTenant, Tenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, User, create_user, get_user, list_users};
 
 use knowhow_domain::{Result, UserId};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, TenantTx, audit as audit_log};
+use serde_json::json;
 
 use crate::App;
+
+/// Notes that an admin has read what is of the tenant's users, in the transaction that read it.
+async fn note_read(app: &App, tx: &mut TenantTx, action: &str, target: &str) -> Result<()> {
+    let target: String = target.chars().take(100).collect();
+    audit_log::record(tx, action, &target, json!({}), app.now()).await
+}
+
+/// The same for what is the tenant's: an entry says where it is an operator who reads it.
+async fn note_look(app: &App, principal: &Principal, tx: &mut TenantTx, what: &str) -> Result<()> {
+    if principal.is_operator() { note_read(app, tx, "tenant.read", what).await } else { Ok(()) }
+}
 
 /// A transaction over the whole tenant.
 async fn begin(app: &App, principal: &Principal) -> Result<TenantTx> {

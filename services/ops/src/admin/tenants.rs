@@ -95,7 +95,9 @@ pub async fn update_tenant(app: &App, principal: &Principal, slug: &str, input: 
 pub async fn list_tenants(app: &App, principal: &Principal, page: &PageQuery) -> Result<Page<Tenant>> {
     principal.require_operator()?;
     let (limit, after) = (page.limit()?, page.after::<String>()?);
-    let rows = tenants::list(&app.db, principal, None, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
+    let rows =
+        tenants::list(&app.db, principal, None, (after.as_deref().unwrap_or_default(), rows_for(limit)), app.now())
+            .await?;
     Page::of(rows, limit, |last| last.slug.clone(), Tenant::of)
 }
 
@@ -108,7 +110,7 @@ pub async fn get_tenant(app: &App, principal: &Principal, slug: &str) -> Result<
     if !is_slug(slug) {
         return Err(Error::not_found("tenant"));
     }
-    let rows = tenants::list(&app.db, principal, Some(slug), "", 1).await?;
+    let rows = tenants::list(&app.db, principal, Some(slug), ("", 1), app.now()).await?;
     rows.into_iter().next().map(Tenant::of).ok_or_else(|| Error::not_found("tenant"))
 }
 

@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result};
-use knowhow_store::{Principal, users};
+use knowhow_store::{Principal, TenantTx, users};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::begin;
+use super::{begin, note_read};
 use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
 
@@ -48,7 +48,10 @@ pub async fn create_user(app: &App, principal: &Principal, input: &CreateUser) -
     principal.require_admin()?;
     principal.require_tenant()?;
     app.gate.ensure_user(principal, &input.external_id).await?;
-    get_user(app, principal, &input.external_id).await
+    let mut tx = begin(app, principal).await?;
+    let user = find_user(&mut tx, principal, &input.external_id).await?;
+    tx.commit().await?;
+    Ok(user)
 }
 
 /// Lists users.
@@ -59,6 +62,7 @@ pub async fn list_users(app: &App, principal: &Principal, page: &PageQuery) -> R
     let (limit, after) = (page.limit()?, page.after::<String>()?);
     let mut tx = begin(app, principal).await?;
     let rows = users::list(&mut tx, None, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
+    note_read(app, &mut tx, "user.read", "all users").await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.external_id.clone(), |row| User::of(principal, row))
 }
@@ -71,8 +75,14 @@ pub async fn get_user(app: &App, principal: &Principal, external_id: &str) -> Re
     principal.require_admin()?;
     knowhow_store::check_external_id(external_id).map_err(|_| Error::not_found("user"))?;
     let mut tx = begin(app, principal).await?;
-    let rows = users::list(&mut tx, Some(external_id), "", 1).await?;
+    let user = find_user(&mut tx, principal, external_id).await?;
+    note_read(app, &mut tx, "user.read", external_id).await?;
     tx.commit().await?;
+    Ok(user)
+}
+
+async fn find_user(tx: &mut TenantTx, principal: &Principal, external_id: &str) -> Result<User> {
+    let rows = users::list(tx, Some(external_id), "", 1).await?;
     rows.into_iter().next().map(|row| User::of(principal, row)).ok_or_else(|| Error::not_found("user"))
 }
 

@@ -5,6 +5,7 @@ mod collect;
 mod layout;
 mod naming;
 mod path;
+mod provenance;
 mod read_tar;
 mod read_zip;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod write;
 
 pub use layout::{Folder, Grouped, Layout, Place, group, lay_out};
 pub use naming::{Found, Named, name_all};
+pub use provenance::{PROVENANCE_FILE, Provenance};
 pub use write::{Packer, zip};
 
 use knowhow_domain::{Error, Result};

@@ -2,7 +2,6 @@
 
 mod delete;
 mod file;
-mod forget;
 mod learn;
 mod list;
 
@@ -11,7 +10,6 @@ pub use file::{EXAMPLES_FILE, ImportedExamples, RefusedLine, is_apart, set_apart
 pub use list::{ExampleView, list_examples};
 
 pub(crate) use file::{ReadLines, import_lines, read_lines, write_lines};
-pub(crate) use forget::forget_session;
 pub(crate) use learn::{learn_later, taught_since};
 
 use knowhow_domain::lesson::SAME_MEANING;

@@ -16,7 +16,8 @@ pub async fn delete_memory(app: &App, principal: &Principal, call: &Call, memory
     let missing = || Error::not_found("memory");
     let id = Uuid::try_parse(memory.trim()).map_err(|_| missing())?;
     let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let is_gone = call.once(app, &mut tx, &("memory.delete", id), async |tx| memories::delete(tx, id).await).await?;
+    let is_gone =
+        call.once(app, &mut tx, &("memory.delete", id), async |tx| memories::delete(tx, id, app.now()).await).await?;
     tx.commit().await?;
     if is_gone { Ok(()) } else { Err(missing()) }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use knowhow_domain::{Result, Scope};
 use knowhow_store::Principal;
 use knowhow_store::memories::{self, Memory, Standing};
+use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -56,7 +57,7 @@ pub struct RecalledItem {
     pub score: f32,
     /// Why, in words and numbers.
     pub reason: String,
-    /// Of a memory: whether it comes from a session that had read untrusted content.
+    /// Whether it comes from a session that had read untrusted content; of a skill, and no person has approved it.
     pub tainted: bool,
 }
 
@@ -84,7 +85,7 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
     let limit = best_limit(query.limit.unwrap_or(10))?;
     let embedding = embed_searched(app, principal, &query.q).await?;
     let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let skills = async {
+    let found_skills = async {
         if query.kind.is_some() || principal.require(Scope::SkillsRead).is_err() {
             return Ok(Vec::new());
         }
@@ -95,12 +96,14 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
         Ok::<_, knowhow_domain::Error>(list_found(&catalogue, &ranking))
     };
     let vector = model.zip(embedding.as_deref());
-    let (found, skills) = tokio::join!(search(app, principal, (&question, vector), (query.kind, limit)), skills);
-    let skills = skills?;
+    let found = search(app, principal, (&question, vector), (query.kind, limit));
+    let (found, found_skills) = tokio::join!(found, found_skills);
+    let found_skills = found_skills?;
     let mut items: Vec<RecalledItem> = found?.into_iter().map(of_memory).collect();
-    items.extend(skills.into_iter().map(of_skill));
+    items.extend(found_skills.into_iter().map(of_skill));
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
     items.truncate(limit);
+    mark_skills(app, principal, &mut items).await?;
     Ok(RecalledItems { items })
 }
 
@@ -150,6 +153,16 @@ async fn search(
         Some(FoundMemory { memory: found.remove(&standing.id)?, words, cosine: standing.cosine })
     };
     Ok(best.into_iter().filter_map(whole).collect())
+}
+
+/// What recall knows of skills does not tell which are not to be trusted.
+async fn mark_skills(app: &App, principal: &Principal, items: &mut [RecalledItem]) -> Result<()> {
+    let ids: Vec<Uuid> = items.iter().filter(|item| item.kind == RecalledKind::Skill).map(|item| item.id).collect();
+    if !ids.is_empty() {
+        let tainted = skills::find_tainted(&app.db, principal, &ids, app.now()).await?;
+        items.iter_mut().for_each(|item| item.tainted |= tainted.contains(&item.id));
+    }
+    Ok(())
 }
 
 fn of_memory(found: FoundMemory) -> RecalledItem {

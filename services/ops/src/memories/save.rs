@@ -54,6 +54,7 @@ pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &
     let (embedding, _) = crate::recall::embed(app, principal, &input.content, deadline).await?;
     let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
     let terms = list_distinct_terms(&input.content);
+    let named = call.named(input.session.as_deref());
     let new = NewMemory {
         kind: input.kind.unwrap_or_default().as_str(),
         content: &input.content,
@@ -62,7 +63,7 @@ pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &
         importance: input.importance.unwrap_or(0.5),
         core: input.core.unwrap_or_default(),
         session: input.session.as_deref().or(call.session.as_deref()),
-        saved_in: call.session.as_deref(),
+        named: &named,
         embedding: model.zip(embedding.as_deref()),
         now: app.now(),
     };

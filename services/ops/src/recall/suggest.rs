@@ -56,6 +56,8 @@ pub struct Suggested {
     /// Whether a turn would bring it: `min_score` is passed, and it stands near the best. Faces that speak to models say so.
     #[serde(skip)]
     pub fits: bool,
+    /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
+    pub tainted: bool,
 }
 
 /// Suggested skills.
@@ -95,6 +97,7 @@ pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSki
     let known = |hit: &Hit| catalogue.skills.get(hit.skill).map(|skill| skill.id);
     let fitting: HashSet<Uuid> = ranking.relevant(min_score).iter().filter_map(known).collect();
     let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
+    let known_ids: HashMap<String, Uuid> = found.iter().map(|skill| (skill.name.clone(), skill.id)).collect();
     let used: HashMap<Uuid, DateTime<Utc>> = if ids.is_empty() {
         HashMap::new()
     } else {
@@ -107,6 +110,13 @@ pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSki
     let mut items: Vec<Suggested> = found.into_iter().map(suggest).collect();
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
     items.truncate(limit);
+    let shown: Vec<Uuid> = items.iter().filter_map(|item| known_ids.get(&item.name).copied()).collect();
+    if !shown.is_empty() {
+        let tainted = skills::find_tainted(&app.db, principal, &shown, app.now()).await?;
+        items
+            .iter_mut()
+            .for_each(|item| item.tainted = known_ids.get(&item.name).is_some_and(|id| tainted.contains(id)));
+    }
     let explain = || Explanation::of(&catalogue, &ranking, (true, is_late), min_score);
     Ok(Suggestions { items, explanation: query.explain.unwrap_or_default().then(explain) })
 }
@@ -128,5 +138,6 @@ fn suggested(skill: &SearchedSkill, last_use: Option<&DateTime<Utc>>, now: DateT
             skill.reason, skill.importance
         ),
         fits: false,
+        tainted: false,
     }
 }

@@ -53,6 +53,8 @@ pub(super) struct Terms {
     pub(super) indexed_until: Option<DateTime<Utc>>,
     /// Whether it is time to remind of saving.
     pub(super) nudge: bool,
+    /// Whether any skill of the user may be tainted.
+    pub(super) knows_taint: bool,
 }
 
 impl Terms {
@@ -94,7 +96,10 @@ pub(super) async fn compose(
     terms: &Terms,
     shown: &mut Shown,
 ) -> Result<Composed> {
-    let choice = Choice::of(catalogue, found, shown, terms);
+    let mut choice = Choice::of(catalogue, found, shown, terms);
+    if terms.knows_taint {
+        choice.find_tainted(app, principal).await?;
+    }
     let mut bodies = Bodies::read(app, principal, &choice, terms).await?;
     let mut answer = TurnAnswer::default();
     for (skill, mention) in &choice.named {
@@ -109,9 +114,14 @@ pub(super) async fn compose(
                     missing: body.missing,
                     files: body.files,
                     reason: if mention.explicit { CALLED } else { "named in the message" }.into(),
+                    tainted: body.tainted || choice.is_tainted(skill),
                 });
             }
-            Some(Err(characters)) => answer.too_long.push(TooLongView { name: skill.name.to_string(), characters }),
+            Some(Err(characters)) => answer.too_long.push(TooLongView {
+                name: skill.name.to_string(),
+                characters,
+                tainted: choice.is_tainted(skill),
+            }),
             // Deleted since the catalogue was read.
             None => {}
         }
@@ -130,12 +140,13 @@ pub(super) async fn compose(
         if terms.tools.can_read() || body.is_some() {
             shown.listed.insert(skill.id);
         }
-        answer.relevant.push(relevant_view(skill, hit, found.ranking.fit, body));
+        answer.relevant.push(relevant_view((skill, choice.is_tainted(skill)), hit, found.ranking.fit, body));
     }
     answer.related.extend(choice.related.iter().map(|(skill, via)| RelatedView {
         name: skill.name.to_string(),
         summary: skill.summary.to_string(),
         via: via.to_string(),
+        tainted: choice.is_tainted(skill),
     }));
     answer.nudge = terms.nudge.then(|| NUDGE.to_owned());
     answer.text = print(&answer, &choice, terms);
@@ -147,9 +158,10 @@ pub(super) async fn compose(
 /// The reason of a skill that the message calls for, not only mentions.
 const CALLED: &str = "called in the message";
 
-fn relevant_view(skill: &KnownSkill, hit: &Hit, fit: f32, body: Option<Body>) -> RelevantView {
+fn relevant_view((skill, tainted): (&KnownSkill, bool), hit: &Hit, fit: f32, body: Option<Body>) -> RelevantView {
+    let tainted = tainted || body.as_ref().is_some_and(|body| body.tainted);
     let (version, content, missing, files) = match body {
-        Some(Body { version, content, missing, files }) => (Some(version), Some(content), missing, files),
+        Some(Body { version, content, missing, files, .. }) => (Some(version), Some(content), missing, files),
         None => (None, None, None, Vec::new()),
     };
     RelevantView {
@@ -161,6 +173,7 @@ fn relevant_view(skill: &KnownSkill, hit: &Hit, fit: f32, body: Option<Body>) ->
         version,
         missing,
         files,
+        tainted,
     }
 }
 
@@ -170,6 +183,8 @@ struct Choice<'a> {
     relevant: Vec<(&'a KnownSkill, &'a Hit)>,
     /// With the name of the skill that led there.
     related: Vec<(&'a KnownSkill, &'a str)>,
+    /// Those of them that are not to be trusted.
+    tainted: HashSet<Uuid>,
 }
 
 impl<'a> Choice<'a> {
@@ -196,7 +211,22 @@ impl<'a> Choice<'a> {
             .take(RELATED)
             .collect();
         let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(NAMED).collect();
-        Self { named, relevant, related }
+        Self { named, relevant, related, tainted: HashSet::new() }
+    }
+
+    /// Asks which are not to be trusted: what recall knows of skills does not tell.
+    async fn find_tainted(&mut self, app: &App, principal: &Principal) -> Result<()> {
+        let named = self.named.iter().map(|(skill, _)| skill.id);
+        let relevant = self.relevant.iter().map(|(skill, _)| skill.id);
+        let ids: Vec<Uuid> = named.chain(relevant).chain(self.related.iter().map(|(skill, _)| skill.id)).collect();
+        if !ids.is_empty() {
+            self.tainted = skills::find_tainted(&app.db, principal, &ids, app.now()).await?.into_iter().collect();
+        }
+        Ok(())
+    }
+
+    fn is_tainted(&self, skill: &KnownSkill) -> bool {
+        self.tainted.contains(&skill.id)
     }
 
     /// Whose bodies are wanted.
@@ -226,14 +256,14 @@ impl Bodies {
     /// A body, or the characters of one that has no room any more. One that is longer than the room left is cut at the end
     /// of a section.
     fn take(&mut self, skill: Uuid) -> Option<Result<Body, usize>> {
-        let skills::Body { version, content, files, document, from, .. } = self.read.remove(&skill)?;
+        let skills::Body { version, content, files, document, from, tainted, .. } = self.read.remove(&skill)?;
         let characters = content.chars().count();
         let body = if characters <= self.room {
-            Body { version, content, missing: None, files }
+            Body { version, content, missing: None, files, tainted }
         } else {
             let Some(cut) = cut_body(&content, self.room) else { return Some(Err(characters)) };
             let missing = Some(MissingView { characters: cut.missing, sections: cut.sections });
-            Body { version, content: cut.kept.to_owned(), missing, files }
+            Body { version, content: cut.kept.to_owned(), missing, files, tainted }
         };
         self.room -= body.content.chars().count();
         self.used.push((skill, version));
@@ -264,6 +294,7 @@ struct Body {
     content: String,
     missing: Option<MissingView>,
     files: Vec<String>,
+    tainted: bool,
 }
 
 fn print(answer: &TurnAnswer, choice: &Choice<'_>, terms: &Terms) -> String {
@@ -272,19 +303,23 @@ fn print(answer: &TurnAnswer, choice: &Choice<'_>, terms: &Terms) -> String {
     render_turn(&TurnParts {
         tools: terms.tools,
         active: answer.active.iter().map(ActiveView::as_part).collect(),
-        too_long: answer.too_long.iter().map(|s| TooLong { name: &s.name, characters: s.characters }).collect(),
+        too_long: answer.too_long.iter().map(TooLongView::as_part).collect(),
         relevant: relevant
-            .map(|(view, (skill, _))| line(skill, view.content.is_some() || terms.is_indexed(skill)))
+            .map(|(view, (skill, _))| line(skill, view.content.is_some() || terms.is_indexed(skill), view.tainted))
             .collect(),
         inline: answer.relevant.iter().filter_map(RelevantView::as_part).collect(),
-        related: choice.related.iter().map(|(skill, _)| line(skill, terms.is_indexed(skill))).collect(),
+        related: choice
+            .related
+            .iter()
+            .map(|(skill, _)| line(skill, terms.is_indexed(skill), choice.is_tainted(skill)))
+            .collect(),
         nudge: answer.nudge.is_some(),
     })
 }
 
 /// A skill by name, with its summary where the agent is not told elsewhere what it does.
-fn line(skill: &KnownSkill, is_told: bool) -> SkillLine<'_> {
-    SkillLine { name: &skill.name, summary: (!is_told).then_some(&*skill.summary) }
+fn line(skill: &KnownSkill, is_told: bool, is_tainted: bool) -> SkillLine<'_> {
+    SkillLine { name: &skill.name, summary: (!is_told).then_some(&*skill.summary), is_tainted }
 }
 
 impl ActiveView {
@@ -300,7 +335,14 @@ impl ActiveView {
             missing: self.missing.as_ref().map(MissingView::as_part),
             files: &self.files,
             is_called: self.is_called(),
+            is_tainted: self.tainted,
         }
+    }
+}
+
+impl TooLongView {
+    fn as_part(&self) -> TooLong<'_> {
+        TooLong { name: &self.name, characters: self.characters, is_tainted: self.tainted }
     }
 }
 
@@ -314,6 +356,7 @@ impl RelevantView {
             missing: self.missing.as_ref().map(MissingView::as_part),
             files: &self.files,
             is_called: false,
+            is_tainted: self.tainted,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use knowhow_domain::{Channel, Error, Result, Scope, Tools};
 use knowhow_store::Principal;
-use knowhow_store::sessions::{self, Joined, SessionKey};
+use knowhow_store::sessions::{self, Joined};
 use uuid::Uuid;
 
 use super::check_sources;
@@ -33,54 +33,102 @@ impl Standing {
     fn known(joined: Joined) -> Self {
         Self::Known { id: joined.id, tainted_by: joined.tainted_by }
     }
+
+    /// The same conversation, trusted no more than the other one.
+    fn with_marks_of(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Known { id, mut tainted_by }, Self::Known { tainted_by: more, .. }) => {
+                tainted_by.extend(more);
+                Self::Known { id, tainted_by }
+            }
+            (Self::Known { .. }, unknown) => unknown,
+            (unknown, _) => unknown,
+        }
+    }
 }
 
-/// How the conversation stands that a call names, which the call keeps from falling silent. With `opens`, and the scope
-/// `sessions`, a key of which no session goes on is opened on the channel `chat`, as [`open_session`](super::open_session)
-/// does it.
+/// Which conversations a call may open, with the scope `sessions`, where none goes on by the name that it gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opens {
+    /// None.
+    Nothing,
+    /// By a key. What looks like an id of this service is one: a UUID of version 7.
+    Keys,
+    /// By whatever name.
+    AnyName,
+}
+
+impl Opens {
+    fn takes(self, name: &str) -> bool {
+        let looks_like_ours = || Uuid::try_parse(name).is_ok_and(|id| id.get_version_num() == 7);
+        match self {
+            Self::Nothing => false,
+            Self::Keys => !looks_like_ours(),
+            Self::AnyName => true,
+        }
+    }
+}
+
+/// How the conversation stands that a call names, which the call keeps from falling silent. What `opens` allows is opened on
+/// the channel `chat`, as [`open_session`](super::open_session) does it. Where the call names two, it is the first, with the
+/// marks of both.
 ///
 /// # Errors
 /// `Malformed` for a name that none can have.
-pub async fn join_session(app: &App, principal: &Principal, call: &Call, opens: bool) -> Result<Standing> {
+pub async fn join_session(app: &App, principal: &Principal, call: &Call, opens: Opens) -> Result<Standing> {
     call.check()?;
     let Some(name) = call.session.as_deref() else { return Ok(Standing::Unnamed) };
-    let key = Uuid::try_parse(name).map_or(SessionKey::Open(name), SessionKey::Id);
-    let found = sessions::join(&app.db, principal, key, app.now()).await?;
-    match (found, key) {
-        (Some(found), SessionKey::Id(_)) => Ok(Standing::known(found)),
-        (Some(found), _) if found.goes_on => Ok(Standing::known(found)),
-        (_, SessionKey::Open(key)) if opens && principal.require(Scope::Sessions).is_ok() => {
+    let first = join(app, principal, call, (name, opens)).await?;
+    match call.other_session.as_deref().filter(|other| *other != name) {
+        Some(other) => Ok(first.with_marks_of(join(app, principal, call, (other, opens)).await?)),
+        None => Ok(first),
+    }
+}
+
+async fn join(app: &App, principal: &Principal, call: &Call, (name, opens): (&str, Opens)) -> Result<Standing> {
+    let found = sessions::join(&app.db, principal, name, app.now()).await?;
+    let is_called_by_id = |found: &Joined| Uuid::try_parse(name).is_ok_and(|id| id == found.id);
+    match found {
+        Some(found) if found.goes_on || is_called_by_id(&found) => Ok(Standing::known(found)),
+        found if opens.takes(name) && principal.require(Scope::Sessions).is_ok() => {
             // Whoever calls has the tools.
             let input = OpenSession {
-                key: Some(key.to_owned()),
+                key: Some(name.to_owned()),
                 channel: Some(Channel::Chat),
                 tools: Some(Tools::Full),
                 ..OpenSession::default()
             };
+            drop(found);
             let session = open(app, principal, call, &input, true).await?.session;
             Ok(Standing::Known { id: session.id, tainted_by: session.tainted_by })
         }
         // Without opening, an ended session of the key still says whether what comes from it is to be trusted.
-        (Some(found), _) => Ok(Standing::known(found)),
-        (None, SessionKey::Id(_)) => Ok(Standing::UnknownId),
-        (None, SessionKey::Open(_)) => Ok(Standing::UnknownKey),
+        Some(found) => Ok(Standing::known(found)),
+        None if Uuid::try_parse(name).is_ok() => Ok(Standing::UnknownId),
+        None => Ok(Standing::UnknownKey),
     }
 }
 
-/// Marks the conversation that a call names as having read what these sources say, for good. One that is not known
+/// Marks the conversations that a call names as having read what these sources say, for good. One that is not known
 /// counts as tainted anyway.
 ///
 /// # Errors
 /// `Malformed` where the call names none; `Forbidden` without the scope `sessions`; `Invalid` for a source that is none.
 pub async fn mark_session(app: &App, principal: &Principal, call: &Call, tainted_by: &[String]) -> Result<()> {
     principal.require(Scope::Sessions)?;
+    call.check()?;
     check_sources("/tainted_by", tainted_by)?;
-    match join_session(app, principal, call, true).await? {
-        Standing::Known { tainted_by: marks, .. } if tainted_by.iter().all(|source| marks.contains(source)) => Ok(()),
-        Standing::Known { id, .. } => taint(app, principal, id, tainted_by).await,
-        Standing::UnknownId | Standing::UnknownKey => Ok(()),
-        Standing::Unnamed => Err(Error::Malformed(
+    if call.session.is_none() {
+        return Err(Error::Malformed(
             "what a conversation has read can be kept of a named one only; send its session too".into(),
-        )),
+        ));
     }
+    for name in call.named(None) {
+        match join(app, principal, call, (name, Opens::Keys)).await? {
+            Standing::Known { tainted_by: marks, .. } if tainted_by.iter().all(|source| marks.contains(source)) => {}
+            Standing::Known { id, .. } => taint(app, principal, id, tainted_by).await?,
+            Standing::UnknownId | Standing::UnknownKey | Standing::Unnamed => {}
+        }
+    }
+    Ok(())
 }

@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::view::SessionView;
 use super::{LOG_BYTES, check_message, check_text, log_full, missing, session_id};
-use crate::examples::forget_session;
 use crate::{App, Call};
 
 /// Most replies to one turn.
@@ -133,13 +132,15 @@ fn too_many_replies() -> Error {
     Error::Conflict { code: "reply-limit", detail }
 }
 
-/// Marks a session, and forgets what was learned in it.
+/// Marks a session, and all that was written in it; forgets what was learned in it.
 pub(super) async fn taint(app: &App, principal: &Principal, session: Uuid, sources: &[String]) -> Result<()> {
-    sessions::taint(&app.db, principal, session, sources).await?;
-    forget_session(app, principal, session).await
+    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    sessions::taint(&mut tx, session, sources, app.now()).await?;
+    tx.commit().await
 }
 
-/// Marks a session as having read untrusted content, for good. What was learned in it is forgotten.
+/// Marks a session as having read untrusted content, for good, and with it what was written in it: skills, also what was made
+/// or copied of them since, memories, souls, its title and summary. What was learned in it is forgotten.
 ///
 /// # Errors
 /// `NotFound`; `Invalid` for the source.

@@ -140,7 +140,26 @@ fn full(principal: &Principal) -> Error {
     ))
 }
 
+/// Where something that the session's snapshot may show was marked as untrusted since, it is given one that says so: what is
+/// frozen must not speak for what nobody trusts any more.
+pub(crate) async fn fresh_snapshot(app: &App, principal: &Principal, opened: &mut Opened) -> Result<()> {
+    if !opened.is_marked_since {
+        return Ok(());
+    }
+    let session = &opened.session;
+    let channel = Channel::from_wire(&session.channel).unwrap_or_default();
+    let tools = Tools::from_wire(&session.tools).unwrap_or_default();
+    let kind = snapshots::kind_of(principal, u32::try_from(session.index_budget).ok(), (channel, tools));
+    let current = snapshots::current(app, principal, kind).await?.snapshot;
+    if current.id != opened.snapshot.id {
+        sessions::replace_snapshot(&app.db, principal, session.id, current.id).await?;
+        opened.snapshot = current;
+    }
+    Ok(())
+}
+
 pub(super) async fn view(app: &App, principal: &Principal, mut opened: Opened, resumed: bool) -> Result<OpenedSession> {
+    fresh_snapshot(app, principal, &mut opened).await?;
     let previous_summary = previous_summary(app, principal, &mut opened).await?;
     let Opened { session, snapshot, .. } = opened;
     let expires_at = session.started_at + app.snapshot_lifetime;

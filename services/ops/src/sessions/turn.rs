@@ -8,7 +8,8 @@ use knowhow_domain::session::{is_nudge_due, is_over};
 use knowhow_domain::{Channel, Error, FieldError, Result, Scope, SkillId, Tools, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
-use knowhow_store::sessions::{self, ReadTurn, TurnState, WrittenTurn};
+use knowhow_store::sessions::{self, KeptTurn, ReadTurn, TurnState, WrittenTurn};
+use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
@@ -17,6 +18,7 @@ use uuid::Uuid;
 use super::compose::{Composed, Shown, Terms, compose};
 use super::kept::{pack, unpack};
 use super::log::taint;
+use super::view::TurnAnswer;
 use super::{check_log, check_message, check_sources, check_text, missing, session_id};
 use crate::examples::learn_later;
 use crate::recall::{self, Query, Recalled, UserCatalogue};
@@ -93,7 +95,7 @@ pub async fn take_turn(
             note_taint(app, principal, session, input).await?;
         }
         if let Some((known, kept)) = state.repeated {
-            return if known == digest { unpack(app, principal, kept).await } else { Err(other_message(input)) };
+            return if known == digest { again(app, principal, kept).await } else { Err(other_message(input)) };
         }
         open?;
         check_log(state.log_bytes, input.message.len())?;
@@ -111,7 +113,9 @@ pub async fn take_turn(
             ..Query::default()
         };
         let found = recall::recall(app, principal, &catalogue, query).await?;
-        let terms = terms(principal, &state)?;
+        let mut terms = terms(principal, &state)?;
+        // What this very turn marks was not marked yet when the state was read.
+        terms.knows_taint |= !input.tainted_by.as_deref().unwrap_or_default().is_empty();
         let mut composed = compose(app, principal, (&catalogue, &found), &terms, &mut shown).await?;
         number(&mut composed, &state, degraded);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
@@ -175,15 +179,32 @@ async fn note_taint(app: &App, principal: &Principal, session: Uuid, input: &Tak
     Ok(())
 }
 
-/// The answer of a turn again, byte for byte.
+/// The answer of a turn again, byte for byte; where a skill in it was marked as untrusted since, with that mark.
 ///
 /// # Errors
 /// `NotFound`; `Conflict` `answer-gone` where a version of a skill that it brought is kept no more.
 pub async fn get_turn(app: &App, principal: &Principal, session: &str, turn: i32) -> Result<String> {
     principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
-    let kept = sessions::find_turn(&app.db, principal, session, turn).await?;
-    unpack(app, principal, kept.ok_or_else(|| Error::not_found("turn"))?).await
+    let kept = sessions::find_turn(&app.db, principal, session, turn).await?.ok_or_else(|| Error::not_found("turn"))?;
+    again(app, principal, kept).await
+}
+
+/// The answer of a turn byte for byte, unless a skill that it shows was marked as untrusted since: then it says so.
+async fn again(app: &App, principal: &Principal, kept: KeptTurn) -> Result<String> {
+    let is_marked_since = kept.is_marked_since;
+    let whole = unpack(app, principal, kept).await?;
+    if !is_marked_since {
+        return Ok(whole);
+    }
+    let mut answer: TurnAnswer = serde_json::from_str(&whole).map_err(Error::internal)?;
+    let names = answer.trusted_names();
+    let marked = skills::list_tainted_names(&app.db, principal, &names).await?;
+    if marked.is_empty() {
+        return Ok(whole);
+    }
+    answer.mark(&marked);
+    serde_json::to_string(&answer).map_err(Error::internal)
 }
 
 fn check(input: &TakeTurn) -> Result<()> {
@@ -249,6 +270,7 @@ fn terms(principal: &Principal, state: &TurnState) -> Result<Terms> {
         min_score: principal.settings().min_score(channel),
         indexed_until: omitted.is_nothing().then_some(state.snapshot_created_at),
         nudge: is_nudge_due(state.turns + 1, state.max_turns),
+        knows_taint: state.knows_taint,
     })
 }
 

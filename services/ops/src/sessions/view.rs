@@ -1,7 +1,7 @@
 //! Sessions and turns as callers see them.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::prompt::Missing;
+use knowhow_domain::prompt::{Missing, untrusted};
 use knowhow_domain::{Channel, Tools};
 use knowhow_store::sessions::{Message, Session};
 use serde::{Deserialize, Serialize};
@@ -125,6 +125,29 @@ pub struct TurnAnswer {
     pub degraded: Vec<String>,
 }
 
+impl TurnAnswer {
+    /// The skills that it shows without a mark.
+    pub(super) fn trusted_names(&self) -> Vec<&str> {
+        let active = self.active.iter().map(|skill| (&skill.name, skill.tainted));
+        let too_long = self.too_long.iter().map(|skill| (&skill.name, skill.tainted));
+        let relevant = self.relevant.iter().map(|skill| (&skill.name, skill.tainted));
+        let all = active.chain(too_long).chain(relevant);
+        let all = all.chain(self.related.iter().map(|skill| (&skill.name, skill.tainted)));
+        all.filter(|(_, tainted)| !tainted).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Marks these skills, in the members and above the text.
+    pub(super) fn mark(&mut self, names: &[String]) {
+        let is_one = |name: &String| names.contains(name);
+        self.active.iter_mut().for_each(|skill| skill.tainted |= is_one(&skill.name));
+        self.too_long.iter_mut().for_each(|skill| skill.tainted |= is_one(&skill.name));
+        self.relevant.iter_mut().for_each(|skill| skill.tainted |= is_one(&skill.name));
+        self.related.iter_mut().for_each(|skill| skill.tainted |= is_one(&skill.name));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.text = untrusted::warn(&self.text, &names);
+    }
+}
+
 /// A skill that the message names.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ActiveView {
@@ -143,6 +166,10 @@ pub struct ActiveView {
     pub files: Vec<String>,
     /// `called in the message`, an instruction, or `named in the message`, an offer.
     pub reason: String,
+    /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub tainted: bool,
 }
 
 /// What of a body had no room: it is cut at the end of a section, where it has sections. `skill_view` has all of it.
@@ -167,6 +194,10 @@ pub struct TooLongView {
     pub name: String,
     /// Characters of its body.
     pub characters: usize,
+    /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub tainted: bool,
 }
 
 /// A skill that may help.
@@ -194,6 +225,10 @@ pub struct RelevantView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub files: Vec<String>,
+    /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub tainted: bool,
 }
 
 /// A neighbour.
@@ -205,4 +240,8 @@ pub struct RelatedView {
     pub summary: String,
     /// The skill whose `see_also` names it.
     pub via: String,
+    /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub tainted: bool,
 }

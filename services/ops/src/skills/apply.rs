@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use knowhow_domain::{Error, FieldError, ResourceEntry, Result, SkillDocument, SkillId, SkillName, manifest};
-use knowhow_store::skills::{self, Change, ChangeKind, Loaded, Locked, SkillKey, Source};
+use knowhow_store::skills::{self, Change, ChangeKind, Lineage, Loaded, Locked, SkillKey, Source};
 use knowhow_store::{Principal, TenantTx, history};
 use serde_json::Value;
 
@@ -54,6 +54,10 @@ pub(super) struct Proposal {
     pub(super) new_files: Vec<Vec<u8>>,
     /// Recognises the same request when it comes again.
     pub(super) request_digest: Option<[u8; 32]>,
+    /// Whether it is made by changing the state before, and so is as tainted.
+    pub(super) derived: bool,
+    /// What an archive says that it was tainted by.
+    pub(super) brought: Option<Vec<String>>,
 }
 
 /// What came of it.
@@ -100,6 +104,7 @@ async fn write(
     proposal: &Proposal,
 ) -> Result<Option<Applied>> {
     let before = locked.map(|l| &l.skill);
+    let named = origin.call.named(None);
     let change = Change {
         name: &proposal.name,
         document: &proposal.document,
@@ -112,6 +117,7 @@ async fn write(
         source: origin.source,
         kind: origin.kind,
         session: origin.call.session.as_deref(),
+        lineage: Lineage { named: &named, derived: proposal.derived, brought: proposal.brought.as_deref() },
         follow_up: jobs::follow_up(app, origin.is_bulk, before, &proposal.document),
         request_digest: proposal.request_digest,
         now: app.now(),
@@ -130,7 +136,7 @@ async fn write(
         source: origin.source.as_str(),
         now: change.now,
     };
-    let skill = after.state(before, written.id, written.version);
+    let skill = after.state(before, &written);
     // What the service itself brings never locks a user out.
     if origin.kind != ChangeKind::Sync {
         check_quotas(origin.principal, before.is_none(), skill.bytes() > change.base_bytes, &written)?;

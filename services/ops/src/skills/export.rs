@@ -79,8 +79,8 @@ pub enum Content {
 /// `Unavailable`; `RateLimited` where too many wait.
 pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery) -> Result<Exported> {
     principal.require(Scope::SkillsRead)?;
-    let with_examples = query.examples.unwrap_or_default();
-    let mut files = plan(app, principal, with_examples).await?;
+    let (with_examples, strict) = (query.examples.unwrap_or_default(), query.strict.unwrap_or_default());
+    let mut files = plan(app, principal, (with_examples, strict)).await?;
     let (packer, media_type, file_name) = match query.format.unwrap_or_default() {
         Format::Zip => (Packer::zip(), "application/zip", "skills.zip"),
         Format::TarGz => (Packer::tar_gz(), "application/gzip", "skills.tar.gz"),
@@ -92,16 +92,11 @@ pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery
         // The plan is large too: whoever waits does not hold one.
         drop(files);
         let turn = LARGE.turn(principal.tenant()).await?;
-        files = plan(app, principal, with_examples).await?;
+        files = plan(app, principal, (with_examples, strict)).await?;
         turn
     };
-    let mut export = Export {
-        app: app.clone(),
-        principal: principal.clone(),
-        packer: Some(packer),
-        strict: query.strict.unwrap_or_default(),
-        _turn: turn,
-    };
+    let mut export =
+        Export { app: app.clone(), principal: principal.clone(), packer: Some(packer), strict, _turn: turn };
     let mut pieces = pieces(files).into_iter();
     // What fails here is told; later the answer has begun.
     let first = match pieces.next() {

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use knowhow_domain::resource::FOLDERS;
-use knowhow_domain::{Error, Limits, Result, SkillDocument, SkillName};
+use knowhow_domain::{Error, Limits, Result, SkillDocument, SkillName, manifest};
 use knowhow_store::{Principal, TenantTx, examples, skills};
 
 use crate::App;
-use crate::archive::Entry;
+use crate::archive::{Entry, Provenance};
 use crate::examples::write_lines;
 
 /// Skills planned at a time.
@@ -33,12 +33,16 @@ enum Source {
     Made(Vec<u8>),
 }
 
-/// All files, sorted by path.
+/// All files, sorted by path; in the strict form where that is wanted.
 ///
 /// # Errors
 /// `Unavailable`.
-pub(super) async fn plan(app: &App, principal: &Principal, with_examples: bool) -> Result<Vec<Planned>> {
-    let mut files = Vec::new();
+pub(super) async fn plan(
+    app: &App,
+    principal: &Principal,
+    (with_examples, strict): (bool, bool),
+) -> Result<Vec<Planned>> {
+    let (mut files, mut provenance) = (Vec::new(), Provenance::default());
     let (mut after, mut placed) = (String::new(), BTreeSet::new());
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     loop {
@@ -53,19 +57,37 @@ pub(super) async fn plan(app: &App, principal: &Principal, with_examples: bool) 
                 let path = format!("{folder}/{}", resource.path);
                 files.push(Planned { path, size: resource.size, source: Source::Stored(resource.digest) });
             }
+            let path = format!("{folder}/SKILL.md");
+            if let Some(tainted_by) = skill.tainted_by {
+                let in_archive = match strict {
+                    true => strict_digest(&app.limits, &mut tx, &path, &skill.document).await?,
+                    false => skill.document.clone(),
+                };
+                provenance.add(&path, in_archive, tainted_by);
+            }
             let source = match skill.starter {
                 Some(starter) => Source::Starter(starter, skill.document),
                 None => Source::Stored(skill.document),
             };
-            files.push(Planned { path: format!("{folder}/SKILL.md"), size: skill.document_bytes, source });
+            files.push(Planned { path, size: skill.document_bytes, source });
         }
     }
-    if with_examples && let Some(Entry { path, bytes }) = write_lines(examples::list_for_export(&mut tx).await?)? {
+    let lines = if with_examples { write_lines(examples::list_for_export(&mut tx).await?)? } else { None };
+    tx.commit().await?;
+    for Entry { path, bytes } in lines.into_iter().chain(provenance.write()?) {
         files.push(Planned { path, size: bytes.len() as u64, source: Source::Made(bytes) });
     }
-    tx.commit().await?;
     files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
+}
+
+/// The digest (hex) that a stored SKILL.md has in the strict form.
+async fn strict_digest(limits: &Limits, tx: &mut TenantTx, path: &str, document: &str) -> Result<String> {
+    let read = skills::read_for_export(tx, &[document.to_owned()], &[]).await?;
+    let bytes = read.into_iter().next().map(|(_, bytes)| bytes).ok_or_else(|| Error::internal("a file is missing"))?;
+    let mut entry = Entry { path: path.to_owned(), bytes };
+    make_strict(limits, &mut entry)?;
+    Ok(manifest::hex(&manifest::digest(&entry.bytes)))
 }
 
 /// How many bytes the files have in all.

@@ -119,6 +119,8 @@ async fn change(
                     resources: current.skill.resources.clone(),
                     new_files: Vec::new(),
                     request_digest: None,
+                    derived: true,
+                    brought: None,
                 }))
             })
             .await?;

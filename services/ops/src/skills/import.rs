@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::apply::{Applied, Origin, Proposal, apply};
 use super::import_report::{ImportOutcome, ImportReport, Imported};
 use super::unpack::{Unpacked, Upload, Uploaded, unpack};
-use crate::archive::{self, Found, Named};
+use crate::archive::{self, Found, Named, Provenance};
 use crate::examples::{self, ImportedExamples, ReadLines};
 use crate::{App, Call, compute};
 
@@ -34,9 +34,9 @@ pub async fn import_skills(
     call.check()?;
     let limits = app.limits.clone();
     let (skills, rest, examples) = compute(move || {
-        let Unpacked { skills, strays, left_out, examples } = unpack(uploads)?;
+        let Unpacked { skills, strays, left_out, examples, provenance } = unpack(uploads)?;
         let examples: Vec<_> = examples.iter().map(examples::read_lines).collect();
-        Ok((name_and_read(&limits, skills, fix), (strays, left_out), examples))
+        Ok((name_and_read(&limits, skills, (fix, &provenance)), (strays, left_out), examples))
     })
     .await?;
     let mut report = ImportReport { strays: rest.0, left_out: rest.1, ..ImportReport::default() };
@@ -67,6 +67,7 @@ pub async fn import_skills(
 fn part_of(call: &Call, part: impl std::fmt::Display) -> Call {
     Call {
         session: call.session.clone(),
+        other_session: call.other_session.clone(),
         idempotency_key: call.idempotency_key.as_ref().map(|key| format!("{key}#{part}")),
         by_agent: call.by_agent,
     }
@@ -94,7 +95,12 @@ struct Readable {
     /// `None` for a lone SKILL.md, which leaves the resources of an existing skill alone.
     resources: Option<Vec<(ResourceEntry, Vec<u8>)>>,
     fixes: Vec<String>,
+    /// What the archive says that it is tainted by.
+    tainted_by: Option<Vec<String>>,
 }
+
+/// Whether to mend what can be mended, and what the archives say of where their texts come from.
+type How<'a> = (bool, &'a Provenance);
 
 /// What is to be done with a skill that can be read.
 enum Readied {
@@ -104,8 +110,8 @@ enum Readied {
 }
 
 /// Reads every skill, and names those that can be read, together.
-fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, fix: bool) -> Vec<(String, Result<Readied>)> {
-    let read: Vec<_> = skills.into_iter().map(|skill| (skill.folder.path.clone(), read(limits, skill, fix))).collect();
+fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, how: How<'_>) -> Vec<(String, Result<Readied>)> {
+    let read: Vec<_> = skills.into_iter().map(|skill| (skill.folder.path.clone(), read(limits, skill, how))).collect();
     let readable: Vec<(&str, &Readable)> =
         read.iter().filter_map(|(path, skill)| Some((path.as_str(), skill.as_ref().ok()?))).collect();
     let found: Vec<Found<'_>> = readable
@@ -131,11 +137,12 @@ fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, fix: bool) -> Vec<(Stri
         .collect()
 }
 
-fn read(limits: &Limits, skill: Uploaded, fix: bool) -> Result<Readable> {
+fn read(limits: &Limits, skill: Uploaded, (fix, provenance): How<'_>) -> Result<Readable> {
     let Uploaded { folder, missing } = skill;
     if let Some(file) = missing {
         return Err(Error::invalid("/file", format!("'{}' {}", file.path, file.detail)));
     }
+    let tainted_by = provenance.find(&folder.path, &folder.skill_md);
     let lone = folder.folder.is_empty() && folder.resources.is_empty();
     let raw = String::from_utf8(folder.skill_md).map_err(|e| {
         Error::invalid("/skill_md", format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
@@ -143,7 +150,7 @@ fn read(limits: &Limits, skill: Uploaded, fix: bool) -> Result<Readable> {
     let (document, fixes) = read_document(limits, &raw, folder.folder.last().map(String::as_str), fix)?;
     let resources =
         folder.resources.into_iter().map(|(path, bytes)| resource(&path, bytes)).collect::<Result<Vec<_>>>()?;
-    Ok(Readable { folder: folder.folder, document, resources: (!lone).then_some(resources), fixes })
+    Ok(Readable { folder: folder.folder, document, resources: (!lone).then_some(resources), fixes, tainted_by })
 }
 
 /// The document, mended where that is asked for; else the refusal says that it could be.
@@ -217,7 +224,15 @@ impl Readable {
             (None, Some(current)) => (current.skill.resources.clone(), Vec::new()),
             (None, None) => (Vec::new(), Vec::new()),
         };
-        Proposal { name: name.clone(), document: self.document.clone(), resources, new_files, request_digest: None }
+        Proposal {
+            name: name.clone(),
+            document: self.document.clone(),
+            resources,
+            new_files,
+            request_digest: None,
+            derived: false,
+            brought: self.tainted_by.clone(),
+        }
     }
 }
 

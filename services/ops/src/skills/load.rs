@@ -18,6 +18,8 @@ pub struct File {
     pub digest: String,
     /// By the file's ending.
     pub media_type: &'static str,
+    /// Whether text of the skill came from a tainted session, and no person has approved it.
+    pub tainted: bool,
 }
 
 /// Loads a skill by name or id; the name of an absorbed skill answers with its successor. In a session the message of its
@@ -29,7 +31,8 @@ pub async fn load_skill(app: &App, principal: &Principal, call: &Call, skill: &s
     principal.require(Scope::SkillsRead)?;
     call.check()?;
     let (session, now) = (call.session.as_deref(), app.now());
-    let since = session.and_then(|_| taught_since(app, principal));
+    // Where a request names two sessions, nothing is learned: what either has read is not looked up here.
+    let since = session.filter(|_| call.other_session.is_none()).and_then(|_| taught_since(app, principal));
     let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
         let loaded = if peek {
             skills::peek(&app.db, principal, key).await?
@@ -57,5 +60,6 @@ pub async fn read_skill_md(app: &App, principal: &Principal, skill: &str) -> Res
     })
     .await?;
     let digest = manifest::hex(&found.item.digest);
-    Ok(File { content: found.item.content, digest, media_type: "text/markdown; charset=utf-8" })
+    let media_type = "text/markdown; charset=utf-8";
+    Ok(File { content: found.item.content, digest, media_type, tainted: found.item.tainted })
 }

@@ -128,6 +128,8 @@ impl Replaced {
                 resources: self.resources,
                 new_files: self.new_files,
                 request_digest: Some(request),
+                derived: true,
+                brought: None,
             }),
             _ => None,
         }

@@ -4,7 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use knowhow_domain::{Error, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, name, uri};
+use knowhow_domain::limits::DESCRIPTION_CHARS;
+use knowhow_domain::prompt::untrusted;
+use knowhow_domain::{
+    Error, FieldEdits, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, name, uri,
+};
 use knowhow_store::Principal;
 use knowhow_store::skills::{self, PublishedRow};
 use serde_json::{Map, Value};
@@ -41,6 +45,8 @@ pub struct SkillEntry {
     pub files: Option<Vec<FileEntry>>,
     /// Bytes of the SKILL.md that is served.
     pub document_size: u64,
+    /// Whether text of it came from a tainted session, and no person has approved it.
+    pub tainted: bool,
 }
 
 /// One file of a skill.
@@ -61,6 +67,8 @@ pub struct PublishedFile {
     pub content: Vec<u8>,
     /// By the file's ending.
     pub media_type: String,
+    /// Whether text of its skill came from a tainted session, and no person has approved it. A SKILL.md says so itself.
+    pub tainted: bool,
 }
 
 /// What lies directly in a folder.
@@ -159,10 +167,12 @@ pub async fn read_file(app: &App, principal: &Principal, uri: &str) -> Result<Pu
     let found = skills::find_file(&app.db, principal, &splits).await?.ok_or_else(missing)?;
     if found.path != SKILL_MD {
         let media_type = ResourcePath::parse_imported(&found.path)?.media_type().to_owned();
-        return Ok(PublishedFile { content: found.content, media_type });
+        return Ok(PublishedFile { content: found.content, media_type, tainted: found.tainted });
     }
-    let content = if found.complete { found.content } else { derive(&found.name, &found.content)?.text };
-    Ok(PublishedFile { content, media_type: MARKDOWN.into() })
+    let tainted = found.tainted;
+    let content =
+        if found.complete && !tainted { found.content } else { derive(&found.name, &found.content, tainted)?.text };
+    Ok(PublishedFile { content, media_type: MARKDOWN.into(), tainted })
 }
 
 /// Lists what lies directly in the folder at `uri`: a skill's, one within a skill, or a namespace.
@@ -202,7 +212,7 @@ fn children_of(mut row: PublishedRow, prefix: &str) -> Vec<(String, Child)> {
         let child = Child::File {
             uri: file.uri,
             name: name::last_segment(&row.name).to_owned(),
-            description: Some(row.description),
+            description: Some(described(row.tainted, &row.description)),
             media_type: MARKDOWN.into(),
             size: file.size,
         };
@@ -230,7 +240,7 @@ fn folder(prefix: &str, segment: String) -> Child {
 /// Makes entries of rows that are sorted by name; each takes in the files of the skills in its folder.
 async fn entries(rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
     // To derive is to parse and to print.
-    if rows.len() <= FEW_ROWS && rows.iter().all(|row| row.frontmatter.is_some()) {
+    if rows.len() <= FEW_ROWS && rows.iter().all(|row| row.frontmatter.is_some() && !row.tainted) {
         return Ok(assemble(rows));
     }
     compute(move || Ok(assemble(rows))).await
@@ -297,8 +307,9 @@ impl Published {
             digest: r.digest,
         });
         let files = Some(std::iter::once(file).chain(others).collect());
-        let (name, description) = (row.name, row.description);
-        Some(Self { entry: SkillEntry { uri, name, description, frontmatter, files, document_size }, asked: row.asked })
+        let (name, tainted, description) = (row.name, row.tainted, described(row.tainted, &row.description));
+        let entry = SkillEntry { uri, name, description, frontmatter, files, document_size, tainted };
+        Some(Self { entry, asked: row.asked })
     }
 }
 
@@ -312,13 +323,14 @@ struct Document {
 /// page along.
 fn document_of(row: &mut PublishedRow) -> Option<Document> {
     let read = |row: &mut PublishedRow| -> Result<(Map<String, Value>, u64, String)> {
-        match (row.frontmatter.take(), row.document.take()) {
+        // What is not to be trusted says so in what a model reads of it, and so in its bytes.
+        match (row.frontmatter.take().filter(|_| !row.tainted), row.document.take()) {
             (Some(Value::Object(frontmatter)), _) => {
                 let size = u64::try_from(row.document_bytes).map_err(Error::internal)?;
                 Ok((frontmatter, size, manifest::hex(&row.document_digest)))
             }
             (_, Some(stored)) => {
-                let Derived { text, frontmatter } = derive(&row.name, &stored)?;
+                let Derived { text, frontmatter } = derive(&row.name, &stored, row.tainted)?;
                 Ok((frontmatter, text.len() as u64, manifest::hex(&manifest::digest(&text))))
             }
             _ => Err(Error::internal("a published skill without its document")),
@@ -337,15 +349,31 @@ fn document_of(row: &mut PublishedRow) -> Option<Document> {
     }
 }
 
+/// A description, marked where it is not to be trusted.
+fn described(tainted: bool, description: &str) -> String {
+    if !tainted {
+        return description.to_owned();
+    }
+    let marked = format!("{} {description}", untrusted::MARK.trim());
+    marked.chars().take(DESCRIPTION_CHARS).collect()
+}
+
 struct Derived {
     text: Vec<u8>,
     frontmatter: Map<String, Value>,
 }
 
 /// What is stored has passed the limits of its time.
-fn derive(name: &str, stored: &[u8]) -> Result<Derived> {
+fn derive(name: &str, stored: &[u8], tainted: bool) -> Result<Derived> {
     let stored = std::str::from_utf8(stored).map_err(Error::internal)?;
-    let document = SkillDocument::parse_named(stored, &Limits { body_bytes: usize::MAX, ..Limits::default() })?;
-    let served = document.served(&SkillName::parse(name)?);
+    let limits = Limits { body_bytes: usize::MAX, ..Limits::default() };
+    let (name, mut document) = (SkillName::parse(name)?, SkillDocument::parse_named(stored, &limits)?);
+    if tainted {
+        let whole = SkillDocument::parse_named(&document.served(&name).text, &limits)?;
+        let description = Some(described(true, &whole.fields().description));
+        let body = format!("> {}\n\n{}", untrusted::MEANING, whole.content());
+        document = whole.with_edits(&FieldEdits { description, ..FieldEdits::default() }, Some(&body), &limits)?;
+    }
+    let served = document.served(&name);
     Ok(Derived { text: served.text.into_owned().into_bytes(), frontmatter: served.frontmatter })
 }

@@ -31,7 +31,8 @@ pub async fn get_resource(app: &App, principal: &Principal, skill: &str, path: &
     })
     .await?;
     let digest = manifest::hex(&found.item.digest);
-    Ok(File { content: found.item.content, digest, media_type: path.media_type() })
+    let (media_type, tainted) = (path.media_type(), found.item.tainted);
+    Ok(File { content: found.item.content, digest, media_type, tainted })
 }
 
 /// Writes one file.
@@ -122,6 +123,8 @@ async fn change(
                             resources,
                             new_files,
                             request_digest: None,
+                            derived: true,
+                            brought: None,
                         }))
                     })
                     .await?;

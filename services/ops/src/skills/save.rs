@@ -192,6 +192,9 @@ impl<'a> Draft<'a> {
             resources: current.map(|c| c.skill.resources.clone()).unwrap_or_default(),
             new_files: Vec::new(),
             request_digest: None,
+            // A whole SKILL.md leaves nothing of the one before; fields leave what they do not name.
+            derived: matches!(self.body, Body::Fields(..)) && current.is_some(),
+            brought: None,
         })
     }
 }

@@ -59,6 +59,8 @@ async fn renew_copy(app: &App, tx: &mut TenantTx, origin: &Origin<'_>, starter: 
             resources: current.map(|c| c.skill.resources.clone()).unwrap_or_default(),
             new_files: Vec::new(),
             request_digest: None,
+            derived: false,
+            brought: None,
         }))
     })
     .await?;

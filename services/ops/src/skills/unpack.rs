@@ -3,7 +3,7 @@
 use knowhow_domain::Result;
 
 use super::import_report::LeftOutFile;
-use crate::archive::{self, Entry, Folder, LeftOut};
+use crate::archive::{self, Entry, Folder, LeftOut, PROVENANCE_FILE, Provenance};
 use crate::examples::{self, EXAMPLES_FILE};
 
 /// A file as it was uploaded.
@@ -21,6 +21,7 @@ pub(super) struct Unpacked {
     pub(super) strays: Vec<String>,
     pub(super) left_out: Vec<LeftOutFile>,
     pub(super) examples: Vec<Entry>,
+    pub(super) provenance: Provenance,
 }
 
 /// A skill as it was uploaded.
@@ -43,7 +44,10 @@ pub(super) fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
             let unpacked = archive::read(&upload.bytes, &left)?;
             left.entries -= unpacked.entries.len();
             left.total_bytes -= unpacked.entries.iter().map(|e| e.bytes.len() as u64).sum::<u64>();
-            all.add(unpacked);
+            all.add(unpacked)?;
+        } else if upload.file_name.rsplit('/').next() == Some(PROVENANCE_FILE) {
+            let mut alone = vec![Entry { path: PROVENANCE_FILE.to_owned(), bytes: upload.bytes }];
+            all.provenance.extend(Provenance::take(&mut alone)?);
         } else if upload.file_name.rsplit('/').next() == Some(EXAMPLES_FILE) {
             all.examples.push(Entry { path: upload.file_name, bytes: upload.bytes });
         } else {
@@ -56,8 +60,10 @@ pub(super) fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
 }
 
 impl Unpacked {
-    fn add(&mut self, unpacked: archive::Unpacked) {
-        let (examples, entries) = examples::set_apart(unpacked.entries);
+    fn add(&mut self, unpacked: archive::Unpacked) -> Result<()> {
+        let mut entries = unpacked.entries;
+        self.provenance.extend(Provenance::take(&mut entries)?);
+        let (examples, entries) = examples::set_apart(entries);
         let grouped = archive::group(entries);
         let mut skills: Vec<Uploaded> =
             grouped.skills.into_iter().map(|folder| Uploaded { folder, missing: None }).collect();
@@ -72,6 +78,7 @@ impl Unpacked {
         self.examples.extend(examples);
         self.skills.extend(skills);
         self.strays.extend(grouped.strays);
+        Ok(())
     }
 }
 

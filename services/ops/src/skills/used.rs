@@ -125,7 +125,7 @@ async fn teach(
         Some(Outcome::Failure) => examples::fail(tx, skill, session).await.map(|()| None),
         Some(Outcome::Partial) => Ok(None),
         Some(Outcome::Success) | None => match taught_since(app, principal) {
-            Some(since) => examples::find_lesson(tx, session, call.session.as_deref(), since).await,
+            Some(since) => examples::find_lesson(tx, session, &call.named(None), since).await,
             None => Ok(None),
         },
     }

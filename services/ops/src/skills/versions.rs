@@ -30,8 +30,22 @@ pub struct Version {
     pub actor: String,
     /// In which session.
     pub session: Option<String>,
-    /// Whether untrusted content was in play.
+    /// Whether text of it came from a tainted session, and no person has approved it.
     pub tainted: bool,
+    /// The sessions that the taint came in by, also by way of the versions that this one is made of; at most 8.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub tainted_in: Vec<String>,
+    /// What these had read; at most 8.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub tainted_by: Vec<String>,
+    /// Who approved it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
+    /// When.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_at: Option<DateTime<Utc>>,
     /// SHA-256 over SKILL.md and resources, hex.
     pub digest: String,
     /// When.
@@ -111,6 +125,8 @@ pub async fn rollback_skill(
                         resources: old.resources,
                         new_files: Vec::new(),
                         request_digest: None,
+                        derived: false,
+                        brought: None,
                     }))
                 })
                 .await?;
@@ -149,13 +165,18 @@ pub(super) async fn get(tx: &mut TenantTx, skill: SkillId, version: i32) -> Resu
 }
 
 impl Version {
-    fn of(row: VersionRow) -> Self {
+    pub(crate) fn of(row: VersionRow) -> Self {
+        let (approved_by, approved_at) = row.approved.unzip();
         Self {
             version: row.version,
             change: row.change,
             actor: row.actor,
             session: row.session,
             tainted: row.tainted,
+            tainted_in: row.tainted_in,
+            tainted_by: row.tainted_by,
+            approved_by,
+            approved_at,
             digest: manifest::hex(&row.digest),
             created_at: row.created_at,
         }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Fields, ResourceEntry, SkillId, headline, inert_line, manifest};
-use knowhow_store::skills::{IndexRow, Loaded, SkillState};
+use knowhow_store::skills::{IndexRow, Loaded, SkillState, Written};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -66,6 +66,10 @@ pub struct Skill {
     /// Counts the changes of content, frontmatter and resources, from 1.
     #[schema(minimum = 1)]
     pub version: i32,
+    /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub tainted: bool,
     /// SHA-256 over SKILL.md and resources, hex.
     pub digest: String,
     /// How often it was loaded or reported as used.
@@ -162,6 +166,8 @@ pub struct IndexItem {
     pub updated_at: DateTime<Utc>,
     /// Protected.
     pub pinned: bool,
+    /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
+    pub tainted: bool,
     /// With `ranked` or `q`: what the order is by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
@@ -187,6 +193,7 @@ impl IndexItem {
             last_used_at: row.last_used_at,
             updated_at: row.updated_at,
             pinned: row.pinned,
+            tainted: row.tainted,
         }
     }
 }
@@ -223,6 +230,7 @@ impl Skill {
             importance: skill.importance,
             decay_rate: skill.decay_rate,
             version: skill.version,
+            tainted: skill.tainted,
             times_used,
             last_used_at,
             created_at: skill.created_at,
@@ -253,10 +261,10 @@ pub(super) struct After<'a> {
 }
 
 impl After<'_> {
-    pub(super) fn state(&self, before: Option<&SkillState>, id: SkillId, version: i32) -> SkillState {
+    pub(super) fn state(&self, before: Option<&SkillState>, written: &Written) -> SkillState {
         let fields = self.fields;
         SkillState {
-            id,
+            id: written.id,
             name: self.name.to_owned(),
             description: fields.description.clone(),
             summary: fields.summary.clone(),
@@ -272,7 +280,8 @@ impl After<'_> {
             enriched: before.is_some_and(|b| b.enriched),
             importance: before.map_or(0.7, |b| b.importance),
             decay_rate: before.map_or(0.99, |b| b.decay_rate),
-            version,
+            version: written.version,
+            tainted: written.tainted,
             digest: self.digest.to_vec(),
             document: self.document.to_owned(),
             cuts: self.cuts,

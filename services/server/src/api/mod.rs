@@ -74,6 +74,8 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(admin::list_audit)
         .service(admin::list_archive)
         .service(admin::restore_skill)
+        .service(admin::review_version)
+        .service(admin::approve_version)
         .service(admin::list_jobs)
         .service(admin::retry_job)
         .service(admin::discard_job)

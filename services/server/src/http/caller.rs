@@ -135,7 +135,8 @@ pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entr
     request_id::note_caller(&principal);
     shared.bodies.welcome(request);
     let text = |name| single(request.headers(), name).map(|v| v.map(str::to_owned));
-    let call = Call { session: text("knowhow-session")?, idempotency_key: text("idempotency-key")?, by_agent: false };
+    let (session, idempotency_key) = (text("knowhow-session")?, text("idempotency-key")?);
+    let call = Call { session, idempotency_key, ..Call::default() };
     Ok(Entry { app, principal, call })
 }
 

@@ -10,6 +10,7 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use knowhow_domain::new_id;
 use knowhow_store::Principal;
+use knowhow_store::trail::{self, Trail};
 use uuid::Uuid;
 
 use super::request_line::Line;
@@ -63,6 +64,7 @@ pub(super) async fn identify<B: MessageBody>(
     let id = new_id();
     let trace = request.headers().get(&TRACEPARENT).and_then(|v| v.to_str().ok()).and_then(continue_trace);
     let mut line = Line::of(&mut request);
+    let trail = Trail { request: id, address: request.peer_addr().map(|peer| peer.ip()) };
     let next: Pin<Box<dyn Future<Output = _>>> = Box::pin(next.call(request));
     let current = Current {
         id: id.to_string(),
@@ -78,7 +80,7 @@ pub(super) async fn identify<B: MessageBody>(
             (answered, line, request.trace.borrow().clone())
         })
     };
-    let (answered, line, trace) = CURRENT.scope(current, next).await;
+    let (answered, line, trace) = trail::follow(trail, CURRENT.scope(current, next)).await;
     let mut response = answered?;
     line.write(&response, &id.to_string(), trace.as_deref().and_then(|t| t.get(3..35)));
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {

@@ -119,8 +119,11 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         Ok(()) | Err(Error::Forbidden(_)) => {}
         Err(error) => return Err(turn_away(error.into(), id)),
     }
-    let session = message.session().map(str::to_owned).or(call.session);
-    let call = Call { session, by_agent: true, ..call };
+    // What is written comes from the one that the message names; what is to be trusted is said by both.
+    let call = match message.session().map(str::to_owned) {
+        Some(session) => Call { session: Some(session), other_session: call.session, by_agent: true, ..call },
+        None => Call { by_agent: true, ..call },
+    };
     // Before anything else: what the call writes must carry the mark, and the mark holds also where the call is refused.
     mark(&app, &principal, &call, &message).await.map_err(|e| turn_away(e.into(), id))?;
     let (desk, inbox) = mpsc::channel(1);

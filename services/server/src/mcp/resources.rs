@@ -7,12 +7,15 @@ use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::skills::{self, Child, FileEntry, SkillEntry};
 use rmcp::model::{
-    DIRECTORY_MIME_TYPE, GetSkillResult, ListResourcesResult, ListSkillsResult, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate, Skill, SkillFrontmatter, SkillResource, SkillResources,
+    DIRECTORY_MIME_TYPE, GetSkillResult, ListResourcesResult, ListSkillsResult, MetaObject, ReadResourceResult,
+    Resource, ResourceContents, ResourceTemplate, Skill, SkillFrontmatter, SkillResource, SkillResources,
 };
 use serde_json::Value;
 
 use super::handler::Caller;
+
+/// The member of `_meta` of what is not to be trusted.
+const TAINTED: &str = "dev.knowhow/tainted";
 
 /// How the files of skills are named.
 pub(super) fn template() -> ResourceTemplate {
@@ -35,7 +38,9 @@ pub(super) async fn read(app: &App, caller: &Caller, uri: &str) -> Result<ReadRe
         Ok(text) => ResourceContents::text(text, uri),
         Err(binary) => ResourceContents::blob(STANDARD.encode(binary.as_bytes()), uri),
     };
-    Ok(ReadResourceResult::new(vec![contents.with_mime_type(file.media_type)]))
+    let contents = contents.with_mime_type(file.media_type);
+    let contents = if file.tainted { contents.with_meta(untrusted()) } else { contents };
+    Ok(ReadResourceResult::new(vec![contents]))
 }
 
 pub(super) async fn read_directory(
@@ -74,15 +79,25 @@ fn skill(entry: SkillEntry) -> Skill {
         Some(files) => SkillResources::Files(files.into_iter().map(file).collect()),
         None => SkillResources::Dynamic,
     };
-    Skill::new(entry.uri, served, resources)
+    let mut skill = Skill::new(entry.uri, served, resources);
+    skill.meta = entry.tainted.then(untrusted);
+    skill
+}
+
+/// Says to programs that text is not to be trusted.
+fn untrusted() -> MetaObject {
+    let mut meta = MetaObject::default();
+    meta.0.insert(TAINTED.into(), Value::Bool(true));
+    meta
 }
 
 fn skill_md(entry: SkillEntry) -> Resource {
-    Resource::new(entry.uri, name::last_segment(&entry.name))
+    let resource = Resource::new(entry.uri, name::last_segment(&entry.name))
         .with_title(&entry.name)
         .with_description(entry.description)
         .with_mime_type("text/markdown")
-        .with_size(entry.document_size)
+        .with_size(entry.document_size);
+    if entry.tainted { resource.with_meta(untrusted()) } else { resource }
 }
 
 fn child(child: Child) -> Resource {

@@ -39,6 +39,10 @@ fn age(slug: &str) {
         ));
     }
     sql::execute(&format!("update skills s set version = {versions} where {of_tenant}"));
+    // Rows that came over years are known to the planner.
+    for table in ["skill_versions", "skill_files", "skill_resources"] {
+        sql::execute(&format!("analyze {table}"));
+    }
     sql::execute(&format!(
         "update user_catalogs s set stored_bytes =
              (select sum(bytes) from skill_resources r where r.user_id = s.user_id)

@@ -26,6 +26,7 @@ async fn an_index_line_has_what_an_index_needs() {
         "summary",
         "summary_by",
         "tags",
+        "tainted",
         "times_used",
         "updated_at",
         "version",

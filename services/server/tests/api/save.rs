@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::answers::members;
 use crate::callers::{World, skill};
 
-const SKILL: [&str; 31] = [
+const SKILL: [&str; 32] = [
     "allowed_tools",
     "author",
     "category",
@@ -33,6 +33,7 @@ const SKILL: [&str; 31] = [
     "summary",
     "summary_by",
     "tags",
+    "tainted",
     "times_used",
     "triggers",
     "unchanged",

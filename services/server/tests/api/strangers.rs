@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 66] = [
+const GOLDEN: [(&str, [u16; 6]); 68] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -77,6 +77,8 @@ const GOLDEN: [(&str, [u16; 6]); 66] = [
     ("list_audit", [401, 401, 403, 403, 404, 403]),
     ("list_archive", [401, 401, 403, 403, 404, 403]),
     ("restore_skill", [401, 401, 403, 403, 404, 403]),
+    ("review_version", [401, 401, 403, 403, 404, 403]),
+    ("approve_version", [401, 401, 403, 403, 404, 403]),
     ("list_jobs", [401, 401, 403, 403, 404, 403]),
     ("retry_job", [401, 401, 403, 403, 404, 403]),
     ("discard_job", [401, 401, 403, 403, 404, 403]),
@@ -181,6 +183,18 @@ fn walk(names: &Names) -> Vec<Step> {
             post.clone(),
             admin(&format!("archive/{}/restore", names.archived)),
             Body::Json(json!({"reason": "r"})),
+        ),
+        (
+            "review_version",
+            get.clone(),
+            admin(&format!("skills/{}/versions/1", names.archived)) + "&reason=curiosity",
+            Body::None,
+        ),
+        (
+            "approve_version",
+            post.clone(),
+            admin(&format!("skills/{}/versions/1/approve", names.archived)),
+            Body::Json(json!({"reason": "curiosity"})),
         ),
         ("list_jobs", get, admin("jobs"), Body::None),
         ("retry_job", post, admin(&format!("jobs/{}/retry", names.job)), Body::None),
@@ -323,9 +337,10 @@ pub async fn inventory(world: &World) -> Vec<Vec<u8>> {
     ] {
         all.push(world.alice.get(path).await.body);
     }
-    for list in ["users", "issuers", "keys", "archive", "jobs", "audit?limit=200"] {
+    for list in ["users", "issuers", "keys", "archive", "jobs"] {
         all.push(world.admin.get(&format!("/v1/admin/{list}")).await.body);
     }
+    all.push(world.admin.get("/v1/admin/audit?limit=200&user=alice").await.body);
     all.push(world.operator.get(&format!("/v1/admin/tenants/{}", world.slug)).await.body);
     let sessions = world.alice.get("/v1/sessions").await;
     let id = sessions.json()["items"][0]["id"].take();

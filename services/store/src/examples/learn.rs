@@ -20,24 +20,24 @@ pub struct Lesson {
 }
 
 /// The lesson of the session that a caller names by id or key, `None` where it has no turn, none since `since`, or is tainted;
-/// also where `header`, another name that came with the request, stands for a session that is tainted or unknown.
+/// also where `named`, the other names that came with the request, stand for one that is tainted or unknown.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn find_lesson(
     tx: &mut TenantTx,
     session: &str,
-    header: Option<&str>,
+    named: &[&str],
     since: DateTime<Utc>,
 ) -> Result<Option<Lesson>> {
     let row = sqlx::query!(
         r#"-- examples.find_lesson
         select l.session_id as "session_id!", l.turn as "turn!", l.message as "message!"
         from app.current_lesson($1, $2) l
-        where not app.is_tainted($3)"#,
+        where not exists (select from unnest($3::text[]) n where app.is_tainted(n))"#,
         session,
         since,
-        header
+        named as &[&str]
     )
     .fetch_optional(tx.conn())
     .await

@@ -4,7 +4,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Channel, Result};
 use uuid::Uuid;
 
-use super::SessionKey;
 use crate::door::{Durability, Params, read, rows_as};
 use crate::{Database, Principal};
 
@@ -23,17 +22,21 @@ pub struct Joined {
 /// silence that ends the session, where that is less.
 const NOTED_EVERY: TimeDelta = TimeDelta::minutes(5);
 
-// By key the last one, as `app.is_tainted` looks it up.
+// A name may be the id of one session and the key of another, by key the last one: the id goes before, the marks of both
+// count, as `app.find_taint` says.
 const JOIN: &str = "-- sessions.join
     with named as (
-        select s.session_id, s.tainted_by,
+        select s.session_id, s.tainted_by || case when other.session_id <> s.session_id then other.tainted_by else '{}' end as tainted_by,
                s.ended_at is null and coalesce(s.last_message_at >= g.silent_since, true) as goes_on, g.silent_since
         from sessions s
         join unnest($5::text[], $8::timestamptz[]) as g (channel, silent_since) on g.channel = s.channel
-        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = coalesce($3, (
-            select o.session_id from sessions o
+        left join lateral (
+            select o.session_id, o.tainted_by from sessions o
             where o.tenant_id = $1 and o.user_id = $2 and o.key = $4
-            order by o.session_id desc limit 1))
+            order by o.session_id desc limit 1) other on true
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = coalesce((
+            select i.session_id from sessions i
+            where i.tenant_id = $1 and i.user_id = $2 and i.session_id = $3), other.session_id)
     ), noted as (
         update sessions s set last_message_at = $6
         from named n
@@ -42,26 +45,18 @@ const JOIN: &str = "-- sessions.join
     )
     select session_id, tainted_by, goes_on from named";
 
-/// The session of that id, or the last one of that key. Where it goes on, this is a sign of life as a message is.
+/// The session whose id the name is, else the last one of that key. Where it goes on, this is a sign of life as a message is.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn join(
-    db: &Database,
-    principal: &Principal,
-    key: SessionKey<'_>,
-    now: DateTime<Utc>,
-) -> Result<Option<Joined>> {
+pub async fn join(db: &Database, principal: &Principal, name: &str, now: DateTime<Utc>) -> Result<Option<Joined>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let (id, key) = match key {
-        SessionKey::Id(id) => (Some(id), None),
-        SessionKey::Open(key) => (None, Some(key)),
-    };
+    let id = Uuid::try_parse(name).ok();
     let channels = Channel::ALL.map(Channel::as_str);
     let silent_since = Channel::ALL.map(|channel| now - principal.settings().conversation_gap(channel));
     let noted_since = now - NOTED_EVERY;
     let params: Params<'_> =
-        &[&tenant, &user, &id, &key, &channels.as_slice(), &now, &noted_since, &silent_since.as_slice()];
+        &[&tenant, &user, &id, &name, &channels.as_slice(), &now, &noted_since, &silent_since.as_slice()];
     let rows = read(db, principal, Durability::Full, JOIN, params).await?;
     let joined = rows_as(&rows, |row| {
         Ok(Joined { id: row.try_get(0)?, tainted_by: row.try_get(1)?, goes_on: row.try_get(2)? })

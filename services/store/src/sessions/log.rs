@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Channel, Result, new_id};
+use serde_json::json;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -40,14 +41,6 @@ const LIST_LAST_MESSAGES: &str = "-- sessions.list_last_messages
         order by m.message_id desc
         limit $4) last
     order by message_id";
-
-// However many sources there are, the first ones tell enough, and the row stays small; the same in a turn.
-const TAINT: &str = "-- sessions.taint
-    update sessions s set tainted_by = case when $4::text[] <@ s.tainted_by or cardinality(s.tainted_by) >= 64
-                                            then s.tainted_by
-                                            else array(select distinct unnest(s.tainted_by || $4) order by 1) end
-    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3
-    returning true";
 
 const END: &str = "-- sessions.end
     with ended as (
@@ -184,13 +177,41 @@ fn message_of(row: &Row) -> Result<Message, tokio_postgres::Error> {
     })
 }
 
-/// Marks a session for good. `false` where it is not the caller's, here and below.
+/// Marks a session for good, and with it what was written in it and made or copied of that. What was learned in it goes.
+/// Nothing happens where it is not the caller's.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn taint(db: &Database, principal: &Principal, session: Uuid, sources: &[String]) -> Result<bool> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    touch(db, principal, TAINT, &[&tenant, &user, &session, &sources]).await
+pub async fn taint(tx: &mut TenantTx, session: Uuid, sources: &[String], now: DateTime<Utc>) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    // An entry stays small, whatever the sources are called.
+    let detail =
+        json!({"sources": sources.len(), "first": sources.first().map(|s| s.chars().take(80).collect::<String>())});
+    let is_new = sqlx::query_scalar!(
+        r#"-- sessions.taint
+        with marked as materialized (
+            select app.mark_session($3, $4, $5) as is_new
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+            select $1, $2, $6, $5, $7, 'session.taint', $3::uuid::text, $8 from marked where is_new
+        )
+        select is_new from marked"#,
+        tenant,
+        user,
+        session,
+        sources,
+        now,
+        new_id(),
+        actor,
+        detail
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    if is_new == Some(true) {
+        examples::remove_of_session(tx, session).await?;
+    }
+    Ok(())
 }
 
 /// A judgement of a session.
@@ -218,7 +239,7 @@ pub async fn add_feedback(
     feedback: Feedback<'_>,
     now: DateTime<Utc>,
 ) -> Result<bool> {
-    let (tenant, user) = (tx.tenant(), tx.user());
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let unlearns = matches!(feedback.kind, "correction" | "thumbs_down");
     if unlearns {
         tx.lock_catalog().await?;
@@ -227,10 +248,13 @@ pub async fn add_feedback(
         "-- sessions.add_feedback
         with judged as (
             update sessions s set quality = case when $4::text = 'quality' then $5 else s.quality end
-            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and $9 > (
+            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and $11 > (
                 select count(*) from session_feedback f
                 where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $3)
             returning s.turns as number
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+            select $1, $2, $9, $8, $10, 'session.feedback', $3::uuid::text, jsonb_build_object('kind', $4::text) from judged
         )
         insert into session_feedback (tenant_id, user_id, session_id, feedback_id, kind, value, note, turn, at)
         select $1, $2, $3, $7, $4, $5, $6, number, $8 from judged",
@@ -242,6 +266,8 @@ pub async fn add_feedback(
         feedback.note,
         new_id(),
         now,
+        new_id(),
+        actor,
         FEEDBACK
     )
     .execute(tx.conn())
@@ -253,7 +279,7 @@ pub async fn add_feedback(
     Ok(kept.rows_affected() == 1)
 }
 
-/// Ends a session, and has its summary made. `false` also for one that is over already.
+/// Ends a session, and has its summary made. `false` where it is not the caller's, and for one that is over already.
 ///
 /// # Errors
 /// `Unavailable`.

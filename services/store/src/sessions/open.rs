@@ -23,6 +23,8 @@ pub struct Opened {
     pub previous_tainted: bool,
     /// When that began.
     pub previous_started_at: Option<DateTime<Utc>>,
+    /// Whether something that snapshots show was marked as untrusted since the session began.
+    pub is_marked_since: bool,
 }
 
 /// How a session is looked up.
@@ -38,8 +40,10 @@ const FIND: &str = "-- sessions.find
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
            s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
            n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary,
-           coalesce(p.tainted, o.tainted_by <> '{}', false), o.started_at
+           coalesce(p.tainted or o.tainted_by <> '{}', o.tainted_by <> '{}', p.tainted, false), o.started_at,
+           coalesce(c.marked_at > greatest(n.created_at, s.started_at), false)
     from sessions s
+    join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     left join sessions o on o.tenant_id = $1 and o.user_id = $2 and o.session_id = s.previous_session_id
     left join conversation_summaries p
@@ -123,9 +127,24 @@ pub async fn find(db: &Database, principal: &Principal, key: SessionKey<'_>) -> 
             previous_summary: row.try_get(SESSION_COLUMNS + 5)?,
             previous_tainted: row.try_get(SESSION_COLUMNS + 6)?,
             previous_started_at: row.try_get(SESSION_COLUMNS + 7)?,
+            is_marked_since: row.try_get(SESSION_COLUMNS + 8)?,
         })
     })?;
     Ok(found.into_iter().next())
+}
+
+const REPLACE_SNAPSHOT: &str = "-- sessions.replace_snapshot
+    update sessions s set snapshot_id = $4
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.snapshot_id <> $4";
+
+/// Gives a session another snapshot than it began with: what its own shows was marked as untrusted since.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn replace_snapshot(db: &Database, principal: &Principal, session: Uuid, snapshot: Uuid) -> Result<()> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    read(db, principal, Durability::Full, REPLACE_SNAPSHOT, &[&tenant, &user, &session, &snapshot]).await?;
+    Ok(())
 }
 
 /// The terms of a session.

@@ -38,6 +38,8 @@ pub struct TurnState {
     pub ended_at: Option<DateTime<Utc>>,
     /// Whether the user has starters that are lent, so that no use of them can be counted yet.
     pub lent: bool,
+    /// Whether any skill of the user is tainted, or may have been a moment ago.
+    pub knows_taint: bool,
     /// The user's revisions now.
     pub revisions: Revisions,
     /// Bytes of its messages and turns.
@@ -53,12 +55,17 @@ pub struct KeptTurn {
     pub answer: String,
     /// SHA-256 of the bytes that went out.
     pub digest: Option<Vec<u8>>,
+    /// Whether something that prompts show was marked as untrusted since.
+    pub is_marked_since: bool,
 }
 
 const READ_TURN: &str = "-- sessions.read_turn
     select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
            t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}', s.tools, n.created_at, n.omitted,
-           c.starters_at is not null, t.answer_digest, s.log_bytes
+           c.starters_at is not null,
+           exists (select from skills k where k.tenant_id = $1 and k.user_id = $2 and k.tainted)
+               or exists (select from tainted_passages p where p.tenant_id = $1 and p.user_id = $2),
+           coalesce(c.marked_at > t.created_at, false), t.answer_digest, s.log_bytes
     from sessions s
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
@@ -66,7 +73,8 @@ const READ_TURN: &str = "-- sessions.read_turn
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3";
 
 const FIND_TURN: &str = "-- sessions.find_turn
-    select t.answer, t.answer_digest from turns t
+    select t.answer, t.answer_digest, coalesce(c.marked_at > t.created_at, false) from turns t
+    join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
     where t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn = $4";
 
 // The session's row decides which of two turns goes first: the other finds its number taken and writes nothing.
@@ -118,6 +126,7 @@ pub async fn read_turn(
             turns: row.try_get(2)?,
             is_tainted: row.try_get(12)?,
             lent: row.try_get(16)?,
+            knows_taint: row.try_get(17)?,
             inline_top: row.try_get(3)?,
             tools: row.try_get(13)?,
             snapshot_created_at: row.try_get(14)?,
@@ -127,9 +136,12 @@ pub async fn read_turn(
             last_message_at: row.try_get(6)?,
             ended_at: row.try_get(7)?,
             revisions: Revisions { skills: row.try_get(8)?, examples: row.try_get(11)? },
-            log_bytes: row.try_get(18)?,
+            log_bytes: row.try_get(20)?,
             repeated: match (row.try_get(9)?, row.try_get(10)?) {
-                (Some(request), Some(answer)) => Some((request, KeptTurn { answer, digest: row.try_get(17)? })),
+                (Some(request), Some(answer)) => {
+                    let kept = KeptTurn { answer, digest: row.try_get(19)?, is_marked_since: row.try_get(18)? };
+                    Some((request, kept))
+                }
                 _ => None,
             },
         })
@@ -144,7 +156,9 @@ pub async fn read_turn(
 pub async fn find_turn(db: &Database, principal: &Principal, session: Uuid, turn: i32) -> Result<Option<KeptTurn>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let rows = read(db, principal, Durability::Full, FIND_TURN, &[&tenant, &user, &session, &turn]).await?;
-    let found = rows_as(&rows, |row| Ok(KeptTurn { answer: row.try_get(0)?, digest: row.try_get(1)? }))?;
+    let found = rows_as(&rows, |row| {
+        Ok(KeptTurn { answer: row.try_get(0)?, digest: row.try_get(1)?, is_marked_since: row.try_get(2)? })
+    })?;
     Ok(found.into_iter().next())
 }
 

@@ -29,6 +29,7 @@ pub struct Archived<'a> {
 pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let skill = archived.skill;
+    // What takes its place and has its text is of the sessions that wrote it, should one of them be marked later.
     sqlx::query!(
         "-- skills.archive
         with kept as (
@@ -48,6 +49,14 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
             insert into skill_redirects (tenant_id, user_id, name, skill_id, created_at)
             select $1, $2, $10, $9, $7 where $9 is not null
             on conflict (tenant_id, user_id, name) do update set skill_id = excluded.skill_id
+        ), inherited as (
+            insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
+            select w.tenant_id, w.user_id, w.session_id, 'skill', s.skill_id, s.version
+            from session_texts w
+            join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $9
+            where w.tenant_id = $1 and w.user_id = $2 and w.text_id = $3 and w.kind = 'skill'
+              and app.added_passages(w.text_id, w.version, 0) && app.added_passages(s.skill_id, s.version, 0)
+            on conflict do nothing
         ), gone as (
             delete from skills where tenant_id = $1 and user_id = $2 and skill_id = $3
         ), catalog as (
@@ -56,8 +65,8 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
                 stored_bytes = stored_bytes + (select sum(bytes) from kept)
             where tenant_id = $1 and user_id = $2
         )
-        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-        values ($1, $2, $12, $7, $6, 'skill.delete', $10, jsonb_build_object('absorbed_into', $5::text))",
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest)
+        values ($1, $2, $12, $7, $6, 'skill.delete', $10, jsonb_build_object('absorbed_into', $5::text), $13)",
         tenant,
         user,
         skill.id.0,
@@ -69,7 +78,8 @@ pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
         archived.successor.map(|(id, _)| id.0),
         skill.name,
         skill.bytes(),
-        new_id()
+        new_id(),
+        skill.digest.as_slice()
     )
     .execute(tx.conn())
     .await
@@ -234,9 +244,9 @@ pub async fn restore(
             returning skill_id, name, state, bytes
         ), skill as (
             insert into skills
-            select s.* from taken, jsonb_populate_record(null::skills, taken.state) s
+            select s.* from taken, jsonb_populate_record(null::skills, jsonb_build_object('tainted', false) || taken.state) s
             where s.tenant_id = $1 and s.user_id = $2
-            returning skill_id, starter_id, document_bytes, resource_bytes
+            returning skill_id, starter_id, document_bytes, resource_bytes, digest
         ), counted as (
             insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from skill
         ), unredirected as (
@@ -253,8 +263,8 @@ pub async fn restore(
             select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text))
             from skill cross join unnest($8::text[]) task
         )
-        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-        select $1, $2, $4, $5, $6, 'skill.restore', name, jsonb_build_object('reason', $7::text)
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, after_digest)
+        select $1, $2, $4, $5, $6, 'skill.restore', name, jsonb_build_object('reason', $7::text), (select digest from skill)
         from taken cross join enqueued",
         tenant,
         user,
@@ -269,5 +279,20 @@ pub async fn restore(
     .await
     .map_err(|e| if is_unique_violation(&e) { taken() } else { refuse(e) })?
     .rows_affected();
-    if restored == 0 { Err(Error::not_found("archive entry")) } else { Ok(row.name) }
+    if restored == 0 {
+        return Err(Error::not_found("archive entry"));
+    }
+    // Sessions may have been marked while it was away.
+    sqlx::query!(
+        "-- skills.recheck_restored
+        select app.mark_skill(s.skill_id), app.mark_if_copied(s.skill_id, '-infinity') from skills s
+        where s.tenant_id = $1 and s.user_id = $2 and s.name = $3",
+        tenant,
+        user,
+        row.name
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.name)
 }

@@ -114,7 +114,7 @@ const LIST_TEXTS: &str = "-- skills.list_texts
 const READ_BODIES: &str = "-- skills.read_bodies
     select s.skill_id, s.version, substr(s.document, s.content_at_byte + 1),
            array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1),
-           encode(s.document_digest, 'hex'), s.content_at_byte
+           encode(s.document_digest, 'hex'), s.content_at_byte, s.tainted
     from skill_states s
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
 
@@ -230,6 +230,8 @@ pub struct Body {
     pub document: String,
     /// and the byte at which it begins there.
     pub from: usize,
+    /// Whether text of that version came from what is not to be trusted, and nobody has approved it.
+    pub tainted: bool,
 }
 
 const READ_DOCUMENTS: &str = "-- skills.read_documents
@@ -267,6 +269,7 @@ pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) 
             files: row.try_get(3)?,
             document: row.try_get(4)?,
             from: cut(row.try_get(5)?),
+            tainted: row.try_get(6)?,
         };
         Ok((body, row.try_get::<_, Vec<u8>>(2)?))
     })?;

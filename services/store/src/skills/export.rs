@@ -20,6 +20,8 @@ pub struct Exported {
     pub starter: Option<i32>,
     /// The other files.
     pub resources: Vec<ResourceEntry>,
+    /// What it is tainted by, where it is.
+    pub tainted_by: Option<Vec<String>>,
 }
 
 /// The next skills behind `after`, in the order of names.
@@ -32,14 +34,17 @@ pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Resu
         r#"-- skills.list_for_export
         (select s.name as "name!", coalesce(s.document_digest, t.document_digest) as "document_digest!",
                 coalesce(s.document_bytes, t.document_bytes) as "document_bytes!", s.starter_id,
-                coalesce(s.resources, '[]') as "resources!"
+                coalesce(s.resources, '[]') as "resources!",
+                case when s.tainted then coalesce(v.tainted_by, '{}') end as tainted_by
          from skills s
+         left join skill_versions v
+             on v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version and s.tainted
          left join starter_texts t on t.starter_id = s.starter_id
          where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
          order by s.name
          limit $4)
         union all
-        select l.name, l.document_digest, l.document_bytes, l.starter_id, l.resources
+        select l.name, l.document_digest, l.document_bytes, l.starter_id, l.resources, null
         from skill_states l where l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name > $3
         order by 1
         limit $4"#,
@@ -59,6 +64,7 @@ pub async fn list_for_export(tx: &mut TenantTx, after: &str, limit: i64) -> Resu
                 document_bytes: r.document_bytes.unsigned_abs().into(),
                 starter: r.starter_id,
                 resources: resources(r.resources)?,
+                tainted_by: r.tainted_by,
             })
         })
         .collect()

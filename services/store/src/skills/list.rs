@@ -61,6 +61,8 @@ pub struct IndexRow {
     pub pinned: bool,
     /// 0 to 1.
     pub importance: f32,
+    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
+    pub tainted: bool,
 }
 
 // The usage of a page is looked up at once: joined row by row, the policies would be checked again for each.
@@ -68,7 +70,7 @@ const BY_NAME: &str = "-- skills.list_page
     with page as materialized (
         (select s.skill_id, s.name, coalesce(s.summary, t.summary) as summary,
                 coalesce(s.description, t.description) as description, coalesce(s.category, t.category) as category,
-                coalesce(s.tags, t.tags) as tags, s.version, s.updated_at, s.pinned, s.importance, s.made_summary
+                coalesce(s.tags, t.tags) as tags, s.version, s.updated_at, s.pinned, s.importance, s.made_summary, s.tainted
          from skills s
          left join starter_texts t on t.starter_id = s.starter_id
          where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4 and s.name >= $5
@@ -78,7 +80,7 @@ const BY_NAME: &str = "-- skills.list_page
          limit $8)
         union all
         select l.skill_id, l.name, l.summary, l.description, l.category, l.tags, l.version, l.updated_at, l.pinned,
-               l.importance, l.made_summary
+               l.importance, l.made_summary, l.tainted
         from skill_states l
         where l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name > $3 and l.name < $4 and l.name >= $5
           and ($6::text is null or l.category = $6) and ($7::text is null or $7 = any (l.tags))
@@ -89,14 +91,14 @@ const BY_NAME: &str = "-- skills.list_page
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
     )
     select p.name, p.summary, p.description, p.category, p.tags, p.version, u.times_used, u.last_used_at, p.updated_at,
-           p.pinned, p.importance, p.made_summary
+           p.pinned, p.importance, p.made_summary, p.tainted
     from page p left join used u on u.skill_id = p.skill_id
     order by p.name";
 
 const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
     with page as materialized (
         select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
-               s.importance, s.made_summary
+               s.importance, s.made_summary, s.tainted
         from skill_states s
         where s.tenant_id = $1 and s.user_id = $2 and s.name < $4 and s.name >= $5
           and (s.importance < $9 or (s.importance = $9 and s.name > $3))
@@ -108,20 +110,20 @@ const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
     )
     select p.name, p.summary, p.description, p.category, p.tags, p.version, u.times_used, u.last_used_at, p.updated_at,
-           p.pinned, p.importance, p.made_summary
+           p.pinned, p.importance, p.made_summary, p.tainted
     from page p left join used u on u.skill_id = p.skill_id
     order by p.importance desc, p.name";
 
 const ROWS: &str = "-- skills.list_rows
     select s.name, s.summary, s.description, s.category, s.tags, s.version, u.times_used, u.last_used_at, s.updated_at,
-           s.pinned, s.importance, s.made_summary, s.skill_id
+           s.pinned, s.importance, s.made_summary, s.tainted, s.skill_id
     from skill_states s
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
 
 const INDEX: &str = "-- skills.list_index
     select s.name, s.summary, s.made_summary, s.description, s.importance, s.pinned, coalesce(g.times_used, 0),
-           greatest(g.last_used_at, s.updated_at)
+           greatest(g.last_used_at, s.updated_at), s.tainted
     from skill_states s
     left join skill_usage g on g.tenant_id = $1 and g.user_id = $2 and g.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2
@@ -142,6 +144,8 @@ pub struct PromptRow {
     pub description: String,
     /// How it is used.
     pub standing: Standing,
+    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
+    pub tainted: bool,
 }
 
 impl PromptRow {
@@ -158,6 +162,7 @@ impl PromptRow {
                 times_used: row.try_get(at + 5)?,
                 active_at: row.try_get(at + 6)?,
             },
+            tainted: row.try_get(at + 7)?,
         })
     }
 }
@@ -179,7 +184,7 @@ pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<Prom
 pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<(Uuid, IndexRow)>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let rows = read(db, principal, Durability::Full, ROWS, &[&tenant, &user, &skills]).await?;
-    rows.iter().map(|row| Ok((row.try_get(12).map_err(refuse_read)?, index_row(row)?))).collect()
+    rows.iter().map(|row| Ok((row.try_get(13).map_err(refuse_read)?, index_row(row)?))).collect()
 }
 
 /// A page in the order of names.
@@ -240,6 +245,7 @@ fn index_row(row: &Row) -> Result<IndexRow> {
             updated_at: row.try_get(8)?,
             pinned: row.try_get(9)?,
             importance: row.try_get(10)?,
+            tainted: row.try_get(12)?,
         })
     };
     read().map_err(refuse_read)

@@ -35,6 +35,8 @@ pub struct RawFile {
     pub content: Vec<u8>,
     /// Their SHA-256.
     pub digest: Vec<u8>,
+    /// Whether text of the skill came from what is not to be trusted, and nobody has approved it.
+    pub tainted: bool,
 }
 
 // `offset 0` keeps the two conditions before the function, which is then not called for a load in no session.
@@ -56,7 +58,7 @@ const LOAD: &str = "-- skills.load
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, s.document,
-           u.times_used, u.last_used_at, s.made_summary, l.session_id, l.turn, l.message, s.lent
+           u.times_used, u.last_used_at, s.made_summary, s.tainted, l.session_id, l.turn, l.message, s.lent
     from found s
     left join counted u on true
     left join lateral (
@@ -67,18 +69,18 @@ const PEEK: &str = "-- skills.peek
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, s.document,
-           u.times_used, u.last_used_at, s.made_summary
+           u.times_used, u.last_used_at, s.made_summary, s.tainted
     from skill_states s
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3";
 
 const RAW: &str = "-- skills.raw
-    select s.document, s.document_digest
+    select s.document, s.document_digest, s.tainted
     from skill_states s
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3";
 
 const RESOURCE: &str = "-- skills.resource
-    select r.content, r.digest
+    select r.content, r.digest, s.tainted
     from skills s
     cross join lateral jsonb_to_recordset(s.resources) as e (path text, digest text)
     join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = decode(e.digest, 'hex')
@@ -112,7 +114,7 @@ pub async fn load(
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let params: Params<'_> = &[&tenant, &user, &name, &now, &session, &taught_since];
     let mut rows = read(db, principal, Durability::Counts, LOAD, params).await?;
-    let is_lent = rows.first().map(|row| row.try_get(30)).transpose().map_err(refuse_read)? == Some(true);
+    let is_lent = rows.first().map(|row| row.try_get(31)).transpose().map_err(refuse_read)? == Some(true);
     // Whoever may only read makes no rows.
     if is_lent && principal.require(Scope::SkillsWrite).is_ok() {
         // There is no row to count at; it is made once in the life of a user.
@@ -125,8 +127,8 @@ pub async fn load(
 }
 
 fn lesson(row: &Row) -> Result<Option<Lesson>, tokio_postgres::Error> {
-    let Some(session) = row.try_get(27)? else { return Ok(None) };
-    Ok(Some(Lesson { session, turn: row.try_get(28)?, message: row.try_get(29)? }))
+    let Some(session) = row.try_get(28)? else { return Ok(None) };
+    Ok(Some(Lesson { session, turn: row.try_get(29)?, message: row.try_get(30)? }))
 }
 
 /// Reads a skill without counting.
@@ -208,7 +210,10 @@ async fn read_by_key(db: &Database, principal: &Principal, key: &SkillKey, sql: 
 }
 
 fn raw_file(row: &Row) -> Result<RawFile> {
-    Ok(RawFile { content: row.try_get(0).map_err(refuse_read)?, digest: row.try_get(1).map_err(refuse_read)? })
+    let read = || -> Result<RawFile, tokio_postgres::Error> {
+        Ok(RawFile { content: row.try_get(0)?, digest: row.try_get(1)?, tainted: row.try_get(2)? })
+    };
+    read().map_err(refuse_read)
 }
 
 fn loaded(row: &Row) -> Result<Loaded> {
@@ -235,6 +240,7 @@ fn loaded(row: &Row) -> Result<Loaded> {
                 importance: row.try_get(13)?,
                 decay_rate: row.try_get(14)?,
                 version: row.try_get(15)?,
+                tainted: row.try_get(27)?,
                 digest: row.try_get(16)?,
                 cuts: [cut(row.try_get(17)?), cut(row.try_get(18)?), cut(row.try_get(19)?)],
                 resources,

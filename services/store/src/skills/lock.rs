@@ -85,7 +85,7 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
                (select v.request_digest from skill_versions v
                 where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version)
                    as request_digest,
-               u.times_used as "times_used?", u.last_used_at, s.made_summary
+               u.times_used as "times_used?", u.last_used_at, s.made_summary, s.tainted as "tainted?"
         from catalog left join skill s on true
         left join starter_texts t on t.starter_id = s.starter_id
         left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id"#,
@@ -124,6 +124,7 @@ async fn try_lock(tx: &mut TenantTx, key: &SkillKey) -> Result<Seen> {
             importance: row.importance.unwrap_or_default(),
             decay_rate: row.decay_rate.unwrap_or_default(),
             version: row.version.unwrap_or_default(),
+            tainted: row.tainted.unwrap_or_default(),
             digest: row.digest.unwrap_or_default(),
             document: text(document)?,
             cuts: [

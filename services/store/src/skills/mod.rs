@@ -8,6 +8,7 @@ mod list;
 mod load;
 mod lock;
 mod published;
+mod taint;
 mod write;
 
 pub use archive::{ArchiveEntry, Archived, archive, count_names, find_archive_owner, list_archive, restore};
@@ -21,7 +22,10 @@ pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, 
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
 pub use lock::{Locked, find, lock, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
-pub use write::{Change, ChangeKind, FollowUp, Source, Written, attributes, put_made_summary, set_flags, write};
+pub use taint::{approve, find_owner, find_tainted, list_tainted_names};
+pub use write::{
+    Change, ChangeKind, FollowUp, Lineage, Source, Written, attributes, put_made_summary, set_flags, write,
+};
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, ResourceEntry, Result, SkillId};
@@ -91,6 +95,8 @@ pub struct SkillState {
     pub decay_rate: f32,
     /// Counts the changes, from 1.
     pub version: i32,
+    /// Whether text of that version came from what is not to be trusted, and nobody has approved it.
+    pub tainted: bool,
     /// SHA-256 over document and resources.
     pub digest: Vec<u8>,
     /// The whole SKILL.md.

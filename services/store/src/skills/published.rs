@@ -24,8 +24,10 @@ pub struct PublishedRow {
     pub resources: Vec<ResourceEntry>,
     /// The frontmatter as JSON; `None` where the stored one lacks what hosts require.
     pub frontmatter: Option<Value>,
-    /// The stored SKILL.md, where `frontmatter` is `None`.
+    /// The stored SKILL.md, where `frontmatter` is `None`, or it is to be marked.
     pub document: Option<Vec<u8>>,
+    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
+    pub tainted: bool,
     /// Asked for itself; `false` for a skill that came along because its folder lies in another one's.
     pub asked: bool,
 }
@@ -33,20 +35,20 @@ pub struct PublishedRow {
 // A skill's folder holds the folders of the skills below it, so their files belong to its entry (SEP-2640, Nested
 // Skills). '0' is the character behind '/', so that the names below one are a range of the index. A page is all names
 // of a range: what of a folder is not in it lies behind its last name. Only a document that has to be derived is
-// looked up: the digest of all others is null to the join.
+// looked up, or marked: the digest of all others is null to the join.
 const PAGE: &str = "-- skills.list_published
     with page as materialized (
         (select s.name, coalesce(s.description, t.description) as description,
                 coalesce(s.document_digest, t.document_digest) as document_digest,
                 coalesce(s.document_bytes, t.document_bytes) as document_bytes, coalesce(s.resources, '[]') as resources,
-                coalesce(s.frontmatter, t.frontmatter) as frontmatter
+                coalesce(s.frontmatter, t.frontmatter) as frontmatter, s.tainted
          from skills s
          left join starter_texts t on t.starter_id = s.starter_id
          where s.tenant_id = $1 and s.user_id = $2 and s.name > $3
          order by s.name
          limit $4)
         union all
-        select l.name, l.description, l.document_digest, l.document_bytes, l.resources, l.frontmatter
+        select l.name, l.description, l.document_digest, l.document_bytes, l.resources, l.frontmatter, l.tainted
         from skill_states l
         where l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name > $3
         order by name
@@ -55,7 +57,7 @@ const PAGE: &str = "-- skills.list_published
         select distinct on (s.name) s.*
         from (select name, max(name) over () as last from page) p
         cross join lateral (
-            select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter
+            select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, s.tainted
             from skills s
             where s.tenant_id = $1 and s.user_id = $2
               and s.name > greatest(p.name || '/', p.last) and s.name < p.name || '0'
@@ -69,20 +71,20 @@ const PAGE: &str = "-- skills.list_published
         union all
         select *, false from nested
     )
-    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, s.asked
+    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, s.asked, s.tainted
     from wanted s
     left join skill_resources r
         on r.tenant_id = $1 and r.user_id = $2
-        and r.digest = case when s.frontmatter is null then s.document_digest end
+        and r.digest = case when s.frontmatter is null or s.tainted then s.document_digest end
     order by s.name";
 
 const ONE: &str = "-- skills.find_published
     select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content,
-           s.name = $3 as asked
+           s.name = $3 as asked, s.tainted
     from skill_states s
     left join skill_resources r
         on r.tenant_id = $1 and r.user_id = $2
-        and r.digest = case when s.frontmatter is null then s.document_digest end
+        and r.digest = case when s.frontmatter is null or s.tainted then s.document_digest end
     where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or (s.name > $3 || '/' and s.name < $3 || '0'))
     order by s.name
     limit $4";
@@ -92,20 +94,20 @@ const FILE: &str = "-- skills.find_file
         select c.name, c.path, c.place from unnest($3::text[], $4::text[]) with ordinality as c (name, path, place)
     ), found as materialized (
         select s.name, c.path, c.place, coalesce(s.frontmatter, t.frontmatter) is not null as complete, t.document,
-               case when c.path = 'SKILL.md' then s.document_digest else decode(e.digest, 'hex') end as digest
+               case when c.path = 'SKILL.md' then s.document_digest else decode(e.digest, 'hex') end as digest, s.tainted
         from candidates c
         join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = c.name
         left join starter_texts t on t.starter_id = s.starter_id and c.path = 'SKILL.md'
         left join lateral jsonb_to_recordset(s.resources) as e (path text, digest text) on e.path = c.path
     )
-    (select f.name, f.path, coalesce(r.content, f.document) as content, f.complete, f.place
+    (select f.name, f.path, coalesce(r.content, f.document) as content, f.complete, f.place, f.tainted
      from found f
      left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = f.digest
      where coalesce(r.content, f.document) is not null
      order by f.place
      limit 1)
     union all
-    select l.name, c.path, l.document, true, c.place
+    select l.name, c.path, l.document, true, c.place, false
     from candidates c
     join skill_states l on l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name = c.name and c.path = 'SKILL.md'
     order by place
@@ -120,13 +122,13 @@ const FOLDER: &str = "-- skills.read_folder
             order by segment
         ) as segments
     )
-    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, true,
+    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, true, s.tainted,
            b.segments
     from below b
     left join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.name = any ($5)
     left join skill_resources r
         on r.tenant_id = $1 and r.user_id = $2
-        and r.digest = case when s.frontmatter is null then s.document_digest end
+        and r.digest = case when s.frontmatter is null or s.tainted then s.document_digest end
     order by s.name";
 
 /// Most skills that come along because they lie in the folder of another: more than 512 files are listed of none.
@@ -167,6 +169,8 @@ pub struct FoundFile {
     pub content: Vec<u8>,
     /// Whether a SKILL.md may be served as it is stored.
     pub complete: bool,
+    /// Whether text of the skill came from what is not to be trusted, and nobody has approved it.
+    pub tainted: bool,
 }
 
 /// The first file of these (skill, path) pairs that there is.
@@ -186,6 +190,7 @@ pub async fn find_file(db: &Database, principal: &Principal, splits: &[(&str, &s
                     path: row.try_get(1)?,
                     content: row.try_get(2)?,
                     complete: row.try_get(3)?,
+                    tainted: row.try_get(5)?,
                 })
             };
             read().map_err(refuse_read)
@@ -212,7 +217,7 @@ pub async fn read_folder(db: &Database, principal: &Principal, prefix: &str, nam
     let found = read(db, principal, Durability::Full, FOLDER, &[&tenant, &user, &prefix, &end, &names]).await?;
     let mut folder = Folder::default();
     for row in &found {
-        folder.segments = row.try_get(8).map_err(refuse_read)?;
+        folder.segments = row.try_get(9).map_err(refuse_read)?;
         if row.try_get::<_, Option<&str>>(0).map_err(refuse_read)?.is_some() {
             folder.skills.push(published(row)?);
         }
@@ -242,6 +247,7 @@ fn published(row: &Row) -> Result<PublishedRow> {
             frontmatter: row.try_get(5)?,
             document: row.try_get(6)?,
             asked: row.try_get(7)?,
+            tainted: row.try_get(8)?,
         })
     };
     read().map_err(refuse_read)

@@ -86,12 +86,26 @@ pub struct Change<'a> {
     pub kind: ChangeKind,
     /// The session it comes from.
     pub session: Option<&'a str>,
+    /// Where its text comes from.
+    pub lineage: Lineage<'a>,
     /// What follows from it.
     pub follow_up: FollowUp<'a>,
     /// Recognises a repeated patch.
     pub request_digest: Option<[u8; 32]>,
     /// When.
     pub now: DateTime<Utc>,
+}
+
+/// Where a text comes from, so that it stays as tainted as that.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lineage<'a> {
+    /// Every session that the request names, by id or key: the taint of each marks the text.
+    pub named: &'a [&'a str],
+    /// Whether the text is made by changing the one before it, and so has its taint. Else it has that only where longer lines
+    /// of tainted texts are in it.
+    pub derived: bool,
+    /// What an archive says that the text was tainted by, where it comes from one that does.
+    pub brought: Option<&'a [String]>,
 }
 
 /// What a change calls for, and what it makes untrue.
@@ -117,6 +131,8 @@ pub struct Written {
     pub id: SkillId,
     /// Its version now.
     pub version: i32,
+    /// Whether that is tainted.
+    pub tainted: bool,
     /// First saved.
     pub created_at: DateTime<Utc>,
     /// Skills the user has now.
@@ -145,17 +161,44 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
     let digests: Vec<Vec<u8>> = files.iter().map(|f| manifest::digest(f).to_vec()).collect();
     let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
     let state_digest = manifest::state_digest(&document_digest, change.resources);
-    // What a rollback puts back is as tainted as it was. A starter that gets a text of its own and is for the same as before
+    // What a rollback puts back is as tainted as it was, and a text that is made from another as that. A starter that gets a text of its own and is for the same as before
     // takes along the vectors that all users share.
     let row = sqlx::query!(
         r#"-- skills.write
-        with saved as (
+        with base as materialized (
+            select s.skill_id, s.tainted, v.tainted_in, v.tainted_by, coalesce(s.digest, t.digest) as digest,
+                   coalesce(t.document, r.content) as document,
+                   array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements(s.resources) e)
+                       || coalesce(s.document_digest, t.document_digest) as files
+            from skills s
+            join skill_versions v on v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version
+            left join starter_texts t on t.starter_id = s.starter_id
+            left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+            where s.tenant_id = $1 and s.user_id = $2 and s.name = $6 and s.version = $25
+        ), past as materialized (
+            select true as is_put_back, v.tainted_in, v.tainted_by from skill_versions v join base b on v.skill_id = b.skill_id
+            where v.tenant_id = $1 and v.user_id = $2 and $26 = 'rollback' and v.digest = $16 and v.tainted
+            limit 1
+        ), weighed as materialized (
+            select w.* from (select 1) one
+            left join base b on true
+            left join past p on true
+            cross join lateral (
+                select coalesce(b.tainted and $39, false) as is_kept) from_text
+            cross join lateral app.weigh($38, is_kept or coalesce(p.is_put_back, false) or $40::text[] is not null,
+                app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in),
+                app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $40::text[]),
+                $4, array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements($22::jsonb) e) || $17::bytea,
+                case when not b.tainted then b.document end, case when not b.tainted then b.files end,
+                coalesce(b.skill_id, $5), $25 + 1) w
+        ), saved as (
             insert into skills as s (tenant_id, user_id, skill_id, name, description, summary, category, tags, triggers,
                 see_also, role, attributes, source, version, digest, document_digest, document_bytes,
                 frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte, resources, resource_bytes,
-                created_at, updated_at, frontmatter)
+                created_at, updated_at, frontmatter, tainted)
             select $1, $2, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 1, $16, $17, $18, $19, $20, $21, $22, $23,
-                   $24, $24, $32
+                   $24, $24, $32, tainted
+            from weighed
             on conflict (tenant_id, user_id, name) do update set
                 description = excluded.description, summary = excluded.summary, category = excluded.category,
                 tags = excluded.tags, triggers = excluded.triggers, see_also = excluded.see_also, role = excluded.role,
@@ -165,9 +208,10 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
                 frontmatter_end_at_byte = excluded.frontmatter_end_at_byte, content_at_byte = excluded.content_at_byte,
                 resources = excluded.resources, resource_bytes = excluded.resource_bytes,
                 made_summary = case when not $34 then s.made_summary end,
-                updated_at = excluded.updated_at, frontmatter = excluded.frontmatter, starter_id = null
+                updated_at = excluded.updated_at, frontmatter = excluded.frontmatter, starter_id = null,
+                tainted = excluded.tainted
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
-            returning s.skill_id, s.version, s.created_at
+            returning s.skill_id, s.version, s.created_at, s.tainted
         ), files as (
             insert into skill_resources (tenant_id, user_id, digest, content)
             select $1, $2, f.digest, f.content from unnest($3::bytea[], $4::bytea[]) as f (digest, content), saved
@@ -175,23 +219,24 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
             returning bytes
         ), added as (
             insert into skill_files (tenant_id, user_id, digest, skill_id, last_version)
-            select $1, $2, decode(f.digest, 'hex'), saved.skill_id, 2147483647 from unnest($38::text[]) as f (digest), saved
+            select $1, $2, decode(f.digest, 'hex'), saved.skill_id, 2147483647 from unnest($41::text[]) as f (digest), saved
             on conflict (tenant_id, user_id, digest, skill_id) do update set last_version = excluded.last_version
         ), removed as (
             update skill_files f set last_version = $25 from saved
             where f.tenant_id = $1 and f.user_id = $2 and f.skill_id = saved.skill_id
-              and f.digest in (select decode(d, 'hex') from unnest($39::text[]) d)
+              and f.digest in (select decode(d, 'hex') from unnest($42::text[]) d)
         ), history as (
             insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, tainted,
-                request_digest, digest, document_digest, document_bytes, resources, created_at)
-            select $1, $2, skill_id, version, $26, $27, $28::text,
-                   app.is_tainted($28) or $26 = 'rollback' and exists (
-                       select from skill_versions v
-                       where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = saved.skill_id and v.digest = $16
-                         and v.tainted),
+                tainted_in, tainted_by, derived, request_digest, digest, document_digest, document_bytes, resources,
+                created_at)
+            select $1, $2, saved.skill_id, version, $26, $27, $28::text, saved.tainted,
+                   case when saved.tainted then w.tainted_in end, case when saved.tainted then w.tainted_by end, $39,
                    $29, $16, $17, $18, $22, $24
-            from saved
+            from saved, weighed w
             returning bytes
+        ), noted as (
+            insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
+            select $1, $2, s, 'skill', saved.skill_id, version from saved, weighed w, unnest(w.sessions) s
         ), counted as (
             insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from saved where version = 1
         ), unredirected as (
@@ -207,8 +252,10 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
             where c.tenant_id = $1 and c.user_id = $2
             returning c.skill_count, c.byte_count, c.stored_bytes
         ), audited as (
-            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-            select $1, $2, $31, $24, $27, 'skill.' || $26, $6, jsonb_build_object('version', version) from saved
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
+            select $1, $2, $31, $24, $27, 'skill.' || $26, $6, jsonb_build_object('version', version),
+                   (select digest from base), $16
+            from saved
         ), embedded as (
             insert into skill_embeddings (tenant_id, user_id, skill_id, model, text_digest, embedding, updated_at)
             select $1, $2, s.skill_id, v.model, v.text_digest, v.embedding, $24
@@ -223,7 +270,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
             select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text, $37))
             from saved cross join unnest($33::text[]) task
         )
-        select saved.skill_id, saved.version, saved.created_at, catalog.skill_count, catalog.byte_count,
+        select saved.skill_id, saved.version, saved.created_at, saved.tainted, catalog.skill_count, catalog.byte_count,
                catalog.stored_bytes
         from saved cross join catalog cross join enqueued"#,
         tenant,
@@ -263,6 +310,9 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         change.follow_up.outdates_vectors,
         change.follow_up.replaced_by,
         change.follow_up.is_bulk,
+        change.lineage.named as &[&str],
+        change.lineage.derived,
+        change.lineage.brought,
         &list_new(change.resources, change.base_resources),
         &list_new(change.base_resources, change.resources)
     )
@@ -272,6 +322,7 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
     Ok(row.map(|r| Written {
         id: SkillId(r.skill_id),
         version: r.version,
+        tainted: r.tainted,
         created_at: r.created_at,
         skill_count: r.skill_count,
         byte_count: r.byte_count,

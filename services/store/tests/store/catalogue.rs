@@ -16,10 +16,11 @@ const GRANTS: &str = "
     knowhow_admin failed_lessons: insert, select
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
-    knowhow_admin memories: delete, insert, select
+    knowhow_admin memories: delete, insert, select, update (tainted)
     knowhow_admin memory_embeddings: delete, insert, select, update
     knowhow_admin messages: insert, select
     knowhow_admin session_feedback: insert, select
+    knowhow_admin session_texts: insert, select
     knowhow_admin sessions: delete, insert, select, update
     knowhow_admin skill_embeddings: delete, insert, select, update
     knowhow_admin skill_examples: delete, insert, select, update
@@ -28,14 +29,15 @@ const GRANTS: &str = "
     knowhow_admin skill_resources: delete, insert, select
     knowhow_admin skill_states: select
     knowhow_admin skill_usage: delete, insert, select, update
-    knowhow_admin skill_versions: delete, insert, select
+    knowhow_admin skill_versions: delete, insert, select, update (tainted, tainted_in, tainted_by, approved_by, approved_at)
     knowhow_admin skills: delete, insert, select, update
     knowhow_admin snapshots: delete, insert, select
-    knowhow_admin souls: delete, insert, select
+    knowhow_admin souls: delete, insert, select, update (tainted)
     knowhow_admin starter_installs: insert, select, update
     knowhow_admin starter_releases: select
     knowhow_admin starter_texts: select
     knowhow_admin starter_vectors: select
+    knowhow_admin tainted_passages: delete, insert, select
     knowhow_admin tenants: select
     knowhow_admin turns: insert, select
     knowhow_admin usage_events: delete, insert, select, update
@@ -71,10 +73,11 @@ const GRANTS: &str = "
     knowhow_tenant current_snapshots: delete, insert, select, update
     knowhow_tenant failed_lessons: insert, select
     knowhow_tenant idempotency_keys: delete, insert, select, update
-    knowhow_tenant memories: delete, insert, select
+    knowhow_tenant memories: delete, insert, select, update (tainted)
     knowhow_tenant memory_embeddings: delete, insert, select, update
     knowhow_tenant messages: insert, select
     knowhow_tenant session_feedback: insert, select
+    knowhow_tenant session_texts: insert, select
     knowhow_tenant sessions: delete, insert, select, update
     knowhow_tenant skill_embeddings: delete, insert, select, update
     knowhow_tenant skill_examples: delete, insert, select, update
@@ -83,14 +86,15 @@ const GRANTS: &str = "
     knowhow_tenant skill_resources: delete, insert, select
     knowhow_tenant skill_states: select
     knowhow_tenant skill_usage: delete, insert, select, update
-    knowhow_tenant skill_versions: delete, insert, select
+    knowhow_tenant skill_versions: delete, insert, select, update (tainted, tainted_in, tainted_by)
     knowhow_tenant skills: delete, insert, select, update
     knowhow_tenant snapshots: delete, insert, select
-    knowhow_tenant souls: delete, insert, select
+    knowhow_tenant souls: delete, insert, select, update (tainted)
     knowhow_tenant starter_installs: insert, select, update
     knowhow_tenant starter_releases: select
     knowhow_tenant starter_texts: select
     knowhow_tenant starter_vectors: select
+    knowhow_tenant tainted_passages: delete, insert, select
     knowhow_tenant turns: insert, select
     knowhow_tenant usage_events: delete, insert, select, update
     knowhow_tenant user_catalogs: select, update
@@ -368,15 +372,30 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, functions).await,
         [
+            "app.added_passages(uuid,integer,integer)",
             "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
             "app.current_lesson(text,timestamp with time zone)",
             "app.enqueue(text,jsonb,text)",
             "app.enqueue(text,jsonb,text,boolean)",
             "app.find_session(text)",
             "app.forget_versions(uuid,uuid,uuid[],integer[])",
+            "app.find_taint(text[])",
+            "app.has_tainted(bigint[])",
             "app.is_tainted(text)",
+            "app.keep_passages(bigint[],uuid,integer)",
+            "app.mark_copies(timestamp with time zone)",
+            "app.mark_if_copied(uuid,timestamp with time zone)",
+            "app.mark_session(uuid,text[],timestamp with time zone)",
+            "app.mark_skill(uuid)",
+            "app.merge_some(text[],text[])",
+            "app.most_compared()",
+            "app.origin(integer)",
+            "app.passage(bytea)",
+            "app.passages(bytea)",
+            "app.spread_in_skill(uuid)",
             "app.tenant_id()",
             "app.user_id()",
+            "app.weigh(text[],boolean,text[],text[],bytea[],bytea[],bytea,bytea[],uuid,integer)",
         ]
     );
     let of_system = functions.replace("'knowhow_tenant'", "'knowhow_system'");
@@ -388,6 +407,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
             "app.forget_versions(uuid,uuid,uuid[],integer[])",
             "app.is_sealed(text,jsonb)",
+            "app.origin(integer)",
             "app.tenant_id()",
             "app.user_id()",
         ]

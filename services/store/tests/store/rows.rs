@@ -121,6 +121,14 @@ const ROWS: &[(&str, &str)] = &[
         "(tenant_id, user_id, skill_id, example_id, message, message_digest, model, embedding, learned_at, confirmed_at)
          values ({t}, {u}, {i}, {i}, 'text', sha256('text'), 'test', '[1,2,3]', now(), now())",
     ),
+    (
+        "session_texts",
+        "(tenant_id, user_id, session_id, kind, text_id, version) values ({t}, {u}, {i}, 'skill', {i}, 1)",
+    ),
+    (
+        "tainted_passages",
+        "(tenant_id, user_id, passage, source_id, source_version) values ({t}, {u}, 1, {i}, 1)",
+    ),
     ("failed_lessons", "(tenant_id, user_id, session_id, turn, skill_id) values ({t}, {u}, {i}, 1, {i})"),
     (
         "starter_installs",

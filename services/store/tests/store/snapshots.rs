@@ -62,7 +62,7 @@ async fn few_kinds_of_a_user_are_kept_current() {
 async fn write(house: &House, alice: &Principal, part: &str) {
     let mut tx = TenantTx::begin(&house.db, alice).await.unwrap();
     match part {
-        "soul" => drop(souls::put(&mut tx, ("Be brief.", None), None, now()).await.unwrap().unwrap()),
+        "soul" => drop(souls::put(&mut tx, ("Be brief.", None), (None, &[]), now()).await.unwrap().unwrap()),
         "memory" => drop(memories::add(&mut tx, &core_memory()).await.unwrap().unwrap()),
         _ => drop(save(&house.db, alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap()),
     }
@@ -78,7 +78,7 @@ fn core_memory() -> NewMemory<'static> {
         importance: 0.5,
         core: true,
         session: None,
-        saved_in: None,
+        named: &[],
         embedding: None,
         now: now(),
     }

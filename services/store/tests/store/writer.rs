@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Limits, ResourceEntry, Result, SkillDocument, SkillName, manifest};
-use knowhow_store::skills::{self, Archived, Change, ChangeKind, FollowUp, Loaded, SkillKey, Source, Written};
+use knowhow_store::skills::{self, Archived, Change, ChangeKind, FollowUp, Lineage, Loaded, SkillKey, Source, Written};
 use knowhow_store::{Database, Principal, TenantTx, history};
 
 use crate::harness::now;
@@ -68,6 +68,7 @@ pub async fn save_calling(tx: &mut TenantTx, draft: &Draft<'_>, tasks: &[&str]) 
             source: Source::User,
             kind: ChangeKind::Save,
             session: None,
+            lineage: Lineage::default(),
             follow_up: FollowUp { tasks, ..FollowUp::default() },
             request_digest: None,
             now: now(),

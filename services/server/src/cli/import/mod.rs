@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use knowhow_domain::SkillName;
+use knowhow_ops::archive::{Entry as File, PROVENANCE_FILE};
 use knowhow_ops::examples::{ImportedExamples, is_apart};
 
 use self::kinds::{Found, Kind, Skill};
@@ -111,7 +112,8 @@ impl Import {
     ) -> Result<(), Refusal> {
         let shown = |path: &str| listing.shown(path);
         report.skills.extend(plan.settled);
-        let mut upload = Upload::new(service, &shown, self.dry_run);
+        let provenance = find_provenance(listing)?;
+        let mut upload = Upload::new(service, &shown, self.dry_run).with_provenance(provenance);
         let outcome = upload.run(plan.ready).await;
         report.skills.append(&mut upload.entries);
         report.skills.sort_by(|a, b| a.path.cmp(&b.path));
@@ -146,6 +148,14 @@ impl Import {
         }
         Ok(if report.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// The file that says which skills are not to be trusted, at the top or in the one folder around everything.
+fn find_provenance(listing: &Listing) -> Result<Option<File>, Refusal> {
+    let is_it = |path: &&str| path.split_once('/').map_or(*path, |(_, file)| file) == PROVENANCE_FILE;
+    let Some(path) = listing.paths().into_iter().find(is_it) else { return Ok(None) };
+    let bytes = listing.read(path).map_err(|detail| Refusal { status: None, code: String::new(), detail })?;
+    Ok(Some(File { path: PROVENANCE_FILE.to_owned(), bytes }))
 }
 
 /// The files of examples, which are no part of any skill.

@@ -26,6 +26,8 @@ pub(super) struct Upload<'a> {
     /// Shows a listing's path as the user's own.
     shown: &'a dyn Fn(&str) -> String,
     is_dry: bool,
+    /// What the source says of where its texts come from, which goes with each portion.
+    provenance: Option<File>,
     /// What became of each skill so far.
     pub(super) entries: Vec<Entry>,
     /// New skills that still fit, and how many the user may have.
@@ -42,7 +44,13 @@ struct Waiting {
 
 impl<'a> Upload<'a> {
     pub(super) fn new(service: &'a Service, shown: &'a dyn Fn(&str) -> String, is_dry: bool) -> Self {
-        Self { service, shown, is_dry, entries: Vec::new(), room: usize::MAX, limit: 0, bar: ProgressBar::hidden() }
+        let (entries, bar) = (Vec::new(), ProgressBar::hidden());
+        Self { service, shown, is_dry, provenance: None, entries, room: usize::MAX, limit: 0, bar }
+    }
+
+    /// The same with the source's provenance.
+    pub(super) fn with_provenance(self, provenance: Option<File>) -> Self {
+        Self { provenance, ..self }
     }
 
     /// Sends the skills, each of which has an entry afterwards; `Err` says why it stopped before its end.
@@ -157,7 +165,8 @@ impl<'a> Upload<'a> {
     }
 
     async fn post(&self, part: &[Waiting]) -> Result<ImportReport, Refusal> {
-        let files: Vec<File> = part.iter().flat_map(|waiting| files_of(&waiting.skill)).collect();
+        let files: Vec<File> =
+            part.iter().flat_map(|waiting| files_of(&waiting.skill)).chain(self.provenance.clone()).collect();
         let packed = archive::zip(&files).map_err(|error| Refusal {
             status: Some(reqwest::StatusCode::UNPROCESSABLE_ENTITY),
             code: "invalid".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{Error, Result};
 use knowhow_ops::App;
 use knowhow_ops::page::PageQuery;
@@ -10,7 +11,7 @@ use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::text_result;
+use super::{marks, text_result};
 use crate::mcp::handler::Caller;
 
 pub(super) const TITLE: &str = "History of a skill";
@@ -53,13 +54,19 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
         (Some(_), true) => Err(Error::invalid("/version", "give version, or from and to, not both")),
         (Some(version), false) => {
             let detail = skills::get_version(app, &caller.principal, &name, version).await?;
-            let text = format!("Version {version} of '{name}':\n\n{}", detail.skill_md);
+            let tainted = detail.version.tainted;
+            let text = marks::set_apart(tainted, &detail.skill_md);
+            let text = format!("Version {version} of '{name}'{}:\n\n{text}", untrusted::mark(tainted));
             text_result(text, &Answer { version: Some(detail.version), ..Answer::default() })
         }
         (None, true) => {
-            let diff = skills::diff_versions(app, &caller.principal, &name, &Diff { from, to, path }).await?.text;
-            let text = if diff.is_empty() { "The versions do not differ.".to_owned() } else { diff };
-            text_result(text, &Answer::default())
+            let query = Diff { from, to, path };
+            let diff = skills::diff_versions(app, &caller.principal, &name, &query).await?.text;
+            if diff.is_empty() {
+                return text_result("The versions do not differ.".to_owned(), &Answer::default());
+            }
+            let tainted = is_tainted(app, caller, &name, (from, to)).await?;
+            text_result(marks::set_apart(tainted, &diff), &Answer::default())
         }
         (None, false) => {
             let page = skills::list_versions(app, &caller.principal, &name, &PageQuery { limit, cursor }).await?;
@@ -72,6 +79,20 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
             text_result(text, &Answer { versions: Some(page.items), next_cursor, version: None })
         }
     }
+}
+
+/// Whether either side of a diff is not to be trusted: both are in one text.
+async fn is_tainted(app: &App, caller: &Caller, name: &str, (from, to): (Option<i32>, Option<i32>)) -> Result<bool> {
+    let newest = PageQuery { limit: Some(1), cursor: None };
+    let current = skills::list_versions(app, &caller.principal, name, &newest).await?.items;
+    let to = to.or(current.first().map(|version| version.version)).unwrap_or(1);
+    let from = from.unwrap_or(to.saturating_sub(1).max(1));
+    for version in [from, to] {
+        if skills::get_version(app, &caller.principal, name, version).await?.version.tainted {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn line(text: &mut String, version: &Version) {

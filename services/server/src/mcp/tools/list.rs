@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use knowhow_domain::Result;
 use knowhow_domain::index::gist;
+use knowhow_domain::prompt::untrusted;
 use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::skills::{self, IndexItem, ListSkills};
@@ -50,6 +51,8 @@ struct Item {
     version: i32,
     times_used: i64,
     summary: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    tainted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     category: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -62,8 +65,8 @@ struct Item {
 
 impl Item {
     fn of(item: IndexItem) -> Self {
-        let IndexItem { name, version, times_used, summary, category, tags, score, reason, .. } = item;
-        Self { name, version, times_used, summary, category, tags, score, reason }
+        let IndexItem { name, version, times_used, summary, category, tags, score, reason, tainted, .. } = item;
+        Self { name, version, times_used, summary, tainted, category, tags, score, reason }
     }
 }
 
@@ -79,7 +82,11 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
     for item in &items {
         let about = gist(Some(&item.summary), "");
         let uses = count(item.times_used, "use");
-        let _ = write!(text, "\n- {} (version {}, {uses}): {about}", item.name, item.version);
+        let mark = untrusted::mark(item.tainted);
+        let _ = write!(text, "\n- {}{mark} (version {}, {uses}): {about}", item.name, item.version);
+    }
+    if items.iter().any(|item| item.tainted) {
+        let _ = write!(text, "\n({})", untrusted::MEANING);
     }
     if let Some(cursor) = &next_cursor {
         let _ = write!(text, "\nThere are more: call again with cursor {cursor}");

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::App;
-use knowhow_ops::sessions::{Standing, join_session};
+use knowhow_ops::sessions::{Opens, Standing, join_session};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool as Definition, ToolAnnotations};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -155,11 +155,11 @@ impl Tool {
         let arguments = fit(&self.definition().input_schema, arguments.unwrap_or_default())?;
         let (principal, call) = (&caller.principal, &caller.call);
         if self.effect() != Effect::Reads {
-            let standing = join_session(app, principal, call, true).await?;
+            let standing = join_session(app, principal, call, Opens::Keys).await?;
             return self.carry_out(app, caller, &standing, arguments).await;
         }
         // Nothing that is read depends on where the call comes from.
-        let joining = join_session(app, principal, call, false);
+        let joining = join_session(app, principal, call, Opens::Nothing);
         let (joined, answer) = tokio::join!(joining, self.carry_out(app, caller, &Standing::Unnamed, arguments));
         joined.and(answer)
     }

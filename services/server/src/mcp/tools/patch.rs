@@ -68,7 +68,7 @@ pub(super) async fn call(
     let Arguments { name, edits, expected_version } = arguments;
     let input = PatchSkill { edits: edits.into_iter().map(Into::into).collect(), expected_version };
     let patched = skills::patch_skill(app, &caller.principal, &caller.call, &name, &input).await?;
-    let (name, version) = (patched.skill.name, patched.skill.version);
+    let (name, version, tainted) = (patched.skill.name, patched.skill.version, patched.skill.tainted);
     let (unchanged, matched) = (patched.unchanged, patched.matched);
     let replacements = u32::try_from(patched.replacements).unwrap_or(u32::MAX);
     let mut text = if unchanged {
@@ -78,7 +78,7 @@ pub(super) async fn call(
         format!("Patched '{name}': {replaced}, version {version}.")
     };
     let loosely = (!unchanged && matched != Strategy::Exact).then(|| LOOSELY_FOUND.to_owned());
-    let notes: Vec<String> = loosely.into_iter().chain(marks::of_skill(standing, unchanged)).collect();
+    let notes: Vec<String> = loosely.into_iter().chain(marks::of_skill(standing, tainted && !unchanged)).collect();
     let note = (!notes.is_empty()).then(|| notes.join(" "));
     marks::append(&mut text, note.as_deref());
     result(text, &Answer { name, version, unchanged, replacements, matched, note })

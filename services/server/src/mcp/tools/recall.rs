@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{Result, inert_line};
 use knowhow_ops::App;
 use knowhow_ops::memories::{self, MemoryKind, Recall, RecalledItem, RecalledKind};
@@ -70,7 +71,9 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
 fn line(item: &RecalledItem) -> String {
     let content = inert_line(&item.content);
     let kind = match (item.kind, &item.name) {
-        (RecalledKind::Skill, Some(name)) => return format!("skill {name}: {content}"),
+        (RecalledKind::Skill, Some(name)) => {
+            return format!("skill {name}{}: {content}", untrusted::mark(item.tainted));
+        }
         (RecalledKind::Skill, None) => "skill",
         (RecalledKind::Semantic, _) => "fact",
         (RecalledKind::Episodic, _) => "event",

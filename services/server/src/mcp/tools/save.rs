@@ -92,7 +92,7 @@ pub(super) async fn call(
 ) -> Result<CallToolResult> {
     let saved = skills::save_skill(app, &caller.principal, &caller.call, &arguments.into(), false).await?;
     let (unchanged, similar) = (saved.skill.unchanged, saved.skill.similar);
-    let (name, version) = (saved.skill.skill.name, saved.skill.skill.version);
+    let (name, version, tainted) = (saved.skill.skill.name, saved.skill.skill.version, saved.skill.skill.tainted);
     let mut text = match (saved.created, unchanged) {
         (true, _) => format!("Created the skill '{name}', version {version}."),
         (_, true) => format!("The skill '{name}' was like this already: still version {version}."),
@@ -102,7 +102,7 @@ pub(super) async fn call(
         let names: Vec<&str> = similar.iter().map(|s| s.name.as_str()).collect();
         text.push_str(&format!(" Existing skills that may be about the same: {}.", names.join(", ")));
     }
-    let note = marks::of_skill(standing, unchanged);
+    let note = marks::of_skill(standing, tainted && !unchanged);
     marks::append(&mut text, note.as_deref());
     result(text, &Answer { name, version, unchanged, similar, note })
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use knowhow_domain::Result;
+use knowhow_domain::prompt::untrusted;
 use knowhow_ops::App;
 use knowhow_ops::recall::{self, SuggestSkills, Suggested, Suggestions};
 use rmcp::model::CallToolResult;
@@ -41,12 +42,14 @@ struct Item {
     fits: bool,
     score: f32,
     reason: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    tainted: bool,
 }
 
 impl Item {
     fn of(suggested: Suggested) -> Self {
-        let Suggested { name, summary, score, reason, fits, .. } = suggested;
-        Self { name, summary, fits, score, reason }
+        let Suggested { name, summary, score, reason, fits, tainted, .. } = suggested;
+        Self { name, summary, fits, score, reason, tainted }
     }
 }
 
@@ -77,12 +80,16 @@ fn describe(fitting: &[Suggested], near: &[Suggested], note: Option<&str>) -> St
         n => text.push_str(&format!("{n} skills may help, best first; read with skill_view what fits:")),
     }
     let line = |text: &mut String, item: &Suggested| {
-        let _ = write!(text, "\n- {}: {} ({})", item.name, item.summary, item.reason);
+        let mark = untrusted::mark(item.tainted);
+        let _ = write!(text, "\n- {}{mark}: {} ({})", item.name, item.summary, item.reason);
     };
     fitting.iter().for_each(|item| line(&mut text, item));
     if !fitting.is_empty() && !near.is_empty() {
         text.push_str("\nNear, but less likely:");
     }
     near.iter().for_each(|item| line(&mut text, item));
+    if fitting.iter().chain(near).any(|item| item.tainted) {
+        let _ = write!(text, "\n({})", untrusted::MEANING);
+    }
     text
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{ResourceEntry, Result, inert_line};
 use knowhow_ops::App;
 use knowhow_ops::skills::{self, LoadedSkill};
@@ -11,7 +12,7 @@ use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::text_result;
+use super::{marks, text_result};
 use crate::mcp::handler::Caller;
 
 pub(super) const TITLE: &str = "View a skill";
@@ -68,7 +69,9 @@ async fn view_skill(app: &App, caller: &Caller, name: &str) -> Result<CallToolRe
 fn describe(loaded: &LoadedSkill) -> String {
     let skill = &loaded.skill;
     // What an author wrote stays on its line: those below are ours.
-    let mut text = format!("Skill '{}', version {}: {}", skill.name, skill.version, inert_line(&skill.description));
+    let mark = untrusted::mark(skill.tainted);
+    let description = inert_line(&skill.description);
+    let mut text = format!("Skill '{}', version {}{mark}: {description}", skill.name, skill.version);
     if let Some(moved_from) = &loaded.moved_from {
         let _ = write!(text, "\n'{moved_from}' was merged into it; use this name from now on.");
     }
@@ -79,7 +82,8 @@ fn describe(loaded: &LoadedSkill) -> String {
         let paths: Vec<&str> = skill.resources.iter().map(|r| r.path.as_str()).collect();
         let _ = write!(text, "\nFiles (skill_view with path): {}", paths.join(", "));
     }
-    let _ = write!(text, "\n\n{}", skill.content);
+    text.push_str("\n\n");
+    text.push_str(&marks::set_apart(skill.tainted, &skill.content));
     text
 }
 
@@ -87,7 +91,7 @@ async fn view_file(app: &App, caller: &Caller, name: &str, path: &str) -> Result
     let file = skills::get_resource(app, &caller.principal, name, path).await?;
     let (media_type, size) = (file.media_type, file.content.len());
     let (text, base64) = match String::from_utf8(file.content) {
-        Ok(text) => (text, None),
+        Ok(text) => (marks::set_apart(file.tainted, &text), None),
         // No model reads base64, and it would fill the context.
         Err(binary) => (
             format!(

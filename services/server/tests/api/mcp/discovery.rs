@@ -59,7 +59,7 @@ async fn suggestions_are_those_of_rest() {
     assert_eq!(members(&by_rest), ["items"]);
     assert_eq!(
         members(&by_rest["items"][0]),
-        ["importance", "name", "reason", "recency", "score", "similarity", "summary"]
+        ["importance", "name", "reason", "recency", "score", "similarity", "summary", "tainted"]
     );
     let answer = alice.tool("skill_suggest", json!({"context": "read email and calendar", "limit": 2})).await;
     let items = answer.done("skill_suggest")["items"].take();

@@ -218,7 +218,7 @@ async fn a_client_says_what_the_conversation_has_read() {
     {
         let answer = in_session(alice, "chat-2", tool, arguments.clone()).await;
         let text = told(&answer.result());
-        assert!(text.contains("The version is marked untrusted in its history: this conversation has read"), "{text}");
+        assert!(text.contains("The version is marked untrusted: this conversation has read"), "{text}");
         assert!(text.ends_with(answer.done(tool)["note"].as_str().unwrap()), "{answer}");
         let versions = alice.get("/v1/skills/plan/versions").await.ok(200);
         assert_eq!(

@@ -90,13 +90,14 @@ async fn what_a_session_writes_carries_its_name_and_its_taint() {
             let version = newest(alice, &name).await;
             assert_eq!((&version["session"], is_tainted(&version)), (&json!(session), false), "{way:?}");
         }
+        // It marks what was written before, too.
         taint(alice, &id).await;
         let edits = json!([{"old_string": "that", "new_string": "those"}]);
         call(alice, way, &key, "skill_patch", json!({"name": name, "edits": edits})).await;
         call(alice, way, &id, "skill_save", skill(&format!("new-{n}"))).await;
         assert!(is_tainted(&newest(alice, &name).await) && is_tainted(&newest(alice, &format!("new-{n}")).await));
         let history = alice.does("skill_history", json!({"name": name, "limit": 2})).await;
-        assert_eq!(pluck(&history["versions"], "tainted"), ["true", "false"]);
+        assert_eq!(pluck(&history["versions"], "tainted"), ["true", "true"]);
         assert!(is_tainted(&call(alice, way, &key, "memory_save", json!({"content": format!("Fact {n}")})).await));
         assert_eq!(alice.get("/v1/memories").await.ok(200)["items"][0]["session"], json!(key));
         let soul = call(alice, way, &id, "soul_update", json!({"text": format!("Be {n}.")})).await;
@@ -111,12 +112,14 @@ async fn what_a_session_writes_carries_its_name_and_its_taint() {
     assert!(!is_tainted(&alice.does("memory_save", json!({"content": "Plain"})).await));
 }
 
+/// As what the text comes from; what is to be trusted is said by both.
 #[tokio::test]
 async fn meta_goes_before_the_header() {
     let World { alice, .. } = &World::new().await;
     let (clean, tainted) = (open(alice, "clean").await, open(alice, "tainted").await);
     taint(alice, &tainted).await;
-    for (name, inner, outer, expected) in [("a", &clean, &tainted, false), ("b", &tainted, &clean, true)] {
+    let cases = [("a", &clean, &tainted, true), ("b", &tainted, &clean, true), ("c", &clean, &clean, false)];
+    for (name, inner, outer, expected) in cases {
         let mut message = request("tools/call", json!({"name": "skill_save", "arguments": skill(name)}));
         message["params"]["_meta"][MEMBER] = json!(inner);
         alice.message(&message).header("Knowhow-Session", outer).await.done("skill_save");
@@ -239,8 +242,8 @@ async fn what_is_put_back_is_as_tainted_as_it_was() {
     let unknown = Uuid::now_v7().to_string();
     call(alice, Way::Meta, &unknown, "skill_save", skill("plan")).await;
     alice.replace("plan", "First", "Last").await.ok(200);
-    assert!(!is_tainted(&newest(alice, "plan").await));
-    for (back_to, expected) in [(1, true), (2, false), (3, true)] {
+    assert!(is_tainted(&newest(alice, "plan").await));
+    for (back_to, expected) in [(1, true), (2, true), (3, true)] {
         alice.post("/v1/skills/plan/rollback", json!({"version": back_to})).await.ok(200);
         assert_eq!(is_tainted(&newest(alice, "plan").await), expected, "{back_to}");
     }
@@ -254,5 +257,5 @@ async fn what_is_put_back_is_as_tainted_as_it_was() {
     let restore = format!("/v1/admin/archive/{}/restore", archived.as_str().unwrap());
     admin.post(&restore, json!({"reason": "r"})).await;
     assert_eq!(marks().await, before);
-    assert_eq!(before, ["true", "true", "false", "true", "false", "true"]);
+    assert_eq!(before, ["true"; 6]);
 }

@@ -1,0 +1,131 @@
+//! Refused logins for the audit log: counted by tenant and address, and written now and then, so that whoever tries many
+//! writes few.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use knowhow_domain::{Clock, Result, TenantId, UserId, new_id};
+use uuid::Uuid;
+
+use crate::Database;
+use crate::error::refuse;
+use crate::tx::SystemTx;
+
+/// How long after the first one they are written; while they go on, each time after four times as long.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// At most so long.
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
+/// Addresses that are told apart in that time; the others are counted by tenant alone, of so many tenants.
+const ADDRESSES: usize = 64;
+const TENANTS: usize = 64;
+
+/// Whose login, from where; the nil tenant where the credential names none that there is.
+type Key = (TenantId, Option<IpAddr>);
+
+#[derive(Default)]
+struct Counts {
+    by_key: HashMap<Key, u32>,
+    /// Whether a task will write them.
+    is_awaited: bool,
+}
+
+impl Counts {
+    fn add(&mut self, tenant: TenantId, address: Option<IpAddr>) {
+        let known = self.by_key.len();
+        let key = match (tenant, address) {
+            key if self.by_key.contains_key(&key) || known < ADDRESSES => key,
+            (tenant, _) if self.by_key.contains_key(&(tenant, None)) || known < ADDRESSES + TENANTS => (tenant, None),
+            _ => (TenantId(Uuid::nil()), None),
+        };
+        let count = self.by_key.entry(key).or_default();
+        *count = count.saturating_add(1);
+    }
+}
+
+/// What was refused and is not written yet.
+#[derive(Default, Clone)]
+pub(crate) struct RefusedLogins(Arc<Mutex<Counts>>);
+
+impl RefusedLogins {
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts one, and has it written soon.
+    pub(crate) fn note(&self, db: &Database, clock: &Arc<dyn Clock>, tenant: TenantId, address: Option<IpAddr>) {
+        let mut counts = self.lock();
+        counts.add(tenant, address);
+        if !std::mem::replace(&mut counts.is_awaited, true) {
+            tokio::spawn(self.clone().write_on(db.clone(), clock.clone()));
+        }
+    }
+
+    /// Writes them until there are no more.
+    async fn write_on(self, db: Database, clock: Arc<dyn Clock>) {
+        let mut wait = FIRST_WAIT;
+        loop {
+            tokio::time::sleep(wait).await;
+            let counts = {
+                let mut counts = self.lock();
+                counts.is_awaited = !counts.by_key.is_empty();
+                std::mem::take(&mut counts.by_key)
+            };
+            if counts.is_empty() {
+                return;
+            }
+            if let Err(error) = write(&db, counts, clock.as_ref()).await {
+                tracing::warn!(%error, "refused logins were not written into the audit log");
+            }
+            wait = LONGEST_WAIT.min(wait * 4);
+        }
+    }
+}
+
+/// Why: who is refused is nobody's user, and of no tenant for sure.
+async fn write(db: &Database, counts: HashMap<Key, u32>, clock: &dyn Clock) -> Result<()> {
+    let (mut tenants, mut addresses, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    for ((tenant, address), count) in counts {
+        tenants.push(tenant.0);
+        addresses.push(address.map(|address| address.to_string()).unwrap_or_default());
+        numbers.push(i64::from(count));
+    }
+    let ids: Vec<Uuid> = tenants.iter().map(|_| new_id()).collect();
+    let mut tx = SystemTx::begin_at_leisure(db).await?;
+    sqlx::query!(
+        "-- refused.write (above tenants: each entry goes to the tenant whose login it was)
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, address)
+        select tenant_id, $1, audit_id, $2, 'nobody', 'login.refused', 'login', jsonb_build_object('count', count),
+               nullif(address, '')::inet
+        from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) as r (tenant_id, audit_id, address, count)",
+        UserId::TENANT_WIDE.0,
+        clock.now(),
+        &tenants,
+        &ids,
+        &addresses,
+        &numbers
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_addresses_are_few_entries() {
+        let mut counts = Counts::default();
+        let tenant = |n: u128| TenantId(Uuid::from_u128(n));
+        for n in 0..10_000_u32 {
+            counts.add(tenant(u128::from(n % 1000) + 1), Some(IpAddr::from(n.to_be_bytes())));
+            counts.add(tenant(1), Some(IpAddr::from([127, 0, 0, 1])));
+        }
+        assert!(counts.by_key.len() <= ADDRESSES + TENANTS + 1, "{}", counts.by_key.len());
+        assert_eq!(counts.by_key.values().sum::<u32>(), 20_000);
+        assert_eq!(counts.by_key[&(tenant(1), Some(IpAddr::from([127, 0, 0, 1])))], 10_000);
+    }
+}

@@ -1,0 +1,139 @@
+//! Taint of skills: which of a few are tainted, and what a person approves.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use knowhow_domain::{Error, Result, SkillId, UserId, new_id};
+use uuid::Uuid;
+
+use crate::door::{Durability, read, rows_as};
+use crate::error::refuse;
+use crate::{Database, Principal, TenantTx};
+
+/// Recall may know a skill for so long by the line that it had before.
+const KNOWN_BY_OLD_LINE: TimeDelta = TimeDelta::minutes(1);
+
+const FIND_TAINTED: &str = "-- skills.find_tainted
+    select s.skill_id from skills s
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)
+      and (s.tainted or s.updated_at > $4 and exists (
+          select from skill_versions v
+          where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version - 1 and v.tainted))";
+
+/// Those of these skills that are tainted, or were until a minute ago.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_tainted(
+    db: &Database,
+    principal: &Principal,
+    skills: &[Uuid],
+    now: DateTime<Utc>,
+) -> Result<Vec<Uuid>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let since = now - KNOWN_BY_OLD_LINE;
+    let rows = read(db, principal, Durability::Full, FIND_TAINTED, &[&tenant, &user, &skills, &since]).await?;
+    rows_as(&rows, |row| row.try_get(0))
+}
+
+const LIST_TAINTED_NAMES: &str = "-- skills.list_tainted_names
+    select s.name from skills s
+    where s.tenant_id = $1 and s.user_id = $2 and s.name = any ($3) and s.tainted
+    order by s.name";
+
+/// Those of these names whose skills are tainted.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_tainted_names(db: &Database, principal: &Principal, names: &[&str]) -> Result<Vec<String>> {
+    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
+    let rows = read(db, principal, Durability::Full, LIST_TAINTED_NAMES, &[&tenant, &user, &names]).await?;
+    rows_as(&rows, |row| row.try_get(0))
+}
+
+/// Whose skill this is.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_owner(tx: &mut TenantTx, skill: SkillId) -> Result<Option<UserId>> {
+    let tenant = tx.tenant();
+    let row = sqlx::query_scalar!(
+        "-- skills.find_owner (a tenant's admin: the user_id is what is asked for)
+        select user_id from skills where tenant_id = $1 and skill_id = $2",
+        tenant,
+        skill.0
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(UserId))
+}
+
+/// Approves a version for its user: it is tainted no more, nor is what is made of it, and what it says is known as good.
+/// Other versions keep their taint. Approved again, nothing changes.
+///
+/// # Errors
+/// `NotFound`; `Forbidden` for whoever wrote the version; `Conflict` `not-tainted` for one that needs no approval.
+pub async fn approve(
+    tx: &mut TenantTx,
+    (skill, version): (SkillId, i32),
+    reason: &str,
+    now: DateTime<Utc>,
+) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    tx.lock_catalog().await?;
+    let found = sqlx::query!(
+        "-- skills.find_for_approval
+        select v.actor, v.tainted, v.approved_at from skill_versions v
+        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4",
+        tenant,
+        user,
+        skill.0,
+        version
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?
+    .ok_or_else(|| Error::not_found("version"))?;
+    if !found.tainted {
+        let detail = "the version is not tainted, so there is nothing to approve".into();
+        return if found.approved_at.is_some() { Ok(()) } else { Err(Error::Conflict { code: "not-tainted", detail }) };
+    }
+    if found.actor == actor {
+        return Err(Error::Forbidden("a person who did not write it"));
+    }
+    // Its passages are good from now on, wherever they are.
+    sqlx::query!(
+        "-- skills.approve
+        with approved as (
+            update skill_versions v set tainted = false, approved_by = $5, approved_at = $6
+            where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4
+            returning v.digest, v.skill_id, v.version
+        ), said as materialized (
+            select app.added_passages(skill_id, version, 0) as passages from approved
+        ), known as (
+            delete from tainted_passages p using said
+            where p.tenant_id = $1 and p.user_id = $2 and p.passage = any (said.passages)
+        ), current as (
+            update skills s set tainted = false from approved a
+            where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = a.skill_id and s.version = a.version
+            returning s.skill_id, s.name
+        ), catalog as (
+            update user_catalogs c set revision = c.revision + 1 where c.tenant_id = $1 and c.user_id = $2
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, after_digest)
+        select $1, $2, $7, $6, $5, 'skill.approve', skill_id::text, jsonb_build_object('version', version, 'reason', $8::text),
+               digest
+        from approved",
+        tenant,
+        user,
+        skill.0,
+        version,
+        actor,
+        now,
+        new_id(),
+        reason
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(())
+}
