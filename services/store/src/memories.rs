@@ -40,8 +40,6 @@ pub struct NewMemory<'a> {
     pub kind: &'a str,
     /// See [`Memory`].
     pub content: &'a str,
-    /// Its stemmed words.
-    pub terms: &'a [String],
     /// See [`Memory`].
     pub tags: &'a [String],
     /// See [`Memory`].
@@ -118,28 +116,28 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
             select count(*) as memories, count(*) filter (where m.core) as core
             from memories m where m.tenant_id = $1 and m.user_id = $2
         ), weighed as materialized (
-            select w.* from app.weigh($15, false, null, null, array[convert_to($5, 'UTF8')], '{}', null, null, $3, 0) w
+            select w.* from app.weigh($14, false, null, null, array[convert_to($5, 'UTF8')], '{}', null, null, $3, 0) w
         ), made as (
-            insert into memories (tenant_id, user_id, memory_id, kind, content, terms, tags, importance, core, session,
+            insert into memories (tenant_id, user_id, memory_id, kind, content, tags, importance, core, session,
                 tainted, created_at)
-            select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text, w.tainted, $11
+            select $1, $2, $3, $4, $5, $6, $7, $8, $9::text, w.tainted, $10
             from counts, weighed w
-            where memories < $14 and (not $9 or core < $16)
+            where memories < $13 and (not $8 or core < $15)
             returning memory_id, tainted
         ), noted as (
             insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
             select $1, $2, s, 'memory', memory_id, 0 from made, weighed w, unnest(w.sessions) s
         ), audited as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, after_digest)
-            select $1, $2, $17, $11, $18, 'memory.save', memory_id::text, jsonb_build_object('core', $9::boolean),
+            select $1, $2, $16, $10, $17, 'memory.save', memory_id::text, jsonb_build_object('core', $8::boolean),
                    sha256(convert_to($5, 'UTF8'))
             from made
         ), embedded as (
             insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding, updated_at)
-            select $1, $2, memory_id, $12, $13::real[]::vector::halfvec, $11 from made where $12::text is not null
+            select $1, $2, memory_id, $11, $12::real[]::vector::halfvec, $10 from made where $11::text is not null
         ), catalog as (
             update user_catalogs c set revision = c.revision + 1
-            from made where $9 and c.tenant_id = $1 and c.user_id = $2
+            from made where $8 and c.tenant_id = $1 and c.user_id = $2
         )
         select memory_id, tainted from made"#,
         tenant,
@@ -147,7 +145,6 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
         new_id(),
         new.kind,
         new.content,
-        new.terms,
         new.tags,
         new.importance,
         new.core,

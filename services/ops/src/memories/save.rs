@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use knowhow_domain::recall::list_distinct_terms;
 use knowhow_domain::{Error, FieldError, Result, Scope};
 use knowhow_store::memories::{self, CORE_MEMORIES, MEMORIES, NewMemory};
 use knowhow_store::{Principal, TenantTx};
@@ -53,12 +52,10 @@ pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &
     let deadline = Some(Instant::now() + WAIT);
     let (embedding, _) = crate::recall::embed(app, principal, &input.content, deadline).await?;
     let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let terms = list_distinct_terms(&input.content);
     let named = call.named(input.session.as_deref());
     let new = NewMemory {
         kind: input.kind.unwrap_or_default().as_str(),
         content: &input.content,
-        terms: &terms,
         tags: input.tags.as_deref().unwrap_or_default(),
         importance: input.importance.unwrap_or(0.5),
         core: input.core.unwrap_or_default(),

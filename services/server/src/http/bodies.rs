@@ -75,14 +75,17 @@ impl Bodies {
             return Err(Error::Unavailable(detail.into()));
         }
         let own = match sender {
-            Some(sender) => held.by_known.entry(sender).or_default(),
-            None => &mut held.by_strangers,
+            Some(sender) => held.by_known.get(&sender).copied().unwrap_or_default(),
+            None => held.by_strangers,
         };
-        if *own + bytes > share {
+        if own + bytes > share {
             let detail = "too many request bodies of this caller are under way; send fewer large ones at once";
             return Err(Error::RateLimited { detail: detail.into(), retry_after: RETRY_S });
         }
-        *own += bytes;
+        match sender {
+            Some(sender) => drop(held.by_known.insert(sender, own + bytes)),
+            None => held.by_strangers += bytes,
+        }
         held.by_all += bytes;
         Ok(())
     }
@@ -169,6 +172,7 @@ mod tests {
         bodies.give_back(None, 100);
         bodies.take(Some(4), 100).unwrap();
         bodies.give_back(Some(2), 60);
-        assert_eq!((bodies.held().by_all, bodies.held().by_known.len()), (140, 2));
+        let held = bodies.held();
+        assert_eq!((held.by_all, held.by_known.len()), (140, 2));
     }
 }

@@ -40,8 +40,9 @@ async fn a_large_library_is_found_at_once_and_its_bodies_soon() {
     let alice = &alice.at(&fresh);
     assert_eq!(found(alice, "jasper gardens").await[0], "about-jasper");
     let talk = Talk::long(alice).await;
-    let turn = talk.say("what should I do about the nougat gardens today?").await;
-    assert_eq!(names(&turn, "relevant")[0], "about-nougat", "{turn}");
+    let turn = talk.say("please take care of the nougat gardens: how does one care for nougat gardens?").await;
+    let first = names(&turn, "relevant").into_iter().next();
+    assert_eq!(first.as_deref(), Some("about-nougat"), "{turn}");
     for topic in TOPICS {
         let of_body = format!("quetzal{topic}");
         poll_async("the words of all bodies", async || {

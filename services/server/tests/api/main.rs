@@ -25,7 +25,6 @@ mod concurrency;
 mod conversations;
 mod corpus;
 mod cost;
-mod cost_bounds;
 mod delete;
 mod documented;
 mod everyday;

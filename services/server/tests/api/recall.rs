@@ -228,7 +228,8 @@ async fn suggestions_weigh_importance_and_recent_use() {
     let suggest = async |query: &str| alice.get(&format!("/v1/skills/suggest?{query}")).await;
     let first = suggest("context=paint+a+wall").await.ok(200)["items"].clone();
     assert_eq!(pluck(&first, "name"), ["a", "b", "c"]);
-    assert_eq!(members(&first[0]), ["importance", "name", "reason", "recency", "score", "similarity", "summary"]);
+    let told = ["importance", "name", "reason", "recency", "score", "similarity", "summary", "tainted"];
+    assert_eq!(members(&first[0]), told);
     alice.get("/v1/skills/c").await.ok(200);
     set_importance(alice, "b", 0.2).await;
     let items = suggest("context=paint+a+wall").await.ok(200)["items"].clone();

@@ -282,17 +282,23 @@ pub async fn restore(
     if restored == 0 {
         return Err(Error::not_found("archive entry"));
     }
-    // Sessions may have been marked while it was away.
+    recheck(tx, &row.name).await?;
+    Ok(row.name)
+}
+
+/// Marks a skill that was restored where sessions were marked while it was away.
+async fn recheck(tx: &mut TenantTx, name: &str) -> Result<()> {
+    let (tenant, user) = (tx.tenant(), tx.user());
     sqlx::query!(
         "-- skills.recheck_restored
         select app.mark_skill(s.skill_id), app.mark_if_copied(s.skill_id, '-infinity') from skills s
         where s.tenant_id = $1 and s.user_id = $2 and s.name = $3",
         tenant,
         user,
-        row.name
+        name
     )
     .fetch_all(tx.conn())
     .await
     .map_err(refuse)?;
-    Ok(row.name)
+    Ok(())
 }

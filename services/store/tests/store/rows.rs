@@ -99,8 +99,8 @@ const ROWS: &[(&str, &str)] = &[
     ),
     (
         "memories",
-        "(tenant_id, user_id, memory_id, kind, content, terms, tags, importance, core, tainted, created_at)
-         values ({t}, {u}, {i}, 'semantic', 'text', '{}', '{}', 0.5, false, false, now())",
+        "(tenant_id, user_id, memory_id, kind, content, tags, importance, core, tainted, created_at)
+         values ({t}, {u}, {i}, 'semantic', 'text', '{}', 0.5, false, false, now())",
     ),
     (
         "memory_embeddings",

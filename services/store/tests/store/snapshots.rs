@@ -73,7 +73,6 @@ fn core_memory() -> NewMemory<'static> {
     NewMemory {
         kind: "semantic",
         content: "Lives in Rome",
-        terms: &[],
         tags: &[],
         importance: 0.5,
         core: true,

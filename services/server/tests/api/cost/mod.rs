@@ -2,6 +2,7 @@
 //! them. These tests take minutes and want the machine for themselves, so `make test` leaves them out: `make test-cost`.
 
 mod bodies;
+mod bounds;
 mod diffs;
 mod exports;
 mod neighbour;
