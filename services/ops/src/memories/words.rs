@@ -20,6 +20,9 @@ const IDLE: Duration = Duration::from_secs(3600);
 /// the words that are known, while the others are read.
 const TEXTS: i64 = 2 * 1024 * 1024;
 
+/// More are looked at for one caller of a tenant at a time.
+const MANY: usize = 1000;
+
 type Owner = (TenantId, UserId);
 
 /// The words of one user's memories. A memory never changes; it comes and goes.
@@ -44,6 +47,12 @@ impl MemoryWords {
         let weigh = |_: &Owner, words: &Arc<Words>| u32::try_from(words.weight()).unwrap_or(u32::MAX);
         let kept = Cache::builder().weigher(weigh).max_capacity(bytes).time_to_idle(IDLE).build();
         Self { kept, reading: Mutex::default() }
+    }
+
+    /// Whether the caller has so many memories that a question to them is dear.
+    pub(super) async fn are_many(&self, principal: &Principal) -> Result<bool> {
+        let kept = self.kept.get(&(principal.tenant(), principal.user()?)).await;
+        Ok(kept.is_some_and(|kept| kept.ids.len() > MANY))
     }
 
     /// For each of the caller's memories, given as they stand, the weights of the terms that it holds, together.

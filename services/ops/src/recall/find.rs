@@ -1,6 +1,6 @@
 //! One message against one catalogue: names first, then words and meaning, then neighbours.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use knowhow_domain::Result;
 use knowhow_domain::recall::{self, Mention, Ranking, is_short, search};
@@ -8,11 +8,19 @@ use knowhow_store::Principal;
 use tokio::time::Instant;
 
 use super::UserCatalogue;
+use crate::dear::Line;
 use crate::{App, Asker, compute};
 
 /// Skills times bytes of the message that are looked at within the thread that answers requests: at most some 2 ms,
 /// where each skill holds each word, and tens of microseconds for most. More goes beside these threads.
 const INLINE: usize = 200_000;
+/// More than this, some 10 ms and more, is done for one caller of a tenant at a time: a long message among thousands of skills.
+const DEAR: usize = 20_000_000;
+/// Such messages at once.
+const AT_ONCE: usize = 2;
+
+static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("long messages to large libraries of this tenant", AT_ONCE));
+
 /// A message that names a skill is looked for twice.
 /// To read a byte costs as much as to look for it in so many skills, to rank a skill as much as so many bytes.
 const READING: usize = 25;
@@ -80,6 +88,8 @@ pub(crate) async fn recall(
     if is_quick(catalogue.skills.len(), query.message) {
         return Ok(find(app, catalogue, &query, cosines.as_deref()));
     }
+    let _turn =
+        if is_dear(catalogue.skills.len(), query.message) { Some(LINE.turn(principal.tenant()).await?) } else { None };
     let (app, catalogue, message) = (app.clone(), catalogue.clone(), query.message.to_owned());
     let Query { embedding, searched, is_search, reserved, limit, .. } = query;
     compute(move || {
@@ -90,7 +100,15 @@ pub(crate) async fn recall(
 }
 
 fn is_quick(skills: usize, message: &str) -> bool {
-    (skills + READING).saturating_mul(message.len() + RANKING) <= INLINE
+    work(skills, message) <= INLINE
+}
+
+fn is_dear(skills: usize, message: &str) -> bool {
+    work(skills, message) > DEAR
+}
+
+fn work(skills: usize, message: &str) -> usize {
+    (skills + READING).saturating_mul(message.len() + RANKING)
 }
 
 fn find(app: &App, catalogue: &UserCatalogue, query: &Query<'_>, cosines: Option<&[Option<f32>]>) -> Recalled {
