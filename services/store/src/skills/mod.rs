@@ -2,6 +2,7 @@
 
 mod archive;
 mod catalogue;
+mod change;
 mod compare;
 mod export;
 mod list;
@@ -16,6 +17,7 @@ pub use catalogue::{
     Body, CatalogueRow, Revisions, Stamp, Stamps, Wanted, find_revisions, list_cosines, list_last_uses, list_stamps,
     list_texts, read_bodies, read_documents,
 };
+pub use change::{Change, ChangeKind, FollowUp, Lineage, Source, Written};
 pub use compare::{Compared, compare};
 pub use export::{Exported, list_for_export, read_for_export};
 pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
@@ -23,9 +25,7 @@ pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek,
 pub use lock::{Locked, find, lock, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use taint::{approve, find_owner, find_tainted, list_tainted_names};
-pub use write::{
-    Change, ChangeKind, FollowUp, Lineage, Source, Written, attributes, put_made_summary, set_flags, write,
-};
+pub use write::{attributes, put_made_summary, set_flags, write};
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, ResourceEntry, Result, SkillId};

@@ -1,0 +1,140 @@
+//! Who calls. This folder alone makes a [`Principal`], always from a credential that was verified here, or from a job that the
+//! database itself put into the queue.
+
+mod authenticate;
+
+use std::sync::Arc;
+
+use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
+
+use crate::gate::KnownTenant;
+
+pub use authenticate::{Gate, OperatorIssuer, SigningIssuer};
+
+/// A verified caller: one tenant, at most one user, and what the credential allows.
+#[derive(Clone)]
+pub struct Principal {
+    tenant: Arc<KnownTenant>,
+    user: Option<(UserId, Arc<str>)>,
+    scopes: Scopes,
+    operator: bool,
+    backend: bool,
+    actor: Arc<str>,
+    starters_release: Option<Arc<[u8]>>,
+}
+
+impl Principal {
+    /// The tenant all of whose rows this caller's transactions are confined to.
+    pub fn tenant(&self) -> TenantId {
+        self.tenant.id
+    }
+
+    /// The tenant's slug.
+    pub fn tenant_slug(&self) -> &str {
+        &self.tenant.slug
+    }
+
+    /// Quotas and switches of the tenant.
+    pub fn settings(&self) -> &TenantSettings {
+        &self.tenant.settings
+    }
+
+    /// The user this caller acts for.
+    ///
+    /// # Errors
+    /// `Malformed` where an API key came without `Knowhow-User`.
+    pub fn user(&self) -> Result<UserId> {
+        self.user.as_ref().map(|(id, _)| *id).ok_or_else(|| {
+            Error::Malformed("say for whom: send the header Knowhow-User with the user's external id".into())
+        })
+    }
+
+    /// The tenant's own name for the user, where there is one.
+    pub fn external_id(&self) -> Option<&str> {
+        self.user.as_ref().map(|(_, external)| external.as_ref())
+    }
+
+    /// Who did it, for history and audit, e.g. `user:alice` or `key:a1b2c3d4e5f6 for alice`.
+    pub fn actor(&self) -> &str {
+        &self.actor
+    }
+
+    /// Whether an API key calls, so an agent's backend and not the user.
+    pub fn is_backend(&self) -> bool {
+        self.backend
+    }
+
+    /// Which release of the starter skills the user was last seen with.
+    pub fn starters_release(&self) -> Option<&[u8]> {
+        self.starters_release.as_deref()
+    }
+
+    /// Whether an operator of the deployment calls.
+    pub fn is_operator(&self) -> bool {
+        self.operator
+    }
+
+    /// Refuses where `scope` is missing.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require(&self, scope: Scope) -> Result<()> {
+        self.scopes.require(scope)
+    }
+
+    /// Refuses all but the tenant's admins and operators.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require_admin(&self) -> Result<()> {
+        self.require(Scope::Admin)
+    }
+
+    /// Refuses an operator who stands in no tenant.
+    ///
+    /// # Errors
+    /// `Malformed`.
+    pub fn require_tenant(&self) -> Result<()> {
+        if self.tenant.slug.is_empty() {
+            return Err(Error::Malformed("an operator says in which tenant: add ?tenant=<slug>".into()));
+        }
+        Ok(())
+    }
+
+    /// Refuses all but operators of the deployment.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn require_operator(&self) -> Result<()> {
+        if self.operator { Ok(()) } else { Err(Error::Forbidden("operator")) }
+    }
+
+    /// The same operator, at work in another tenant.
+    ///
+    /// # Errors
+    /// `Forbidden` for anyone else; `NotFound` where there is no such tenant.
+    pub async fn in_tenant(&self, gate: &Gate, slug: &str) -> Result<Self> {
+        if slug == self.tenant_slug() {
+            return Ok(self.clone());
+        }
+        if !self.operator {
+            return Err(Error::not_found("tenant"));
+        }
+        let tenant = gate.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?;
+        Ok(Self { tenant, user: None, starters_release: None, ..self.clone() })
+    }
+}
+
+/// A tenant's own name for a user: 1-255 characters, none of them a control character.
+///
+/// # Errors
+/// `Malformed`, with the rule.
+pub fn check_external_id(external: &str) -> Result<()> {
+    let length = external.chars().count();
+    if length == 0 || length > 255 || external.chars().any(char::is_control) || external.trim() != external {
+        return Err(Error::Malformed(
+            "a user's external id has 1 to 255 characters, no control characters and no blanks around it".into(),
+        ));
+    }
+    Ok(())
+}

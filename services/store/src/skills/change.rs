@@ -1,0 +1,139 @@
+//! A change of a skill, as [`write`](super::write()) applies it.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{ResourceEntry, SkillDocument, SkillId, SkillName};
+use serde_json::Value;
+
+/// How a version came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// The whole skill was given.
+    Save,
+    /// Text was replaced in it.
+    Patch,
+    /// It came from a file or an archive.
+    Import,
+    /// An earlier version was put back.
+    Rollback,
+    /// A release of the starter skills.
+    Sync,
+}
+
+impl ChangeKind {
+    /// The stored and served form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Save => "save",
+            Self::Patch => "patch",
+            Self::Import => "import",
+            Self::Rollback => "rollback",
+            Self::Sync => "sync",
+        }
+    }
+}
+
+/// Who first wrote a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// An agent, within a session or through a tenant's backend.
+    Agent,
+    /// The user.
+    User,
+    /// An import.
+    Import,
+    /// The built-in library.
+    Starter,
+}
+
+impl Source {
+    /// The stored and served form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::User => "user",
+            Self::Import => "import",
+            Self::Starter => "starter",
+        }
+    }
+}
+
+/// A validated new state of one skill.
+pub struct Change<'a> {
+    /// The full name.
+    pub name: &'a SkillName,
+    /// The SKILL.md to be.
+    pub document: &'a SkillDocument,
+    /// Its frontmatter as JSON, where hosts can be served it as it is.
+    pub frontmatter: Option<Value>,
+    /// All resources to be.
+    pub resources: &'a [ResourceEntry],
+    /// Bytes of those resources that may not be stored yet.
+    pub new_files: &'a [Vec<u8>],
+    /// The version this was made from; 0 for a new skill.
+    pub base_version: i32,
+    /// Bytes of the base, by [`super::SkillState::bytes`].
+    pub base_bytes: i64,
+    /// All resources of the base.
+    pub base_resources: &'a [ResourceEntry],
+    /// Who first wrote it, where it is new.
+    pub source: Source,
+    /// How.
+    pub kind: ChangeKind,
+    /// The session it comes from.
+    pub session: Option<&'a str>,
+    /// Where its text comes from.
+    pub lineage: Lineage<'a>,
+    /// What follows from it.
+    pub follow_up: FollowUp<'a>,
+    /// Recognises a repeated patch.
+    pub request_digest: Option<[u8; 32]>,
+    /// When.
+    pub now: DateTime<Utc>,
+}
+
+/// Where a text comes from, so that it stays as tainted as that.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lineage<'a> {
+    /// Every session that the request names, by id or key: the taint of each marks the text.
+    pub named: &'a [&'a str],
+    /// Whether the text is made by changing the one before it, and so has its taint. Else it has that only where longer lines
+    /// of tainted texts are in it.
+    pub derived: bool,
+    /// What an archive says that the text was tainted by, where it comes from one that does.
+    pub brought: Option<&'a [String]>,
+}
+
+/// What a change calls for, and what it makes untrue.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FollowUp<'a> {
+    /// Tasks of jobs about the skill, which are enqueued with the change.
+    pub tasks: &'a [&'a str],
+    /// Whether nobody waits for those jobs: they come after what persons cause, and in turn with other tenants'.
+    pub is_bulk: bool,
+    /// Whether what is embedded reads otherwise: vectors of the text before are removed, so that whoever has the model
+    /// makes new ones.
+    pub outdates_vectors: bool,
+    /// The model whose vector stays nevertheless, as one of the jobs replaces it.
+    pub replaced_by: Option<&'a str>,
+    /// Whether the index line that a model wrote says something untrue.
+    pub outdates_summary: bool,
+}
+
+/// What [`write`] did.
+#[derive(Debug, Clone, Copy)]
+pub struct Written {
+    /// The skill.
+    pub id: SkillId,
+    /// Its version now.
+    pub version: i32,
+    /// Whether that is tainted.
+    pub tainted: bool,
+    /// First saved.
+    pub created_at: DateTime<Utc>,
+    /// Skills the user has now.
+    pub skill_count: i32,
+    /// Bytes of the user's skills now.
+    pub byte_count: i64,
+    /// Bytes of all that is kept of the user's skills, with history and archive.
+    pub stored_bytes: i64,
+}
