@@ -1,22 +1,28 @@
 //! Recall: memories and skills for a question, together.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use knowhow_domain::{Result, Scope};
 use knowhow_store::Principal;
-use knowhow_store::memories::{self, Memory, Standing};
+use knowhow_store::memories::{self, Memory};
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::question::Question;
+use super::searched::FoundMemory;
 use super::view::MemoryKind;
-use crate::App;
 use crate::dear::Line;
 use crate::page::best_limit;
-use crate::recall::{NEAR, Query, SearchedSkill, catalogue_now, embed_searched, list_found, rank};
+use crate::recall::{Query, SearchedSkill, catalogue_now, embed_searched, list_found, rank};
+use crate::{App, compute};
+
+/// Questions to many memories at once: each takes some milliseconds of a processor, and of the database.
+const AT_ONCE: usize = 2;
+
+static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("questions to many memories of this tenant", AT_ONCE));
 
 /// What to recall.
 #[derive(Debug, Clone, Deserialize, IntoParams, ToSchema)]
@@ -86,7 +92,6 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
     let question = Question::of(&query.q)?;
     let limit = best_limit(query.limit.unwrap_or(10))?;
     let embedding = embed_searched(app, principal, &query.q).await?;
-    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
     let found_skills = async {
         if query.kind.is_some() || principal.require(Scope::SkillsRead).is_err() {
             return Ok(Vec::new());
@@ -97,8 +102,7 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
         let ranking = rank(app, principal, &catalogue, asked).await?;
         Ok::<_, knowhow_domain::Error>(list_found(&catalogue, &ranking))
     };
-    let vector = model.zip(embedding.as_deref());
-    let found = search(app, principal, (&question, vector), (query.kind, limit));
+    let found = search(app, principal, (question, embedding.clone()), (query.kind, limit));
     let (found, found_skills) = tokio::join!(found, found_skills);
     let found_skills = found_skills?;
     let mut items: Vec<RecalledItem> = found?.into_iter().map(of_memory).collect();
@@ -109,62 +113,27 @@ pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<
     Ok(RecalledItems { items })
 }
 
-/// Questions to many memories at once: each looks at all of a user's, some 40 ms for 10,000.
-const AT_ONCE: usize = 2;
-
-static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("questions to many memories of this tenant", AT_ONCE));
-
-/// A memory that was found.
-struct FoundMemory {
-    memory: Memory,
-    /// Share of the question's words that it has, 0 to 1.
-    words: f32,
-    /// The cosine of their vectors, where both have one.
-    cosine: Option<f32>,
-}
-
-impl FoundMemory {
-    /// Half for the words in common, half for the meaning; without a vector words alone.
-    fn score(words: f32, cosine: Option<f32>) -> f32 {
-        cosine.map_or(words, |cosine| f32::midpoint(words, cosine.clamp(0.0, 1.0)))
-    }
-}
-
-/// The best memories for a question, best first.
+/// The best memories for a question, best first, each with its text.
 async fn search(
     app: &App,
     principal: &Principal,
-    (question, vector): (&Question, Option<(&str, &[f32])>),
+    (question, vector): (Question, Option<Arc<[f32]>>),
     (kind, limit): (Option<MemoryKind>, usize),
-) -> Result<Vec<FoundMemory>> {
-    let _turn = if app.catalogues.memories.are_many(principal).await? {
-        Some(LINE.turn(principal.tenant()).await?)
-    } else {
-        None
-    };
-    let standing = memories::list_cosines(&app.db, principal, vector, kind.map(MemoryKind::as_str)).await?;
-    let terms = (question.terms.as_slice(), question.weights.as_slice());
-    let words = app.catalogues.memories.weigh(app, principal, &standing, terms).await?;
-    let fits = |(memory, words): &(&Standing, f32)| {
-        memory.of_kind && (*words > 0.0 || memory.cosine.is_some_and(|cosine| cosine > NEAR))
-    };
-    let mut best: Vec<(&Standing, f32)> = standing.iter().zip(words).filter(fits).collect();
-    let order = |(memory, words): &(&Standing, f32)| (FoundMemory::score(*words, memory.cosine), memory.id);
-    best.sort_by(|a, b| {
-        let ((a, id), (b, other)) = (order(a), order(b));
-        b.total_cmp(&a).then(other.cmp(&id))
-    });
-    best.truncate(limit);
-    if best.is_empty() {
+) -> Result<Vec<(FoundMemory, Memory)>> {
+    let kept = &app.catalogues.memories;
+    let are_many = kept.are_many(principal).await?;
+    let _turn = if are_many { Some(LINE.turn(principal.tenant()).await?) } else { None };
+    let searched = kept.get(app, principal).await?;
+    let search = move || searched.search(&question, vector.as_deref(), kind, limit);
+    // Some milliseconds for thousands of memories: not on a thread that answers requests.
+    let found = if are_many { compute(move || Ok(search())).await? } else { search() };
+    if found.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: Vec<Uuid> = best.iter().map(|(memory, _)| memory.id).collect();
-    let found = memories::find_all(&app.db, principal, &ids).await?;
-    let mut found: HashMap<Uuid, Memory> = found.into_iter().map(|memory| (memory.id, memory)).collect();
-    let whole = |(standing, words): (&Standing, f32)| {
-        Some(FoundMemory { memory: found.remove(&standing.id)?, words, cosine: standing.cosine })
-    };
-    Ok(best.into_iter().filter_map(whole).collect())
+    let ids: Vec<Uuid> = found.iter().map(|found| found.id).collect();
+    let read = memories::find_all(&app.db, principal, &ids).await?;
+    let mut read: HashMap<Uuid, Memory> = read.into_iter().map(|memory| (memory.id, memory)).collect();
+    Ok(found.into_iter().filter_map(|found| Some((found, read.remove(&found.id)?))).collect())
 }
 
 /// What recall knows of skills does not tell which are not to be trusted.
@@ -177,10 +146,8 @@ async fn mark_skills(app: &App, principal: &Principal, items: &mut [RecalledItem
     Ok(())
 }
 
-fn of_memory(found: FoundMemory) -> RecalledItem {
-    let FoundMemory { memory, words, cosine } = found;
-    let score = FoundMemory::score(words, cosine);
-    let meaning = cosine.map(|cosine| cosine.clamp(0.0, 1.0));
+fn of_memory((found, memory): (FoundMemory, Memory)) -> RecalledItem {
+    let meaning = found.cosine.map(|cosine| cosine.clamp(0.0, 1.0));
     let meant = meaning.map_or_else(String::new, |meaning| format!(", meaning ({meaning:.2})"));
     RecalledItem {
         kind: match memory.kind.as_str() {
@@ -191,8 +158,8 @@ fn of_memory(found: FoundMemory) -> RecalledItem {
         id: memory.id,
         name: None,
         content: memory.content,
-        score,
-        reason: format!("words ({words:.2}){meant}"),
+        score: found.score(),
+        reason: format!("words ({:.2}){meant}", found.words),
         tainted: memory.tainted,
     }
 }

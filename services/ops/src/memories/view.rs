@@ -28,7 +28,7 @@ impl MemoryKind {
         }
     }
 
-    fn from_wire(text: &str) -> Self {
+    pub(super) fn from_wire(text: &str) -> Self {
         match text {
             "episodic" => Self::Episodic,
             "reflection" => Self::Reflection,

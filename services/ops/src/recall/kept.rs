@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use super::UserCatalogue;
 use super::refresh::refresh;
 use crate::App;
-use crate::memories::MemoryWords;
+use crate::memories::KeptMemories;
 
 /// What is not asked for that long is let go.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -29,8 +29,8 @@ const TRIES: usize = 5;
 const MANY: usize = 500;
 /// Who saves one skill after another has all of them taken in at once.
 const SOON: Duration = Duration::from_secs(1);
-/// What part of the bytes the words of memories may take besides.
-const MEMORIES: u64 = 4;
+/// What part of the bytes memories may take besides.
+const MEMORIES: u64 = 2;
 /// How many count bodies at once: each takes a processor.
 const COUNTING: usize = 2;
 
@@ -69,8 +69,8 @@ pub struct CacheCounts {
 pub struct Catalogues {
     kept: Cache<(TenantId, UserId), Arc<UserCatalogue>>,
     vectors_kept: usize,
-    /// The words of memories.
-    pub(crate) memories: MemoryWords,
+    /// The users' memories.
+    pub(crate) memories: KeptMemories,
     /// Whose catalogue is to be brought up to date soon.
     awaited: Mutex<HashSet<(TenantId, UserId)>>,
     /// Who counts many bodies.
@@ -92,7 +92,7 @@ impl Catalogues {
         Self {
             kept,
             vectors_kept,
-            memories: MemoryWords::new(bytes / MEMORIES),
+            memories: KeptMemories::new(bytes / MEMORIES),
             counting,
             awaited: Mutex::default(),
             hits: AtomicU64::new(0),

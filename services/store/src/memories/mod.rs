@@ -10,6 +10,10 @@ use crate::door::{Durability, Params, read, rows_as};
 use crate::error::refuse;
 use crate::{Database, Principal, TenantTx};
 
+mod texts;
+
+pub use texts::{Head, ReadText, Stamp, WantedText, find_stamp, list_heads, read_texts};
+
 /// One memory.
 #[derive(Debug, Clone)]
 pub struct Memory {
@@ -78,20 +82,6 @@ const LIST_STALE: &str = "-- memories.list_stale
         where e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $3)
     order by m.memory_id
     limit $5";
-
-const LIST_COSINES: &str = "-- memories.list_cosines
-    select m.memory_id, octet_length(m.content), $5::text is null or m.kind = $5,
-           (1 - (e.embedding <=> $3::real[]::vector::halfvec))::real
-    from memories m
-    left join memory_embeddings e
-        on e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $4
-        and vector_dims(e.embedding::vector) = cardinality($3::real[])
-    where m.tenant_id = $1 and m.user_id = $2
-    order by m.memory_id";
-
-const LIST_CONTENTS: &str = "-- memories.list_contents
-    select m.memory_id, m.content from memories m
-    where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any ($3)";
 
 const FIND_ALL: &str = "-- memories.find_all
     select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at
@@ -282,48 +272,6 @@ pub async fn put_embeddings(
     .await
     .map_err(refuse)?;
     Ok(())
-}
-
-/// A memory as it stands to a question.
-#[derive(Debug, Clone, Copy)]
-pub struct Standing {
-    /// Which.
-    pub id: Uuid,
-    /// Size of its text.
-    pub bytes: i32,
-    /// Whether it is of the kind that was asked for.
-    pub of_kind: bool,
-    /// The cosine of its vector to the question's, where both have one by that model.
-    pub cosine: Option<f32>,
-}
-
-/// All memories of the user, the oldest first, with their cosines to a vector by `model`.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_cosines(
-    db: &Database,
-    principal: &Principal,
-    embedding: Option<(&str, &[f32])>,
-    kind: Option<&str>,
-) -> Result<Vec<Standing>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let (model, embedding) = embedding.unzip();
-    let params: Params<'_> = &[&tenant, &user, &embedding, &model, &kind];
-    let rows = read(db, principal, Durability::Full, LIST_COSINES, params).await?;
-    rows_as(&rows, |row| {
-        Ok(Standing { id: row.try_get(0)?, bytes: row.try_get(1)?, of_kind: row.try_get(2)?, cosine: row.try_get(3)? })
-    })
-}
-
-/// The texts of some memories, in no order; what is gone is left out.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_contents(db: &Database, principal: &Principal, memories: &[Uuid]) -> Result<Vec<(Uuid, String)>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_CONTENTS, &[&tenant, &user, &memories]).await?;
-    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
 }
 
 /// Some memories, in no order; what is gone is left out.

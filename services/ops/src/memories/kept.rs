@@ -1,0 +1,130 @@
+//! Users' memories, kept in this process: a question reads no texts and no vectors, it only asks whether these are fresh.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use knowhow_domain::{Error, Result, TenantId, UserId};
+use knowhow_store::Principal;
+use knowhow_store::memories::{self, Stamp};
+use moka::future::Cache;
+use moka::ops::compute::{CompResult, Op};
+
+use super::searched::SearchedMemories;
+use crate::{App, compute};
+
+/// What is not asked for that long is let go.
+const IDLE: Duration = Duration::from_secs(3600);
+/// Texts of at most so many bytes are read at once, some 100 ms of the processor. Of more, a recall goes by meaning and by
+/// the words that are known, while the others are read.
+const TEXTS: i64 = 2 * 1024 * 1024;
+/// So much is counted at once, whoever else counts.
+const QUICK: usize = 256 * 1024;
+/// A question to more memories is dear: one of a tenant is answered at a time.
+const MANY: usize = 1000;
+
+type Owner = (TenantId, UserId);
+
+/// The memories of users, within a weight.
+pub(crate) struct KeptMemories {
+    kept: Cache<Owner, Arc<SearchedMemories>>,
+    /// What the memories of one user may take: of more, the words of the oldest are not kept.
+    most: usize,
+    /// Whose many texts are being read.
+    reading: Mutex<HashSet<Owner>>,
+}
+
+impl KeptMemories {
+    /// None yet, and at most so many bytes.
+    pub(crate) fn new(bytes: u64) -> Self {
+        let weigh = |_: &Owner, memories: &Arc<SearchedMemories>| u32::try_from(memories.weight()).unwrap_or(u32::MAX);
+        let kept = Cache::builder().weigher(weigh).max_capacity(bytes).time_to_idle(IDLE).build();
+        Self { kept, most: usize::try_from(bytes / 2).unwrap_or(usize::MAX), reading: Mutex::default() }
+    }
+
+    /// Whether the caller is known to have so many memories that a question to them is dear.
+    pub(super) async fn are_many(&self, principal: &Principal) -> Result<bool> {
+        let kept = self.kept.get(&(principal.tenant(), principal.user()?)).await;
+        Ok(kept.is_some_and(|kept| kept.len() > MANY))
+    }
+
+    /// The caller's memories as of now. Of many that are new the texts follow, read in the background.
+    pub(super) async fn get(&self, app: &App, principal: &Principal) -> Result<Arc<SearchedMemories>> {
+        let owner = (principal.tenant(), principal.user()?);
+        let stamp = memories::find_stamp(&app.db, principal, model_of(app)).await?;
+        if stamp == Stamp::default() {
+            return Ok(Arc::default());
+        }
+        let kept = self.kept.get(&owner).await.unwrap_or_default();
+        let kept = if kept.stamp == stamp { kept } else { self.refresh(app, principal, owner, &kept).await? };
+        if !kept.has_all_texts() && self.lock_reading().insert(owner) {
+            let (app, principal, kept) = (app.clone(), principal.clone(), kept.clone());
+            tokio::spawn(async move {
+                let memories = &app.catalogues.memories;
+                if let Err(error) = memories.read_all(&app, &principal, owner, kept).await {
+                    tracing::warn!(%error, "the texts of many memories were not read; the next recall tries again");
+                }
+                memories.lock_reading().remove(&owner);
+            });
+        }
+        Ok(kept)
+    }
+
+    async fn read_all(
+        &self,
+        app: &App,
+        principal: &Principal,
+        owner: Owner,
+        mut kept: Arc<SearchedMemories>,
+    ) -> Result<()> {
+        while !kept.has_all_texts() {
+            kept = self.refresh(app, principal, owner, &kept).await?;
+        }
+        Ok(())
+    }
+
+    /// Brings what is kept up to date, with some of the texts that are missing. What the cache had no room for goes on
+    /// from `known`.
+    async fn refresh(
+        &self,
+        app: &App,
+        principal: &Principal,
+        owner: Owner,
+        known: &Arc<SearchedMemories>,
+    ) -> Result<Arc<SearchedMemories>> {
+        let model = model_of(app);
+        let built = self.kept.entry(owner).and_try_compute_with(async |kept| {
+            let before = kept.map_or_else(|| known.clone(), |kept| kept.value().clone());
+            let (stamp, heads) = memories::list_heads(&app.db, principal, model).await?;
+            let is_full = before.weight() >= self.most;
+            let wanted = before.list_wanted(&heads, if is_full { 0 } else { TEXTS });
+            let read = match wanted.as_slice() {
+                [] => Vec::new(),
+                wanted => memories::read_texts(&app.db, principal, wanted, model).await?,
+            };
+            let bytes: usize = read.iter().filter_map(|read| read.content.as_ref()).map(String::len).sum();
+            // Who added a memory or two does not wait for who has thousands counted.
+            let _turn = if bytes > QUICK { Some(app.catalogues.take_turn().await?) } else { None };
+            let mut texts: HashMap<_, _> = wanted.into_iter().map(|wanted| (wanted.id, (wanted, None))).collect();
+            for read in read {
+                texts.entry(read.id).and_modify(|(_, found)| *found = Some(read));
+            }
+            let memories = compute(move || Ok(before.update(stamp, &heads, &texts, is_full))).await?;
+            Ok::<_, Error>(Op::Put(Arc::new(memories)))
+        });
+        match built.await? {
+            CompResult::Inserted(entry) | CompResult::ReplacedWith(entry) | CompResult::Unchanged(entry) => {
+                Ok(entry.into_value())
+            }
+            CompResult::Removed(_) | CompResult::StillNone(_) => Ok(Arc::default()),
+        }
+    }
+
+    fn lock_reading(&self) -> MutexGuard<'_, HashSet<Owner>> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn model_of(app: &App) -> Option<&str> {
+    app.models.embedder.as_deref().map(|embedder| embedder.model())
+}

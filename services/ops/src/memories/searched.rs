@@ -1,0 +1,220 @@
+//! One user's memories in the form that is searched.
+
+use std::collections::HashMap;
+
+use knowhow_domain::recall::{Catalogue, Listed, SkillText};
+use knowhow_store::memories::{Head, ReadText, Stamp, WantedText};
+use uuid::Uuid;
+
+use super::question::Question;
+use super::view::MemoryKind;
+use crate::recall::NEAR;
+
+/// The words and vectors of one user's memories. A memory never changes; it comes and goes, as does its vector.
+#[derive(Default)]
+pub(super) struct SearchedMemories {
+    pub(super) stamp: Stamp,
+    /// Ascending.
+    memories: Vec<Known>,
+    /// In that order.
+    index: Catalogue,
+    /// Whether there is no room for more words.
+    is_full: bool,
+}
+
+/// What is known of a memory.
+struct Known {
+    id: Uuid,
+    kind: MemoryKind,
+    /// Whether its text was read,
+    text: bool,
+    /// and its vector.
+    vector: bool,
+}
+
+/// A memory that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct FoundMemory {
+    pub(super) id: Uuid,
+    /// Share of the question's words that it has, 0 to 1.
+    pub(super) words: f32,
+    /// The cosine of their vectors, where both have one.
+    pub(super) cosine: Option<f32>,
+}
+
+impl FoundMemory {
+    /// Half for the words in common, half for the meaning; without a vector words alone.
+    pub(super) fn score(&self) -> f32 {
+        self.cosine.map_or(self.words, |cosine| f32::midpoint(self.words, cosine.clamp(0.0, 1.0)))
+    }
+
+    fn fits(&self) -> bool {
+        self.words > 0.0 || self.cosine.is_some_and(|cosine| cosine > NEAR)
+    }
+}
+
+/// What was wanted of a memory, and what of it was there.
+pub(super) type Wanted = (WantedText, Option<ReadText>);
+
+impl SearchedMemories {
+    pub(super) fn len(&self) -> usize {
+        self.memories.len()
+    }
+
+    /// Whether no text is missing that there is room for.
+    pub(super) fn has_all_texts(&self) -> bool {
+        self.is_full || self.memories.iter().all(|memory| memory.text)
+    }
+
+    /// What is to be read of the memories that there are: vectors that are missing, and of the missing texts, the newest
+    /// first, some `bytes`.
+    pub(super) fn list_wanted(&self, heads: &[Head], bytes: i64) -> Vec<WantedText> {
+        let mut room = bytes;
+        let mut want = |head: &Head| {
+            let known = self.place(head.id).and_then(|place| self.memories.get(place));
+            let text = room > 0 && !known.is_some_and(|known| known.text);
+            if text {
+                room -= i64::from(head.bytes);
+            }
+            let vector = head.has_vector && !known.is_some_and(|known| known.vector);
+            (text || vector).then_some(WantedText { id: head.id, text, vector })
+        };
+        heads.iter().rev().filter_map(&mut want).collect()
+    }
+
+    /// The memories that there are at `stamp`, ascending, with what was read of them.
+    pub(super) fn update(&self, stamp: Stamp, heads: &[Head], read: &HashMap<Uuid, Wanted>, is_full: bool) -> Self {
+        let mut memories = Vec::with_capacity(heads.len());
+        let mut listed = Vec::with_capacity(heads.len());
+        for head in heads {
+            let before = self.place(head.id);
+            let known = before.and_then(|place| self.memories.get(place));
+            let (wanted, found) =
+                read.get(&head.id).map_or((None, None), |(wanted, found)| (Some(wanted), found.as_ref()));
+            let reads_text = wanted.is_some_and(|wanted| wanted.text);
+            let reads_vector = wanted.is_some_and(|wanted| wanted.vector);
+            memories.push(Known {
+                id: head.id,
+                kind: known.map_or_else(|| MemoryKind::from_wire(&head.kind), |known| known.kind),
+                text: reads_text || known.is_some_and(|known| known.text),
+                vector: head.has_vector && (reads_vector || known.is_some_and(|known| known.vector)),
+            });
+            // One that went meanwhile has no words.
+            let body = found.and_then(|found| found.content.as_deref()).unwrap_or_default();
+            let embedding = found.and_then(|found| found.embedding.as_deref());
+            listed.push(Listed {
+                before,
+                text: reads_text.then(|| SkillText { body, ..SkillText::default() }),
+                embedding: (reads_vector || !head.has_vector).then_some(embedding),
+                ..Listed::default()
+            });
+        }
+        Self { stamp, memories, index: self.index.update(&listed), is_full }
+    }
+
+    /// The best memories for a question, best first; of one kind where that is asked for.
+    pub(super) fn search(
+        &self,
+        question: &Question,
+        vector: Option<&[f32]>,
+        kind: Option<MemoryKind>,
+        limit: usize,
+    ) -> Vec<FoundMemory> {
+        let words = self.index.weigh_terms(&question.terms, &question.weights);
+        let cosines = vector.map(|vector| self.index.cosines(vector)).unwrap_or_default();
+        let mut found: Vec<FoundMemory> = self
+            .memories
+            .iter()
+            .zip(words)
+            .enumerate()
+            .filter(|(_, (memory, _))| kind.is_none_or(|kind| kind == memory.kind))
+            .map(|(place, (memory, words))| FoundMemory {
+                id: memory.id,
+                words,
+                cosine: cosines.get(place).copied().flatten(),
+            })
+            .filter(FoundMemory::fits)
+            .collect();
+        let best_first = |a: &FoundMemory, b: &FoundMemory| b.score().total_cmp(&a.score()).then(a.id.cmp(&b.id));
+        if found.len() > limit {
+            found.select_nth_unstable_by(limit, best_first);
+            found.truncate(limit);
+        }
+        found.sort_unstable_by(best_first);
+        found
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn weight(&self) -> usize {
+        size_of::<Self>() + self.memories.capacity() * size_of::<Known>() + self.index.weight()
+    }
+
+    fn place(&self, memory: Uuid) -> Option<usize> {
+        self.memories.binary_search_by_key(&memory, |known| known.id).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use knowhow_domain::new_id;
+
+    use super::*;
+
+    const TEXTS: i64 = 1000;
+
+    /// Reads what is wanted of a few texts, as the database would.
+    fn refresh(before: &SearchedMemories, there: &[(Uuid, &str, Option<[f32; 2]>)], bytes: i64) -> SearchedMemories {
+        let head = |(id, text, vector): &(Uuid, &str, Option<[f32; 2]>)| Head {
+            id: *id,
+            kind: "semantic".into(),
+            bytes: text.len() as i32,
+            has_vector: vector.is_some(),
+        };
+        let heads: Vec<Head> = there.iter().map(head).collect();
+        let read = before.list_wanted(&heads, bytes).into_iter().map(|wanted| {
+            let (_, text, vector) = there.iter().find(|(id, ..)| *id == wanted.id).unwrap();
+            let content = wanted.text.then(|| (*text).to_owned());
+            let embedding = vector.filter(|_| wanted.vector).map(|vector| vector.to_vec());
+            (wanted.id, (wanted, Some(ReadText { id: wanted.id, content, embedding })))
+        });
+        before.update(Stamp::default(), &heads, &read.collect(), bytes == 0)
+    }
+
+    fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(Uuid, f32, Option<f32>)> {
+        let question = Question::of("zebra quetzal").unwrap();
+        let found = memories.search(&question, vector, None, 10);
+        found.into_iter().map(|found| (found.id, (found.words * 10.0).round() / 10.0, found.cosine)).collect()
+    }
+
+    #[test]
+    fn words_and_vectors_come_and_go_with_their_memories() {
+        let [one, two, three] = [new_id(), new_id(), new_id()];
+        let first = refresh(
+            &SearchedMemories::default(),
+            &[(one, "A zebra and a quetzal.", None), (two, "Nothing.", None)],
+            TEXTS,
+        );
+        assert_eq!(find(&first, None), [(one, 1.0, None)]);
+        let near = [0.0, 1.0];
+        // One is gone, one is new, one has a vector now.
+        let now = [(two, "Nothing.", Some(near)), (three, "Zebras and a quetzal", None)];
+        let second = refresh(&first, &now, TEXTS);
+        assert_eq!(find(&second, Some(&near)), [(three, 1.0, None), (two, 0.0, Some(1.0))]);
+        // The vector is gone again.
+        let third = refresh(&second, &[(two, "Nothing.", None), now[1]], TEXTS);
+        assert_eq!(find(&third, Some(&near)), [(three, 1.0, None)]);
+    }
+
+    #[test]
+    fn the_newest_texts_are_read_first_and_none_where_there_is_no_room() {
+        let [one, two] = [new_id(), new_id()];
+        let there = [(one, "A zebra and a quetzal.", None), (two, "Quetzals and zebras.", None)];
+        let first = refresh(&SearchedMemories::default(), &there, 1);
+        assert!(!first.has_all_texts());
+        assert_eq!(find(&first, None), [(two, 1.0, None)]);
+        assert!(refresh(&first, &there, 1).has_all_texts());
+        let full = refresh(&first, &there, 0);
+        assert!(full.has_all_texts());
+        assert_eq!(find(&full, None), [(two, 1.0, None)]);
+    }
+}
