@@ -24,6 +24,12 @@ impl UserId {
 #[serde(transparent)]
 pub struct SkillId(pub Uuid);
 
+impl From<Uuid> for UserId {
+    fn from(id: Uuid) -> Self {
+        Self(id)
+    }
+}
+
 /// A new time-ordered id (RFC 9562, version 7).
 pub fn new_id() -> Uuid {
     Uuid::now_v7()

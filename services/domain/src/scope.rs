@@ -1,30 +1,37 @@
 //! What a credential may do.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
 use crate::{Error, Result};
 
 /// One permission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
 pub enum Scope {
     /// Read skills, their history and files.
     #[serde(rename = "skills:read")]
+    #[strum(serialize = "skills:read")]
     SkillsRead,
     /// Save, patch, delete, import skills.
     #[serde(rename = "skills:write")]
+    #[strum(serialize = "skills:write")]
     SkillsWrite,
     /// Open sessions and turns.
     #[serde(rename = "sessions")]
+    #[strum(serialize = "sessions")]
     Sessions,
     /// Read and write memories and the soul.
     #[serde(rename = "memories")]
+    #[strum(serialize = "memories")]
     Memories,
     /// Decide submissions.
     #[serde(rename = "review")]
+    #[strum(serialize = "review")]
     Review,
     /// Administer the tenant.
     #[serde(rename = "admin")]
+    #[strum(serialize = "admin")]
     Admin,
 }
 
@@ -35,19 +42,7 @@ impl Scope {
 
     /// The wire form, e.g. `skills:read`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SkillsRead => "skills:read",
-            Self::SkillsWrite => "skills:write",
-            Self::Sessions => "sessions",
-            Self::Memories => "memories",
-            Self::Review => "review",
-            Self::Admin => "admin",
-        }
-    }
-
-    /// Reads the wire form; `None` for anything else.
-    pub fn from_wire(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|s| s.as_str() == text)
+        self.into()
     }
 }
 

@@ -2,11 +2,31 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::Tools;
 
 /// How a conversation is held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, ToSchema)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    ToSchema,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Channel {
     /// Written, in an app.
     Chat,
@@ -26,25 +46,11 @@ impl Channel {
     pub const ALL: [Self; 5] = [Self::Chat, Self::Voice, Self::Sms, Self::Scheduled, Self::Nudge];
 
     /// Their wire forms.
-    pub const NAMES: [&str; 5] = {
-        let [a, b, c, d, e] = Self::ALL;
-        [a.as_str(), b.as_str(), c.as_str(), d.as_str(), e.as_str()]
-    };
+    pub const NAMES: &[&str] = Self::VARIANTS;
 
     /// The wire form.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Voice => "voice",
-            Self::Sms => "sms",
-            Self::Scheduled => "scheduled",
-            Self::Nudge => "nudge",
-        }
-    }
-
-    /// Reads the wire form; `None` for anything else.
-    pub fn from_wire(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|c| c.as_str() == text)
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// Turns of a session where neither caller nor tenant says otherwise.
@@ -85,6 +91,48 @@ impl Channel {
     pub fn least_silence(self) -> TimeDelta {
         if self.is_single_stream() { TimeDelta::zero() } else { TimeDelta::hours(24) }
     }
+}
+
+/// One conversation.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Session {
+    /// Its id.
+    pub id: Uuid,
+    /// The stream it belongs to; its own id where the caller named none.
+    #[schema(example = "+49301234567")]
+    pub key: String,
+    /// How it is held.
+    pub channel: Channel,
+    /// Turns it may have.
+    #[schema(minimum = 1)]
+    pub max_turns: i32,
+    /// Turns it has had.
+    #[schema(minimum = 0)]
+    pub turns: i32,
+    /// Turns that are left.
+    #[schema(minimum = 0)]
+    pub turns_left: i32,
+    /// Characters of its index.
+    #[serde(skip)]
+    pub index_budget: i32,
+    /// Whether the best recalled skill's body comes along.
+    pub inline_top: bool,
+    /// What its agent can call.
+    pub tools: Tools,
+    /// Whether it has read content that is not to be trusted; for good.
+    pub tainted: bool,
+    /// What that was: of many sources about the first 64.
+    pub tainted_by: Vec<String>,
+    /// `good`, `fair` or `poor`, where somebody said so.
+    pub quality: Option<String>,
+    /// The conversation before it under the same key.
+    pub previous_session: Option<Uuid>,
+    /// Opened.
+    pub started_at: DateTime<Utc>,
+    /// The last message of either side, or call over MCP that names the session.
+    pub last_message_at: Option<DateTime<Utc>>,
+    /// Over since.
+    pub ended_at: Option<DateTime<Utc>>,
 }
 
 /// Most turns that a session may be opened with.
@@ -142,6 +190,6 @@ mod tests {
         let turns = [(Channel::Voice, 6), (Channel::Sms, 10), (Channel::Scheduled, 15), (Channel::Nudge, 5)];
         assert!(turns.iter().all(|(channel, most)| channel.max_turns() == *most));
         assert_eq!(Channel::default(), Channel::Sms);
-        assert!(turns.iter().all(|(c, _)| Channel::from_wire(c.as_str()) == Some(*c)));
+        assert!(turns.iter().all(|(c, _)| c.as_str().parse() == Ok(*c)));
     }
 }

@@ -125,8 +125,8 @@ struct Name(Channel);
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let unknown = || serde::de::Error::unknown_field(&name, &Channel::NAMES);
-        Channel::from_wire(&name).map(Self).ok_or_else(unknown)
+        let unknown = || serde::de::Error::unknown_field(&name, Channel::NAMES);
+        name.parse().map(Self).map_err(|_| unknown())
     }
 }
 

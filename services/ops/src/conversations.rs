@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::recall::list_distinct_terms;
-use knowhow_domain::{Channel, Error, Result, Scope};
+use knowhow_domain::{Conversation, ConversationSummary, Message, Result, Scope, Speaker};
 use knowhow_store::Principal;
-use knowhow_store::conversations::{self, Conversation, NewConversation};
+use knowhow_store::conversations::{self, NewConversation};
 use knowhow_store::sessions::{self, Opened, SessionKey};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -12,8 +12,7 @@ use uuid::Uuid;
 
 use crate::memories::Question;
 use crate::page::{self, Page, rows_for};
-pub use crate::summarize::ConversationSummary;
-use crate::summarize::{MESSAGE_CHARS, Speaker, summarize_conversation};
+use crate::summarize::{MESSAGE_CHARS, extract_summary, summarize_conversation};
 use crate::{App, Priority, compute};
 
 /// Messages of a conversation that its summary is made from: the last ones.
@@ -33,23 +32,6 @@ pub struct ListConversations {
     /// `next_cursor` of the page before.
     #[param(max_length = 2048)]
     pub cursor: Option<String>,
-}
-
-/// A conversation that is over.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct ConversationView {
-    /// The session it was.
-    pub session: Uuid,
-    /// How it was held.
-    pub channel: Channel,
-    /// Opened.
-    pub started_at: DateTime<Utc>,
-    /// Over since.
-    pub ended_at: DateTime<Utc>,
-    /// Whether it had read what is not to be trusted; then its title is in no snapshot.
-    pub tainted: bool,
-    /// What it came to.
-    pub summary: ConversationSummary,
 }
 
 /// What the conversation before came to.
@@ -72,35 +54,20 @@ pub async fn list_conversations(
     app: &App,
     principal: &Principal,
     query: &ListConversations,
-) -> Result<Page<ConversationView>> {
+) -> Result<Page<Conversation>> {
     principal.require(Scope::Sessions)?;
     let limit = page::limit(query.limit)?;
     if let Some(q) = &query.q {
         let question = Question::of(q)?;
         let found =
             conversations::search(&app.db, principal, (&question.terms, &question.weights), limit as i64).await?;
-        let items = found.into_iter().map(ConversationView::of).collect::<Result<_>>()?;
-        return Ok(Page { items, next_cursor: None });
+        return Ok(Page { items: found, next_cursor: None });
     }
     let (ended_at, session) = page::after(query.cursor.as_deref())?.unwrap_or((DateTime::<Utc>::MAX_UTC, Uuid::max()));
     // A cursor made by hand may name a time that the database does not know.
     let before = (ended_at.max(DateTime::UNIX_EPOCH), session);
     let rows = conversations::list(&app.db, principal, before, rows_for(limit)).await?;
-    let page = Page::of(rows, limit, |last| (last.ended_at, last.session), ConversationView::of)?;
-    Ok(Page { items: page.items.into_iter().collect::<Result<_>>()?, next_cursor: page.next_cursor })
-}
-
-impl ConversationView {
-    fn of(conversation: Conversation) -> Result<Self> {
-        Ok(Self {
-            session: conversation.session,
-            channel: Channel::from_wire(&conversation.channel).unwrap_or_default(),
-            started_at: conversation.started_at,
-            ended_at: conversation.ended_at,
-            tainted: conversation.tainted,
-            summary: serde_json::from_value(conversation.summary).map_err(Error::internal)?,
-        })
-    }
+    Page::of(rows, limit, |last| (last.ended_at, last.session))
 }
 
 /// What the conversation before came to: its summary, or, while that is being made, an extract of what was said.
@@ -109,11 +76,11 @@ pub(crate) async fn previous_summary(
     principal: &Principal,
     opened: &mut Opened,
 ) -> Result<Option<PreviousSummary>> {
-    let Some(previous) = opened.session.previous else { return Ok(None) };
+    let Some(previous) = opened.session.previous_session else { return Ok(None) };
     let tainted = opened.previous_tainted;
     let day = opened.previous_started_at.unwrap_or(opened.session.started_at).date_naive();
-    let summary: ConversationSummary = match opened.previous_summary.take() {
-        Some(summary) => serde_json::from_value(summary).map_err(Error::internal)?,
+    let summary = match opened.previous_summary.take() {
+        Some(summary) => summary,
         None => match Said::read(app, principal, previous).await? {
             Some(said) => said.extract().await?,
             None => return Ok(None),
@@ -148,14 +115,11 @@ async fn keep(app: &App, principal: &Principal, session: Uuid, summary: &Convers
     let text: Vec<&str> =
         std::iter::once(&summary.title).chain(lists.into_iter().flatten()).map(String::as_str).collect();
     let terms = list_distinct_terms(&text.join("\n"));
-    let value = serde_json::to_value(summary).map_err(Error::internal)?;
-    let made_by = summary.made_by.as_str();
-    let new = NewConversation { session, title: &summary.title, summary: &value, made_by, terms: &terms };
-    conversations::put(&app.db, principal, &new).await
+    conversations::put(&app.db, principal, &NewConversation { session, summary, terms: &terms }).await
 }
 
 /// What was said in a session.
-struct Said(Vec<sessions::Message>);
+struct Said(Vec<Message>);
 
 impl Said {
     /// `None` where nothing was said.
@@ -167,11 +131,10 @@ impl Said {
 
     /// Stemming all of it takes some milliseconds.
     async fn extract(self) -> Result<ConversationSummary> {
-        compute(move || Ok(ConversationSummary::extract(&self.messages()))).await
+        compute(move || Ok(extract_summary(&self.messages()))).await
     }
 
     fn messages(&self) -> Vec<(Speaker, &str)> {
-        let speaker = |name: &str| if name == "user" { Speaker::User } else { Speaker::Agent };
-        self.0.iter().map(|message| (speaker(&message.speaker), message.text.as_str())).collect()
+        self.0.iter().map(|message| (message.speaker, message.text.as_str())).collect()
     }
 }

@@ -79,23 +79,23 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// A page of at most `limit` from one row more than that, whose cursor is made from the last row shown.
+    /// A page of at most `limit` from one item more than that, whose cursor is made from the last item shown.
     ///
     /// # Errors
     /// `Internal` where the cursor cannot be written.
-    pub fn of<R, C: Serialize>(
-        mut rows: Vec<R>,
-        limit: usize,
-        cursor: impl Fn(&R) -> C,
-        item: impl FnMut(R) -> T,
-    ) -> Result<Self> {
-        let more = rows.len() > limit;
-        rows.truncate(limit);
-        let next_cursor = match rows.last() {
+    pub fn of<C: Serialize>(mut items: Vec<T>, limit: usize, cursor: impl Fn(&T) -> C) -> Result<Self> {
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next_cursor = match items.last() {
             Some(last) if more => Some(write_cursor(&cursor(last))?),
             _ => None,
         };
-        Ok(Self { items: rows.into_iter().map(item).collect(), next_cursor })
+        Ok(Self { items, next_cursor })
+    }
+
+    /// The page with something made of each item.
+    pub fn map<U>(self, item: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(item).collect(), next_cursor: self.next_cursor }
     }
 }
 

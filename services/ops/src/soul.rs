@@ -1,7 +1,6 @@
 //! The soul: the user's overlay of the agent's personality, in every snapshot.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Error, Result, Scope, Soul};
 use knowhow_store::{Principal, TenantTx, souls};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -22,69 +21,35 @@ pub struct PutSoul {
     pub expected_version: Option<i32>,
 }
 
-/// A version of the soul.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct SoulView {
-    /// The text; empty where the user has none.
-    pub text: String,
-    /// Counts the changes; 0 where there was none yet.
-    #[schema(minimum = 0)]
-    pub version: i32,
-    /// Who wrote it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub updated_by: Option<String>,
-    /// When.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub updated_at: Option<DateTime<Utc>>,
-    /// Whether it was written in a session that had read untrusted content.
-    pub tainted: bool,
-}
-
 /// Longest soul, characters.
 const SOUL_CHARS: usize = 8_000;
-
-impl SoulView {
-    fn none() -> Self {
-        Self { text: String::new(), version: 0, updated_by: None, updated_at: None, tainted: false }
-    }
-
-    fn of(soul: souls::Soul) -> Self {
-        Self {
-            text: soul.text,
-            version: soul.version,
-            updated_by: Some(soul.actor),
-            updated_at: Some(soul.created_at),
-            tainted: soul.tainted,
-        }
-    }
-}
 
 /// The current version.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn get_soul(app: &App, principal: &Principal) -> Result<SoulView> {
+pub async fn get_soul(app: &App, principal: &Principal) -> Result<Soul> {
     principal.require(Scope::Memories)?;
     let current = souls::list(&app.db, principal, i32::MAX, 1).await?.into_iter().next();
-    Ok(current.map_or_else(SoulView::none, SoulView::of))
+    Ok(current.unwrap_or_default())
 }
 
 /// The last 100 versions, the newest first.
 ///
 /// # Errors
 /// `Malformed` for a limit or cursor that cannot be.
-pub async fn list_souls(app: &App, principal: &Principal, query: &PageQuery) -> Result<Page<SoulView>> {
+pub async fn list_souls(app: &App, principal: &Principal, query: &PageQuery) -> Result<Page<Soul>> {
     principal.require(Scope::Memories)?;
     let (limit, before) = (query.limit()?, query.after::<i32>()?.unwrap_or(i32::MAX));
     let rows = souls::list(&app.db, principal, before, rows_for(limit)).await?;
-    Page::of(rows, limit, |last| last.version, SoulView::of)
+    Page::of(rows, limit, |last| last.version)
 }
 
 /// Writes the soul. The same text again makes no version. Sessions that begin with the next snapshot have it.
 ///
 /// # Errors
 /// `Invalid` for the text; `VersionConflict` where `expected_version` is not the current one.
-pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &PutSoul) -> Result<SoulView> {
+pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &PutSoul) -> Result<Soul> {
     principal.require(Scope::Memories)?;
     call.check()?;
     let length = input.text.chars().count();
@@ -93,8 +58,8 @@ pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &Put
         return Err(Error::invalid("/text", detail));
     }
     // The same request brings the same text.
-    let shorten = |soul: &mut SoulView| soul.text.clear();
-    let restore = async |_: &mut TenantTx, soul: &mut SoulView| {
+    let shorten = |soul: &mut Soul| soul.text.clear();
+    let restore = async |_: &mut TenantTx, soul: &mut Soul| {
         soul.text.clone_from(&input.text);
         Ok(())
     };
@@ -103,7 +68,7 @@ pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &Put
         .once_in_short(app, &mut tx, (&("soul", input), shorten, restore), async |tx| {
             let wanted = (input.text.as_str(), input.expected_version);
             match souls::put(tx, wanted, (call.session.as_deref(), &call.named(None)), app.now()).await? {
-                Some(soul) if soul.text == input.text => Ok(SoulView::of(soul)),
+                Some(soul) if soul.text == input.text => Ok(soul),
                 other => Err(Error::VersionConflict { current_version: other.map_or(0, |soul| soul.version) }),
             }
         })

@@ -1,39 +1,12 @@
 //! The audit log: written with each change, never altered. Changes to skills write their entry in their own statement.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, new_id};
+use knowhow_domain::{AuditEntry, Result, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::TenantTx;
 use crate::error::refuse;
-
-/// One entry.
-#[derive(Debug, Clone)]
-pub struct AuditRow {
-    /// Ordered by time.
-    pub audit_id: Uuid,
-    /// When.
-    pub at: DateTime<Utc>,
-    /// Who.
-    pub actor: String,
-    /// What, as `noun.verb`.
-    pub action: String,
-    /// To what.
-    pub target: String,
-    /// For which user, where it was one user's.
-    pub user: Option<String>,
-    /// More, never content.
-    pub detail: Value,
-    /// The request that did it.
-    pub request_id: Option<Uuid>,
-    /// The address that was connected.
-    pub address: Option<String>,
-    /// SHA-256 of the text before.
-    pub before: Option<Vec<u8>>,
-    /// SHA-256 of the text after.
-    pub after: Option<Vec<u8>>,
-}
 
 /// Writes an entry beside the change that this transaction makes.
 ///
@@ -64,13 +37,14 @@ pub async fn record(tx: &mut TenantTx, action: &str, target: &str, detail: Value
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result<Vec<AuditRow>> {
-    let tenant = tx.tenant();
+pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result<Vec<AuditEntry>> {
+    let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
     sqlx::query_as!(
-        AuditRow,
+        AuditEntry,
         r#"-- audit.list (a tenant's admin: all users of the tenant)
-        select a.audit_id, a.at, a.actor, a.action, a.target, a.detail, u.external_id as "user?", a.request_id,
-               host(a.address) as address, a.before_digest as before, a.after_digest as after
+        select a.audit_id as id, $4::text as "tenant!", a.at, a.actor, a.action, a.target, a.detail,
+               u.external_id as "user?", a.request_id, host(a.address) as address, encode(a.before_digest, 'hex') as before,
+               encode(a.after_digest, 'hex') as after
         from audit_log a
         left join users u on u.tenant_id = a.tenant_id and u.user_id = a.user_id
         where a.tenant_id = $1 and ($2::uuid is null or a.audit_id < $2)
@@ -78,7 +52,8 @@ pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result
         limit $3"#,
         tenant,
         before,
-        limit
+        limit,
+        slug
     )
     .fetch_all(tx.conn())
     .await
@@ -94,13 +69,14 @@ pub async fn list_of_user(
     external_id: &str,
     before: Option<Uuid>,
     limit: i64,
-) -> Result<Vec<AuditRow>> {
-    let tenant = tx.tenant();
+) -> Result<Vec<AuditEntry>> {
+    let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
     sqlx::query_as!(
-        AuditRow,
+        AuditEntry,
         r#"-- audit.list_of_user (a tenant's admin: the user is found by the external id)
-        select a.audit_id, a.at, a.actor, a.action, a.target, a.detail, u.external_id as "user?", a.request_id,
-               host(a.address) as address, a.before_digest as before, a.after_digest as after
+        select a.audit_id as id, $5::text as "tenant!", a.at, a.actor, a.action, a.target, a.detail,
+               u.external_id as "user?", a.request_id, host(a.address) as address, encode(a.before_digest, 'hex') as before,
+               encode(a.after_digest, 'hex') as after
         from users u
         cross join lateral (
             select * from audit_log l
@@ -112,7 +88,8 @@ pub async fn list_of_user(
         tenant,
         external_id,
         before,
-        limit
+        limit,
+        slug
     )
     .fetch_all(tx.conn())
     .await

@@ -1,34 +1,14 @@
 //! Summaries of conversations that are over.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::Result;
-use serde_json::Value;
+use knowhow_domain::{Channel, Conversation, ConversationSummary, Result};
 use tokio_postgres::Row;
+use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use crate::door::{Durability, Params, read, rows_as};
+use crate::word::Word;
 use crate::{Database, Principal};
-
-/// What is left of a conversation.
-#[derive(Debug, Clone)]
-pub struct Conversation {
-    /// The session it was.
-    pub session: Uuid,
-    /// What it was about, in a line.
-    pub title: String,
-    /// Topics, decisions, preferences, pending items.
-    pub summary: Value,
-    /// `model` or `extract`.
-    pub made_by: String,
-    /// See sessions.
-    pub channel: String,
-    /// Whether it had read what is not to be trusted.
-    pub tainted: bool,
-    /// Opened.
-    pub started_at: DateTime<Utc>,
-    /// Over since.
-    pub ended_at: DateTime<Utc>,
-}
 
 /// Most summaries of one user.
 pub const SUMMARIES: i64 = 10_000;
@@ -55,7 +35,7 @@ const PUT: &str = "-- conversations.put
     where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'";
 
 const LIST: &str = "-- conversations.list
-    select c.session_id, c.title, c.summary, c.made_by, c.channel, c.tainted, c.started_at, c.ended_at
+    select c.session_id, c.summary, c.channel, c.tainted, c.started_at, c.ended_at
     from conversation_summaries c
     where c.tenant_id = $1 and c.user_id = $2 and (c.ended_at, c.session_id) < ($3, $4)
     order by c.ended_at desc, c.session_id desc
@@ -68,7 +48,7 @@ const SEARCH: &str = "-- conversations.search
         from conversation_summaries c
         where c.tenant_id = $1 and c.user_id = $2 and c.terms && $3
     )
-    select session_id, title, summary, made_by, channel, tainted, started_at, ended_at
+    select session_id, summary, channel, tainted, started_at, ended_at
     from scored
     order by words desc, ended_at desc, session_id desc
     limit $5";
@@ -78,12 +58,8 @@ const SEARCH: &str = "-- conversations.search
 pub struct NewConversation<'a> {
     /// Of this session.
     pub session: Uuid,
-    /// See [`Conversation`].
-    pub title: &'a str,
-    /// See [`Conversation`].
-    pub summary: &'a Value,
-    /// See [`Conversation`].
-    pub made_by: &'a str,
+    /// What it came to.
+    pub summary: &'a ConversationSummary,
     /// Stemmed words of all of it.
     pub terms: &'a [String],
 }
@@ -94,8 +70,9 @@ pub struct NewConversation<'a> {
 /// `Unavailable`.
 pub async fn put(db: &Database, principal: &Principal, new: &NewConversation<'_>) -> Result<()> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let NewConversation { session, title, summary, made_by, terms } = new;
-    let params: Params<'_> = &[&tenant, &user, session, title, summary, made_by, terms, &SUMMARIES];
+    let NewConversation { session, summary, terms } = new;
+    let (title, made_by) = (&summary.title, summary.made_by.as_str());
+    let params: Params<'_> = &[&tenant, &user, session, title, &Json(summary), &made_by, terms, &SUMMARIES];
     read(db, principal, Durability::Full, PUT, params).await?;
     Ok(())
 }
@@ -131,12 +108,10 @@ pub async fn search(
 fn conversation_of(row: &Row) -> Result<Conversation, tokio_postgres::Error> {
     Ok(Conversation {
         session: row.try_get(0)?,
-        title: row.try_get(1)?,
-        summary: row.try_get(2)?,
-        made_by: row.try_get(3)?,
-        channel: row.try_get(4)?,
-        tainted: row.try_get(5)?,
-        started_at: row.try_get(6)?,
-        ended_at: row.try_get(7)?,
+        summary: row.try_get::<_, Json<ConversationSummary>>(1)?.0,
+        channel: row.try_get::<_, Word<Channel>>(2)?.0,
+        tainted: row.try_get(3)?,
+        started_at: row.try_get(4)?,
+        ended_at: row.try_get(5)?,
     })
 }

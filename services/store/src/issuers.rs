@@ -2,40 +2,24 @@
 
 use chrono::{DateTime, Utc};
 use futures_util::stream::{self, StreamExt};
-use knowhow_domain::{Error, Result, new_id};
+use knowhow_domain::{Algorithm, Error, Issuer, Result, new_id};
 use uuid::Uuid;
 
-use crate::credential::{Algorithm, read_url};
+use crate::credential::read_url;
 use crate::error::{is_unique_violation, refuse};
 use crate::system::{self, KeyAddress};
+use crate::word::Word;
 use crate::{Database, GateState, TenantTx};
 
 /// Addresses of keys that are asked in one examination, the newest, and how many of them at once.
 const EXAMINED: i64 = 500;
 const AT_ONCE: usize = 32;
 
-/// An issuer, without its secret.
-#[derive(Debug, Clone)]
-pub struct IssuerRow {
-    /// The id.
-    pub id: Uuid,
-    /// `iss` of its tokens.
-    pub iss: String,
-    /// `aud` of its tokens.
-    pub audience: String,
-    /// The one algorithm its tokens are signed with.
-    pub algorithm: String,
-    /// Where its public keys are.
-    pub jwks_url: Option<String>,
-    /// When it was registered.
-    pub created_at: DateTime<Utc>,
-}
-
-/// Registers an issuer. `sealed_secret` goes with HS256, `row.jwks_url` with the others.
+/// Registers an issuer. `sealed_secret` goes with HS256, `issuer.jwks_url` with the others.
 ///
 /// # Errors
 /// `Conflict` where the tenant has one of that `iss`.
-pub async fn create(tx: &mut TenantTx, row: &IssuerRow, sealed_secret: Option<&[u8]>) -> Result<()> {
+pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[u8]>) -> Result<()> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     sqlx::query!(
         "-- issuers.create
@@ -47,13 +31,13 @@ pub async fn create(tx: &mut TenantTx, row: &IssuerRow, sealed_secret: Option<&[
         values ($1, $2, $10, $9, $11, 'issuer.create', $4)",
         tenant,
         user,
-        row.id,
-        row.iss,
-        row.audience,
-        row.algorithm,
-        row.jwks_url,
+        issuer.id,
+        issuer.iss,
+        issuer.audience,
+        issuer.algorithm.as_str(),
+        issuer.jwks_url,
         sealed_secret,
-        row.created_at,
+        issuer.created_at,
         new_id(),
         actor
     )
@@ -61,7 +45,10 @@ pub async fn create(tx: &mut TenantTx, row: &IssuerRow, sealed_secret: Option<&[
     .await
     .map_err(|e| {
         if is_unique_violation(&e) {
-            Error::Conflict { code: "issuer-exists", detail: format!("the issuer '{}' is registered already", row.iss) }
+            Error::Conflict {
+                code: "issuer-exists",
+                detail: format!("the issuer '{}' is registered already", issuer.iss),
+            }
         } else {
             refuse(e)
         }
@@ -73,18 +60,21 @@ pub async fn create(tx: &mut TenantTx, row: &IssuerRow, sealed_secret: Option<&[
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<IssuerRow>> {
-    let tenant = tx.tenant();
+pub async fn list(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Issuer>> {
+    let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
     sqlx::query_as!(
-        IssuerRow,
-        "-- issuers.list
-        select issuer_id as id, iss, audience, algorithm, jwks_url, created_at from issuers
+        Issuer,
+        r#"-- issuers.list
+        select issuer_id as id, $4::text as "tenant!", iss, audience, algorithm as "algorithm: Word<Algorithm>",
+               jwks_url, created_at
+        from issuers
         where tenant_id = $1 and iss > $2
         order by iss
-        limit $3",
+        limit $3"#,
         tenant,
         after,
-        limit
+        limit,
+        slug
     )
     .fetch_all(tx.conn())
     .await
@@ -131,9 +121,9 @@ pub async fn examine(db: &Database, state: &GateState) -> Result<Vec<String>> {
 
 async fn examine_one(state: &GateState, address: KeyAddress) -> Option<String> {
     let KeyAddress { slug, iss, algorithm, jwks_url } = address;
-    let why = match (jwks_url.parse(), algorithm.parse::<Algorithm>()) {
-        (Ok(url), Ok(algorithm)) => state.jwks.examine(&url, algorithm, state.private_issuers()).await?,
-        _ => read_url(&jwks_url, state.private_issuers()).err()?,
+    let why = match jwks_url.parse() {
+        Ok(url) => state.jwks.examine(&url, algorithm, state.private_issuers()).await?,
+        Err(_) => read_url(&jwks_url, state.private_issuers()).err()?,
     };
     Some(format!("the keys of the issuer '{iss}' of the tenant '{slug}' cannot be had from {jwks_url}: {why}"))
 }

@@ -1,39 +1,20 @@
 //! API keys of a tenant's backends. The secret is never stored, only its keyed hash.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, new_id};
+use knowhow_domain::{ApiKey, Error, Result, Scope, new_id};
 use uuid::Uuid;
 
 use crate::TenantTx;
 use crate::error::refuse;
-
-/// A key, without its secret.
-#[derive(Debug, Clone)]
-pub struct KeyRow {
-    /// The id.
-    pub id: Uuid,
-    /// What its text begins with, after `kh_`.
-    pub prefix: String,
-    /// For people.
-    pub name: String,
-    /// Wire forms of its scopes.
-    pub scopes: Vec<String>,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it stops working.
-    pub expires_at: Option<DateTime<Utc>>,
-    /// When it was revoked.
-    pub revoked_at: Option<DateTime<Utc>>,
-    /// Its last use, to the minute.
-    pub last_used_at: Option<DateTime<Utc>>,
-}
+use crate::word::Word;
 
 /// Stores a new key.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn create(tx: &mut TenantTx, row: &KeyRow, secret_hash: &[u8]) -> Result<()> {
+pub async fn create(tx: &mut TenantTx, key: &ApiKey, secret_hash: &[u8]) -> Result<()> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
     sqlx::query!(
         "-- keys.create
         with made as (
@@ -44,13 +25,13 @@ pub async fn create(tx: &mut TenantTx, row: &KeyRow, secret_hash: &[u8]) -> Resu
         values ($1, $2, $10, $8, $11, 'key.create', $4)",
         tenant,
         user,
-        row.id,
-        row.prefix,
+        key.id,
+        key.prefix,
         secret_hash,
-        row.name,
-        &row.scopes,
-        row.created_at,
-        row.expires_at,
+        key.name,
+        &scopes as &[&str],
+        key.created_at,
+        key.expires_at,
         new_id(),
         actor
     )
@@ -64,22 +45,35 @@ pub async fn create(tx: &mut TenantTx, row: &KeyRow, secret_hash: &[u8]) -> Resu
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result<Vec<KeyRow>> {
-    let tenant = tx.tenant();
-    sqlx::query_as!(
-        KeyRow,
-        "-- keys.list
-        select key_id as id, prefix, name, scopes, created_at, expires_at, revoked_at, last_used_at from api_keys
+pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result<Vec<ApiKey>> {
+    let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
+    let rows = sqlx::query!(
+        r#"-- keys.list
+        select key_id, prefix, name, scopes as "scopes: Vec<Word<Scope>>", created_at, expires_at, revoked_at,
+               last_used_at
+        from api_keys
         where tenant_id = $1 and ($2::uuid is null or key_id < $2)
         order by key_id desc
-        limit $3",
+        limit $3"#,
         tenant,
         before,
         limit
     )
     .fetch_all(tx.conn())
     .await
-    .map_err(refuse)
+    .map_err(refuse)?;
+    let keys = rows.into_iter().map(|row| ApiKey {
+        id: row.key_id,
+        tenant: slug.clone(),
+        prefix: row.prefix,
+        name: row.name,
+        scopes: row.scopes.into_iter().map(|Word(scope)| scope).collect(),
+        created_at: row.created_at,
+        expires_at: row.expires_at,
+        revoked_at: row.revoked_at,
+        last_used_at: row.last_used_at,
+    });
+    Ok(keys.collect())
 }
 
 /// Revokes a key for good; it stops working within a second. Revoking twice is the same as once.

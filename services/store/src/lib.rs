@@ -40,6 +40,7 @@ pub mod usage;
 pub mod users;
 pub mod versions;
 pub mod walls;
+mod word;
 
 pub use database::{Database, DatabaseConfig};
 pub use gate::{GateConfig, GateState};

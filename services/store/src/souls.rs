@@ -1,26 +1,11 @@
 //! The soul: the user's overlay of the agent's personality, with its last versions.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, new_id};
+use knowhow_domain::{Result, Soul, new_id};
 
 use crate::door::{Durability, read, rows_as};
 use crate::error::refuse;
 use crate::{Database, Principal, TenantTx};
-
-/// One version.
-#[derive(Debug, Clone)]
-pub struct Soul {
-    /// Counts the changes, from 1.
-    pub version: i32,
-    /// The text.
-    pub text: String,
-    /// Who wrote it.
-    pub actor: String,
-    /// Whether it was written in a session that had read untrusted content.
-    pub tainted: bool,
-    /// When.
-    pub created_at: DateTime<Utc>,
-}
 
 /// Versions that are kept, and the last one that is not tainted, which prompts have.
 pub const VERSIONS: i32 = 100;
@@ -43,9 +28,9 @@ pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64)
         Ok(Soul {
             version: row.try_get(0)?,
             text: row.try_get(1)?,
-            actor: row.try_get(2)?,
+            updated_by: row.try_get(2)?,
             tainted: row.try_get(3)?,
-            created_at: row.try_get(4)?,
+            updated_at: row.try_get(4)?,
         })
     })
 }
@@ -124,8 +109,8 @@ pub async fn put(
     Ok(row.map(|row| Soul {
         version: row.version,
         text: row.content,
-        actor: row.actor,
+        updated_by: Some(row.actor),
         tainted: row.tainted,
-        created_at: row.created_at,
+        updated_at: Some(row.created_at),
     }))
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, Scope, TenantId, UserId, new_id};
+use knowhow_domain::{Algorithm, Error, Result, Scope, TenantId, UserId, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::credential::{Algorithm, Issuer, IssuerKeys, Sealer};
+use crate::credential::{Issuer, IssuerKeys, Sealer};
 use crate::error::refuse;
 use crate::gate::{KnownKey, KnownTenant, KnownUser};
 use crate::tx::SystemTx;
+use crate::word::Word;
 use crate::{Database, tenants};
 
 /// Why: a token names its tenant; nothing is verified yet, so there is no tenant to run as.
@@ -23,8 +24,8 @@ pub(crate) async fn find_tenant(
     let mut tx = SystemTx::begin(db).await?;
     let rows = sqlx::query!(
         r#"-- system.find_tenant
-        select t.tenant_id, t.slug, t.settings, i.iss as "iss?", i.audience as "audience?", i.algorithm as "algorithm?",
-               i.jwks_url, i.sealed_secret
+        select t.tenant_id, t.slug, t.settings, i.iss as "iss?", i.audience as "audience?",
+               i.algorithm as "algorithm?: Word<Algorithm>", i.jwks_url, i.sealed_secret
         from tenants t
         left join issuers i on i.tenant_id = t.tenant_id
         where t.slug = $1"#,
@@ -43,7 +44,9 @@ pub(crate) async fn find_tenant(
         issuers: Vec::with_capacity(rows.len()),
     };
     for row in rows {
-        let (Some(iss), Some(audience), Some(algorithm)) = (row.iss, row.audience, row.algorithm) else { continue };
+        let (Some(iss), Some(audience), Some(Word(algorithm))) = (row.iss, row.audience, row.algorithm) else {
+            continue;
+        };
         let keys = match row.sealed_secret {
             Some(sealed) => match sealer.open(&sealed, id.0.as_bytes()) {
                 Ok(secret) => IssuerKeys::Hs256 { secret },
@@ -55,7 +58,7 @@ pub(crate) async fn find_tenant(
             },
             None => IssuerKeys::Jwks {
                 url: row.jwks_url.unwrap_or_default().parse().map_err(Error::internal)?,
-                algorithm: algorithm.parse::<Algorithm>().map_err(Error::internal)?,
+                algorithm,
                 private_network: private_issuers,
             },
         };
@@ -68,11 +71,12 @@ pub(crate) async fn find_tenant(
 pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKey>> {
     let mut tx = SystemTx::begin(db).await?;
     let rows = sqlx::query!(
-        "-- system.find_keys
-        select k.tenant_id, k.key_id, k.secret_hash, k.scopes, k.expires_at, k.revoked_at, t.slug, t.settings
+        r#"-- system.find_keys
+        select k.tenant_id, k.key_id, k.secret_hash, k.scopes as "scopes: Vec<Word<Scope>>", k.expires_at, k.revoked_at,
+               t.slug, t.settings
         from api_keys k
         join tenants t on t.tenant_id = k.tenant_id
-        where k.prefix = $1",
+        where k.prefix = $1"#,
         prefix
     )
     .fetch_all(tx.conn())
@@ -90,7 +94,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
                     issuers: Vec::new(),
                 }),
                 secret_hash: row.secret_hash,
-                scopes: row.scopes.iter().filter_map(|s| Scope::from_wire(s)).collect(),
+                scopes: row.scopes.into_iter().map(|Word(scope)| scope).collect(),
                 expires_at: row.expires_at,
                 revoked_at: row.revoked_at,
             })
@@ -231,7 +235,7 @@ pub(crate) async fn find_owner(
 pub(crate) struct KeyAddress {
     pub(crate) slug: String,
     pub(crate) iss: String,
-    pub(crate) algorithm: String,
+    pub(crate) algorithm: Algorithm,
     pub(crate) jwks_url: String,
 }
 
@@ -241,7 +245,7 @@ pub(crate) async fn list_key_addresses(db: &Database, limit: i64) -> Result<Vec<
     let rows = sqlx::query_as!(
         KeyAddress,
         r#"-- system.list_key_addresses
-        select t.slug, i.iss, i.algorithm, i.jwks_url as "jwks_url!"
+        select t.slug, i.iss, i.algorithm as "algorithm: Word<Algorithm>", i.jwks_url as "jwks_url!"
         from issuers i join tenants t on t.tenant_id = i.tenant_id
         where i.jwks_url is not null
         order by i.created_at desc

@@ -1,27 +1,12 @@
 //! Tenants, as operators keep them. A tenant is above every tenant's context, so these run as the system role.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, TenantId, TenantSettings, UserId, new_id};
+use knowhow_domain::{Error, Result, Tenant, TenantId, TenantSettings, UserId, new_id};
 use serde_json::{Value, json};
 
 use crate::error::{is_unique_violation, refuse};
 use crate::tx::SystemTx;
 use crate::{Database, Principal};
-
-/// A customer.
-#[derive(Debug, Clone)]
-pub struct Tenant {
-    /// The id.
-    pub id: TenantId,
-    /// What tokens name it by.
-    pub slug: String,
-    /// For people.
-    pub name: String,
-    /// Quotas and switches.
-    pub settings: TenantSettings,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-}
 
 /// Makes a tenant.
 ///

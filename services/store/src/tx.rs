@@ -54,6 +54,7 @@ pub struct TenantTx {
     tenant: TenantId,
     user: UserId,
     actor: String,
+    tenant_slug: String,
     /// Given back after the transaction is over, as fields are dropped in this order.
     _turn: Option<OwnedSemaphorePermit>,
 }
@@ -81,7 +82,14 @@ impl TenantTx {
         let turn = turns::take(principal.tenant(), user, patience.statement).await?;
         let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since));
         let tx = Held::begin(&db.writes, patience, since, begin).await.map_err(refuse)?;
-        Ok(Self { tx, tenant: principal.tenant(), user, actor: principal.actor().to_owned(), _turn: turn })
+        Ok(Self {
+            tx,
+            tenant: principal.tenant(),
+            user,
+            actor: principal.actor().to_owned(),
+            tenant_slug: principal.tenant_slug().to_owned(),
+            _turn: turn,
+        })
     }
 
     /// Makes everything durable.
@@ -122,6 +130,10 @@ impl TenantTx {
 
     pub(crate) fn actor(&self) -> &str {
         &self.actor
+    }
+
+    pub(crate) fn tenant_slug(&self) -> &str {
+        &self.tenant_slug
     }
 }
 

@@ -1,7 +1,7 @@
 //! Counts that a caller reports. (A load counts itself, in `skills/load.rs`.)
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, SkillId};
+use knowhow_domain::{Outcome, Result, SkillId};
 
 use crate::TenantTx;
 use crate::error::refuse;
@@ -18,7 +18,7 @@ pub struct Use<'a> {
     /// The memory it belongs to.
     pub memory_id: Option<&'a str>,
     /// `success`, `failure` or `partial`.
-    pub outcome: Option<&'a str>,
+    pub outcome: Option<Outcome>,
     /// When; its UTC day is part of what makes a use the same.
     pub now: DateTime<Utc>,
 }
@@ -78,7 +78,7 @@ pub async fn count(tx: &mut TenantTx, used: &Use<'_>) -> Result<Option<(bool, i6
         used.version,
         used.session_key,
         used.memory_id,
-        used.outcome,
+        used.outcome.map(Outcome::as_str),
         used.now,
         USES_PER_DAY
     )

@@ -1,42 +1,17 @@
 //! History: the versions of a skill, as they were. Those of a deleted one are kept in the same table, and found by nobody.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{ResourceEntry, Result, SkillId};
+use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillId, Version, manifest};
 
 use crate::TenantTx;
 use crate::error::refuse;
 use crate::skills::{resources, text};
-
-/// One version, without its text.
-#[derive(Debug, Clone)]
-pub struct VersionRow {
-    /// From 1.
-    pub version: i32,
-    /// How it came to be.
-    pub change: String,
-    /// Who made it.
-    pub actor: String,
-    /// In which session.
-    pub session: Option<String>,
-    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
-    pub tainted: bool,
-    /// The sessions that its taint came in by.
-    pub tainted_in: Vec<String>,
-    /// What these had read.
-    pub tainted_by: Vec<String>,
-    /// Who approved it, and when.
-    pub approved: Option<(String, DateTime<Utc>)>,
-    /// SHA-256 over document and resources.
-    pub digest: Vec<u8>,
-    /// When.
-    pub created_at: DateTime<Utc>,
-}
+use crate::word::Word;
 
 /// One version with its SKILL.md.
 #[derive(Debug, Clone)]
 pub struct VersionState {
     /// What [`list`] shows of it.
-    pub row: VersionRow,
+    pub version: Version,
     /// The SKILL.md as it was.
     pub document: String,
     /// The resources as they were; their bytes are found by digest.
@@ -47,12 +22,12 @@ pub struct VersionState {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit: i64) -> Result<Vec<VersionRow>> {
+pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit: i64) -> Result<Vec<Version>> {
     let (tenant, user) = (tx.tenant(), tx.user());
     // A starter that is lent has the one version that its row will have.
     let rows = sqlx::query!(
         r#"-- versions.list
-        select version as "version!", change as "change!", actor as "actor!", session, tainted as "tainted!",
+        select version as "version!", change as "change!: Word<ChangeKind>", actor as "actor!", session, tainted as "tainted!",
                digest as "digest!", created_at as "created_at!", tainted_in, tainted_by, approved_by, approved_at
         from skill_versions
         where tenant_id = $1 and user_id = $2 and skill_id = $3 and ($4::integer is null or version < $4)
@@ -74,16 +49,17 @@ pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit:
     .map_err(refuse)?;
     Ok(rows
         .into_iter()
-        .map(|r| VersionRow {
+        .map(|r| Version {
             version: r.version,
-            change: r.change,
+            change: r.change.0,
             actor: r.actor,
             session: r.session,
             tainted: r.tainted,
             tainted_in: r.tainted_in.unwrap_or_default(),
             tainted_by: r.tainted_by.unwrap_or_default(),
-            approved: r.approved_by.zip(r.approved_at),
-            digest: r.digest,
+            approved_by: r.approved_by,
+            approved_at: r.approved_at,
+            digest: manifest::hex(&r.digest),
             created_at: r.created_at,
         })
         .collect())
@@ -97,7 +73,7 @@ pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Opt
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(
         r#"-- versions.find
-        select v.version as "version!", v.change as "change!", v.actor as "actor!", v.session, v.tainted as "tainted!",
+        select v.version as "version!", v.change as "change!: Word<ChangeKind>", v.actor as "actor!", v.session, v.tainted as "tainted!",
                v.digest as "digest!", v.created_at as "created_at!", v.resources as "resources!",
                v.tainted_in, v.tainted_by, v.approved_by, v.approved_at,
                coalesce(t.document, r.content) as "content!"
@@ -122,16 +98,17 @@ pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Opt
     Ok(Some(VersionState {
         document: text(r.content)?,
         resources: resources(r.resources)?,
-        row: VersionRow {
+        version: Version {
             version: r.version,
-            change: r.change,
+            change: r.change.0,
             actor: r.actor,
             session: r.session,
             tainted: r.tainted,
             tainted_in: r.tainted_in.unwrap_or_default(),
             tainted_by: r.tainted_by.unwrap_or_default(),
-            approved: r.approved_by.zip(r.approved_at),
-            digest: r.digest,
+            approved_by: r.approved_by,
+            approved_at: r.approved_at,
+            digest: manifest::hex(&r.digest),
             created_at: r.created_at,
         },
     }))

@@ -165,7 +165,7 @@ fn absorb_list(map: &mut Map<String, Value>, keys: &[&str], to: &mut Option<Vec<
 fn absorb_role(map: &mut Map<String, Value>, to: &mut Option<Option<Role>>) {
     let role = match map.get("role") {
         Some(Value::Null) => None,
-        Some(Value::String(word)) if Role::from_word(word).is_some() => Role::from_word(word),
+        Some(Value::String(word)) if word.parse::<Role>().is_ok() => word.parse().ok(),
         _ => return,
     };
     map.remove("role");

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
 use super::yaml::{Node, Shape, Style};
@@ -9,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::limits::{COMPATIBILITY_CHARS, DESCRIPTION_CHARS};
 
 /// What part a skill plays among others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Role {
     /// Calls other skills.
     Orchestrator,
@@ -25,19 +27,7 @@ pub enum Role {
 impl Role {
     /// The word that stands for it, e.g. `hook-candidate`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Orchestrator => "orchestrator",
-            Self::Processor => "processor",
-            Self::Utility => "utility",
-            Self::HookCandidate => "hook-candidate",
-        }
-    }
-
-    /// The role of that word, if it is one.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Orchestrator, Self::Processor, Self::Utility, Self::HookCandidate]
-            .into_iter()
-            .find(|role| role.as_str() == word)
+        self.into()
     }
 }
 
@@ -99,7 +89,7 @@ impl Fields {
             Some(node) if read_places(root, keys).is_empty() => list_of(node),
             _ => own_list(keys),
         };
-        let role = |node: &Node| Role::from_word(node.as_text()?.trim());
+        let role = |node: &Node| node.as_text()?.trim().parse::<Role>().ok();
         let fields = Self {
             name: read_name(root)?,
             description: read_description(root)?,

@@ -1,6 +1,7 @@
 //! What an agent can do, and so what it is told.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
 use crate::Channel;
@@ -8,8 +9,11 @@ use crate::guidance;
 use crate::index::{Detail, IndexStyle};
 
 /// What the agent of a session can call. Prompts speak accordingly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Tools {
     /// All tools: it loads, saves and corrects skills by itself.
     Full,
@@ -23,16 +27,7 @@ pub enum Tools {
 impl Tools {
     /// The wire form.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Read => "read",
-            Self::None => "none",
-        }
-    }
-
-    /// Reads the wire form; `None` for anything else.
-    pub fn from_wire(text: &str) -> Option<Self> {
-        [Self::Full, Self::Read, Self::None].into_iter().find(|tools| tools.as_str() == text)
+        self.into()
     }
 
     /// Whether the agent can load a skill.
@@ -74,7 +69,7 @@ impl Form {
     /// Reads the name in the database; `None` for anything else.
     pub fn from_name(name: &str) -> Option<Self> {
         let (tools, short) = name.strip_suffix("-short").map_or((name, false), |tools| (tools, true));
-        let form = Self { tools: Tools::from_wire(tools)?, short: short || tools == Tools::None.as_str() };
+        let form = Self { tools: tools.parse().ok()?, short: short || tools == Tools::None.as_str() };
         (form.as_str() == name).then_some(form)
     }
 

@@ -1,7 +1,6 @@
 //! Deleted skills: a tenant's admin lists them and puts one back.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{ArchivedSkill, Error, Result};
 use knowhow_store::{Principal, TenantTx, skills};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,31 +9,6 @@ use uuid::Uuid;
 use super::{begin, note_read};
 use crate::page::{Page, PageQuery, rows_for};
 use crate::{App, jobs};
-
-/// A deleted skill.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct ArchivedSkill {
-    /// Names the entry.
-    pub id: Uuid,
-    /// Its tenant, by slug.
-    #[schema(example = "acme")]
-    pub tenant: String,
-    /// Whose it was.
-    #[schema(example = "alice")]
-    pub user: String,
-    /// The skill's name.
-    pub name: String,
-    /// Versions it had.
-    pub versions: i32,
-    /// What replaced it.
-    pub absorbed_into: Option<String>,
-    /// Who deleted it.
-    pub deleted_by: String,
-    /// When.
-    pub deleted_at: DateTime<Utc>,
-    /// When it is destroyed.
-    pub purge_at: DateTime<Utc>,
-}
 
 /// Why a skill is put back.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -62,22 +36,7 @@ pub async fn list_archive(
     let rows = skills::list_archive(&mut tx, user, before, rows_for(limit), app.now()).await?;
     note_read(app, &mut tx, "archive.read", user.unwrap_or("all users")).await?;
     tx.commit().await?;
-    Page::of(
-        rows,
-        limit,
-        |last| last.archive_id,
-        |row| ArchivedSkill {
-            id: row.archive_id,
-            tenant: principal.tenant_slug().to_owned(),
-            user: row.external_id,
-            name: row.name,
-            versions: row.versions,
-            absorbed_into: row.absorbed_into,
-            deleted_by: row.deleted_by,
-            deleted_at: row.deleted_at,
-            purge_at: row.purge_at,
-        },
-    )
+    Page::of(rows, limit, |last| last.id)
 }
 
 /// What was put back.

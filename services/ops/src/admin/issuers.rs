@@ -1,52 +1,17 @@
 //! Issuers of a tenant's tokens, and tokens for development.
 
-use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::{Error, FieldError, Result, Scope, new_id};
+use chrono::TimeDelta;
+use knowhow_domain::{Algorithm, Error, FieldError, Issuer, Result, Scope, new_id};
 use knowhow_store::Principal;
 use knowhow_store::credential::{self, NewToken};
-use knowhow_store::issuers::{self, IssuerRow};
-use serde::{Deserialize, Serialize};
+use knowhow_store::issuers;
+use serde::Deserialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{begin, note_look};
 use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
-
-/// The one algorithm that an issuer signs with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub enum IssuerAlgorithm {
-    /// A shared secret.
-    HS256,
-    /// RSA.
-    RS256,
-    /// ECDSA on P-256.
-    ES256,
-    /// Ed25519.
-    EdDSA,
-}
-
-/// An issuer, without its secret.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Issuer {
-    /// The id.
-    pub id: Uuid,
-    /// Its tenant, by slug.
-    #[schema(example = "acme")]
-    pub tenant: String,
-    /// `iss` of its tokens.
-    #[schema(example = "https://login.acme.example")]
-    pub iss: String,
-    /// `aud` of its tokens.
-    #[schema(example = "knowhow")]
-    pub audience: String,
-    /// `HS256`, `RS256`, `ES256` or `EdDSA`.
-    pub algorithm: String,
-    /// Where its public keys are.
-    pub jwks_url: Option<String>,
-    /// When it was registered.
-    pub created_at: DateTime<Utc>,
-}
 
 /// An issuer to register: `secret` with HS256, `jwks_url` with the others.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
@@ -64,7 +29,7 @@ pub struct CreateIssuer {
     #[schema(min_length = 1, max_length = 512)]
     pub audience: Option<String>,
     /// What its tokens are signed with, and nothing else.
-    pub algorithm: IssuerAlgorithm,
+    pub algorithm: Algorithm,
     /// Shared secret, at least 32 bytes of text.
     #[schema(min_length = 32, max_length = 1024)]
     pub secret: Option<String>,
@@ -81,11 +46,12 @@ pub async fn create_issuer(app: &App, principal: &Principal, input: &CreateIssue
     principal.require_admin()?;
     check(app, input)?;
     let state = app.gate.state();
-    let row = IssuerRow {
+    let issuer = Issuer {
         id: new_id(),
+        tenant: principal.tenant_slug().to_owned(),
         iss: input.iss.clone(),
         audience: input.audience.clone().unwrap_or_else(|| state.audience().to_owned()),
-        algorithm: format!("{:?}", input.algorithm),
+        algorithm: input.algorithm,
         // As it was read and checked, which is what will be fetched.
         jwks_url: input.jwks_url.as_deref().and_then(|url| read_url(app, url).ok()),
         created_at: app.now(),
@@ -96,10 +62,10 @@ pub async fn create_issuer(app: &App, principal: &Principal, input: &CreateIssue
         None => None,
     };
     let mut tx = begin(app, principal).await?;
-    issuers::create(&mut tx, &row, sealed.as_deref()).await?;
+    issuers::create(&mut tx, &issuer, sealed.as_deref()).await?;
     tx.commit().await?;
     state.forget_tenants();
-    Ok(Issuer::of(principal, row))
+    Ok(issuer)
 }
 
 /// Lists issuers.
@@ -112,7 +78,7 @@ pub async fn list_issuers(app: &App, principal: &Principal, page: &PageQuery) ->
     let rows = issuers::list(&mut tx, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
     note_look(app, principal, &mut tx, "issuers").await?;
     tx.commit().await?;
-    Page::of(rows, limit, |last| last.iss.clone(), |row| Issuer::of(principal, row))
+    Page::of(rows, limit, |last| last.iss.clone())
 }
 
 /// Removes an issuer; its tokens stop working within a second.
@@ -165,14 +131,12 @@ fn check(app: &App, input: &CreateIssuer) -> Result<()> {
         findings.push(FieldError::new("/iss", "is the deployment's own issuer"));
     }
     match (input.algorithm, &input.secret, &input.jwks_url) {
-        (IssuerAlgorithm::HS256, Some(secret), None) => {
+        (Algorithm::HS256, Some(secret), None) => {
             if secret.len() < credential::MIN_SECRET || secret.len() > 1024 {
                 findings.push(FieldError::new("/secret", "takes 32 to 1024 bytes"));
             }
         }
-        (IssuerAlgorithm::HS256, ..) => {
-            findings.push(FieldError::new("/secret", "HS256 takes a secret and no jwks_url"))
-        }
+        (Algorithm::HS256, ..) => findings.push(FieldError::new("/secret", "HS256 takes a secret and no jwks_url")),
         (_, None, Some(url)) => findings.extend(check_url(app, url)),
         _ => findings.push(FieldError::new("/jwks_url", "this algorithm takes a jwks_url and no secret")),
     }
@@ -185,18 +149,4 @@ fn read_url(app: &App, text: &str) -> Result<String, String> {
 
 fn check_url(app: &App, text: &str) -> Option<FieldError> {
     read_url(app, text).err().map(|reason| FieldError::new("/jwks_url", reason))
-}
-
-impl Issuer {
-    fn of(principal: &Principal, row: IssuerRow) -> Self {
-        Self {
-            id: row.id,
-            tenant: principal.tenant_slug().to_owned(),
-            iss: row.iss,
-            audience: row.audience,
-            algorithm: row.algorithm,
-            jwks_url: row.jwks_url,
-            created_at: row.created_at,
-        }
-    }
 }

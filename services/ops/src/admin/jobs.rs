@@ -1,46 +1,11 @@
 //! Jobs in the background, as a tenant's admins see theirs, and an operator who names no tenant those of the system.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{JobState, Result};
+use knowhow_domain::{Job, JobState, Result};
 use knowhow_store::Principal;
-use knowhow_store::queue::{self, JobRow};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use knowhow_store::queue;
 
 use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
-
-/// Something that is done in the background.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Job {
-    /// The id; later jobs have larger ones.
-    #[schema(example = 4711)]
-    pub id: i64,
-    /// Its tenant, by slug; null for jobs of the system.
-    #[schema(example = "acme")]
-    pub tenant: Option<String>,
-    /// What is done.
-    #[schema(example = "embed_skill")]
-    pub task: String,
-    /// Where it is.
-    pub state: JobState,
-    /// Whose it is, by external id; absent for jobs of the system.
-    #[schema(example = "alice")]
-    pub user: Option<String>,
-    /// Times it was begun.
-    pub attempts: i16,
-    /// Times it may be begun.
-    pub max_attempts: i16,
-    /// Why it failed last.
-    pub last_error: Option<String>,
-    /// When it is due.
-    pub run_at: DateTime<Utc>,
-    /// When it was enqueued.
-    pub created_at: DateTime<Utc>,
-    /// What it is about. Only one job with the same key waits at a time.
-    #[schema(example = "embed_skill:0193e9c2-6b1f-7d3a-9f00-2b6d1c9e4a10")]
-    pub key: Option<String>,
-}
 
 /// Lists jobs that are not done, newest first.
 ///
@@ -54,7 +19,7 @@ pub async fn list_jobs(
 ) -> Result<Page<Job>> {
     let (limit, before) = (page.limit()?, page.after::<i64>()?);
     let rows = queue::list(&app.db, principal, state, before, rows_for(limit)).await?;
-    Page::of(rows, limit, |last| last.id, |row| Job::of(principal, row))
+    Page::of(rows, limit, |last| last.id)
 }
 
 /// Has a job tried again from the beginning, at once.
@@ -71,22 +36,4 @@ pub async fn retry_job(app: &App, principal: &Principal, id: i64) -> Result<()> 
 /// `Forbidden`, `NotFound`; `Conflict` `job-running`.
 pub async fn discard_job(app: &App, principal: &Principal, id: i64) -> Result<()> {
     queue::discard(&app.db, principal, id, app.now()).await
-}
-
-impl Job {
-    fn of(principal: &Principal, row: JobRow) -> Self {
-        Self {
-            id: row.id,
-            tenant: Some(principal.tenant_slug()).filter(|slug| !slug.is_empty()).map(str::to_owned),
-            task: row.task,
-            state: row.state,
-            user: row.user,
-            attempts: row.attempts,
-            max_attempts: row.max_attempts,
-            last_error: row.last_error,
-            run_at: row.run_at,
-            created_at: row.created_at,
-            key: row.key,
-        }
-    }
 }

@@ -1,10 +1,10 @@
 //! API keys of a tenant's backends.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, FieldError, Result, Scope, new_id};
+use knowhow_domain::{ApiKey, Error, FieldError, Result, Scope, new_id};
 use knowhow_store::Principal;
 use knowhow_store::credential::api_key;
-use knowhow_store::keys::{self, KeyRow};
+use knowhow_store::keys;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -12,31 +12,6 @@ use uuid::Uuid;
 use super::{begin, note_look};
 use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
-
-/// A key, without its secret.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct ApiKey {
-    /// The id.
-    pub id: Uuid,
-    /// The tenant it works in, by slug.
-    #[schema(example = "acme")]
-    pub tenant: String,
-    /// What it begins with, after `kh_`.
-    #[schema(example = "a1b2c3d4e5f6")]
-    pub prefix: String,
-    /// For people.
-    pub name: String,
-    /// What it may do.
-    pub scopes: Vec<Scope>,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-    /// When it stops working.
-    pub expires_at: Option<DateTime<Utc>>,
-    /// When it was revoked.
-    pub revoked_at: Option<DateTime<Utc>>,
-    /// Its last use, to the minute.
-    pub last_used_at: Option<DateTime<Utc>>,
-}
 
 /// A key to make.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -74,11 +49,12 @@ pub async fn create_key(app: &App, principal: &Principal, input: &CreateKey) -> 
     let (prefix, text) = api_key::generate()?;
     let (_, secret) = api_key::parse(&text).ok_or_else(|| Error::internal("a key we made does not parse"))?;
     let hash = app.gate.state().sealer().hash_api_key(secret);
-    let mut scopes: Vec<String> = input.scopes.iter().map(|s| s.as_str().to_owned()).collect();
-    scopes.sort();
+    let mut scopes = input.scopes.clone();
+    scopes.sort_by_key(|scope| scope.as_str());
     scopes.dedup();
-    let row = KeyRow {
+    let key = ApiKey {
         id: new_id(),
+        tenant: principal.tenant_slug().to_owned(),
         prefix,
         name: input.name.clone(),
         scopes,
@@ -88,9 +64,9 @@ pub async fn create_key(app: &App, principal: &Principal, input: &CreateKey) -> 
         last_used_at: None,
     };
     let mut tx = begin(app, principal).await?;
-    keys::create(&mut tx, &row, &hash).await?;
+    keys::create(&mut tx, &key, &hash).await?;
     tx.commit().await?;
-    Ok(CreatedKey { key: ApiKey::of(principal, row), secret: text })
+    Ok(CreatedKey { key, secret: text })
 }
 
 /// Lists keys, newest first.
@@ -103,7 +79,7 @@ pub async fn list_keys(app: &App, principal: &Principal, page: &PageQuery) -> Re
     let rows = keys::list(&mut tx, before, rows_for(limit)).await?;
     note_look(app, principal, &mut tx, "keys").await?;
     tx.commit().await?;
-    Page::of(rows, limit, |last| last.id, |row| ApiKey::of(principal, row))
+    Page::of(rows, limit, |last| last.id)
 }
 
 /// Revokes a key; it stops working within a second.
@@ -132,20 +108,4 @@ fn check(app: &App, input: &CreateKey) -> Result<()> {
         findings.push(FieldError::new("/expires_at", "lies in the past"));
     }
     if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
-}
-
-impl ApiKey {
-    fn of(principal: &Principal, row: KeyRow) -> Self {
-        Self {
-            id: row.id,
-            tenant: principal.tenant_slug().to_owned(),
-            prefix: row.prefix,
-            name: row.name,
-            scopes: row.scopes.iter().filter_map(|s| Scope::from_wire(s)).collect(),
-            created_at: row.created_at,
-            expires_at: row.expires_at,
-            revoked_at: row.revoked_at,
-            last_used_at: row.last_used_at,
-        }
-    }
 }

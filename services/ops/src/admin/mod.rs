@@ -10,15 +10,15 @@ mod stats;
 mod tenants;
 mod users;
 
-pub use archive::{ArchivedSkill, Restore, Restored, list_archive, restore_skill};
-pub use audit::{AuditEntry, list_audit};
-pub use issuers::{CreateIssuer, Issuer, IssuerAlgorithm, create_issuer, delete_issuer, list_issuers, mint_token};
-pub use jobs::{Job, discard_job, list_jobs, retry_job};
-pub use keys::{ApiKey, CreateKey, CreatedKey, create_key, list_keys, revoke_key};
+pub use archive::{Restore, Restored, list_archive, restore_skill};
+pub use audit::list_audit;
+pub use issuers::{CreateIssuer, create_issuer, delete_issuer, list_issuers, mint_token};
+pub use jobs::{discard_job, list_jobs, retry_job};
+pub use keys::{CreateKey, CreatedKey, create_key, list_keys, revoke_key};
 pub use review::{Approve, Reason, approve_version, review_version};
 pub use stats::{Stats, get_stats};
-pub use tenants::{CreateTenant, Tenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
-pub use users::{CreateUser, User, create_user, get_user, list_users};
+pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
+pub use users::{CreateUser, create_user, get_user, list_users};
 
 use knowhow_domain::{Result, UserId};
 use knowhow_store::{Principal, TenantTx, audit as audit_log};

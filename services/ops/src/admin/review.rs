@@ -1,6 +1,6 @@
 //! Review: a tenant's admin reads a version that is tainted, and approves it.
 
-use knowhow_domain::{Error, Result, SkillId, UserId};
+use knowhow_domain::{Error, Result, SkillId, UserId, Version};
 use knowhow_store::{Principal, TenantTx, audit, skills, versions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::begin;
 use crate::App;
-use crate::skills::{Version, VersionDetail};
+use crate::skills::VersionDetail;
 
 /// Why a version is approved.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -47,7 +47,7 @@ pub async fn review_version(
     let detail = json!({"version": version, "reason": reason});
     audit::record(&mut tx, "skill.review", &skill.to_string(), detail, app.now()).await?;
     tx.commit().await?;
-    Ok(VersionDetail { version: Version::of(state.row), skill_md: state.document, resources: state.resources })
+    Ok(VersionDetail { version: state.version, skill_md: state.document, resources: state.resources })
 }
 
 /// Approves a version that is tainted: it, and what is made of it, is trusted from now on.
@@ -66,7 +66,7 @@ pub async fn approve_version(
     skills::approve(&mut tx, (SkillId(skill), version), reason, app.now()).await?;
     let state = versions::find(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
     tx.commit().await?;
-    Ok(Version::of(state.row))
+    Ok(state.version)
 }
 
 /// A transaction over the rows of the user whose skill this is.

@@ -1,30 +1,12 @@
 //! Tenants, kept by operators.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, FieldError, Result, TenantSettings};
+use knowhow_domain::{Error, FieldError, Result, Tenant, TenantSettings};
 use knowhow_store::{Principal, tenants};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
-
-/// A customer.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Tenant {
-    /// The id.
-    pub id: Uuid,
-    /// What tokens name it by.
-    #[schema(example = "acme")]
-    pub slug: String,
-    /// For people.
-    pub name: String,
-    /// Quotas and switches.
-    pub settings: TenantSettings,
-    /// When it was made.
-    pub created_at: DateTime<Utc>,
-}
 
 /// A tenant to make.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -68,7 +50,7 @@ pub async fn create_tenant(app: &App, principal: &Principal, input: &CreateTenan
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
-    tenants::create(&app.db, principal, (&input.slug, name), &settings, app.now()).await.map(Tenant::of)
+    tenants::create(&app.db, principal, (&input.slug, name), &settings, app.now()).await
 }
 
 /// Changes a tenant.
@@ -85,7 +67,7 @@ pub async fn update_tenant(app: &App, principal: &Principal, slug: &str, input: 
         return Err(Error::not_found("tenant"));
     }
     let change = (input.name.as_deref(), input.settings.as_ref());
-    tenants::update(&app.db, principal, slug, change, app.now()).await.map(Tenant::of)
+    tenants::update(&app.db, principal, slug, change, app.now()).await
 }
 
 /// Lists tenants.
@@ -98,7 +80,7 @@ pub async fn list_tenants(app: &App, principal: &Principal, page: &PageQuery) ->
     let rows =
         tenants::list(&app.db, principal, None, (after.as_deref().unwrap_or_default(), rows_for(limit)), app.now())
             .await?;
-    Page::of(rows, limit, |last| last.slug.clone(), Tenant::of)
+    Page::of(rows, limit, |last| last.slug.clone())
 }
 
 /// Reads one tenant.
@@ -111,7 +93,7 @@ pub async fn get_tenant(app: &App, principal: &Principal, slug: &str) -> Result<
         return Err(Error::not_found("tenant"));
     }
     let rows = tenants::list(&app.db, principal, Some(slug), ("", 1), app.now()).await?;
-    rows.into_iter().next().map(Tenant::of).ok_or_else(|| Error::not_found("tenant"))
+    rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))
 }
 
 fn check(name: Option<&str>, settings: Option<&TenantSettings>) -> Vec<FieldError> {
@@ -132,10 +114,4 @@ fn is_slug(slug: &str) -> bool {
         && slug
             .split('-')
             .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()))
-}
-
-impl Tenant {
-    fn of(row: tenants::Tenant) -> Self {
-        Self { id: row.id.0, slug: row.slug, name: row.name, settings: row.settings, created_at: row.created_at }
-    }
 }

@@ -1,34 +1,13 @@
 //! Users, as a tenant's admins see them.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{Error, Result, User};
 use knowhow_store::{Principal, TenantTx, users};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{begin, note_read};
 use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
-
-/// One end user.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct User {
-    /// The id, as the logs name it.
-    pub id: Uuid,
-    /// Their tenant, by slug.
-    #[schema(example = "acme")]
-    pub tenant: String,
-    /// The tenant's own name for them.
-    #[schema(example = "alice")]
-    pub external_id: String,
-    /// First seen.
-    pub created_at: DateTime<Utc>,
-    /// Skills they keep.
-    pub skill_count: i32,
-    /// Bytes of them.
-    pub byte_count: i64,
-}
 
 /// A user to make before they are first seen.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -49,7 +28,7 @@ pub async fn create_user(app: &App, principal: &Principal, input: &CreateUser) -
     principal.require_tenant()?;
     app.gate.ensure_user(principal, &input.external_id).await?;
     let mut tx = begin(app, principal).await?;
-    let user = find_user(&mut tx, principal, &input.external_id).await?;
+    let user = find_user(&mut tx, &input.external_id).await?;
     tx.commit().await?;
     Ok(user)
 }
@@ -64,7 +43,7 @@ pub async fn list_users(app: &App, principal: &Principal, page: &PageQuery) -> R
     let rows = users::list(&mut tx, None, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
     note_read(app, &mut tx, "user.read", "all users").await?;
     tx.commit().await?;
-    Page::of(rows, limit, |last| last.external_id.clone(), |row| User::of(principal, row))
+    Page::of(rows, limit, |last| last.external_id.clone())
 }
 
 /// Reads one user.
@@ -75,26 +54,13 @@ pub async fn get_user(app: &App, principal: &Principal, external_id: &str) -> Re
     principal.require_admin()?;
     knowhow_store::check_external_id(external_id).map_err(|_| Error::not_found("user"))?;
     let mut tx = begin(app, principal).await?;
-    let user = find_user(&mut tx, principal, external_id).await?;
+    let user = find_user(&mut tx, external_id).await?;
     note_read(app, &mut tx, "user.read", external_id).await?;
     tx.commit().await?;
     Ok(user)
 }
 
-async fn find_user(tx: &mut TenantTx, principal: &Principal, external_id: &str) -> Result<User> {
+async fn find_user(tx: &mut TenantTx, external_id: &str) -> Result<User> {
     let rows = users::list(tx, Some(external_id), "", 1).await?;
-    rows.into_iter().next().map(|row| User::of(principal, row)).ok_or_else(|| Error::not_found("user"))
-}
-
-impl User {
-    fn of(principal: &Principal, row: users::UserRow) -> Self {
-        Self {
-            id: row.id.0,
-            tenant: principal.tenant_slug().to_owned(),
-            external_id: row.external_id,
-            created_at: row.created_at,
-            skill_count: row.skill_count,
-            byte_count: row.byte_count,
-        }
-    }
+    rows.into_iter().next().ok_or_else(|| Error::not_found("user"))
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use knowhow_store::Principal;
-use knowhow_store::queue::{Claimed, Job, JobError, Task};
+use knowhow_store::queue::{Claimed, JobError, JobKind, Task};
 use serde::de::DeserializeOwned;
 
 use crate::{App, Priority};
@@ -37,7 +37,7 @@ pub(super) fn of_system<J: SystemJob>(app: &App) -> Task {
 
 struct OfUser<J>(App, PhantomData<fn() -> J>);
 
-impl<J: UserJob> Job for OfUser<J> {
+impl<J: UserJob> JobKind for OfUser<J> {
     const TASK: &'static str = J::TASK;
 
     async fn run(&self, claimed: Claimed) -> JobResult {
@@ -53,7 +53,7 @@ impl<J: UserJob> Job for OfUser<J> {
 
 struct OfSystem<J>(App, PhantomData<fn() -> J>);
 
-impl<J: SystemJob> Job for OfSystem<J> {
+impl<J: SystemJob> JobKind for OfSystem<J> {
     const TASK: &'static str = J::TASK;
 
     async fn run(&self, _: Claimed) -> JobResult {

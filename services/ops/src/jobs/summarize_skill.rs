@@ -1,12 +1,12 @@
 //! Has a model write the index line of a skill whose author gave none.
 
-use knowhow_domain::{Error, SkillId, manifest};
+use knowhow_domain::{Error, MadeBy, SkillId, manifest};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::{Principal, TenantTx};
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
-use crate::summarize::{MadeBy, summarize_skill};
+use crate::summarize::summarize_skill;
 use crate::{App, Priority};
 
 #[derive(Deserialize)]

@@ -7,13 +7,11 @@ mod question;
 mod recall;
 mod save;
 mod searched;
-mod view;
 
 pub use delete::delete_memory;
 pub use list::{ListMemories, list_memories};
 pub use recall::{Recall, RecalledItem, RecalledItems, RecalledKind, recall};
 pub use save::{SaveMemory, save_memory};
-pub use view::{MemoryKind, MemoryView};
 
 pub(crate) use kept::KeptMemories;
 pub(crate) use question::Question;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use knowhow_domain::{Result, Scope};
+use knowhow_domain::{Memory, MemoryKind, Result, Scope};
 use knowhow_store::Principal;
-use knowhow_store::memories::{self, Memory};
+use knowhow_store::memories;
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -13,7 +13,6 @@ use uuid::Uuid;
 
 use super::question::Question;
 use super::searched::FoundMemory;
-use super::view::MemoryKind;
 use crate::dear::Line;
 use crate::page::best_limit;
 use crate::recall::{Query, SearchedSkill, catalogue_now, embed_searched, list_found, rank};
@@ -150,10 +149,10 @@ fn of_memory((found, memory): (FoundMemory, Memory)) -> RecalledItem {
     let meaning = found.cosine.map(|cosine| cosine.clamp(0.0, 1.0));
     let meant = meaning.map_or_else(String::new, |meaning| format!(", meaning ({meaning:.2})"));
     RecalledItem {
-        kind: match memory.kind.as_str() {
-            "episodic" => RecalledKind::Episodic,
-            "reflection" => RecalledKind::Reflection,
-            _ => RecalledKind::Semantic,
+        kind: match memory.kind {
+            MemoryKind::Episodic => RecalledKind::Episodic,
+            MemoryKind::Reflection => RecalledKind::Reflection,
+            MemoryKind::Semantic => RecalledKind::Semantic,
         },
         id: memory.id,
         name: None,

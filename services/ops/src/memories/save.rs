@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use knowhow_domain::{Error, FieldError, Result, Scope};
+use knowhow_domain::{Error, FieldError, Memory, MemoryKind, Result, Scope};
 use knowhow_store::memories::{self, CORE_MEMORIES, MEMORIES, NewMemory};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-use super::view::{MemoryKind, MemoryView};
 use crate::{App, Call};
 
 /// A memory to keep.
@@ -45,7 +44,7 @@ const WAIT: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// `Invalid`; `Quota` where the user has as many memories, or core memories, as can be.
-pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &SaveMemory) -> Result<MemoryView> {
+pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &SaveMemory) -> Result<Memory> {
     principal.require(Scope::Memories)?;
     call.check()?;
     check(input)?;
@@ -54,7 +53,7 @@ pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &
     let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
     let named = call.named(input.session.as_deref());
     let new = NewMemory {
-        kind: input.kind.unwrap_or_default().as_str(),
+        kind: input.kind.unwrap_or_default(),
         content: &input.content,
         tags: input.tags.as_deref().unwrap_or_default(),
         importance: input.importance.unwrap_or(0.5),
@@ -65,15 +64,15 @@ pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &
         now: app.now(),
     };
     // The same request brings the same content.
-    let shorten = |memory: &mut MemoryView| memory.content.clear();
-    let restore = async |_: &mut TenantTx, memory: &mut MemoryView| {
+    let shorten = |memory: &mut Memory| memory.content.clear();
+    let restore = async |_: &mut TenantTx, memory: &mut Memory| {
         memory.content.clone_from(&input.content);
         Ok(())
     };
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let kept = call
         .once_in_short(app, &mut tx, (&("memory", input), shorten, restore), async |tx| {
-            Ok(MemoryView::of(memories::add(tx, &new).await?.ok_or_else(full)?))
+            memories::add(tx, &new).await?.ok_or_else(full)
         })
         .await?;
     tx.commit().await?;

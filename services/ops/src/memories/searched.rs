@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use knowhow_domain::MemoryKind;
 use knowhow_domain::recall::{Catalogue, Listed, SkillText};
 use knowhow_store::memories::{Head, ReadText, Stamp, WantedText};
 use uuid::Uuid;
 
 use super::question::Question;
-use super::view::MemoryKind;
 use crate::recall::NEAR;
 
 /// The words and vectors of one user's memories. A memory never changes; it comes and goes, as does its vector.
@@ -95,7 +95,7 @@ impl SearchedMemories {
             let reads_vector = wanted.is_some_and(|wanted| wanted.vector);
             memories.push(Known {
                 id: head.id,
-                kind: known.map_or_else(|| MemoryKind::from_wire(&head.kind), |known| known.kind),
+                kind: known.map_or_else(|| head.kind, |known| known.kind),
                 text: reads_text || known.is_some_and(|known| known.text),
                 vector: head.has_vector && (reads_vector || known.is_some_and(|known| known.vector)),
             });
@@ -166,7 +166,7 @@ mod tests {
     fn refresh(before: &SearchedMemories, there: &[(Uuid, &str, Option<[f32; 2]>)], bytes: i64) -> SearchedMemories {
         let head = |(id, text, vector): &(Uuid, &str, Option<[f32; 2]>)| Head {
             id: *id,
-            kind: "semantic".into(),
+            kind: MemoryKind::Semantic,
             bytes: text.len() as i32,
             has_vector: vector.is_some(),
         };

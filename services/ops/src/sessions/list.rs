@@ -1,6 +1,6 @@
 //! Sessions and their messages, a page at a time.
 
-use knowhow_domain::{Channel, Result, Scope};
+use knowhow_domain::{Channel, Message, Result, Scope, Session};
 use knowhow_store::Principal;
 use knowhow_store::sessions::{self, SessionFilter, SessionKey};
 use serde::Deserialize;
@@ -8,7 +8,6 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::open::{OpenedSession, view};
-use super::view::{MessageView, SessionView};
 use super::{missing, session_id};
 use crate::App;
 use crate::page::{self, Page, check_filter, rows_for};
@@ -50,15 +49,14 @@ pub struct ListMessages {
 ///
 /// # Errors
 /// `Malformed` for a limit or cursor that cannot be.
-pub async fn list_sessions(app: &App, principal: &Principal, query: &ListSessions) -> Result<Page<SessionView>> {
+pub async fn list_sessions(app: &App, principal: &Principal, query: &ListSessions) -> Result<Page<Session>> {
     principal.require(Scope::Sessions)?;
     let limit = page::limit(query.limit)?;
     let before = page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::max());
     check_filter("key", query.key.as_deref(), 255)?;
-    let filter =
-        SessionFilter { key: query.key.as_deref(), channel: query.channel.map(Channel::as_str), is_open: query.open };
+    let filter = SessionFilter { key: query.key.as_deref(), channel: query.channel, is_open: query.open };
     let rows = sessions::list(&app.db, principal, &filter, before, rows_for(limit)).await?;
-    Page::of(rows, limit, |last| last.id, SessionView::of)
+    Page::of(rows, limit, |last| last.id)
 }
 
 /// A session with its snapshot.
@@ -81,7 +79,7 @@ pub async fn list_messages(
     principal: &Principal,
     session: &str,
     query: &ListMessages,
-) -> Result<Page<MessageView>> {
+) -> Result<Page<Message>> {
     principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
     let (limit, after) =
@@ -90,5 +88,5 @@ pub async fn list_messages(
     if rows.is_empty() {
         sessions::find(&app.db, principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
     }
-    Page::of(rows, limit, |last| last.id, MessageView::of)
+    Page::of(rows, limit, |last| last.id)
 }

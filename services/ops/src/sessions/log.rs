@@ -1,13 +1,12 @@
 //! What else is told of a session: the agent's side, what is not to be trusted, how it went, that it is over.
 
-use knowhow_domain::{Channel, Error, Result, Scope};
+use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session};
 use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, SessionKey};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::view::SessionView;
 use super::{LOG_BYTES, check_message, check_text, log_full, missing, session_id};
 use crate::{App, Call};
 
@@ -58,31 +57,6 @@ pub struct GiveFeedback {
     /// In words; for a correction, what would have been right.
     #[schema(max_length = 4000)]
     pub note: Option<String>,
-}
-
-/// What a judgement says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FeedbackKind {
-    /// The user put the agent right.
-    Correction,
-    /// Well done.
-    ThumbsUp,
-    /// Not well done.
-    ThumbsDown,
-    /// The session as a whole.
-    Quality,
-}
-
-impl FeedbackKind {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Correction => "correction",
-            Self::ThumbsUp => "thumbs_up",
-            Self::ThumbsDown => "thumbs_down",
-            Self::Quality => "quality",
-        }
-    }
 }
 
 /// Logs the agent's side of a conversation.
@@ -150,7 +124,7 @@ pub async fn taint_session(
     call: &Call,
     session: &str,
     input: &TaintSession,
-) -> Result<SessionView> {
+) -> Result<Session> {
     principal.require(Scope::Sessions)?;
     call.check()?;
     let session = session_id(session)?;
@@ -169,7 +143,7 @@ pub async fn give_feedback(
     call: &Call,
     session: &str,
     input: &GiveFeedback,
-) -> Result<SessionView> {
+) -> Result<Session> {
     principal.require(Scope::Sessions)?;
     call.check()?;
     let session = session_id(session)?;
@@ -183,7 +157,7 @@ pub async fn give_feedback(
     if let Some(note) = &input.note {
         check_text("/note", note, 4000)?;
     }
-    let feedback = Feedback { kind: input.kind.as_str(), value, note: input.note.as_deref() };
+    let feedback = Feedback { kind: input.kind, value, note: input.note.as_deref() };
     let mut tx = TenantTx::begin(&app.db, principal).await?;
     let kept = call
         .once(app, &mut tx, &("feedback", session, input), async |tx| {
@@ -203,7 +177,7 @@ pub async fn give_feedback(
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn end_session(app: &App, principal: &Principal, call: &Call, session: &str) -> Result<SessionView> {
+pub async fn end_session(app: &App, principal: &Principal, call: &Call, session: &str) -> Result<Session> {
     principal.require(Scope::Sessions)?;
     call.check()?;
     let session = session_id(session)?;
@@ -211,7 +185,7 @@ pub async fn end_session(app: &App, principal: &Principal, call: &Call, session:
     view(app, principal, session).await
 }
 
-async fn view(app: &App, principal: &Principal, session: Uuid) -> Result<SessionView> {
+async fn view(app: &App, principal: &Principal, session: Uuid) -> Result<Session> {
     let found = sessions::find(&app.db, principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
-    Ok(SessionView::of(found.session))
+    Ok(found.session)
 }

@@ -13,13 +13,12 @@ mod view;
 pub use join::{Opens, Standing, join_session, mark_session};
 pub use list::{ListMessages, ListSessions, get_session, list_messages, list_sessions};
 pub use log::{
-    AddReply, FeedbackKind, GiveFeedback, Logged, REPLIES, TaintSession, add_reply, end_session, give_feedback,
-    taint_session,
+    AddReply, GiveFeedback, Logged, REPLIES, TaintSession, add_reply, end_session, give_feedback, taint_session,
 };
 pub(crate) use open::fresh_snapshot;
 pub use open::{OpenSession, OpenedSession, open_session};
 pub use turn::{TakeTurn, get_turn, take_turn};
-pub use view::{ActiveView, MessageView, MissingView, RelatedView, RelevantView, SessionView, TooLongView, TurnAnswer};
+pub use view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 
 use knowhow_domain::{Error, Result};
 use uuid::Uuid;

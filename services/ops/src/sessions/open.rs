@@ -2,13 +2,12 @@
 
 use knowhow_domain::session::{MAX_TURNS, is_over};
 use knowhow_domain::settings::INDEX_BUDGETS;
-use knowhow_domain::{Channel, Error, FieldError, Result, Scope, Tools};
+use knowhow_domain::{Channel, Error, FieldError, Result, Scope, Session, Tools};
 use knowhow_store::Principal;
 use knowhow_store::sessions::{self, NewSession, Opened, OpenedAs, SessionKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::view::SessionView;
 use super::{missing, terms};
 use crate::conversations::{PreviousSummary, previous_summary};
 use crate::snapshots::{self, SnapshotView};
@@ -44,7 +43,7 @@ pub struct OpenSession {
 pub struct OpenedSession {
     /// The session.
     #[serde(flatten)]
-    pub session: SessionView,
+    pub session: Session,
     /// The frozen prompt block; the same for as long as the session lasts.
     pub snapshot: SnapshotView,
     /// What the conversation before under this key came to.
@@ -96,7 +95,7 @@ pub(super) async fn open(
             None => None,
         };
         // What is open goes on or ends by the gap of the channel it is held on, not of the one that is asked for.
-        let held_on = found.as_ref().and_then(|open| Channel::from_wire(&open.session.channel)).unwrap_or(channel);
+        let held_on = found.as_ref().map_or(channel, |open| open.session.channel);
         let gap = principal.settings().conversation_gap(held_on);
         if let Some(open) = found.filter(|open| has_begun || open.session.last_message_at.is_some())
             && !is_over(open.session.last_message_at, gap, app.now())
@@ -107,11 +106,11 @@ pub(super) async fn open(
         let snapshot = snapshots::current(app, principal, kind).await?.snapshot;
         let new = NewSession {
             key,
-            channel: channel.as_str(),
+            channel,
             max_turns: i32::try_from(turns).unwrap_or(i32::MAX),
             index_budget: kind.index_budget,
             inline_top: input.inline_top.unwrap_or_default(),
-            tools: tools.as_str(),
+            tools,
             snapshot: snapshot.id,
             silent_since: app.now() - gap,
             now: app.now(),
@@ -147,9 +146,8 @@ pub(crate) async fn fresh_snapshot(app: &App, principal: &Principal, opened: &mu
         return Ok(());
     }
     let session = &opened.session;
-    let channel = Channel::from_wire(&session.channel).unwrap_or_default();
-    let tools = Tools::from_wire(&session.tools).unwrap_or_default();
-    let kind = snapshots::kind_of(principal, u32::try_from(session.index_budget).ok(), (channel, tools));
+    let kind =
+        snapshots::kind_of(principal, u32::try_from(session.index_budget).ok(), (session.channel, session.tools));
     let current = snapshots::current(app, principal, kind).await?.snapshot;
     if current.id != opened.snapshot.id {
         sessions::replace_snapshot(&app.db, principal, session.id, current.id).await?;
@@ -165,7 +163,7 @@ pub(super) async fn view(app: &App, principal: &Principal, mut opened: Opened, r
     let expires_at = session.started_at + app.snapshot_lifetime;
     Ok(OpenedSession {
         snapshot: SnapshotView::of(snapshot, expires_at)?,
-        session: SessionView::of(session),
+        session,
         previous_summary,
         resumed,
         notice: None,

@@ -1,7 +1,7 @@
 //! The terms of a session: fixed with its first message. Whoever resumes it with others is told what is in force.
 
+use knowhow_domain::Session;
 use knowhow_domain::index::step_below;
-use knowhow_store::sessions::Session;
 
 use super::OpenSession;
 
@@ -9,11 +9,11 @@ use super::OpenSession;
 pub(super) fn notice(asked: &OpenSession, session: &Session) -> Option<String> {
     let channel = asked.channel.map(|channel| channel.as_str().to_owned());
     let terms = [
-        ("channel", channel, session.channel.clone()),
+        ("channel", channel, session.channel.as_str().to_owned()),
         ("max_turns", asked.max_turns.map(|n| n.to_string()), session.max_turns.to_string()),
         ("index_budget", asked.index_budget.map(|n| step_below(n).to_string()), session.index_budget.to_string()),
         ("inline_top", asked.inline_top.map(|yes| yes.to_string()), session.inline_top.to_string()),
-        ("tools", asked.tools.map(|tools| tools.as_str().to_owned()), session.tools.clone()),
+        ("tools", asked.tools.map(|tools| tools.as_str().to_owned()), session.tools.as_str().to_owned()),
     ];
     let others: Vec<String> = terms
         .into_iter()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
 use knowhow_domain::session::{is_nudge_due, is_over};
-use knowhow_domain::{Channel, Error, FieldError, Result, Scope, SkillId, Tools, manifest};
+use knowhow_domain::{Error, FieldError, Result, Scope, SkillId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
 use knowhow_store::sessions::{self, KeptTurn, ReadTurn, TurnState, WrittenTurn};
@@ -237,7 +237,7 @@ fn other_message(input: &TakeTurn) -> Error {
 }
 
 fn check_open(app: &App, principal: &Principal, state: &TurnState) -> Result<()> {
-    let longest = principal.settings().longest_silence(Channel::from_wire(&state.channel).unwrap_or_default());
+    let longest = principal.settings().longest_silence(state.channel);
     if state.ended_at.is_some() || is_over(state.last_message_at, longest, app.now()) {
         let detail = "the conversation is over; open a session with its key, which begins the next one".into();
         return Err(Error::Conflict { code: "session-ended", detail });
@@ -260,10 +260,10 @@ fn shown(state: &TurnState, input: &TakeTurn) -> Shown {
 }
 
 fn terms(principal: &Principal, state: &TurnState) -> Result<Terms> {
-    let channel = Channel::from_wire(&state.channel).unwrap_or_default();
+    let channel = state.channel;
     let omitted: Omitted = serde_json::from_value(state.snapshot_omitted.clone()).map_err(Error::internal)?;
     Ok(Terms {
-        tools: Tools::from_wire(&state.tools).unwrap_or_default(),
+        tools: state.tools,
         body_budget: principal.settings().body_budget(channel) as usize,
         inline_top: state.inline_top,
         relevant: principal.settings().relevant_skills(channel) as usize,

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use knowhow_domain::{Error, FieldError, ResourceEntry, Result, SkillDocument, SkillId, SkillName, manifest};
-use knowhow_store::skills::{self, Change, ChangeKind, Lineage, Loaded, Locked, SkillKey, Source};
+use knowhow_domain::{
+    ChangeKind, Error, FieldError, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source, manifest,
+};
+use knowhow_store::skills::{self, Change, Lineage, Loaded, Locked, SkillKey};
 use knowhow_store::{Principal, TenantTx, history};
 use serde_json::Value;
 

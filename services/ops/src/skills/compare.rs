@@ -174,7 +174,7 @@ impl Pair {
     }
 
     fn label(&self, path: &str) -> (String, String) {
-        (format!("{path}\t{}", self.old.row.version), format!("{path}\t{}", self.new.row.version))
+        (format!("{path}\t{}", self.old.version.version), format!("{path}\t{}", self.new.version.version))
     }
 
     fn leave_out(&self, text: &mut String, file: &Changed) {

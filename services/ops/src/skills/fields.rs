@@ -1,7 +1,7 @@
 //! Discovery fields alone: the frontmatter is edited where they stand, the body stays as it is.
 
-use knowhow_domain::{Error, FieldEdits, Result, Role, Scope, SkillDocument, SkillName};
-use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
+use knowhow_domain::{ChangeKind, Error, FieldEdits, Result, Role, Scope, SkillDocument, SkillName};
+use knowhow_store::skills::{self, Locked, SkillKey};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};

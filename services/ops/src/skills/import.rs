@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 
 use knowhow_domain::limits::SEGMENTS;
-use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest};
-use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
+use knowhow_domain::{
+    ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, Source, manifest,
+};
+use knowhow_store::skills::{Locked, SkillKey};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Error, IndexItem, Result, Scope};
 use knowhow_store::Principal;
-use knowhow_store::skills::{self, IndexRow, ListQuery, Position};
+use knowhow_store::skills::{self, ListQuery, Position};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::view::IndexItem;
+use super::view::widen;
 use crate::App;
 use crate::page::{self, Page, check_filter, check_question, rows_for};
 use crate::recall::search_skills;
@@ -86,12 +86,14 @@ pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -
     } else {
         skills::list_page(&app.db, principal, &wanted).await?
     };
-    Page::of(
-        rows,
-        limit,
-        |last| Cursor { name: last.name.clone(), importance: last.importance, ranked },
-        |row| IndexItem::of(row, ranked),
-    )
+    let cursor = |last: &IndexItem| Cursor { name: last.name.clone(), importance: last.importance, ranked };
+    Ok(Page::of(rows, limit, cursor)?.map(|item| if ranked { with_reason(item) } else { item }))
+}
+
+/// With what a ranked list is ordered by.
+fn with_reason(item: IndexItem) -> IndexItem {
+    let reason = format!("importance {:.2}, used {} times", item.importance, item.times_used);
+    IndexItem { score: Some(widen(item.importance)), reason: Some(reason), ..item }
 }
 
 /// The best skills for a question that pass the filters.
@@ -110,19 +112,15 @@ async fn find_skills(
     let found = search_skills(app, principal, q, if is_filtered { usize::MAX } else { limit }).await?;
     let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
     let rows = if ids.is_empty() { Vec::new() } else { skills::list_rows(&app.db, principal, &ids).await? };
-    let mut rows: HashMap<Uuid, IndexRow> = rows.into_iter().filter(|(_, row)| passes(query, row)).collect();
+    let mut rows: HashMap<Uuid, IndexItem> = rows.into_iter().filter(|(_, row)| passes(query, row)).collect();
     let items = found.into_iter().filter_map(|skill| {
-        let row = rows.remove(&skill.id)?;
-        Some(IndexItem {
-            score: Some((skill.closeness * skill.fit).into()),
-            reason: Some(skill.reason),
-            ..IndexItem::of(row, false)
-        })
+        let item = rows.remove(&skill.id)?;
+        Some(IndexItem { score: Some((skill.closeness * skill.fit).into()), reason: Some(skill.reason), ..item })
     });
     Ok(Page { items: items.take(limit).collect(), next_cursor: None })
 }
 
-fn passes(query: &ListSkills, row: &IndexRow) -> bool {
+fn passes(query: &ListSkills, row: &IndexItem) -> bool {
     query.prefix.as_ref().is_none_or(|prefix| row.name.starts_with(prefix))
         && query.category.as_ref().is_none_or(|category| row.category.as_ref() == Some(category))
         && query.tag.as_ref().is_none_or(|tag| row.tags.contains(tag))

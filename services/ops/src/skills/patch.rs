@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
-use knowhow_domain::{Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, manifest};
-use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
+use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, manifest};
+use knowhow_store::skills::{self, Locked, SkillKey};
 use knowhow_store::{Principal, TenantTx, versions};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -198,7 +198,8 @@ pub async fn read_folder(app: &App, principal: &Principal, uri: &str, cursor: Op
         return Err(missing());
     }
     let rest = children.into_iter().filter(|(segment, _)| after.as_ref().is_none_or(|after| segment > after));
-    Page::of(rest.take(CHILDREN + 1).collect(), CHILDREN, |(segment, _)| segment.clone(), |(_, child)| child)
+    let page = Page::of(rest.take(CHILDREN + 1).collect(), CHILDREN, |(segment, _): &(String, Child)| segment.clone())?;
+    Ok(page.map(|(_, child)| child))
 }
 
 /// What of a skill lies directly below `prefix`.

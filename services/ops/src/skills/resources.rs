@@ -1,7 +1,9 @@
 //! The other files of a skill. Each change of one is a new version of the skill.
 
-use knowhow_domain::{Error, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest};
-use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
+use knowhow_domain::{
+    ChangeKind, Error, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest,
+};
+use knowhow_store::skills::{self, Locked, SkillKey};
 use knowhow_store::{Principal, TenantTx};
 
 use super::apply::{Origin, Proposal, apply, check_version};

@@ -1,7 +1,9 @@
 //! Save: create or update, from fields or from a whole SKILL.md.
 
-use knowhow_domain::{Error, FieldEdits, FieldError, Result, Role, Scope, SkillDocument, SkillName};
-use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
+use knowhow_domain::{
+    ChangeKind, Error, FieldEdits, FieldError, Result, Role, Scope, SkillDocument, SkillName, Source,
+};
+use knowhow_store::skills::{Locked, SkillKey};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! Starter skills: given to a user at first use, brought up to date where the user has not touched them, never
 //! brought back where the user deleted them.
 
-use knowhow_domain::{Result, SkillDocument, SkillName};
-use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
+use knowhow_domain::{ChangeKind, Result, SkillDocument, SkillName, Source};
+use knowhow_store::skills::{Locked, SkillKey};
 use knowhow_store::{Principal, TenantTx, starters};
 
 use super::apply::{Origin, Proposal, apply};

@@ -1,6 +1,6 @@
 //! Reported use: what an agent did with a skill that it did not load here, or how a use turned out.
 
-use knowhow_domain::{Error, FieldError, Result, Scope, SkillId};
+use knowhow_domain::{Error, FieldError, Outcome, Result, Scope, SkillId};
 use knowhow_store::examples::{self, Lesson};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::usage::{self, USES_PER_DAY, Use};
@@ -36,28 +36,6 @@ pub struct ReportUse {
     pub outcome: Option<Outcome>,
 }
 
-/// How a use turned out.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It did what it was for.
-    Success,
-    /// It did not.
-    Failure,
-    /// In part.
-    Partial,
-}
-
-impl Outcome {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-            Self::Partial => "partial",
-        }
-    }
-}
-
 /// What a report came to.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Counted {
@@ -89,7 +67,7 @@ pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &R
                     version,
                     session_key: input.session_key.as_deref(),
                     memory_id: input.memory_id.as_deref(),
-                    outcome: input.outcome.map(Outcome::as_str),
+                    outcome: input.outcome,
                     now: app.now(),
                 };
                 let (counted, times_used) = usage::count(tx, &used).await?.ok_or_else(too_many)?;

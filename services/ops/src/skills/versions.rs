@@ -1,9 +1,8 @@
 //! History: list, read, roll back.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, SkillName, manifest};
-use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
-use knowhow_store::versions::{self, VersionRow, VersionState};
+use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, SkillName, Version};
+use knowhow_store::skills::{self, Locked, SkillKey};
+use knowhow_store::versions::{self, VersionState};
 use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -15,42 +14,6 @@ use super::save::source;
 use super::view::SavedSkill;
 use crate::page::{Page, PageQuery, rows_for};
 use crate::{App, Call};
-
-/// One version.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct Version {
-    /// From 1, without gaps; the oldest leave beyond the tenant's `versions_per_skill`.
-    #[schema(minimum = 1)]
-    pub version: i32,
-    /// How it came to be: `save`, `patch`, `import`, `rollback`, `sync`, ...
-    #[schema(example = "patch")]
-    pub change: String,
-    /// Who made it.
-    #[schema(example = "user:alice")]
-    pub actor: String,
-    /// In which session.
-    pub session: Option<String>,
-    /// Whether text of it came from a tainted session, and no person has approved it.
-    pub tainted: bool,
-    /// The sessions that the taint came in by, also by way of the versions that this one is made of; at most 8.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    pub tainted_in: Vec<String>,
-    /// What these had read; at most 8.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    pub tainted_by: Vec<String>,
-    /// Who approved it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approved_by: Option<String>,
-    /// When.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approved_at: Option<DateTime<Utc>>,
-    /// SHA-256 over SKILL.md and resources, hex.
-    pub digest: String,
-    /// When.
-    pub created_at: DateTime<Utc>,
-}
 
 /// One version with everything it held.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -85,7 +48,7 @@ pub async fn list_versions(app: &App, principal: &Principal, skill: &str, page: 
     let rows =
         in_history(app, principal, skill, async |tx, id, _| versions::list(tx, id, before, rows_for(limit)).await)
             .await?;
-    Page::of(rows, limit, |last| last.version, Version::of)
+    Page::of(rows, limit, |last| last.version)
 }
 
 /// Reads one version.
@@ -94,7 +57,7 @@ pub async fn list_versions(app: &App, principal: &Principal, skill: &str, page: 
 /// `NotFound`.
 pub async fn get_version(app: &App, principal: &Principal, skill: &str, version: i32) -> Result<VersionDetail> {
     let state = in_history(app, principal, skill, async |tx, id, _| get(tx, id, version).await).await?;
-    Ok(VersionDetail { version: Version::of(state.row), skill_md: state.document, resources: state.resources })
+    Ok(VersionDetail { version: state.version, skill_md: state.document, resources: state.resources })
 }
 
 /// Makes the state of an earlier version a new version.
@@ -162,23 +125,4 @@ pub(super) async fn in_history<T>(
 
 pub(super) async fn get(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<VersionState> {
     versions::find(tx, skill, version).await?.ok_or_else(|| Error::not_found("version"))
-}
-
-impl Version {
-    pub(crate) fn of(row: VersionRow) -> Self {
-        let (approved_by, approved_at) = row.approved.unzip();
-        Self {
-            version: row.version,
-            change: row.change,
-            actor: row.actor,
-            session: row.session,
-            tainted: row.tainted,
-            tainted_in: row.tainted_in,
-            tainted_by: row.tainted_by,
-            approved_by,
-            approved_at,
-            digest: manifest::hex(&row.digest),
-            created_at: row.created_at,
-        }
-    }
 }

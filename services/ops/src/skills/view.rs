@@ -1,8 +1,8 @@
 //! Skills as callers see them.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Fields, ResourceEntry, SkillId, headline, inert_line, manifest};
-use knowhow_store::skills::{IndexRow, Loaded, SkillState, Written};
+use knowhow_domain::{Fields, ResourceEntry, SkillId, SummaryBy, manifest};
+use knowhow_store::skills::{Loaded, SkillState, Written};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -83,29 +83,6 @@ pub struct Skill {
     pub updated_at: DateTime<Utc>,
 }
 
-/// Who wrote an index line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SummaryBy {
-    /// The skill's author.
-    Author,
-    /// A model, in the background.
-    Model,
-    /// Nobody: it is the first sentence of the description, cut at 15 words.
-    Extract,
-}
-
-impl SummaryBy {
-    /// The line to show of these, and whose it is.
-    fn choose(author: Option<String>, model: Option<String>, description: &str) -> (String, Self) {
-        match (author.filter(|summary| !inert_line(summary).is_empty()), model) {
-            (Some(summary), _) => (summary, Self::Author),
-            (None, Some(summary)) => (summary, Self::Model),
-            (None, None) => (headline(description), Self::Extract),
-        }
-    }
-}
-
 /// What a load answers with.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct LoadedSkill {
@@ -138,64 +115,6 @@ pub struct Similar {
     /// 0 to 1.
     #[serde(serialize_with = "shortest")]
     pub similarity: f32,
-}
-
-/// One line of the index.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct IndexItem {
-    /// Full name.
-    #[schema(example = "plan-meeting")]
-    pub name: String,
-    /// Index line, at most 15 words.
-    pub summary: String,
-    /// Whose it is.
-    pub summary_by: SummaryBy,
-    /// What it does and when.
-    pub description: String,
-    /// One word of order.
-    pub category: Option<String>,
-    /// Free labels.
-    pub tags: Vec<String>,
-    /// Counts the changes.
-    pub version: i32,
-    /// How often it was used.
-    pub times_used: i64,
-    /// When last.
-    pub last_used_at: Option<DateTime<Utc>>,
-    /// Last changed.
-    pub updated_at: DateTime<Utc>,
-    /// Protected.
-    pub pinned: bool,
-    /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
-    pub tainted: bool,
-    /// With `ranked` or `q`: what the order is by.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<f64>,
-    /// With `ranked` or `q`: why, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-impl IndexItem {
-    pub(super) fn of(row: IndexRow, ranked: bool) -> Self {
-        let (summary, summary_by) = SummaryBy::choose(row.summary, row.made_summary, &row.description);
-        Self {
-            score: ranked.then(|| widen(row.importance)),
-            reason: ranked.then(|| format!("importance {:.2}, used {} times", row.importance, row.times_used)),
-            name: row.name,
-            summary,
-            summary_by,
-            description: row.description,
-            category: row.category,
-            tags: row.tags,
-            version: row.version,
-            times_used: row.times_used,
-            last_used_at: row.last_used_at,
-            updated_at: row.updated_at,
-            pinned: row.pinned,
-            tainted: row.tainted,
-        }
-    }
 }
 
 impl Skill {
@@ -240,7 +159,7 @@ impl Skill {
 }
 
 /// The number of the same digits: 0.7 stays 0.7, also where JSON is built in memory, which knows no single precision.
-fn widen(number: f32) -> f64 {
+pub(super) fn widen(number: f32) -> f64 {
     number.to_string().parse().unwrap_or_else(|_| f64::from(number))
 }
 

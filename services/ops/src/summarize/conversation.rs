@@ -2,15 +2,12 @@
 
 use std::time::Duration;
 
-use chrono::NaiveDate;
 use knowhow_domain::headline::cut;
-use knowhow_domain::inert_line;
-use knowhow_domain::prompt::{PreviousParts, Said, render_previous};
-use serde::{Deserialize, Deserializer, Serialize};
+use knowhow_domain::{ConversationSummary, LastMessage, MadeBy, Speaker, inert_line};
+use serde::{Deserialize, Deserializer};
 use serde_json::json;
-use utoipa::ToSchema;
 
-use super::{MadeBy, extract};
+use super::extract;
 use crate::chat::{ChatError, ChatLimits, read_json_answer};
 use crate::{Models, Priority};
 
@@ -45,50 +42,6 @@ Answer with one JSON object and nothing else:
 At most 8 short entries in each list, in the user's language; an empty list where there is nothing. Only what was said; \
 no passwords, tokens or other secrets.";
 
-/// Who said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Speaker {
-    /// The user.
-    User,
-    /// The agent.
-    Agent,
-}
-
-/// A conversation that is over, in brief.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ConversationSummary {
-    /// What it was about, at most 80 characters.
-    pub title: String,
-    /// At most 8, like all the lists, of at most 200 characters each.
-    pub topics: Vec<String>,
-    /// What was decided.
-    pub decisions: Vec<String>,
-    /// How the user likes things done.
-    pub preferences: Vec<String>,
-    /// What is still open, or was promised.
-    pub pending: Vec<String>,
-    /// Numbers, dates, names: what was said that only this conversation knows.
-    #[serde(default)]
-    #[schema(required = false)]
-    pub facts: Vec<String>,
-    /// The last messages of both sides, in order, at most 6 and 1,200 characters together.
-    #[serde(default)]
-    #[schema(required = false)]
-    pub last_messages: Vec<LastMessage>,
-    /// Who wrote it.
-    pub made_by: MadeBy,
-}
-
-/// One of the last messages of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct LastMessage {
-    /// Who said it.
-    pub speaker: Speaker,
-    /// A single line; of a long message the beginning.
-    pub text: String,
-}
-
 /// What a model is asked for, as loosely as models answer.
 #[derive(Deserialize)]
 struct Answer {
@@ -114,71 +67,52 @@ pub async fn summarize_conversation(
     messages: &[(Speaker, &str)],
     priority: Priority,
 ) -> Result<ConversationSummary, ChatError> {
-    let Some(chat) = &models.chat else { return Ok(ConversationSummary::extract(messages)) };
+    let Some(chat) = &models.chat else { return Ok(extract_summary(messages)) };
     let answer = chat.complete(RULES, &transcript(messages), priority, LIMITS).await;
     match answer.and_then(|answer| read_json_answer::<Answer>(&answer)) {
-        Ok(answer) => Ok(ConversationSummary::of(answer, messages)),
+        Ok(answer) => Ok(summary_of(answer, messages)),
         Err(error) if error.is_transient() => Err(error),
         Err(error) => {
             tracing::warn!(%error, "no summary of a conversation by the model");
-            Ok(ConversationSummary::extract(messages))
+            Ok(extract_summary(messages))
         }
     }
 }
 
-impl ConversationSummary {
-    /// What can be told without a model: the words that stand out, sentences that sound like a wish, a decision or
-    /// a promise, in English, those with numbers and names, and the last messages as they were said.
-    ///
-    /// Work for the processor, some tens of milliseconds for the last 64 KiB that were said, which is all that is looked
-    /// at besides the first sentence: where a log may be long, it belongs into `compute`.
-    pub fn extract(messages: &[(Speaker, &str)]) -> Self {
-        let recent = extract::recent(messages);
-        let last_messages = last_messages(messages);
-        // What stands there word for word is not told twice.
-        let is_new = |fact: &String| !last_messages.iter().any(|message| message.text.contains(fact));
-        Self {
-            title: cut(&extract::title(messages), TITLE_CHARS),
-            topics: tidy(extract::topics(&recent)),
-            decisions: tidy(extract::decisions(&recent)),
-            preferences: tidy(extract::preferences(&recent)),
-            pending: tidy(extract::pending(&recent)),
-            facts: tidy(extract::facts(&recent).into_iter().filter(is_new).take(LIST_ITEMS).collect()),
-            last_messages,
-            made_by: MadeBy::Extract,
-        }
+/// What can be told without a model: the words that stand out, sentences that sound like a wish, a decision or
+/// a promise, in English, those with numbers and names, and the last messages as they were said.
+///
+/// Work for the processor, some tens of milliseconds for the last 64 KiB that were said, which is all that is looked
+/// at besides the first sentence: where a log may be long, it belongs into `compute`.
+pub fn extract_summary(messages: &[(Speaker, &str)]) -> ConversationSummary {
+    let recent = extract::recent(messages);
+    let last_messages = last_messages(messages);
+    // What stands there word for word is not told twice.
+    let is_new = |fact: &String| !last_messages.iter().any(|message| message.text.contains(fact));
+    ConversationSummary {
+        title: cut(&extract::title(messages), TITLE_CHARS),
+        topics: tidy(extract::topics(&recent)),
+        decisions: tidy(extract::decisions(&recent)),
+        preferences: tidy(extract::preferences(&recent)),
+        pending: tidy(extract::pending(&recent)),
+        facts: tidy(extract::facts(&recent).into_iter().filter(is_new).take(LIST_ITEMS).collect()),
+        last_messages,
+        made_by: MadeBy::Extract,
     }
+}
 
-    /// The summary as a block for the prompt of the next conversation.
-    pub fn as_block(&self, day: NaiveDate, tainted: bool) -> String {
-        let said = |message: &'_ LastMessage| match message.speaker {
-            Speaker::User => "User",
-            Speaker::Agent => "Agent",
-        };
-        let last: Vec<Said<'_>> = self.last_messages.iter().map(|m| Said { speaker: said(m), text: &m.text }).collect();
-        let lists: [(&str, &[String]); 5] = [
-            ("Topics", &self.topics),
-            ("Decided", &self.decisions),
-            ("The user prefers", &self.preferences),
-            ("Still open", &self.pending),
-            ("To remember", &self.facts),
-        ];
-        render_previous(&PreviousParts { day, title: &self.title, lists: &lists, last: &last, tainted })
-    }
-
-    fn of(answer: Answer, messages: &[(Speaker, &str)]) -> Self {
-        let Answer { title, topics, decisions, preferences, pending, facts } = answer;
-        let title = Some(inert_line(&title)).filter(|title| !title.is_empty());
-        Self {
-            title: cut(&title.unwrap_or_else(|| extract::title(messages)), TITLE_CHARS),
-            topics: tidy(topics),
-            decisions: tidy(decisions),
-            preferences: tidy(preferences),
-            pending: tidy(pending),
-            facts: tidy(facts),
-            last_messages: last_messages(messages),
-            made_by: MadeBy::Model,
-        }
+fn summary_of(answer: Answer, messages: &[(Speaker, &str)]) -> ConversationSummary {
+    let Answer { title, topics, decisions, preferences, pending, facts } = answer;
+    let title = Some(inert_line(&title)).filter(|title| !title.is_empty());
+    ConversationSummary {
+        title: cut(&title.unwrap_or_else(|| extract::title(messages)), TITLE_CHARS),
+        topics: tidy(topics),
+        decisions: tidy(decisions),
+        preferences: tidy(preferences),
+        pending: tidy(pending),
+        facts: tidy(facts),
+        last_messages: last_messages(messages),
+        made_by: MadeBy::Model,
     }
 }
 

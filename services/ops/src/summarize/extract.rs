@@ -7,7 +7,9 @@ use knowhow_domain::headline;
 use knowhow_domain::headline::sentences;
 use knowhow_domain::recall::{find_rarity, list_terms};
 
-use super::conversation::{LIST_ITEMS, Speaker};
+use knowhow_domain::Speaker;
+
+use super::conversation::LIST_ITEMS;
 
 /// The most of what was said that is looked at, in bytes.
 const LOOKED_AT: usize = 64 * 1024;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use knowhow_domain::MadeBy;
 use knowhow_domain::headline;
 use knowhow_domain::headline::cut;
 use serde_json::json;
 
-use super::MadeBy;
 use crate::chat::{ChatError, ChatLimits};
 use crate::{Models, Priority};
 

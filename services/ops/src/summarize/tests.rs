@@ -3,12 +3,13 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::Speaker::{Agent, User};
-use super::{ConversationSummary, MadeBy, Speaker, Summary, summarize_conversation, summarize_skill};
+use super::{Summary, extract_summary, summarize_conversation, summarize_skill};
 use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::remote::RemoteSettings;
 use crate::remote::tests::settings;
 use crate::{Models, ModelsSettings, Priority};
+use knowhow_domain::Speaker::{Agent, User};
+use knowhow_domain::{MadeBy, Speaker};
 
 fn models(fake: &FakeOpenAi) -> Models {
     let chat = Some(RemoteSettings { retries: 0, ..settings(fake) });
@@ -70,10 +71,7 @@ async fn without_a_model_words_of_the_text_do_and_a_busy_one_is_asked_later() {
         Summary::extract(DESCRIPTION)
     );
     let said = [(User, "Hello")];
-    assert_eq!(
-        summarize_conversation(&none, &said, Priority::Change).await.unwrap(),
-        ConversationSummary::extract(&said)
-    );
+    assert_eq!(summarize_conversation(&none, &said, Priority::Change).await.unwrap(), extract_summary(&said));
     for reply in [Reply::Status(503, "", ""), Reply::Half] {
         let busy = models(&FakeOpenAi::start([reply]));
         assert!(summarize_skill(&busy, "a", DESCRIPTION, "", Priority::Change).await.unwrap_err().is_transient());
@@ -119,7 +117,7 @@ async fn a_conversation_that_the_model_garbles_is_an_extract() {
             summarize_conversation(&models(&FakeOpenAi::start([Reply::says(answer)])), &said, Priority::Change)
                 .await
                 .unwrap();
-        assert_eq!(summary, ConversationSummary::extract(&said), "{answer}");
+        assert_eq!(summary, extract_summary(&said), "{answer}");
     }
     let untitled = FakeOpenAi::start([Reply::says("{\"title\": \" \", \"topics\": [\"a\"]}")]);
     let summary = summarize_conversation(&models(&untitled), &said, Priority::Change).await.unwrap();
@@ -135,26 +133,26 @@ fn extracts_are_words_of_the_user() {
         (Agent, "Deployed!"),
         (User, "Which certificates expire in May? Thanks"),
     ];
-    let summary = ConversationSummary::extract(&said);
+    let summary = extract_summary(&said);
     assert_eq!(summary.title, "Can you deploy my blog to Cloudflare?");
     assert_eq!(summary.topics[..3], ["Cloudflare", "certificate", "deploy"]);
     assert!(!summary.topics.iter().any(|topic| ["use", "my", "need"].contains(&topic.as_str())));
     assert_eq!(summary.decisions, ["Let’s go with Cloudflare Pages, deploying from main."]);
     assert_eq!(summary.preferences, ["I always use pnpm.", "Call me Sam."]);
     assert_eq!(summary.pending, ["I need to renew the certificate.", "Which certificates expire in May?"]);
-    let answered = ConversationSummary::extract(&[&said[..], &[(Agent, "None")]].concat());
+    let answered = extract_summary(&[&said[..], &[(Agent, "None")]].concat());
     assert_eq!(answered.pending, ["I need to renew the certificate."]);
 }
 
 #[test]
 fn extracts_of_little_and_of_other_languages() {
-    let empty = ConversationSummary::extract(&[]);
+    let empty = extract_summary(&[]);
     assert_eq!((empty.title.as_str(), empty.topics.len(), empty.pending.len()), ("", 0, 0));
-    let russian = ConversationSummary::extract(&[(User, "Настрой резервные копии. Когда были последние копии?")]);
+    let russian = extract_summary(&[(User, "Настрой резервные копии. Когда были последние копии?")]);
     assert_eq!(russian.title, "Настрой резервные копии");
     assert_eq!(russian.topics[0], "копии");
     assert_eq!(russian.pending, ["Когда были последние копии?"]);
-    let chinese = ConversationSummary::extract(&[(User, "部署博客。证书什么时候过期？")]);
+    let chinese = extract_summary(&[(User, "部署博客。证书什么时候过期？")]);
     assert_eq!((chinese.title.as_str(), chinese.topics[0].as_str()), ("部署博客", "部署博客"));
 }
 
@@ -171,7 +169,7 @@ fn extracts_keep_what_was_agreed() {
         (User, "Great, thanks"),
         (Agent, "Bye!"),
     ];
-    let summary = ConversationSummary::extract(&said);
+    let summary = extract_summary(&said);
     let last: Vec<_> = summary.last_messages.iter().map(|message| (message.speaker, message.text.as_str())).collect();
     assert_eq!(last, said[2..]);
     assert_eq!(summary.facts, ["Hi, can you move my delivery to Tuesday?"]);
@@ -197,15 +195,15 @@ fn extracts_keep_what_was_agreed() {
 fn extracts_look_at_the_end_of_a_long_conversation() {
     let (old, filler) = ("I prefer zebras to horses any day. ".repeat(900), "and the ".repeat(4100));
     let short = [(User, "Hello there"), (User, &old), (User, &filler), (Agent, "Sure"), (User, "I like otters!")];
-    let summary = ConversationSummary::extract(&short);
+    let summary = extract_summary(&short);
     assert_eq!((summary.title.as_str(), summary.topics[0].as_str()), ("Hello there", "zebras"));
     assert_eq!(summary.preferences, ["I prefer zebras to horses any day.", "I like otters!"]);
     let long = [&short[..3], &[(User, filler.as_str())], &short[3..]].concat();
-    let summary = ConversationSummary::extract(&long);
+    let summary = extract_summary(&long);
     assert_eq!((summary.title.as_str(), summary.topics), ("Hello there", vec!["otters".to_owned()]));
     assert_eq!(summary.preferences, ["I like otters!"]);
     let one = "é".repeat(1 << 15) + " otters";
-    assert!(ConversationSummary::extract(&[(User, &one)]).topics.is_empty());
+    assert!(extract_summary(&[(User, &one)]).topics.is_empty());
 }
 
 proptest! {
@@ -214,7 +212,7 @@ proptest! {
     #[test]
     fn any_extract_is_within_bounds(said in prop::collection::vec((any::<bool>(), "(\\PC|[a-z]{1,9} |todo |always |[.?!]\n?|\n# ){0,60}"), 0..9)) {
         let said: Vec<(Speaker, &str)> = said.iter().map(|(user, text)| (if *user { User } else { Agent }, text.as_str())).collect();
-        let summary = ConversationSummary::extract(&said);
+        let summary = extract_summary(&said);
         prop_assert!(summary.title.chars().count() <= 80);
         for list in [&summary.topics, &summary.decisions, &summary.preferences, &summary.pending] {
             prop_assert!(list.len() <= 8);

@@ -3,10 +3,11 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse, delete, get, post, put};
+use knowhow_domain::{Memory, Soul};
 use knowhow_ops::App;
-use knowhow_ops::memories::{self, ListMemories, MemoryView, Recall, RecalledItems, SaveMemory};
+use knowhow_ops::memories::{self, ListMemories, Recall, RecalledItems, SaveMemory};
 use knowhow_ops::page::{Page, PageQuery};
-use knowhow_ops::soul::{self, PutSoul, SoulView};
+use knowhow_ops::soul::{self, PutSoul};
 
 use crate::http::{
     ApiError, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, if_match, json, versioned,
@@ -20,7 +21,7 @@ use crate::http::{
     tag = "memories",
     params(WriteHeaders),
     request_body = SaveMemory,
-    responses((status = 201, description = "Kept", body = MemoryView), WriteProblems)
+    responses((status = 201, description = "Kept", body = Memory), WriteProblems)
 )]
 #[post("/v1/memories")]
 pub(crate) async fn save_memory(
@@ -39,7 +40,7 @@ pub(crate) async fn save_memory(
     operation_id = "list_memories",
     tag = "memories",
     params(ListMemories),
-    responses((status = 200, description = "A page", body = Page<MemoryView>), CallerProblems)
+    responses((status = 200, description = "A page", body = Page<Memory>), CallerProblems)
 )]
 #[get("/v1/memories")]
 pub(crate) async fn list_memories(
@@ -89,7 +90,7 @@ pub(crate) async fn recall(app: Data<App>, caller: UserCaller, query: Query<Reca
 #[utoipa::path(
     operation_id = "get_soul",
     tag = "memories",
-    responses((status = 200, description = "The soul; `ETag` is its version", body = SoulView), CallerProblems)
+    responses((status = 200, description = "The soul; `ETag` is its version", body = Soul), CallerProblems)
 )]
 #[get("/v1/soul")]
 pub(crate) async fn get_soul(app: Data<App>, caller: UserCaller) -> Result<HttpResponse, ApiError> {
@@ -104,7 +105,7 @@ pub(crate) async fn get_soul(app: Data<App>, caller: UserCaller) -> Result<HttpR
     operation_id = "list_souls",
     tag = "memories",
     params(PageQuery),
-    responses((status = 200, description = "A page", body = Page<SoulView>), CallerProblems)
+    responses((status = 200, description = "A page", body = Page<Soul>), CallerProblems)
 )]
 #[get("/v1/soul/versions")]
 pub(crate) async fn list_souls(
@@ -126,7 +127,7 @@ pub(crate) async fn list_souls(
         WriteHeaders
     ),
     request_body = PutSoul,
-    responses((status = 200, description = "Written, or unchanged", body = SoulView), WriteProblems)
+    responses((status = 200, description = "Written, or unchanged", body = Soul), WriteProblems)
 )]
 #[put("/v1/soul")]
 pub(crate) async fn put_soul(

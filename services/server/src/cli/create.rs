@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use clap::Subcommand;
-use knowhow_domain::Scope;
-use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreateTenant, IssuerAlgorithm};
+use knowhow_domain::{Algorithm, Scope};
+use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreateTenant};
 use knowhow_ops::{App, Principal};
 use knowhow_store::credential::api_key;
 
@@ -71,7 +71,7 @@ pub(super) async fn add_issuer(app: &App, operator: &Principal) -> Result<()> {
     let issuer = CreateIssuer {
         iss: format!("knowhow-dev/{}", operator.tenant_slug()),
         audience: None,
-        algorithm: IssuerAlgorithm::HS256,
+        algorithm: Algorithm::HS256,
         secret: Some(secret),
         jwks_url: None,
     };
@@ -86,7 +86,7 @@ impl KeyCommand {
         let operator = app.gate.operator_at_shell(Some(&tenant)).await?;
         let scopes = scope
             .iter()
-            .map(|s| Scope::from_wire(s).with_context(|| format!("'{s}' is not a scope")))
+            .map(|s| s.parse::<Scope>().with_context(|| format!("'{s}' is not a scope")))
             .collect::<Result<Vec<_>>>()?;
         let expires_at = days.map(|days| app.clock.now() + TimeDelta::days(i64::from(days)));
         let created = admin::create_key(&app, &operator, &CreateKey { name, scopes, expires_at }).await?;

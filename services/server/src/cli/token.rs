@@ -48,7 +48,7 @@ impl Token {
             let scopes = self
                 .scope
                 .iter()
-                .map(|s| Scope::from_wire(s).with_context(|| format!("'{s}' is not a scope")))
+                .map(|s| s.parse::<Scope>().with_context(|| format!("'{s}' is not a scope")))
                 .collect::<Result<Vec<_>>>()?;
             user_token(&app, &principal, &self.user, (&scopes, &self.role), ttl).await?
         };

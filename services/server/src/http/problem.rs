@@ -175,7 +175,7 @@ fn add_headers(response: &mut HttpResponseBuilder, error: &Error) {
             response.insert_header((header::WWW_AUTHENTICATE, challenge));
             return;
         }
-        Error::Forbidden(scope) if Scope::from_wire(scope).is_some() => {
+        Error::Forbidden(scope) if scope.parse::<Scope>().is_ok() => {
             let challenge = format!("Bearer realm=\"knowhow\", error=\"insufficient_scope\", scope=\"{scope}\"");
             response.insert_header((header::WWW_AUTHENTICATE, challenge));
             return;

@@ -236,7 +236,7 @@ fn turn_away(site: &Site, request: &HttpRequest, error: ApiError, id: Option<&Ra
             let scopes = SCOPES.map(Scope::as_str).join(" ");
             Some(site.challenge(presented.then_some("invalid_token"), &scopes))
         }
-        Error::Forbidden(scope) if Scope::from_wire(scope).is_some() => {
+        Error::Forbidden(scope) if scope.parse::<Scope>().is_ok() => {
             Some(site.challenge(Some("insufficient_scope"), scope))
         }
         _ => None,

@@ -11,10 +11,11 @@ use moka::future::Cache;
 use tokio::sync::watch;
 use url::Url;
 
+use super::TokenError;
 use super::fetch::{FetchError, Fetcher};
 use super::keyset::KeySet;
-use super::{Algorithm, TokenError};
 use crate::reach;
+use knowhow_domain::Algorithm;
 
 /// Older keys are fetched again beside the requests that use them.
 const RENEW_AFTER: TimeDelta = TimeDelta::minutes(5);

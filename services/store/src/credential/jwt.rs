@@ -9,7 +9,8 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::claims::RawClaims;
 use super::jwks::Source;
-use super::{Algorithm, Claims, Issuer, IssuerKeys, JwksCache, TokenError};
+use super::{Claims, Issuer, IssuerKeys, JwksCache, TokenError};
+use knowhow_domain::Algorithm;
 
 /// The longest token that is looked at, in bytes.
 pub const MAX_TOKEN: usize = 8 * 1024;
@@ -70,18 +71,17 @@ pub async fn verify_for(
             header.signed_with(algorithm.as_str())?;
             let source = Source { url: url.clone(), algorithm: *algorithm, private_network: *private_network };
             let key = jwks.key(source, header.kid.as_deref()).await?;
-            decode(token, (issuer, resource), &key, (*algorithm).into())
+            decode(token, (issuer, resource), &key, of_library(*algorithm))
         }
     }
 }
 
-impl From<Algorithm> for jsonwebtoken::Algorithm {
-    fn from(algorithm: Algorithm) -> Self {
-        match algorithm {
-            Algorithm::Rs256 => Self::RS256,
-            Algorithm::Es256 => Self::ES256,
-            Algorithm::EdDsa => Self::EdDSA,
-        }
+fn of_library(algorithm: Algorithm) -> jsonwebtoken::Algorithm {
+    match algorithm {
+        Algorithm::HS256 => jsonwebtoken::Algorithm::HS256,
+        Algorithm::RS256 => jsonwebtoken::Algorithm::RS256,
+        Algorithm::ES256 => jsonwebtoken::Algorithm::ES256,
+        Algorithm::EdDSA => jsonwebtoken::Algorithm::EdDSA,
     }
 }
 

@@ -9,7 +9,7 @@ use jsonwebtoken::DecodingKey;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Algorithm;
+use knowhow_domain::Algorithm;
 
 const MAX_KEYS: usize = 100;
 const MAX_KID: usize = 256;
@@ -82,13 +82,13 @@ impl Jwk {
             return None;
         }
         match (algorithm, self.kty.as_str(), self.crv.as_deref()) {
-            (Algorithm::Rs256, "RSA", _) => self.rsa(),
-            (Algorithm::Es256, "EC", Some("P-256")) => {
+            (Algorithm::RS256, "RSA", _) => self.rsa(),
+            (Algorithm::ES256, "EC", Some("P-256")) => {
                 let (x, y) = (self.x.as_deref()?, self.y.as_deref()?);
                 (decoded_len(x) == Some(32) && decoded_len(y) == Some(32))
                     .then(|| DecodingKey::from_ec_components(x, y).ok())?
             }
-            (Algorithm::EdDsa, "OKP", Some("Ed25519")) => {
+            (Algorithm::EdDSA, "OKP", Some("Ed25519")) => {
                 let x = self.x.as_deref()?;
                 (decoded_len(x) == Some(32)).then(|| DecodingKey::from_ed_components(x).ok())?
             }

@@ -17,7 +17,7 @@ mod tests;
 
 pub use claims::Claims;
 pub use guard::{PublicOnly, check_url, is_public, read_url};
-pub use issuer::{Algorithm, Issuer, IssuerKeys, UnknownAlgorithm};
+pub use issuer::{Issuer, IssuerKeys};
 pub use jwks::JwksCache;
 pub use jwt::{MAX_TOKEN, MIN_SECRET, Peeked, peek, verify, verify_for};
 pub use mint::{NewToken, mint_hs256};

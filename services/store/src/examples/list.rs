@@ -1,26 +1,10 @@
 //! The examples of a skill, as their owner sees them.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, SkillId};
+use knowhow_domain::{Example, Result, SkillId};
 use uuid::Uuid;
 
 use crate::TenantTx;
 use crate::error::refuse;
-
-/// A message after which a skill was used.
-#[derive(Debug, Clone)]
-pub struct Example {
-    /// Its id.
-    pub id: Uuid,
-    /// What was said.
-    pub message: String,
-    /// First used after it.
-    pub learned_at: DateTime<Utc>,
-    /// Last.
-    pub confirmed_at: DateTime<Utc>,
-    /// In how many turns.
-    pub confirmations: i32,
-}
 
 /// Examples of a skill, the newest first, from before one.
 ///

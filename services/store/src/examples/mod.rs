@@ -11,5 +11,5 @@ pub use exchange::{Imported, NewLine, import, list_for_export};
 pub(crate) use keep::remove_of_turn;
 pub use keep::{evict, hand_over, remove, remove_of_session};
 pub use learn::{Lesson, NewExample, fail, find_lesson, learn};
-pub use list::{Example, list};
+pub use list::list;
 pub use vectors::{LearnedVectors, list_stale, list_vectors, put_vectors};

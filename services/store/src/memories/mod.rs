@@ -1,47 +1,25 @@
 //! Memories: facts, events and reflections of a user, found by words and by meaning.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, new_id};
+use knowhow_domain::{Memory, MemoryKind, Result, new_id};
 use pgvector::HalfVector;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::door::{Durability, Params, read, rows_as};
 use crate::error::refuse;
+use crate::word::Word;
 use crate::{Database, Principal, TenantTx};
 
 mod texts;
 
 pub use texts::{Head, ReadText, Stamp, WantedText, find_stamp, list_heads, read_texts};
 
-/// One memory.
-#[derive(Debug, Clone)]
-pub struct Memory {
-    /// Its id.
-    pub id: Uuid,
-    /// `semantic`, `episodic` or `reflection`.
-    pub kind: String,
-    /// What is remembered.
-    pub content: String,
-    /// Free labels.
-    pub tags: Vec<String>,
-    /// 0 to 1.
-    pub importance: f32,
-    /// Whether it is in every snapshot.
-    pub core: bool,
-    /// The conversation it comes from.
-    pub session: Option<String>,
-    /// Whether that had read untrusted content.
-    pub tainted: bool,
-    /// When it was kept.
-    pub created_at: DateTime<Utc>,
-}
-
 /// A memory to keep.
 #[derive(Debug, Clone)]
 pub struct NewMemory<'a> {
     /// See [`Memory`].
-    pub kind: &'a str,
+    pub kind: MemoryKind,
     /// See [`Memory`].
     pub content: &'a str,
     /// See [`Memory`].
@@ -133,7 +111,7 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
         tenant,
         user,
         new_id(),
-        new.kind,
+        new.kind.as_str(),
         new.content,
         new.tags,
         new.importance,
@@ -153,7 +131,7 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
     .map_err(refuse)?;
     Ok(row.map(|row| Memory {
         id: row.memory_id,
-        kind: new.kind.to_owned(),
+        kind: new.kind,
         content: new.content.to_owned(),
         tags: new.tags.to_vec(),
         importance: new.importance,
@@ -168,7 +146,7 @@ pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFilter<'a> {
     /// Of this kind.
-    pub kind: Option<&'a str>,
+    pub kind: Option<MemoryKind>,
     /// With this tag.
     pub tag: Option<&'a str>,
     /// Core ones, or the others.
@@ -187,7 +165,8 @@ pub async fn list(
     limit: i64,
 ) -> Result<Vec<Memory>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let params: Params<'_> = &[&tenant, &user, &before, &filter.kind, &filter.tag, &filter.core, &limit];
+    let kind = filter.kind.map(MemoryKind::as_str);
+    let params: Params<'_> = &[&tenant, &user, &before, &kind, &filter.tag, &filter.core, &limit];
     rows_as(&read(db, principal, Durability::Full, LIST, params).await?, memory_of)
 }
 
@@ -286,7 +265,7 @@ pub async fn find_all(db: &Database, principal: &Principal, memories: &[Uuid]) -
 fn memory_of(row: &Row) -> Result<Memory, tokio_postgres::Error> {
     Ok(Memory {
         id: row.try_get(0)?,
-        kind: row.try_get(1)?,
+        kind: row.try_get::<_, Word<MemoryKind>>(1)?.0,
         content: row.try_get(2)?,
         tags: row.try_get(3)?,
         importance: row.try_get(4)?,

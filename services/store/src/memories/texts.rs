@@ -1,11 +1,12 @@
 //! What recall keeps of a user's memories: which there are, their texts and vectors.
 
-use knowhow_domain::Result;
+use knowhow_domain::{MemoryKind, Result};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::door::{Durability, Params, read, rows_as};
 use crate::error::refuse_read;
+use crate::word::Word;
 use crate::{Database, Principal};
 
 // The hashes of what there is, taken together: they change with every memory and every vector that comes or goes. A memory
@@ -50,8 +51,8 @@ pub struct Stamp {
 pub struct Head {
     /// Which.
     pub id: Uuid,
-    /// See [`Memory`].
-    pub kind: String,
+    /// What kind.
+    pub kind: MemoryKind,
     /// Size of its text.
     pub bytes: i32,
     /// Whether it has a vector by the model.
@@ -74,7 +75,7 @@ pub struct WantedText {
 pub struct ReadText {
     /// Which.
     pub id: Uuid,
-    /// See [`Memory`].
+    /// What is remembered.
     pub content: Option<String>,
     /// Its vector by the model.
     pub embedding: Option<Vec<f32>>,
@@ -101,7 +102,12 @@ pub async fn list_heads(db: &Database, principal: &Principal, model: Option<&str
     // A user without memories has one row, of nothing but the stamp.
     let heads = rows_as(&rows, |row| {
         let Some(id) = row.try_get(2)? else { return Ok(None) };
-        Ok(Some(Head { id, kind: row.try_get(3)?, bytes: row.try_get(4)?, has_vector: row.try_get(5)? }))
+        Ok(Some(Head {
+            id,
+            kind: row.try_get::<_, Word<MemoryKind>>(3)?.0,
+            bytes: row.try_get(4)?,
+            has_vector: row.try_get(5)?,
+        }))
     })?;
     Ok((stamp, heads.into_iter().flatten().collect()))
 }

@@ -280,7 +280,7 @@ impl Gate {
 }
 
 fn scopes_of(claims: &Claims) -> Scopes {
-    let named: Scopes = claims.scope.iter().filter_map(|s| Scope::from_wire(s)).collect();
+    let named: Scopes = claims.scope.iter().filter_map(|s| s.parse().ok()).collect();
     claims.roles.iter().fold(named, |scopes, role| match role.as_str() {
         "tenant_admin" => scopes.union(Scopes::all()),
         "user" => scopes.union(Scopes::of_user()),

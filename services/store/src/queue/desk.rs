@@ -2,39 +2,15 @@
 //! library's, so the macros that check statements do not know them; tests do.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, JobState, Result, UserId, new_id};
+use knowhow_domain::{Error, Job, JobState, Result, UserId, new_id};
+use sqlx::Row;
 use sqlx::postgres::PgRow;
-use sqlx::{FromRow, Row};
 
 use crate::error::refuse;
 use crate::held::Bounded;
 use crate::tx::SystemTx;
+use crate::word::Word;
 use crate::{Database, Principal, TenantTx};
-
-/// A job.
-#[derive(Debug, Clone)]
-pub struct JobRow {
-    /// The id; later jobs have larger ones.
-    pub id: i64,
-    /// What is done.
-    pub task: String,
-    /// Where it is.
-    pub state: JobState,
-    /// Whose it is: the external id, or the id of a user who is gone.
-    pub user: Option<String>,
-    /// Times it was begun.
-    pub attempts: i16,
-    /// Times it may be begun.
-    pub max_attempts: i16,
-    /// What the last failure said.
-    pub last_error: Option<String>,
-    /// Not before.
-    pub run_at: DateTime<Utc>,
-    /// Enqueued.
-    pub created_at: DateTime<Utc>,
-    /// Of jobs with the same key only one waits.
-    pub key: Option<String>,
-}
 
 /// A page of jobs, newest first, `before` a job; with `state`, those alone.
 ///
@@ -46,9 +22,9 @@ pub async fn list(
     state: Option<JobState>,
     before: Option<i64>,
     limit: i64,
-) -> Result<Vec<JobRow>> {
+) -> Result<Vec<Job>> {
     let mut desk = Desk::open(db, admin).await?;
-    let jobs = sqlx::query_as(
+    let rows = sqlx::query(
         "-- desk.list (of users, those whose jobs they are)
         with job as materialized (
             select s.*
@@ -80,7 +56,8 @@ pub async fn list(
     .await
     .map_err(refuse)?;
     desk.commit().await?;
-    Ok(jobs)
+    let tenant = Some(admin.tenant_slug()).filter(|slug| !slug.is_empty());
+    rows.iter().map(|row| job_of(row, tenant)).collect::<sqlx::Result<_>>().map_err(refuse)
 }
 
 /// Lets a job that failed be tried from the beginning, at once.
@@ -221,22 +198,20 @@ impl Desk {
     }
 }
 
-impl<'r> FromRow<'r, PgRow> for JobRow {
-    fn from_row(row: &'r PgRow) -> sqlx::Result<Self> {
-        let state: &str = row.try_get("state")?;
-        Ok(Self {
-            id: row.try_get("id")?,
-            task: row.try_get("task")?,
-            state: JobState::from_word(state).ok_or_else(|| sqlx::Error::Decode(state.into()))?,
-            user: row.try_get("owner")?,
-            attempts: row.try_get("attempts")?,
-            max_attempts: row.try_get("max_attempts")?,
-            last_error: row.try_get::<Option<&str>, _>("last_error")?.map(sentence),
-            run_at: row.try_get("run_at")?,
-            created_at: row.try_get("created_at")?,
-            key: row.try_get("key")?,
-        })
-    }
+fn job_of(row: &PgRow, tenant: Option<&str>) -> sqlx::Result<Job> {
+    Ok(Job {
+        id: row.try_get("id")?,
+        tenant: tenant.map(str::to_owned),
+        task: row.try_get("task")?,
+        state: row.try_get::<Word<JobState>, _>("state")?.0,
+        user: row.try_get("owner")?,
+        attempts: row.try_get("attempts")?,
+        max_attempts: row.try_get("max_attempts")?,
+        last_error: row.try_get::<Option<&str>, _>("last_error")?.map(sentence),
+        run_at: row.try_get("run_at")?,
+        created_at: row.try_get("created_at")?,
+        key: row.try_get("key")?,
+    })
 }
 
 /// What a job said of itself stands in the library's quotation marks; the library's own words are for its log.

@@ -8,9 +8,9 @@ mod share;
 mod task;
 mod worker;
 
-pub use desk::{JobRow, count_dead, discard, list, retry};
+pub use desk::{count_dead, discard, list, retry};
 pub(crate) use install::{inspect, install};
-pub use task::{Claimed, Job, JobError, Task};
+pub use task::{Claimed, JobError, JobKind, Task};
 pub use worker::{WorkerConfig, work};
 
 /// Tries of a job before it is dead. The waits between them grow from 3 s to 2 h and add up to 3.5 h, so that a model

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::share::{Share, is_bulk};
 
 /// A kind of job. `run` may be called again for a job that was done already: what it does, it does once.
-pub trait Job: Send + Sync + 'static {
+pub trait JobKind: Send + Sync + 'static {
     /// The name in the queue.
     const TASK: &'static str;
 
@@ -91,7 +91,7 @@ pub struct Task {
 
 impl Task {
     /// Jobs that somebody enqueues.
-    pub fn new<J: Job>(job: J) -> Self {
+    pub fn new<J: JobKind>(job: J) -> Self {
         let job = Running(Arc::new(job));
         let define = move |options: WorkerOptions| options.define_job::<Handler<J>>().add_extension(job.clone());
         Self { name: J::TASK, schedule: None, define: Arc::new(define) }
@@ -99,7 +99,7 @@ impl Task {
 
     /// A job of the system that comes by the clock, once for all workers together. `schedule` has the five fields of a
     /// crontab, in UTC.
-    pub fn scheduled<J: Job>(job: J, schedule: &'static str) -> Self {
+    pub fn scheduled<J: JobKind>(job: J, schedule: &'static str) -> Self {
         Self { schedule: Some(schedule), ..Self::new(job) }
     }
 
@@ -116,7 +116,7 @@ impl<J> Clone for Running<J> {
     }
 }
 
-impl<J: Job> Debug for Running<J> {
+impl<J: JobKind> Debug for Running<J> {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.write_str(J::TASK)
     }
@@ -141,7 +141,7 @@ impl<'de, J> Deserialize<'de> for Handler<J> {
     }
 }
 
-impl<J: Job> TaskHandler for Handler<J> {
+impl<J: JobKind> TaskHandler for Handler<J> {
     const IDENTIFIER: &'static str = J::TASK;
 
     async fn run(self, ctx: WorkerContext) -> impl IntoTaskHandlerResult {

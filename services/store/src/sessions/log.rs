@@ -1,32 +1,16 @@
 //! What else is written of a session: the agent's side, taint, feedback, its end; and lists.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Channel, Result, new_id};
+use knowhow_domain::{Channel, FeedbackKind, Message, Result, Session, Speaker, new_id};
 use serde_json::json;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::{Session, session_of};
+use super::session_of;
 use crate::door::{Durability, Params, read, rows_as};
 use crate::error::refuse;
+use crate::word::Word;
 use crate::{Database, Principal, TenantTx, examples};
-
-/// One message of either side.
-#[derive(Debug, Clone)]
-pub struct Message {
-    /// Its id.
-    pub id: Uuid,
-    /// In which turn.
-    pub turn: i32,
-    /// `user` or `agent`.
-    pub speaker: String,
-    /// What was said.
-    pub text: String,
-    /// Tools that the agent called: before a user's message, or for its own.
-    pub tool_calls: i32,
-    /// When.
-    pub at: DateTime<Utc>,
-}
 
 const LIST_MESSAGES: &str = "-- sessions.list_messages
     select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.at from messages m
@@ -170,7 +154,7 @@ fn message_of(row: &Row) -> Result<Message, tokio_postgres::Error> {
     Ok(Message {
         id: row.try_get(0)?,
         turn: row.try_get(1)?,
-        speaker: row.try_get(2)?,
+        speaker: row.try_get::<_, Word<Speaker>>(2)?.0,
         text: row.try_get(3)?,
         tool_calls: row.try_get(4)?,
         at: row.try_get(5)?,
@@ -217,8 +201,8 @@ pub async fn taint(tx: &mut TenantTx, session: Uuid, sources: &[String], now: Da
 /// A judgement of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Feedback<'a> {
-    /// `correction`, `thumbs_up`, `thumbs_down` or `quality`.
-    pub kind: &'a str,
+    /// What it says.
+    pub kind: FeedbackKind,
     /// For `quality`: `good`, `fair` or `poor`.
     pub value: Option<&'a str>,
     /// In words.
@@ -240,7 +224,7 @@ pub async fn add_feedback(
     now: DateTime<Utc>,
 ) -> Result<bool> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    let unlearns = matches!(feedback.kind, "correction" | "thumbs_down");
+    let unlearns = matches!(feedback.kind, FeedbackKind::Correction | FeedbackKind::ThumbsDown);
     if unlearns {
         tx.lock_catalog().await?;
     }
@@ -261,7 +245,7 @@ pub async fn add_feedback(
         tenant,
         user,
         session,
-        feedback.kind,
+        feedback.kind.as_str(),
         feedback.value,
         feedback.note,
         new_id(),
@@ -294,7 +278,7 @@ pub struct SessionFilter<'a> {
     /// Of this key.
     pub key: Option<&'a str>,
     /// On this channel.
-    pub channel: Option<&'a str>,
+    pub channel: Option<Channel>,
     /// Open, or over.
     pub is_open: Option<bool>,
 }
@@ -311,7 +295,8 @@ pub async fn list(
     limit: i64,
 ) -> Result<Vec<Session>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let params: Params<'_> = &[&tenant, &user, &before, &filter.key, &filter.channel, &filter.is_open, &limit];
+    let channel = filter.channel.map(Channel::as_str);
+    let params: Params<'_> = &[&tenant, &user, &before, &filter.key, &channel, &filter.is_open, &limit];
     rows_as(&read(db, principal, Durability::Full, LIST, params).await?, session_of)
 }
 

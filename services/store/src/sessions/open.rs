@@ -1,11 +1,11 @@
 //! Opening a session: the one of the key that is open, or a new one.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, new_id};
-use serde_json::Value;
+use knowhow_domain::{Channel, ConversationSummary, Result, Session, Tools, new_id};
+use tokio_postgres::types::Json;
 use uuid::Uuid;
 
-use super::{SESSION_COLUMNS, Session, session_of};
+use super::{SESSION_COLUMNS, session_of};
 use crate::door::{Durability, Params, read, rows_as};
 use crate::snapshots::{Snapshot, snapshot_at};
 use crate::{Database, Principal};
@@ -18,7 +18,7 @@ pub struct Opened {
     /// Its frozen snapshot.
     pub snapshot: Snapshot,
     /// The summary of the conversation before, once it is made.
-    pub previous_summary: Option<Value>,
+    pub previous_summary: Option<ConversationSummary>,
     /// Whether that had read what is not to be trusted.
     pub previous_tainted: bool,
     /// When that began.
@@ -124,7 +124,9 @@ pub async fn find(db: &Database, principal: &Principal, key: SessionKey<'_>) -> 
         Ok(Opened {
             session: session_of(row)?,
             snapshot: snapshot_at(row, SESSION_COLUMNS)?,
-            previous_summary: row.try_get(SESSION_COLUMNS + 5)?,
+            previous_summary: row
+                .try_get::<_, Option<Json<ConversationSummary>>>(SESSION_COLUMNS + 5)?
+                .map(|Json(summary)| summary),
             previous_tainted: row.try_get(SESSION_COLUMNS + 6)?,
             previous_started_at: row.try_get(SESSION_COLUMNS + 7)?,
             is_marked_since: row.try_get(SESSION_COLUMNS + 8)?,
@@ -153,7 +155,7 @@ pub struct NewSession<'a> {
     /// Names the stream; a session of its own where there is none.
     pub key: Option<&'a str>,
     /// See [`Session`].
-    pub channel: &'a str,
+    pub channel: Channel,
     /// See [`Session`].
     pub max_turns: i32,
     /// See [`Session`].
@@ -161,7 +163,7 @@ pub struct NewSession<'a> {
     /// See [`Session`].
     pub inline_top: bool,
     /// See [`Session`].
-    pub tools: &'a str,
+    pub tools: Tools,
     /// What it begins with.
     pub snapshot: Uuid,
     /// The key's open session is over where its last message is older.
@@ -195,6 +197,7 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
     let own_key = id.to_string();
     let key = new.key.unwrap_or(&own_key);
     let NewSession { channel, max_turns, index_budget, inline_top, tools, snapshot, silent_since, now, .. } = new;
+    let (channel, tools) = (channel.as_str(), tools.as_str());
     let begun_at = new.has_begun.then_some(*now);
     let params: Params<'_> = &[
         &tenant,
@@ -202,13 +205,13 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
         &id,
         &key,
         now,
-        channel,
+        &channel,
         max_turns,
         index_budget,
         inline_top,
         snapshot,
         silent_since,
-        tools,
+        &tools,
         &begun_at,
         &new.bounds.0,
         &new.bounds.1,

@@ -1,19 +1,20 @@
 //! A turn: one statement to read what it starts from, one to write what came of it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, new_id};
+use knowhow_domain::{Channel, Result, Tools, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::door::{Durability, read, rows_as};
 use crate::skills::Revisions;
+use crate::word::Word;
 use crate::{Database, Principal, starters};
 
 /// What a turn starts from.
 #[derive(Debug, Clone)]
 pub struct TurnState {
     /// The session's channel.
-    pub channel: String,
+    pub channel: Channel,
     /// Turns it may have.
     pub max_turns: i32,
     /// Turns it has had.
@@ -22,8 +23,8 @@ pub struct TurnState {
     pub is_tainted: bool,
     /// Whether the best recalled skill's body comes along.
     pub inline_top: bool,
-    /// `full`, `read` or `none`.
-    pub tools: String,
+    /// What its agent can call.
+    pub tools: Tools,
     /// When the bytes of its snapshot were first rendered.
     pub snapshot_created_at: DateTime<Utc>,
     /// What of the snapshot's index was shortened and left out.
@@ -121,14 +122,14 @@ pub async fn read_turn(
     let rows = read(db, principal, Durability::Full, READ_TURN, &[&tenant, &user, &session, &turn_key]).await?;
     let found = rows_as(&rows, |row| {
         Ok(TurnState {
-            channel: row.try_get(0)?,
+            channel: row.try_get::<_, Word<Channel>>(0)?.0,
             max_turns: row.try_get(1)?,
             turns: row.try_get(2)?,
             is_tainted: row.try_get(12)?,
             lent: row.try_get(16)?,
             knows_taint: row.try_get(17)?,
             inline_top: row.try_get(3)?,
-            tools: row.try_get(13)?,
+            tools: row.try_get::<_, Word<Tools>>(13)?.0,
             snapshot_created_at: row.try_get(14)?,
             snapshot_omitted: row.try_get(15)?,
             listed: row.try_get(4)?,

@@ -2,7 +2,7 @@
 //! only an admin opens, or are destroyed where the tenant keeps none.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, SkillId, UserId, new_id};
+use knowhow_domain::{ArchivedSkill, Error, Result, SkillId, UserId, new_id};
 use uuid::Uuid;
 
 use super::SkillState;
@@ -107,29 +107,6 @@ pub async fn count_names(tx: &mut TenantTx, skill: SkillId, absorbed: SkillId) -
     .map_err(refuse)
 }
 
-/// A deleted skill, as an admin sees it.
-#[derive(Debug, Clone)]
-pub struct ArchiveEntry {
-    /// Names the entry.
-    pub archive_id: Uuid,
-    /// Whose it was.
-    pub user_id: UserId,
-    /// Their external id.
-    pub external_id: String,
-    /// The skill's name.
-    pub name: String,
-    /// Versions it had.
-    pub versions: i32,
-    /// What replaced it.
-    pub absorbed_into: Option<String>,
-    /// Who deleted it.
-    pub deleted_by: String,
-    /// When.
-    pub deleted_at: DateTime<Utc>,
-    /// When it is destroyed.
-    pub purge_at: DateTime<Utc>,
-}
-
 /// A page of the tenant's archive, newest first, `before` an entry.
 ///
 /// # Errors
@@ -140,11 +117,12 @@ pub async fn list_archive(
     before: Option<Uuid>,
     limit: i64,
     now: DateTime<Utc>,
-) -> Result<Vec<ArchiveEntry>> {
-    let tenant = tx.tenant();
-    let rows = sqlx::query!(
+) -> Result<Vec<ArchivedSkill>> {
+    let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
+    sqlx::query_as!(
+        ArchivedSkill,
         r#"-- skills.list_archive (a tenant's admin: all users of the tenant)
-        select a.archive_id, a.user_id, u.external_id, a.name, a.version_count as versions,
+        select a.archive_id as id, $6::text as "tenant!", u.external_id as user, a.name, a.version_count as versions,
                a.absorbed_into, a.deleted_by, a.deleted_at, a.purge_at
         from archived_skills a
         join users u on u.tenant_id = a.tenant_id and u.user_id = a.user_id
@@ -156,25 +134,12 @@ pub async fn list_archive(
         external_id,
         before,
         limit,
-        now
+        now,
+        slug
     )
     .fetch_all(tx.conn())
     .await
-    .map_err(refuse)?;
-    Ok(rows
-        .into_iter()
-        .map(|r| ArchiveEntry {
-            archive_id: r.archive_id,
-            user_id: UserId(r.user_id),
-            external_id: r.external_id,
-            name: r.name,
-            versions: r.versions,
-            absorbed_into: r.absorbed_into,
-            deleted_by: r.deleted_by,
-            deleted_at: r.deleted_at,
-            purge_at: r.purge_at,
-        })
-        .collect())
+    .map_err(refuse)
 }
 
 /// Whose entry this is; `None` also for one that is past its time, of which some versions may be gone.

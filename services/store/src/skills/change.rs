@@ -1,61 +1,8 @@
 //! A change of a skill, as [`write`](super::write()) applies it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ResourceEntry, SkillDocument, SkillId, SkillName};
+use knowhow_domain::{ChangeKind, ResourceEntry, SkillDocument, SkillId, SkillName, Source};
 use serde_json::Value;
-
-/// How a version came to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// The whole skill was given.
-    Save,
-    /// Text was replaced in it.
-    Patch,
-    /// It came from a file or an archive.
-    Import,
-    /// An earlier version was put back.
-    Rollback,
-    /// A release of the starter skills.
-    Sync,
-}
-
-impl ChangeKind {
-    /// The stored and served form.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Save => "save",
-            Self::Patch => "patch",
-            Self::Import => "import",
-            Self::Rollback => "rollback",
-            Self::Sync => "sync",
-        }
-    }
-}
-
-/// Who first wrote a skill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// An agent, within a session or through a tenant's backend.
-    Agent,
-    /// The user.
-    User,
-    /// An import.
-    Import,
-    /// The built-in library.
-    Starter,
-}
-
-impl Source {
-    /// The stored and served form.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::User => "user",
-            Self::Import => "import",
-            Self::Starter => "starter",
-        }
-    }
-}
 
 /// A validated new state of one skill.
 pub struct Change<'a> {

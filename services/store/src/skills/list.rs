@@ -1,8 +1,7 @@
 //! The index: one page of a user's skills through the pipelined door.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::Result;
 use knowhow_domain::index::Standing;
+use knowhow_domain::{IndexItem, Result, SummaryBy};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -32,37 +31,6 @@ pub struct Position {
     pub name: String,
     /// Its importance, which a ranked list is ordered by first.
     pub importance: f32,
-}
-
-/// One line of the index.
-#[derive(Debug, Clone)]
-pub struct IndexRow {
-    /// Full name.
-    pub name: String,
-    /// Index line, as its author gave it.
-    pub summary: Option<String>,
-    /// The one that a model wrote where the author gave none.
-    pub made_summary: Option<String>,
-    /// What it does and when.
-    pub description: String,
-    /// One word of order.
-    pub category: Option<String>,
-    /// Free labels.
-    pub tags: Vec<String>,
-    /// Counts the changes.
-    pub version: i32,
-    /// How often it was loaded or reported as used.
-    pub times_used: i64,
-    /// When last.
-    pub last_used_at: Option<DateTime<Utc>>,
-    /// Last change.
-    pub updated_at: DateTime<Utc>,
-    /// Protected.
-    pub pinned: bool,
-    /// 0 to 1.
-    pub importance: f32,
-    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
-    pub tainted: bool,
 }
 
 // The usage of a page is looked up at once: joined row by row, the policies would be checked again for each.
@@ -181,7 +149,7 @@ pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<Prom
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<(Uuid, IndexRow)>> {
+pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<(Uuid, IndexItem)>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let rows = read(db, principal, Durability::Full, ROWS, &[&tenant, &user, &skills]).await?;
     rows.iter().map(|row| Ok((row.try_get(13).map_err(refuse_read)?, index_row(row)?))).collect()
@@ -191,7 +159,7 @@ pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) ->
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexRow>> {
+pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexItem>> {
     page(db, principal, query, BY_NAME, None).await
 }
 
@@ -199,7 +167,7 @@ pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) 
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_ranked_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexRow>> {
+pub async fn list_ranked_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexItem>> {
     let from = query.after.as_ref().map_or(f32::INFINITY, |p| p.importance);
     page(db, principal, query, BY_IMPORTANCE, Some(from)).await
 }
@@ -210,7 +178,7 @@ async fn page(
     query: &ListQuery,
     sql: &'static str,
     importance: Option<f32>,
-) -> Result<Vec<IndexRow>> {
+) -> Result<Vec<IndexItem>> {
     let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let after = query.after.as_ref().map_or("", |p| p.name.as_str());
     let prefix = query.prefix.as_deref().unwrap_or_default();
@@ -230,13 +198,15 @@ async fn page(
     rows.iter().map(index_row).collect()
 }
 
-fn index_row(row: &Row) -> Result<IndexRow> {
-    let read = || -> Result<IndexRow, tokio_postgres::Error> {
-        Ok(IndexRow {
+fn index_row(row: &Row) -> Result<IndexItem> {
+    let read = || -> Result<IndexItem, tokio_postgres::Error> {
+        let description: String = row.try_get(2)?;
+        let (summary, summary_by) = SummaryBy::choose(row.try_get(1)?, row.try_get(11)?, &description);
+        Ok(IndexItem {
             name: row.try_get(0)?,
-            summary: row.try_get(1)?,
-            made_summary: row.try_get(11)?,
-            description: row.try_get(2)?,
+            summary,
+            summary_by,
+            description,
             category: row.try_get(3)?,
             tags: row.try_get(4)?,
             version: row.try_get(5)?,
@@ -246,6 +216,8 @@ fn index_row(row: &Row) -> Result<IndexRow> {
             pinned: row.try_get(9)?,
             importance: row.try_get(10)?,
             tainted: row.try_get(12)?,
+            score: None,
+            reason: None,
         })
     };
     read().map_err(refuse_read)

@@ -12,15 +12,15 @@ mod published;
 mod taint;
 mod write;
 
-pub use archive::{ArchiveEntry, Archived, archive, count_names, find_archive_owner, list_archive, restore};
+pub use archive::{Archived, archive, count_names, find_archive_owner, list_archive, restore};
 pub use catalogue::{
     Body, CatalogueRow, Revisions, Stamp, Stamps, Wanted, find_revisions, list_cosines, list_last_uses, list_stamps,
     list_texts, read_bodies, read_documents,
 };
-pub use change::{Change, ChangeKind, FollowUp, Lineage, Source, Written};
+pub use change::{Change, FollowUp, Lineage, Written};
 pub use compare::{Compared, compare};
 pub use export::{Exported, list_for_export, read_for_export};
-pub use list::{IndexRow, ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
+pub use list::{ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
 pub use lock::{Locked, find, lock, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::{join_all, try_join_all};
-use knowhow_domain::{SkillId, new_id};
+use knowhow_domain::{Outcome, SkillId, new_id};
 use knowhow_store::idempotency::{self, Claim};
 use knowhow_store::usage::{self, Use};
 use knowhow_store::{Principal, TenantTx, skills, versions};
@@ -162,8 +162,8 @@ async fn an_outcome_may_come_later_and_counts_once() {
     let alice = house.tenant().await.user("alice").await;
     let skill = save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap().id;
     let silent = one_use(skill, Some("s1"), None, now());
-    let success = Use { outcome: Some("success"), ..silent.clone() };
-    let failure = Use { outcome: Some("failure"), ..silent.clone() };
+    let success = Use { outcome: Some(Outcome::Success), ..silent.clone() };
+    let failure = Use { outcome: Some(Outcome::Failure), ..silent.clone() };
     assert_eq!(report(&house, &alice, &[silent]).await, (vec![true], 1));
     let later = vec![success.clone(), success.clone(), success];
     assert_eq!(report(&house, &alice, &later).await, (vec![false; 3], 1));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use knowhow_domain::new_id;
-use knowhow_store::queue::{Claimed, Job, JobError, Task, WorkerConfig, work};
+use knowhow_store::queue::{Claimed, JobError, JobKind, Task, WorkerConfig, work};
 use knowhow_store::{Database, DatabaseConfig};
 use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Connection, Executor};
@@ -22,7 +22,7 @@ struct Note {
     note: String,
 }
 
-impl Job for Noting {
+impl JobKind for Noting {
     const TASK: &'static str = "test_noting";
 
     async fn run(&self, claimed: Claimed) -> Result<(), JobError> {

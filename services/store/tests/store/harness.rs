@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::FutureExt;
-use knowhow_domain::{Clock, SystemClock, TenantId, TenantSettings, UserId, new_id};
+use knowhow_domain::{Algorithm, Clock, Issuer, SystemClock, TenantId, TenantSettings, UserId, new_id};
 use knowhow_store::credential::{NewToken, mint_hs256};
-use knowhow_store::issuers::{self, IssuerRow};
+use knowhow_store::issuers;
 use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, Login, Principal, TenantTx, tenants};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tokio::sync::OnceCell;
@@ -202,11 +202,12 @@ impl House {
         let secret = [9; 32];
         let sealed = self.gate.state().sealer().seal(&secret, tenant.id.0.as_bytes()).unwrap();
         let operator = self.gate.operator_at_shell(Some(&slug)).await.unwrap();
-        let issuer = IssuerRow {
+        let issuer = Issuer {
             id: new_id(),
+            tenant: slug.clone(),
             iss: ISSUER.into(),
             audience: AUDIENCE.into(),
-            algorithm: "HS256".into(),
+            algorithm: Algorithm::HS256,
             jwks_url: None,
             created_at: now(),
         };

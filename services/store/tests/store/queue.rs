@@ -1,8 +1,8 @@
 //! Getting jobs into the queue, and what admins see of them.
 
 use chrono::TimeDelta;
-use knowhow_domain::{Error, Form, JobState};
-use knowhow_store::queue::{self, JobRow, MAX_ATTEMPTS};
+use knowhow_domain::{Error, Form, Job, JobState};
+use knowhow_store::queue::{self, MAX_ATTEMPTS};
 use knowhow_store::skills::Written;
 use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
 use knowhow_store::{Principal, TenantTx, due};
@@ -21,7 +21,7 @@ async fn save(house: &House, principal: &Principal, name: &str) -> Written {
     written
 }
 
-async fn jobs(house: &House, tenancy: &Tenancy<'_>) -> Vec<JobRow> {
+async fn jobs(house: &House, tenancy: &Tenancy<'_>) -> Vec<Job> {
     queue::list(&house.db, &tenancy.admin().await, None, None, 100).await.unwrap()
 }
 
@@ -102,7 +102,7 @@ async fn one_job_about_a_thing_waits_at_a_time() {
     pretend(&house, &tenancy, "attempts = 3, max_attempts = 3, last_error = 'TaskError(\"no\")'").await;
     assert!(jobs(&house, &tenancy).await.iter().all(|job| job.state == JobState::Dead));
     save(&house, &alice, "plan").await;
-    let anew: Vec<JobRow> = jobs(&house, &tenancy).await.into_iter().filter(|j| j.state != JobState::Dead).collect();
+    let anew: Vec<Job> = jobs(&house, &tenancy).await.into_iter().filter(|j| j.state != JobState::Dead).collect();
     let [job] = &anew[..] else { panic!("one job") };
     assert_eq!((job.state, job.attempts, job.max_attempts), (JobState::Waiting, 0, MAX_ATTEMPTS));
 

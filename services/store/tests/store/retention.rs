@@ -170,7 +170,7 @@ async fn archive_of(house: &House, tenancy: &Tenancy<'_>) -> Vec<(Uuid, String)>
     let admin = tenancy.admin().await;
     let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE).await.unwrap();
     let entries = skills::list_archive(&mut tx, None, None, 100, now()).await.unwrap();
-    entries.into_iter().map(|e| (e.archive_id, e.name)).collect()
+    entries.into_iter().map(|e| (e.id, e.name)).collect()
 }
 
 async fn restore(house: &House, tenancy: &Tenancy<'_>, entry: Uuid) -> knowhow_domain::Result<String> {

@@ -1,6 +1,6 @@
 //! Which of two renderings is the current one.
 
-use knowhow_domain::Form;
+use knowhow_domain::{Form, MemoryKind};
 use knowhow_store::memories::{self, NewMemory};
 use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
 use knowhow_store::{Principal, TenantTx, souls};
@@ -71,7 +71,7 @@ async fn write(house: &House, alice: &Principal, part: &str) {
 
 fn core_memory() -> NewMemory<'static> {
     NewMemory {
-        kind: "semantic",
+        kind: MemoryKind::Semantic,
         content: "Lives in Rome",
         tags: &[],
         importance: 0.5,

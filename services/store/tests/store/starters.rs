@@ -94,7 +94,7 @@ async fn history(house: &House, user: &Principal, name: &str) -> Vec<(i32, Strin
     let mut all = Vec::new();
     for row in versions::list(&mut tx, id, None, 100).await.unwrap() {
         let state = versions::find(&mut tx, id, row.version).await.unwrap().unwrap();
-        all.push((row.version, row.change, state.document, row.created_at));
+        all.push((row.version, row.change.as_str().to_owned(), state.document, row.created_at));
     }
     tx.commit().await.unwrap();
     all
@@ -282,7 +282,7 @@ async fn a_deleted_reference_comes_back_from_the_archive_with_its_past() {
     let mut tx = TenantTx::begin_admin(&house.db, &admin, user).await.unwrap();
     let archived = skills::list_archive(&mut tx, None, None, 10, now()).await.unwrap();
     assert_eq!((archived.len(), archived[0].versions), (1, 1));
-    skills::restore(&mut tx, archived[0].archive_id, "test", &[], now()).await.unwrap();
+    skills::restore(&mut tx, archived[0].id, "test", &[], now()).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(states(&house, &alice).await, before);
     assert_eq!(house.place.count(&counts).await, counted);

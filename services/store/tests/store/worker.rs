@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join;
-use knowhow_domain::{Error, JobState};
-use knowhow_store::queue::{self, Claimed, Job, JobError, JobRow, Task, WorkerConfig, work};
+use knowhow_domain::{Error, Job, JobState};
+use knowhow_store::queue::{self, Claimed, JobError, JobKind, Task, WorkerConfig, work};
 use knowhow_store::{DatabaseConfig, Gate, Principal, TenantTx};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use tokio::sync::{Notify, mpsc};
@@ -53,12 +53,12 @@ async fn enqueue(house: &House, principal: &Principal, task: &str) {
     tx.commit().await.unwrap();
 }
 
-async fn list(house: &House, tenancy: &Tenancy<'_>) -> Vec<JobRow> {
+async fn list(house: &House, tenancy: &Tenancy<'_>) -> Vec<Job> {
     queue::list(&house.db, &tenancy.admin().await, None, None, 10).await.unwrap()
 }
 
 /// Waits until the tenant's jobs are so.
-async fn until(house: &House, tenancy: &Tenancy<'_>, mut so: impl FnMut(&[JobRow]) -> bool) -> Vec<JobRow> {
+async fn until(house: &House, tenancy: &Tenancy<'_>, mut so: impl FnMut(&[Job]) -> bool) -> Vec<Job> {
     loop {
         let jobs = list(house, tenancy).await;
         if so(&jobs) {
@@ -71,7 +71,7 @@ async fn until(house: &House, tenancy: &Tenancy<'_>, mut so: impl FnMut(&[JobRow
 /// Tells whose it is.
 struct Telling(Gate, mpsc::UnboundedSender<Option<Principal>>);
 
-impl Job for Telling {
+impl JobKind for Telling {
     const TASK: &'static str = "test_telling";
 
     async fn run(&self, claimed: Claimed) -> Result<(), JobError> {
@@ -96,7 +96,7 @@ async fn a_job_is_done_as_its_user_and_is_gone() {
             assert_eq!(principal.tenant_slug(), alice.tenant_slug());
             assert!(principal.require(knowhow_domain::Scope::SkillsWrite).is_ok());
             assert!(principal.require_admin().is_err() && principal.require_operator().is_err());
-            until(&house, &tenancy, <[JobRow]>::is_empty).await;
+            until(&house, &tenancy, <[Job]>::is_empty).await;
         })
         .await;
         assert_eq!(place.count("select count(*) from graphile_worker._private_workers").await, 0);
@@ -107,7 +107,7 @@ async fn a_job_is_done_as_its_user_and_is_gone() {
 /// Fails in one of several ways, by the name of the task.
 struct Failing<const WAY: usize>;
 
-impl<const WAY: usize> Job for Failing<WAY> {
+impl<const WAY: usize> JobKind for Failing<WAY> {
     const TASK: &'static str = ["test_retry", "test_permanent", "test_panic", "test_defect"][WAY];
 
     async fn run(&self, _: Claimed) -> Result<(), JobError> {
@@ -153,7 +153,7 @@ async fn a_failure_is_tried_again_later_or_never_and_tells_no_secret() {
 /// Begins, and never ends.
 struct Endless(mpsc::UnboundedSender<()>);
 
-impl Job for Endless {
+impl JobKind for Endless {
     const TASK: &'static str = "test_endless";
 
     async fn run(&self, _: Claimed) -> Result<(), JobError> {
@@ -203,7 +203,7 @@ async fn the_job_of_a_worker_that_died_is_done_by_another_and_the_death_counts()
             assert_eq!(jobs[0].last_error.as_deref(), Some("the worker ended while it had the job"));
             place.run("update graphile_worker._private_jobs set run_at = now()").await;
             telling.recv().await.unwrap();
-            until(&house, &tenancy, <[JobRow]>::is_empty).await;
+            until(&house, &tenancy, <[Job]>::is_empty).await;
 
             enqueue(&house, &tenancy.user("bob").await, "test_lethal").await;
             let lethal = "update graphile_worker._private_jobs set locked_by = 'another', locked_at = now() - '1 s'::interval,
@@ -220,7 +220,7 @@ async fn the_job_of_a_worker_that_died_is_done_by_another_and_the_death_counts()
 /// Tells that it began, and ends when it is let.
 struct Slow(mpsc::UnboundedSender<()>, Arc<Notify>);
 
-impl Job for Slow {
+impl JobKind for Slow {
     const TASK: &'static str = "test_slow";
 
     async fn run(&self, _: Claimed) -> Result<(), JobError> {
@@ -250,7 +250,7 @@ async fn a_worker_that_was_taken_for_dead_removes_nothing() {
             end.notify_one();
             beginning.recv().await.unwrap();
             end.notify_one();
-            until(&house, &tenancy, <[JobRow]>::is_empty).await;
+            until(&house, &tenancy, <[Job]>::is_empty).await;
         })
         .await;
     })
@@ -294,7 +294,7 @@ async fn a_job_that_the_database_did_not_enqueue_is_refused_and_shown() {
         }
         while_working(&house, &tasks, async {
             assert_eq!(telling.recv().await.unwrap().unwrap().external_id(), Some("mallory"));
-            let dead = |jobs: &[JobRow]| jobs.iter().filter(|job| job.state == JobState::Dead).count();
+            let dead = |jobs: &[Job]| jobs.iter().filter(|job| job.state == JobState::Dead).count();
             let hers = until(&house, &theirs, |jobs| dead(jobs) == 3).await;
             let own = until(&house, &mine, |jobs| dead(jobs) == 1).await;
             for job in hers.iter().chain(own.iter().filter(|job| job.state == JobState::Dead)) {
@@ -342,7 +342,7 @@ async fn bulk_leaves_a_place_to_persons() {
 /// Counts its runs.
 struct Counting(Arc<AtomicUsize>);
 
-impl Job for Counting {
+impl JobKind for Counting {
     const TASK: &'static str = "test_counting";
 
     async fn run(&self, _: Claimed) -> Result<(), JobError> {

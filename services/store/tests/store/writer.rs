@@ -1,8 +1,8 @@
 //! Saving, reading and deleting skills as the operations do, in transactions of their own.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::{Limits, ResourceEntry, Result, SkillDocument, SkillName, manifest};
-use knowhow_store::skills::{self, Archived, Change, ChangeKind, FollowUp, Lineage, Loaded, SkillKey, Source, Written};
+use knowhow_domain::{ChangeKind, Limits, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
+use knowhow_store::skills::{self, Archived, Change, FollowUp, Lineage, Loaded, SkillKey, Written};
 use knowhow_store::{Database, Principal, TenantTx, history};
 
 use crate::harness::now;

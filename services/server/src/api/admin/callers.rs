@@ -3,8 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, delete, get, post};
+use knowhow_domain::{ApiKey, Issuer};
 use knowhow_ops::App;
-use knowhow_ops::admin::{self, ApiKey, CreateIssuer, CreateKey, CreatedKey, Issuer};
+use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreatedKey};
 use knowhow_ops::page::{Page, PageQuery};
 use uuid::Uuid;
 

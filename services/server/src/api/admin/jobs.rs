@@ -3,9 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, delete, get, post};
-use knowhow_domain::JobState;
+use knowhow_domain::{Job, JobState};
 use knowhow_ops::App;
-use knowhow_ops::admin::{self, Job};
+use knowhow_ops::admin;
 use knowhow_ops::page::{Page, PageQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;

@@ -3,8 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, get, post};
+use knowhow_domain::{ArchivedSkill, AuditEntry};
 use knowhow_ops::App;
-use knowhow_ops::admin::{self, ArchivedSkill, AuditEntry, Restore, Restored};
+use knowhow_ops::admin::{self, Restore, Restored};
 use knowhow_ops::page::{Page, PageQuery};
 use uuid::Uuid;
 

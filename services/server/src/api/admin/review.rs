@@ -3,9 +3,10 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, get, post};
+use knowhow_domain::Version;
 use knowhow_ops::App;
 use knowhow_ops::admin::{self, Approve, Reason};
-use knowhow_ops::skills::{Version, VersionDetail};
+use knowhow_ops::skills::VersionDetail;
 use uuid::Uuid;
 
 use super::TenantQuery;

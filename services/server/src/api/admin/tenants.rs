@@ -3,8 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, get, patch, post};
+use knowhow_domain::{Tenant, User};
 use knowhow_ops::App;
-use knowhow_ops::admin::{self, CreateTenant, CreateUser, Tenant, UpdateTenant, User};
+use knowhow_ops::admin::{self, CreateTenant, CreateUser, UpdateTenant};
 use knowhow_ops::page::{Page, PageQuery};
 
 use super::TenantQuery;

@@ -3,8 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
+use knowhow_domain::Conversation;
 use knowhow_ops::App;
-use knowhow_ops::conversations::{self, ConversationView, ListConversations};
+use knowhow_ops::conversations::{self, ListConversations};
 use knowhow_ops::page::Page;
 
 use crate::http::{ApiError, CallerProblems, Query, UserCaller, json};
@@ -16,7 +17,7 @@ use crate::http::{ApiError, CallerProblems, Query, UserCaller, json};
     operation_id = "list_conversations",
     tag = "sessions",
     params(ListConversations),
-    responses((status = 200, description = "A page", body = Page<ConversationView>), CallerProblems)
+    responses((status = 200, description = "A page", body = Page<Conversation>), CallerProblems)
 )]
 #[get("/v1/conversations")]
 pub(crate) async fn list_conversations(

@@ -3,11 +3,10 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, get, post};
+use knowhow_domain::{Message, Session};
 use knowhow_ops::App;
 use knowhow_ops::page::Page;
-use knowhow_ops::sessions::{
-    self, AddReply, GiveFeedback, ListMessages, Logged, MessageView, SessionView, TaintSession,
-};
+use knowhow_ops::sessions::{self, AddReply, GiveFeedback, ListMessages, Logged, TaintSession};
 
 use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
 
@@ -38,7 +37,7 @@ pub(crate) async fn add_reply(
     operation_id = "list_messages",
     tag = "sessions",
     params(("session" = String, Path, description = "Id"), ListMessages),
-    responses((status = 200, description = "A page", body = Page<MessageView>), ReadProblems)
+    responses((status = 200, description = "A page", body = Page<Message>), ReadProblems)
 )]
 #[get("/v1/sessions/{session}/messages")]
 pub(crate) async fn list_messages(
@@ -58,7 +57,7 @@ pub(crate) async fn list_messages(
     tag = "sessions",
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = TaintSession,
-    responses((status = 200, description = "The session", body = SessionView), WriteProblems)
+    responses((status = 200, description = "The session", body = Session), WriteProblems)
 )]
 #[post("/v1/sessions/{session}/taint")]
 pub(crate) async fn taint_session(
@@ -78,7 +77,7 @@ pub(crate) async fn taint_session(
     tag = "sessions",
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     request_body = GiveFeedback,
-    responses((status = 200, description = "The session", body = SessionView), WriteProblems)
+    responses((status = 200, description = "The session", body = Session), WriteProblems)
 )]
 #[post("/v1/sessions/{session}/feedback")]
 pub(crate) async fn give_feedback(
@@ -97,7 +96,7 @@ pub(crate) async fn give_feedback(
     operation_id = "end_session",
     tag = "sessions",
     params(("session" = String, Path, description = "Id"), WriteHeaders),
-    responses((status = 200, description = "The session", body = SessionView), WriteProblems)
+    responses((status = 200, description = "The session", body = Session), WriteProblems)
 )]
 #[post("/v1/sessions/{session}/end")]
 pub(crate) async fn end_session(

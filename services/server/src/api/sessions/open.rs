@@ -3,9 +3,10 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, get, post};
+use knowhow_domain::Session;
 use knowhow_ops::App;
 use knowhow_ops::page::Page;
-use knowhow_ops::sessions::{self, ListSessions, OpenSession, OpenedSession, SessionView};
+use knowhow_ops::sessions::{self, ListSessions, OpenSession, OpenedSession};
 
 use crate::http::{
     ApiError, CallerProblems, OptionalJson, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json,
@@ -45,7 +46,7 @@ pub(crate) async fn open_session(
     operation_id = "list_sessions",
     tag = "sessions",
     params(ListSessions),
-    responses((status = 200, description = "A page", body = Page<SessionView>), CallerProblems)
+    responses((status = 200, description = "A page", body = Page<Session>), CallerProblems)
 )]
 #[get("/v1/sessions")]
 pub(crate) async fn list_sessions(

@@ -3,8 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, delete, get};
+use knowhow_domain::Example;
 use knowhow_ops::App;
-use knowhow_ops::examples::{self, ExampleView};
+use knowhow_ops::examples;
 use knowhow_ops::page::{Page, PageQuery};
 
 use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
@@ -19,7 +20,7 @@ use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, Write
         ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
         PageQuery
     ),
-    responses((status = 200, description = "A page, newest first", body = Page<ExampleView>), ReadProblems)
+    responses((status = 200, description = "A page, newest first", body = Page<Example>), ReadProblems)
 )]
 #[get("/v1/skills/{skill}/examples")]
 pub(crate) async fn list_examples(

@@ -3,9 +3,10 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse, get, post};
+use knowhow_domain::Version;
 use knowhow_ops::App;
 use knowhow_ops::page::{Page, PageQuery};
-use knowhow_ops::skills::{self, Diff, Rollback, SavedSkill, Version, VersionDetail};
+use knowhow_ops::skills::{self, Diff, Rollback, SavedSkill, VersionDetail};
 
 use crate::http::{
     ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, if_match, json, versioned,

@@ -3,10 +3,10 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse, get};
-use knowhow_domain::Error;
+use knowhow_domain::{Error, IndexItem};
 use knowhow_ops::App;
 use knowhow_ops::page::Page;
-use knowhow_ops::skills::{self, IndexItem, ListSkills, LoadedSkill};
+use knowhow_ops::skills::{self, ListSkills, LoadedSkill};
 use serde::Deserialize;
 use utoipa::IntoParams;
 

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use knowhow_ops::memories::{MemoryView, SaveMemory};
+use knowhow_ops::memories::SaveMemory;
 use knowhow_ops::page::Page;
-use knowhow_ops::soul::{PutSoul, SoulView};
+use knowhow_ops::soul::PutSoul;
 use reqwest::Method;
 
 use super::kinds::{Memory, Soul};
@@ -53,7 +53,7 @@ impl Personal<'_> {
         let mut path = "/v1/memories?limit=200".to_owned();
         loop {
             let response = self.service.send(|service| service.request(Method::GET, &path)).await?;
-            let page: Page<MemoryView> = response.json().await.map_err(Refusal::unreadable)?;
+            let page: Page<knowhow_domain::Memory> = response.json().await.map_err(Refusal::unreadable)?;
             contents.extend(page.items.into_iter().map(|memory| memory.content));
             match page.next_cursor {
                 Some(cursor) => path = format!("/v1/memories?limit=200&cursor={cursor}"),
@@ -88,7 +88,7 @@ impl Personal<'_> {
     pub(super) async fn send_soul(&self, soul: &Soul, replace: bool) -> Result<Entry, Refusal> {
         let entry = Entry::new(&(self.shown)(&soul.path), Outcome::Unchanged);
         let response = self.service.send(|service| service.request(Method::GET, "/v1/soul")).await?;
-        let current: SoulView = response.json().await.map_err(Refusal::unreadable)?;
+        let current: knowhow_domain::Soul = response.json().await.map_err(Refusal::unreadable)?;
         if current.text == soul.text {
             return Ok(entry);
         }

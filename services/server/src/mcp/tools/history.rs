@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use knowhow_domain::prompt::untrusted;
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{Error, Result, Version};
 use knowhow_ops::App;
 use knowhow_ops::page::PageQuery;
-use knowhow_ops::skills::{self, Diff, Version};
+use knowhow_ops::skills::{self, Diff};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

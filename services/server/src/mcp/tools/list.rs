@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use knowhow_domain::Result;
 use knowhow_domain::index::gist;
 use knowhow_domain::prompt::untrusted;
+use knowhow_domain::{IndexItem, Result};
 use knowhow_ops::App;
 use knowhow_ops::page::Page;
-use knowhow_ops::skills::{self, IndexItem, ListSkills};
+use knowhow_ops::skills::{self, ListSkills};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use knowhow_domain::prompt::untrusted;
-use knowhow_domain::{Result, inert_line};
+use knowhow_domain::{MemoryKind, Result, inert_line};
 use knowhow_ops::App;
-use knowhow_ops::memories::{self, MemoryKind, Recall, RecalledItem, RecalledKind};
+use knowhow_ops::memories::{self, Recall, RecalledItem, RecalledKind};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,8 +1,8 @@
 //! `memory_save`.
 
-use knowhow_domain::Result;
+use knowhow_domain::{MemoryKind, Result};
 use knowhow_ops::App;
-use knowhow_ops::memories::{self, MemoryKind, SaveMemory};
+use knowhow_ops::memories::{self, SaveMemory};
 use knowhow_ops::sessions::Standing;
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! `soul_update`.
 
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{Error, Result, Soul};
 use knowhow_ops::App;
 use knowhow_ops::sessions::Standing;
-use knowhow_ops::soul::{self, PutSoul, SoulView};
+use knowhow_ops::soul::{self, PutSoul};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -51,7 +51,7 @@ pub(super) async fn call(
         }
         written => written?,
     };
-    let SoulView { version, tainted, .. } = soul;
+    let Soul { version, tainted, .. } = soul;
     let note = tainted.then(|| marks::of_soul(standing, version));
     let text = note.clone().unwrap_or_else(|| {
         format!("The soul is at version {version}; conversations that begin with the next snapshot have it.")
@@ -61,7 +61,7 @@ pub(super) async fn call(
 
 /// The text comes last: whatever is in it, nothing of ours follows. One that was written in a tainted session is not shown:
 /// a clean one would write it down as its own.
-fn conflict(current: &SoulView) -> String {
+fn conflict(current: &Soul) -> String {
     let version = current.version;
     if current.tainted {
         return format!(

@@ -21,7 +21,7 @@ struct Scene {
 impl Scene {
     fn new(reply: Reply) -> Self {
         let (endpoint, clock) = (Endpoint::start(reply), StillClock::new());
-        Self { issuer: published(&endpoint, Algorithm::Es256), cache: cache(&clock), endpoint, clock }
+        Self { issuer: published(&endpoint, Algorithm::ES256), cache: cache(&clock), endpoint, clock }
     }
 
     async fn check(&self, key: &Key, kid: &str) -> Result<Claims, TokenError> {
@@ -121,7 +121,7 @@ async fn a_hanging_endpoint_holds_up_nobody_else() {
     for reply in [Reply::Hang, Reply::Trickle] {
         let key = Key::ec();
         let healthy = Scene::new(Endpoint::keys(&[key.jwk("a")]));
-        let hanging = published(&Endpoint::start(reply), Algorithm::Es256);
+        let hanging = published(&Endpoint::start(reply), Algorithm::ES256);
         let token = signed(&key, "a");
         let begun = Instant::now();
         let stuck = join_all((0..50).map(|_| verify(&token, &hanging, &healthy.cache)));
@@ -226,7 +226,7 @@ async fn tenants_reach_no_private_endpoint() {
     let scene = Scene::new(Endpoint::keys(&[key.jwk("a")]));
     scene.check(&key, "a").await.unwrap();
     let tenant_given =
-        issuer(IssuerKeys::Jwks { url: scene.endpoint.url(), algorithm: Algorithm::Es256, private_network: false });
+        issuer(IssuerKeys::Jwks { url: scene.endpoint.url(), algorithm: Algorithm::ES256, private_network: false });
     let refused = verify(&signed(&key, "a"), &tenant_given, &scene.cache).await;
     assert_eq!(refused, Err(TokenError::Unavailable), "not even from what the deployment fetched");
     assert_eq!(scene.endpoint.hits(), 1);

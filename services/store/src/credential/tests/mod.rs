@@ -12,8 +12,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Clock, SystemClock};
 use serde_json::{Value, json};
 
-use super::{Algorithm, Issuer, IssuerKeys, JwksCache};
+use super::{Issuer, IssuerKeys, JwksCache};
 use endpoint::Endpoint;
+use knowhow_domain::Algorithm;
 
 const SECRET: [u8; 32] = [7; 32];
 /// How long a fetch may take here. Whoever is answered in half of it has not waited for one that hangs.

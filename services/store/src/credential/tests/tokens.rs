@@ -61,7 +61,7 @@ async fn short_secrets_are_refused() {
 #[tokio::test]
 async fn every_asymmetric_algorithm_verifies() {
     for (key, algorithm) in
-        [(Key::rsa(), Algorithm::Rs256), (Key::ec(), Algorithm::Es256), (Key::ed(), Algorithm::EdDsa)]
+        [(Key::rsa(), Algorithm::RS256), (Key::ec(), Algorithm::ES256), (Key::ed(), Algorithm::EdDSA)]
     {
         let endpoint = Endpoint::start(Endpoint::keys(&[key.jwk("k1")]));
         let (issuer, cache) = (published(&endpoint, algorithm), cache(&StillClock::new()));
@@ -71,9 +71,10 @@ async fn every_asymmetric_algorithm_verifies() {
         let anonymous = key.token(&json!({ "alg": algorithm.as_str() }), &claims(json!({})));
         assert!(verify(&anonymous, &issuer, &cache).await.is_ok(), "{algorithm}: the only key needs no id");
         let other = match algorithm {
-            Algorithm::Rs256 => Key::rsa(),
-            Algorithm::Es256 => Key::ec(),
-            Algorithm::EdDsa => Key::ed(),
+            Algorithm::RS256 => Key::rsa(),
+            Algorithm::ES256 => Key::ec(),
+            Algorithm::EdDSA => Key::ed(),
+            Algorithm::HS256 => panic!("a shared secret is in no key set"),
         };
         let forged = other.token(&header, &claims(json!({})));
         assert_eq!(verify(&forged, &issuer, &cache).await, Err(TokenError::Signature), "{algorithm}");
@@ -104,7 +105,7 @@ async fn no_spelling_of_none_passes() {
 async fn a_public_key_is_no_secret() {
     let key = Key::rsa();
     let endpoint = Endpoint::start(Endpoint::keys(&[key.jwk("k1"), Key::Secret(SECRET.to_vec()).jwk("k2")]));
-    let (issuer, cache) = (published(&endpoint, Algorithm::Rs256), cache(&StillClock::new()));
+    let (issuer, cache) = (published(&endpoint, Algorithm::RS256), cache(&StillClock::new()));
     for public in key.public_encodings() {
         let forger = Key::Secret(public);
         let honest_header = forger.token(&json!({ "alg": "HS256", "kid": "k1" }), &claims(json!({})));
@@ -123,7 +124,7 @@ async fn a_token_cannot_bring_its_key() {
     let (honest, thief) = (Key::rsa(), Key::rsa());
     let endpoint = Endpoint::start(Endpoint::keys(&[honest.jwk("k1")]));
     let evil = Endpoint::start(Endpoint::keys(&[thief.jwk("k1")]));
-    let (issuer, cache) = (published(&endpoint, Algorithm::Rs256), cache(&StillClock::new()));
+    let (issuer, cache) = (published(&endpoint, Algorithm::RS256), cache(&StillClock::new()));
     let (jwk, elsewhere) = (thief.jwk("k1"), evil.url().to_string());
     let header = json!({ "alg": "RS256", "kid": "k1", "jwk": jwk, "jku": elsewhere, "x5u": elsewhere });
     assert_eq!(verify(&thief.token(&header, &claims(json!({}))), &issuer, &cache).await, Err(TokenError::Signature));

@@ -1,0 +1,45 @@
+//! The audit log: who changed what, and who looked.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// One entry.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct AuditEntry {
+    /// Ordered by time.
+    pub id: Uuid,
+    /// Its tenant, by slug.
+    #[schema(example = "acme")]
+    pub tenant: String,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Who.
+    #[schema(example = "user:alice")]
+    pub actor: String,
+    /// What, as `noun.verb`.
+    #[schema(example = "skill.save")]
+    pub action: String,
+    /// To what.
+    #[schema(example = "plan-meeting")]
+    pub target: String,
+    /// Whose, where it was one user's.
+    pub user: Option<String>,
+    /// More; never content.
+    #[schema(value_type = Object)]
+    pub detail: Value,
+    /// The request that did it, as in `X-Request-Id`; none for what the service does by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<Uuid>,
+    /// The address that was connected: your proxy's, where there is one. The log says more of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Where a text changed: its SHA-256 before, hex; absent where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// And after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}

@@ -1,0 +1,37 @@
+//! Messages: what either side of a conversation says.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Speaker {
+    /// The user.
+    User,
+    /// The agent.
+    Agent,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Message {
+    /// Its id.
+    pub id: Uuid,
+    /// In which turn.
+    pub turn: i32,
+    /// Who said it.
+    #[schema(example = "user")]
+    pub speaker: Speaker,
+    /// What was said.
+    pub text: String,
+    /// Tools that the agent called: before a user's message, or for its own.
+    #[schema(minimum = 0)]
+    pub tool_calls: i32,
+    /// When.
+    pub at: DateTime<Utc>,
+}

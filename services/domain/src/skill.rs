@@ -1,0 +1,118 @@
+//! Skills.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{headline, inert_line};
+
+/// Who first wrote a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Source {
+    /// An agent, within a session or through a tenant's backend.
+    Agent,
+    /// The user.
+    User,
+    /// An import.
+    Import,
+    /// The built-in library.
+    Starter,
+}
+
+impl Source {
+    /// The stored and served form.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Who wrote an index line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryBy {
+    /// The skill's author.
+    Author,
+    /// A model, in the background.
+    Model,
+    /// Nobody: it is the first sentence of the description, cut at 15 words.
+    Extract,
+}
+
+impl SummaryBy {
+    /// The line to show of these, and whose it is.
+    pub fn choose(author: Option<String>, model: Option<String>, description: &str) -> (String, Self) {
+        match (author.filter(|summary| !inert_line(summary).is_empty()), model) {
+            (Some(summary), _) => (summary, Self::Author),
+            (None, Some(summary)) => (summary, Self::Model),
+            (None, None) => (headline(description), Self::Extract),
+        }
+    }
+}
+
+/// One line of the index.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct IndexItem {
+    /// Full name.
+    #[schema(example = "plan-meeting")]
+    pub name: String,
+    /// Index line, at most 15 words.
+    pub summary: String,
+    /// Whose it is.
+    pub summary_by: SummaryBy,
+    /// What it does and when.
+    pub description: String,
+    /// One word of order.
+    pub category: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Counts the changes.
+    pub version: i32,
+    /// How often it was used.
+    pub times_used: i64,
+    /// When last.
+    pub last_used_at: Option<DateTime<Utc>>,
+    /// Last changed.
+    pub updated_at: DateTime<Utc>,
+    /// Protected.
+    pub pinned: bool,
+    /// 0 to 1; what a ranked list is ordered by.
+    #[serde(skip)]
+    pub importance: f32,
+    /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
+    pub tainted: bool,
+    /// With `ranked` or `q`: what the order is by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// With `ranked` or `q`: why, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A deleted skill.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ArchivedSkill {
+    /// Names the entry.
+    pub id: Uuid,
+    /// Its tenant, by slug.
+    #[schema(example = "acme")]
+    pub tenant: String,
+    /// Whose it was.
+    #[schema(example = "alice")]
+    pub user: String,
+    /// The skill's name.
+    pub name: String,
+    /// Versions it had.
+    pub versions: i32,
+    /// What replaced it.
+    pub absorbed_into: Option<String>,
+    /// Who deleted it.
+    pub deleted_by: String,
+    /// When.
+    pub deleted_at: DateTime<Utc>,
+    /// When it is destroyed.
+    pub purge_at: DateTime<Utc>,
+}

@@ -1,0 +1,24 @@
+//! Tenants: the customers, each with users, keys and issuers of its own.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{TenantId, TenantSettings};
+
+/// A customer.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Tenant {
+    /// The id.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: TenantId,
+    /// What tokens name it by.
+    #[schema(example = "acme")]
+    pub slug: String,
+    /// For people.
+    pub name: String,
+    /// Quotas and switches.
+    pub settings: TenantSettings,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+}
