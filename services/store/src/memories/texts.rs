@@ -50,7 +50,7 @@ pub struct Stamp {
 pub struct Head {
     /// Which.
     pub id: Uuid,
-    /// See [`Memory`].
+    /// See [`Memory`](super::Memory).
     pub kind: String,
     /// Size of its text.
     pub bytes: i32,
@@ -74,7 +74,7 @@ pub struct WantedText {
 pub struct ReadText {
     /// Which.
     pub id: Uuid,
-    /// See [`Memory`].
+    /// See [`Memory`](super::Memory).
     pub content: Option<String>,
     /// Its vector by the model.
     pub embedding: Option<Vec<f32>>,
