@@ -1,7 +1,10 @@
 #!/bin/sh
-# make sqlx-prepare: describes every query of the store against the migrations as they are, into the committed .sqlx.
+# make sqlx-prepare: describes every query of the store against the migrations as they are, into the committed .sqlx; with
+# --check only says whether the descriptions are current.
 set -eu
 . "$(dirname "$0")/lib.sh"
+
+check=$([ "${1:-}" != --check ] || echo yes)
 
 check_tools
 start_database
@@ -20,13 +23,31 @@ fi # a given DATABASE_URL is taken as it is, and must be migrated
 fresh=$root/data/sqlx
 rm -rf "$fresh"
 mkdir "$fresh"
-find services/store -name '*.rs' -exec touch {} + # the macros run again only for what is compiled again
+# The macros run again only for what is compiled again. A check gives the files their times back afterwards, so that no other
+# build takes them for changed.
+roots="services/store/src/lib.rs services/store/tests/store/main.rs"
+times=$(mktemp -d)
+trap 'rm -rf "$times"' EXIT
+for file in $roots; do
+    touch -r "$file" "$times/$(basename "$file")"
+    touch "$file"
+done
 SQLX_OFFLINE=false SQLX_OFFLINE_DIR=$fresh DATABASE_URL=$DATABASE_URL cargo check --package knowhow-store --tests
+if [ "$check" ]; then
+    for file in $roots; do
+        touch -r "$times/$(basename "$file")" "$file"
+    done
+fi
 count=$(find "$fresh" -name 'query-*.json' | wc -l)
 [ "$count" -gt 0 ] || fail "no query was described; .sqlx stays as it was"
-rm -rf .sqlx
-mv "$fresh" .sqlx
-echo ".sqlx describes $count queries"
+if [ "$check" ]; then
+    diff -r .sqlx "$fresh" >/dev/null || fail ".sqlx differs from the queries; refresh it with: make sqlx-prepare"
+    echo ".sqlx describes all $count queries"
+else
+    rm -rf .sqlx
+    mv "$fresh" .sqlx
+    echo ".sqlx describes $count queries"
+fi
 if [ "${psql:-}" ]; then
     $psql -c "drop database knowhow_sqlx with (force)"
 fi

@@ -73,6 +73,9 @@ pub struct TenantSettings {
     /// How long such a message is kept without being confirmed by another use, in days; 0 keeps none.
     #[schema(default = 365, maximum = 3650)]
     pub example_days: u16,
+    /// How long an entry of the audit log is kept, in days.
+    #[schema(default = 400, minimum = 30, maximum = 3650)]
+    pub audit_days: u16,
     /// How likely a message must ask for a skill at all before a turn brings any that it does not name, 0 to 1. More is
     /// quieter.
     #[schema(default = 0.18, minimum = 0, maximum = 1)]
@@ -169,6 +172,7 @@ impl Default for TenantSettings {
             conversation_days: 90,
             learn_from_use: true,
             example_days: 365,
+            audit_days: 400,
             min_score: FLOOR,
             session_gap_minutes: GAP_MINUTES,
             channels: BTreeMap::new(),
@@ -250,6 +254,7 @@ impl TenantSettings {
             within("archive_days".into(), u64::from(self.archive_days), 0, 3650),
             within("conversation_days".into(), u64::from(self.conversation_days), 0, 3650),
             within("example_days".into(), u64::from(self.example_days), 0, 3650),
+            within("audit_days".into(), self.audit_days.into(), 30, 3650),
             within("index_budget".into(), u64::from(self.index_budget), least, most),
             share("min_score".into(), self.min_score),
             within("session_gap_minutes".into(), self.session_gap_minutes.into(), 1, MOST_GAP_MINUTES.into()),

@@ -3,7 +3,7 @@
 use knowhow_domain::index::BUDGET_STEPS;
 use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
 use knowhow_domain::{TenantSettings, limits};
-use knowhow_store::{conversations, idempotency, memories, sessions, souls, usage};
+use knowhow_store::{conversations, idempotency, issuers, keys, memories, sessions, souls, usage};
 
 use crate::sessions::{LOG_BYTES, REPLIES};
 use crate::skills::NAMES;
@@ -33,6 +33,9 @@ fn told() -> Vec<(&'static str, String)> {
         ("messages that a skill learned from |", format!("{EXAMPLES_PER_SKILL} of one skill")),
         ("messages that a skill learned from |", grouped(EXAMPLES_PER_USER)),
         ("users |", grouped(settings.users)),
+        ("API keys that work |", grouped(keys::WORKING_KEYS)),
+        ("issuers |", grouped(issuers::ISSUERS)),
+        ("entries of the audit log |", format!("{} days", settings.audit_days)),
         ("name, with namespaces |", grouped(limits::NAME_CHARS)),
         ("description |", grouped(limits::DESCRIPTION_CHARS)),
         ("frontmatter |", sized(limits::FRONTMATTER_BYTES as u64)),

@@ -9,7 +9,10 @@ use crate::credential::read_url;
 use crate::error::{is_unique_violation, refuse};
 use crate::system::{self, KeyAddress};
 use crate::word::Word;
-use crate::{Database, GateState, TenantTx};
+use crate::{Database, GateState, TenantTx, tenants};
+
+/// Most issuers of one tenant.
+pub const ISSUERS: i64 = 32;
 
 /// Addresses of keys that are asked in one examination, the newest, and how many of them at once.
 const EXAMINED: i64 = 500;
@@ -18,17 +21,20 @@ const AT_ONCE: usize = 32;
 /// Registers an issuer. `sealed_secret` goes with HS256, `issuer.jwks_url` with the others.
 ///
 /// # Errors
-/// `Conflict` where the tenant has one of that `iss`.
+/// `Conflict` where the tenant has one of that `iss`; `Quota` where it has [`ISSUERS`].
 pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[u8]>) -> Result<()> {
+    tenants::count_alone(tx, "issuers").await?;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    sqlx::query!(
+    let made = sqlx::query!(
         "-- issuers.create
         with made as (
             insert into issuers (tenant_id, issuer_id, iss, audience, algorithm, jwks_url, sealed_secret, created_at)
-            values ($1, $3, $4, $5, $6, $7, $8, $9)
+            select $1, $3, $4, $5, $6, $7, $8, $9
+            where $12 > (select count(*) from issuers where tenant_id = $1)
+            returning iss
         )
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
-        values ($1, $2, $10, $9, $11, 'issuer.create', $4)",
+        select $1, $2, $10, $9, $11, 'issuer.create', iss from made",
         tenant,
         user,
         issuer.id,
@@ -39,7 +45,8 @@ pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[
         sealed_secret,
         issuer.created_at,
         new_id(),
-        actor
+        actor,
+        ISSUERS
     )
     .execute(tx.conn())
     .await
@@ -52,7 +59,11 @@ pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[
         } else {
             refuse(e)
         }
-    })?;
+    })?
+    .rows_affected();
+    if made == 0 {
+        return Err(Error::Quota(format!("the tenant has {ISSUERS} issuers, the limit; remove one")));
+    }
     Ok(())
 }
 

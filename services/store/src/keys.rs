@@ -4,25 +4,32 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{ApiKey, Error, Result, Scope, new_id};
 use uuid::Uuid;
 
-use crate::TenantTx;
 use crate::error::refuse;
 use crate::word::Word;
+use crate::{TenantTx, tenants};
+
+/// Most keys of one tenant that work.
+pub const WORKING_KEYS: i64 = 100;
 
 /// Stores a new key.
 ///
 /// # Errors
-/// `Unavailable`.
+/// `Quota` where the tenant has [`WORKING_KEYS`] that are neither revoked nor expired.
 pub async fn create(tx: &mut TenantTx, key: &ApiKey, secret_hash: &[u8]) -> Result<()> {
+    tenants::count_alone(tx, "api_keys").await?;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
-    sqlx::query!(
+    let made = sqlx::query!(
         "-- keys.create
         with made as (
             insert into api_keys (tenant_id, key_id, prefix, secret_hash, name, scopes, created_at, expires_at)
-            values ($1, $3, $4, $5, $6, $7, $8, $9)
+            select $1, $3, $4, $5, $6, $7, $8, $9
+            where $12 > (select count(*) from api_keys
+                         where tenant_id = $1 and revoked_at is null and (expires_at is null or expires_at > $8))
+            returning prefix
         )
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
-        values ($1, $2, $10, $8, $11, 'key.create', $4)",
+        select $1, $2, $10, $8, $11, 'key.create', prefix from made",
         tenant,
         user,
         key.id,
@@ -33,11 +40,16 @@ pub async fn create(tx: &mut TenantTx, key: &ApiKey, secret_hash: &[u8]) -> Resu
         key.created_at,
         key.expires_at,
         new_id(),
-        actor
+        actor,
+        WORKING_KEYS
     )
     .execute(tx.conn())
     .await
-    .map_err(refuse)?;
+    .map_err(refuse)?
+    .rows_affected();
+    if made == 0 {
+        return Err(Error::Quota(format!("the tenant has {WORKING_KEYS} API keys that work, the limit; revoke one")));
+    }
     Ok(())
 }
 

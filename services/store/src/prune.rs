@@ -32,13 +32,25 @@ pub struct Pruned {
     pub examples: u64,
     /// Current snapshots of users that were not active for a day.
     pub idle_snapshots: u64,
+    /// Entries of the audit log that are older than their tenant keeps them.
+    pub audit_entries: u64,
+    /// API keys that were revoked or expired 30 days ago.
+    pub api_keys: u64,
 }
 
 impl Pruned {
     /// Whether a round of `batch` may have left something.
     pub fn has_more(&self, batch: i64) -> bool {
-        let rows =
-            [self.idempotency_keys, self.usage_events, self.jobs, self.sessions, self.idle_snapshots, self.examples];
+        let rows = [
+            self.idempotency_keys,
+            self.usage_events,
+            self.jobs,
+            self.sessions,
+            self.idle_snapshots,
+            self.examples,
+            self.audit_entries,
+            self.api_keys,
+        ];
         rows.into_iter().any(|count| count >= batch.unsigned_abs())
     }
 }
@@ -64,6 +76,8 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         sessions: count(prune_sessions(db, now, batch).await),
         examples: count(prune_examples(db, now, batch).await),
         idle_snapshots: count(prune_idle_snapshots(db, now, batch).await),
+        audit_entries: count(prune_audit_entries(db, now, batch).await),
+        api_keys: count(prune_api_keys(db, now, batch).await),
         ..Pruned::default()
     };
     let owners = list_owners_of_due_archives(db, now, batch).await;
@@ -206,6 +220,44 @@ async fn prune_idle_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> 
             select c.tenant_id, c.user_id, c.index_budget, c.form from current_snapshots c
             where c.rendered_at < $1::timestamptz - interval '1 day' and c.used_at < $1::timestamptz - interval '1 day'
             limit $2)",
+        now,
+        batch
+    );
+    remove(db, statement).await
+}
+
+/// An entry's id tells its time (UUIDv7), and the index of a tenant's log is by id: so what is due is found without reading
+/// the rest. The entries of no tenant, which are refused logins, are the nil tenant's.
+async fn prune_audit_entries(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
+        "-- prune.prune_audit_entries
+        with kept as materialized (
+            select t.tenant_id, $1::timestamptz - make_interval(days => app.audit_days(t.tenant_id)) as since
+            from (select tenant_id from tenants union all select $3) t
+        ), due as materialized (
+            select tenant_id, since, uuidv7(since - clock_timestamp()) as before from kept
+        )
+        delete from audit_log where (tenant_id, user_id, audit_id) in (
+            select a.tenant_id, a.user_id, a.audit_id
+            from due d
+            cross join lateral (
+                select a.tenant_id, a.user_id, a.audit_id from audit_log a
+                where a.tenant_id = d.tenant_id and a.audit_id < d.before and a.at < d.since
+                limit $2) a
+            limit $2)",
+        now,
+        batch,
+        Uuid::nil()
+    );
+    remove(db, statement).await
+}
+
+async fn prune_api_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
+        "-- prune.prune_api_keys
+        delete from api_keys where (tenant_id, key_id) in (
+            select tenant_id, key_id from api_keys
+            where least(revoked_at, expires_at) < $1::timestamptz - interval '30 days' limit $2)",
         now,
         batch
     );

@@ -6,7 +6,22 @@ use serde_json::{Value, json};
 
 use crate::error::{is_unique_violation, refuse};
 use crate::tx::SystemTx;
-use crate::{Database, Principal};
+use crate::{Database, Principal, TenantTx};
+
+/// Waits for others who are adding one of these things to the tenant, until this transaction ends: so nobody counts what two
+/// add at once as one.
+pub(crate) async fn count_alone(tx: &mut TenantTx, things: &str) -> Result<()> {
+    let line = format!("{things} of {}", tx.tenant());
+    sqlx::query!(
+        "-- tenants.count_alone
+        select pg_advisory_xact_lock(hashtextextended($1, 0))",
+        line
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(())
+}
 
 /// Makes a tenant.
 ///

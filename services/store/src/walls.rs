@@ -94,6 +94,13 @@ async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
                or ('knowhow_tenant' = any (p.roles) or 'public' = any (p.roles))
                   and (p.qual not like '%user_id = app.user_id()%' or p.with_check not like '%user_id = app.user_id()%'))
         union all
+        select 'entries of the audit log can be removed before their time: the policy ''past_its_time'' is missing'
+        where not exists (select from pg_policies p
+                          where p.schemaname = 'public' and p.tablename = 'audit_log' and p.policyname = 'past_its_time'
+                            and p.permissive = 'RESTRICTIVE' and p.cmd = 'DELETE'
+                            and p.qual like '%at <%app.audit_days(tenant_id)%')
+          and exists (select from pg_tables t where t.schemaname = 'public' and t.tablename = 'audit_log')
+        union all
         select format('the role ''%s'' must be neither superuser nor bypass row-level security', r.rolname)
         from pg_roles r
         where r.rolname in ('knowhow_owner', 'knowhow_tenant', 'knowhow_admin', 'knowhow_system', 'knowhow_queue')

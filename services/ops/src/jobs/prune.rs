@@ -31,6 +31,8 @@ impl SystemJob for Prune {
                 sessions = pruned.sessions,
                 examples = pruned.examples,
                 idle_snapshots = pruned.idle_snapshots,
+                audit_entries = pruned.audit_entries,
+                api_keys = pruned.api_keys,
                 "cleared up"
             );
             if !pruned.has_more(BATCH) || began.elapsed() > LONGEST {

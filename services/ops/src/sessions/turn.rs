@@ -59,7 +59,7 @@ const ROUNDS: usize = 64;
 const LOOKED_AT: usize = 200;
 
 /// Takes a turn: finds what helps with the message, and logs it. The answer is JSON of
-/// [`TurnAnswer`](super::TurnAnswer), in the bytes that it is kept in.
+/// [`TurnAnswer`], in the bytes that it is kept in.
 ///
 /// # Errors
 /// `NotFound`; `Conflict` `turn-limit`, `session-ended`, `log-full` or `answer-gone`; `Invalid`, also for a `turn_key` of another message, and

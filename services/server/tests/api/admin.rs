@@ -21,7 +21,8 @@ async fn tenants_are_made_read_changed_and_listed() {
         "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "versions_per_skill": 200,
         "stored_bytes_per_user": 1_073_741_824, "users": 1_000_000, "sessions_per_user": 5_000,
         "conversation_bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
-        "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "min_score": 0.18,
+        "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "audit_days": 400,
+        "min_score": 0.18,
         "session_gap_minutes": 360, "channels": {},
     });
     assert_eq!((&made["slug"], &made["name"], &made["settings"]), (&json!(slug), &json!("Acme"), &defaults));
@@ -62,6 +63,7 @@ async fn bad_tenants_are_refused() {
         (json!({"sessions_per_user": 0}), "sessions_per_user", "1"),
         (json!({"conversation_bytes_per_user": 1}), "conversation_bytes_per_user", "1048576"),
         (json!({"example_days": 3651}), "example_days", "3650"),
+        (json!({"audit_days": 29}), "audit_days", "30"),
         (json!({"index_budget": 199}), "index_budget", "200"),
         (json!({"index_budget": 200_001}), "index_budget", "200000"),
         (json!({"session_gap_minutes": 0}), "session_gap_minutes", "1"),

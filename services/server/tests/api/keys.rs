@@ -110,3 +110,38 @@ async fn who_guesses_is_told_to_wait() {
     world.anonymous.with_token("x.y.z").at(&service).get("/v1/skills").await.refused(429, "rate-limited");
     world.alice.at(&service).get("/v1/skills").await.ok(200);
 }
+
+#[tokio::test]
+async fn keys_that_work_are_bounded_and_revoked_ones_do_not_count() {
+    let World { admin, .. } = &World::new().await;
+    let make = || admin.post("/v1/admin/keys", json!({"name": "backend", "scopes": ["skills:read"]}));
+    let answers = futures_util::future::join_all((0..110).map(|_| async { make().await })).await;
+    let made: Vec<_> = answers.iter().filter(|answer| answer.status == 201).collect();
+    assert_eq!(made.len(), 100);
+    for refused in answers.iter().filter(|answer| answer.status != 201) {
+        let problem = refused.refused(429, "quota-exceeded");
+        assert_eq!(problem["detail"], "the tenant has 100 API keys that work, the limit; revoke one");
+    }
+    let id = made[0].ok(201)["id"].as_str().unwrap().to_owned();
+    admin.delete(&format!("/v1/admin/keys/{id}")).await.empty(204);
+    make().await.ok(201);
+    make().await.refused(429, "quota-exceeded");
+}
+
+#[tokio::test]
+async fn issuers_are_bounded() {
+    let World { admin, .. } = &World::new().await;
+    let register = |n: usize| {
+        let iss = format!("https://login-{n}.example");
+        admin.post("/v1/admin/issuers", json!({"iss": iss, "algorithm": "HS256", "secret": "s".repeat(32)}))
+    };
+    let before = admin.get("/v1/admin/issuers").await.ok(200)["items"].as_array().unwrap().len();
+    let answers = futures_util::future::join_all((0..40).map(|n| async move { register(n).await })).await;
+    let made: Vec<_> = answers.iter().filter(|answer| answer.status == 201).collect();
+    assert_eq!(made.len() + before, 32);
+    let problem = answers.iter().find(|answer| answer.status != 201).unwrap().refused(429, "quota-exceeded");
+    assert_eq!(problem["detail"], "the tenant has 32 issuers, the limit; remove one");
+    let id = made[0].ok(201)["id"].as_str().unwrap().to_owned();
+    admin.delete(&format!("/v1/admin/issuers/{id}")).await.empty(204);
+    register(50).await.ok(201);
+}

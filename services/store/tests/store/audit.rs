@@ -1,33 +1,118 @@
-//! The audit log: nobody who serves can change it, and one user's page is found by an index.
+//! The audit log: nobody who serves can change it, what is past its time leaves, and one user's page is found by an index.
 
+use chrono::TimeDelta;
+use knowhow_domain::TenantSettings;
+use knowhow_store::{prune, walls};
 use sqlx::{AssertSqlSafe, Connection, Executor, Row};
 use uuid::Uuid;
 
-use crate::harness::Place;
+use crate::harness::{House, Place, now, with_database};
 
 #[tokio::test]
 async fn no_role_that_serves_changes_an_entry() {
     let place = Place::shared().await;
     let (tenant, user) = (Uuid::now_v7(), Uuid::now_v7());
-    place
-        .run(&format!(
-            "insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
-             values ('{tenant}', '{user}', gen_random_uuid(), now(), 'a', 'b', 'c')"
-        ))
-        .await;
+    place.run(&entry(&tenant.to_string(), user, 29)).await;
     let mut conn = place.login().await;
     for role in ["knowhow_tenant", "knowhow_admin", "knowhow_system", "knowhow_queue"] {
-        for verb in ["update audit_log set actor = 'x'", "delete from audit_log", "truncate audit_log"] {
+        let context =
+            format!("set local role {role}; set local app.tenant_id = '{tenant}'; set local app.user_id = '{user}'");
+        let delete = format!("delete from audit_log where tenant_id = '{tenant}'");
+        for verb in ["update audit_log set actor = 'x'", &delete, "truncate audit_log"] {
             let mut tx = conn.begin().await.unwrap();
-            let context = format!(
-                "set local role {role}; set local app.tenant_id = '{tenant}'; set local app.user_id = '{user}'"
-            );
-            (&mut *tx).execute(AssertSqlSafe(context)).await.unwrap();
-            let error = (&mut *tx).execute(verb).await.expect_err(verb);
+            (&mut *tx).execute(AssertSqlSafe(context.as_str())).await.unwrap();
+            let outcome = (&mut *tx).execute(AssertSqlSafe(verb)).await;
+            if role == "knowhow_system" && verb == delete {
+                // It clears up, and finds nothing that it may.
+                assert_eq!(outcome.unwrap().rows_affected(), 0, "{role}: {verb}");
+                continue;
+            }
+            let error = outcome.expect_err(verb);
             let code = error.as_database_error().and_then(|e| e.code().map(|code| code.into_owned()));
             assert_eq!(code.as_deref(), Some("42501"), "{role}: {verb}: {error}");
         }
     }
+}
+
+/// Inserts an entry of a tenant that is so many days old, its action the days.
+fn entry(tenant: &str, user: Uuid, days: i32) -> String {
+    format!(
+        "insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+         values ('{tenant}', '{user}', uuidv7(interval '-{days} days'), now() - interval '{days} days', 'a', '{days}', 'c');"
+    )
+}
+
+/// The ages of the entries that are left, in the order of tenants and ages.
+async fn ages(place: &Place, tenant: &str) -> Vec<String> {
+    let sql = format!("select action from audit_log where tenant_id = '{tenant}' and actor = 'a' order by at desc");
+    sqlx::query_scalar(AssertSqlSafe(sql)).fetch_all(&mut place.owner().await).await.unwrap()
+}
+
+#[tokio::test]
+async fn entries_leave_when_their_tenant_keeps_them_no_longer() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 2);
+        let usual = house.tenant().await.id.0.to_string();
+        let brief = TenantSettings { audit_days: 60, ..TenantSettings::default() };
+        let brief = house.tenant_with(&brief).await.id.0.to_string();
+        let nobody = Uuid::nil().to_string();
+        for tenant in [&usual, &brief, &nobody] {
+            for days in [1, 31, 61, 399, 401, 402] {
+                place.run(&entry(tenant, Uuid::now_v7(), days)).await;
+            }
+        }
+        // No more than a batch of them in one round, whoever they are of.
+        let first = prune(&house.db, now(), 3).await.unwrap();
+        assert!(first.audit_entries == 3 && first.has_more(3));
+        let rest = prune(&house.db, now(), 100).await.unwrap();
+        assert_eq!(rest.audit_entries, 5);
+        assert_eq!(ages(place, &usual).await, ["1", "31", "61", "399"]);
+        assert_eq!(ages(place, &brief).await, ["1", "31"]);
+        assert_eq!(ages(place, &nobody).await, ["1", "31", "61", "399"]);
+        // A clock that is wrong, or a worker that lies about the time, removes nothing.
+        let late = prune(&house.db, now() + TimeDelta::days(1000), 100).await.unwrap();
+        assert_eq!(late.audit_entries, 0);
+        // Nor does a setting that no operator can give.
+        place.run("update tenants set settings = jsonb_set(settings, '{audit_days}', '0')").await;
+        prune(&house.db, now(), 100).await.unwrap();
+        assert_eq!(ages(place, &usual).await, ["1"]);
+        place.run("update tenants set settings = '{}'").await;
+        place.run(&(entry(&usual, Uuid::now_v7(), 29) + &entry(&usual, Uuid::now_v7(), 40))).await;
+        prune(&house.db, now(), 100).await.unwrap();
+        assert_eq!(ages(place, &usual).await, ["1", "29", "40"]);
+        // Without the policy the service does not start.
+        place.run("drop policy past_its_time on audit_log").await;
+        let findings = walls::inspect(&house.db).await.unwrap();
+        assert!(findings.len() == 1 && findings[0].contains("past_its_time"), "{findings:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn keys_that_no_longer_work_leave_after_a_month() {
+    with_database(async |place| {
+        let house = House::at(place, 2, 2);
+        let tenant = house.tenant().await.id.0;
+        for (name, expires, revoked) in [
+            ("works", "null", "null"),
+            ("works until later", "now() + interval '1 day'", "null"),
+            ("expired lately", "now() - interval '29 days'", "null"),
+            ("expired", "now() - interval '31 days'", "null"),
+            ("revoked lately", "now() + interval '1 day'", "now() - interval '29 days'"),
+            ("revoked", "now() + interval '1 day'", "now() - interval '31 days'"),
+        ] {
+            place
+                .run(&format!(
+                    "insert into api_keys (tenant_id, key_id, prefix, secret_hash, name, scopes, created_at, expires_at, revoked_at)
+                     values ('{tenant}', gen_random_uuid(), 'p', '', '{name}', '{{}}', now(), {expires}, {revoked})"
+                ))
+                .await;
+        }
+        assert_eq!(prune(&house.db, now(), 100).await.unwrap().api_keys, 2);
+        assert_eq!(place.count("select count(*) from api_keys where name in ('expired', 'revoked')").await, 0);
+        assert_eq!(place.count("select count(*) from api_keys").await, 4);
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::starters::body;
 use crate::writer::{Draft, Keep, delete, document, named, peek, save};
 
 /// Brings a database to the state before a migration.
-async fn migrate_to_before(place: &Place, version: i64) {
+pub async fn migrate_to_before(place: &Place, version: i64) {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
     let some = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("migrations-{}", new_id().simple()));
     std::fs::create_dir(&some).unwrap();

@@ -44,9 +44,9 @@ const GRANTS: &str = "
     knowhow_admin user_catalogs: select, update
     knowhow_admin users: select
     knowhow_system _sqlx_migrations: select
-    knowhow_system api_keys: insert, select, update (last_used_at)
+    knowhow_system api_keys: delete, insert, select, update (last_used_at)
     knowhow_system archived_skills: delete, select (tenant_id, user_id, archive_id, skill_id, purge_at, bytes)
-    knowhow_system audit_log: insert
+    knowhow_system audit_log: delete, insert, select (tenant_id, user_id, audit_id, at)
     knowhow_system current_snapshots: delete, select
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
@@ -221,7 +221,7 @@ async fn every_table_has_the_one_form_of_policies() {
 #[tokio::test]
 async fn only_these_tables_are_open_to_statements_across_tenants() {
     let sql = "select tablename::text from pg_policies
-        where schemaname = 'public' and (policyname = 'system' or 'knowhow_system' = any (roles) or 'public' = any (roles))
+        where schemaname = 'public' and permissive = 'PERMISSIVE' and (policyname = 'system' or 'knowhow_system' = any (roles) or 'public' = any (roles))
         order by 1";
     let mut open: Vec<&str> = OPEN_TO_SYSTEM.iter().map(|(table, _)| *table).collect();
     open.sort_unstable();
@@ -402,6 +402,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
     assert_eq!(
         texts(&mut Place::shared().await.owner().await, &of_system).await,
         [
+            "app.audit_days(uuid)",
             "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",

@@ -15,7 +15,7 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("api_keys", "a key is looked up by its prefix, and only its row says whose it is"),
     ("users", "a user is made at first sight, before there is a user to run as"),
     ("user_catalogs", "made with its user; locked by clearing up"),
-    ("audit_log", "operators' changes of tenants are noted"),
+    ("audit_log", "operators' changes of tenants are noted; what is past its time is a question over all tenants"),
     ("idempotency_keys", "what is past its time is a question over all tenants"),
     ("usage_events", "what is past its time is a question over all tenants"),
     ("archived_skills", "what is past its time is a question over all tenants"),

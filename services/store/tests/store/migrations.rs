@@ -1,7 +1,10 @@
 //! Bringing the schema up to date: from nothing, again, at once, and never over something else.
 
 use knowhow_store::{migrate, walls};
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, Row};
 
+use crate::carried::migrate_to_before;
 use crate::harness::{Place, open, with_database, with_empty_database};
 
 async fn inspect(place: &Place) -> Option<String> {
@@ -88,4 +91,66 @@ async fn a_schema_that_lags_behind_is_told() {
 async fn a_server_out_of_reach_is_unavailable() {
     let refusal = migrate("postgres://nobody:none@127.0.0.1:1/none", None).await.unwrap_err();
     assert_eq!(refusal.code(), "unavailable");
+}
+
+/// Every row of every table of a tenant, with the table's name. Of each row what is in columns that are there on both sides, where
+/// `columns` are those of the other side.
+async fn rows(place: &Place, columns: Option<&[(String, String)]>) -> Vec<(String, Value)> {
+    let mut owner = place.owner().await;
+    let mut rows = Vec::new();
+    for table in tables(place).await {
+        let sql = format!("select to_jsonb(t) from {table} t");
+        for row in sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut owner).await.unwrap() {
+            let mut row: Value = row.get(0);
+            if let Some(columns) = columns {
+                let is_there = |name: &str| columns.iter().any(|(of, column)| *of == table && column == name);
+                row.as_object_mut().unwrap().retain(|name, _| is_there(name));
+            }
+            rows.push((table.clone(), row));
+        }
+    }
+    rows
+}
+
+async fn tables(place: &Place) -> Vec<String> {
+    let mut names: Vec<String> = columns(place).await.into_iter().map(|(table, _)| table).collect();
+    names.dedup();
+    names
+}
+
+/// The columns of the tables that have a tenant, in the order of tables.
+async fn columns(place: &Place) -> Vec<(String, String)> {
+    let sql = "select c.table_name::text, c.column_name::text from information_schema.columns c
+        join information_schema.tables t using (table_schema, table_name)
+        where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and exists (
+            select from information_schema.columns o
+            where o.table_schema = 'public' and o.table_name = c.table_name and o.column_name = 'tenant_id')
+        order by 1, c.ordinal_position";
+    sqlx::query_as(sql).fetch_all(&mut place.owner().await).await.unwrap()
+}
+
+/// A migration that changes or removes rows on purpose says so here, by leaving their table out of the comparison.
+const CHANGED_ON_PURPOSE: &[&str] = &[];
+
+#[tokio::test]
+async fn migrations_keep_the_rows_that_are_there() {
+    with_empty_database(async |place| {
+        migrate_to_before(place, 17).await;
+        place.run(include_str!("rows_of_0016.sql")).await;
+        let filled: Vec<String> = rows(place, None).await.into_iter().map(|(table, _)| table).collect();
+        let empty: Vec<String> = tables(place).await.into_iter().filter(|table| !filled.contains(table)).collect();
+        assert_eq!(empty, Vec::<String>::new(), "tables without a row");
+        let (columns_before, all_before) = (columns(place).await, rows(place, None).await);
+        migrate(&place.owner_url, None).await.unwrap();
+        assert_eq!(inspect(place).await, None);
+        let columns_after = columns(place).await;
+        let after = rows(place, Some(&columns_before)).await;
+        for (table, mut row) in all_before {
+            let is_there = |name: &str| columns_after.iter().any(|(of, column)| *of == table && column == name);
+            row.as_object_mut().unwrap().retain(|name, _| is_there(name));
+            let is_kept = after.iter().any(|(of, kept)| *of == table && *kept == row);
+            assert!(is_kept || CHANGED_ON_PURPOSE.contains(&table.as_str()), "{table}: {row}");
+        }
+    })
+    .await;
 }

@@ -14,7 +14,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
 
 /// Read the audit log
 ///
-/// Every change with who made it, newest first. Append-only; never holds content.
+/// Every change with who made it, newest first. Append-only, for as long as the tenant keeps entries; never holds content.
 #[utoipa::path(
     operation_id = "list_audit",
     tag = "admin",
