@@ -3,10 +3,9 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
 use serde_json::Value;
-use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::door::{Durability, Params, read, rows_as};
+use crate::vault::{read, row, statement, write};
 use crate::{Database, Principal};
 
 /// What is left of a conversation.
@@ -35,7 +34,11 @@ pub const SUMMARIES: i64 = 10_000;
 
 // Only of a session that is over, whose row is locked against whoever marks it meanwhile; made again, it replaces what an
 // extract said, never what a model said.
-const PUT: &str = "-- conversations.put
+statement! {
+    write PutSummary<'a> {
+        session: Uuid, title: &'a str, summary: &'a Value, made_by: &'a str, terms: &'a [String], most: i64,
+    } -> (),
+    "-- conversations.put
     with forgotten as (
         delete from conversation_summaries o
         where o.tenant_id = $1 and o.user_id = $2 and (o.ended_at, o.session_id) in (
@@ -52,16 +55,29 @@ const PUT: &str = "-- conversations.put
     on conflict (tenant_id, user_id, session_id) do update
     set title = excluded.title, summary = excluded.summary, made_by = excluded.made_by, terms = excluded.terms,
         tainted = c.tainted or excluded.tainted
-    where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'";
+    where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'"
+}
 
-const LIST: &str = "-- conversations.list
+row! {
+    Conversation {
+        session: Uuid = session_id, title: String, summary: Value, made_by: String, channel: String, tainted: bool,
+        started_at: DateTime<Utc>, ended_at: DateTime<Utc>,
+    }
+}
+
+statement! {
+    read ListConversations { ended_before: DateTime<Utc>, before: Uuid, limit: i64 } -> Conversation,
+    "-- conversations.list
     select c.session_id, c.title, c.summary, c.made_by, c.channel, c.tainted, c.started_at, c.ended_at
     from conversation_summaries c
     where c.tenant_id = $1 and c.user_id = $2 and (c.ended_at, c.session_id) < ($3, $4)
     order by c.ended_at desc, c.session_id desc
-    limit $5";
+    limit $5"
+}
 
-const SEARCH: &str = "-- conversations.search
+statement! {
+    read SearchConversations<'a> { terms: &'a [String], weights: &'a [f32], limit: i64 } -> Conversation,
+    "-- conversations.search
     with scored as (
         select c.*, (select coalesce(sum(t.weight), 0) from unnest($3::text[], $4::real[]) as t (term, weight)
                      where t.term = any (c.terms)) as words
@@ -71,7 +87,8 @@ const SEARCH: &str = "-- conversations.search
     select session_id, title, summary, made_by, channel, tainted, started_at, ended_at
     from scored
     order by words desc, ended_at desc, session_id desc
-    limit $5";
+    limit $5"
+}
 
 /// A summary to keep.
 #[derive(Debug, Clone)]
@@ -93,10 +110,8 @@ pub struct NewConversation<'a> {
 /// # Errors
 /// `Unavailable`.
 pub async fn put(db: &Database, principal: &Principal, new: &NewConversation<'_>) -> Result<()> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let NewConversation { session, title, summary, made_by, terms } = new;
-    let params: Params<'_> = &[&tenant, &user, session, title, summary, made_by, terms, &SUMMARIES];
-    read(db, principal, Durability::Full, PUT, params).await?;
+    let NewConversation { session, title, summary, made_by, terms } = *new;
+    write(db, principal, PutSummary { session, title, summary, made_by, terms, most: SUMMARIES }).await?;
     Ok(())
 }
 
@@ -108,9 +123,7 @@ pub type Before = (DateTime<Utc>, Uuid);
 /// # Errors
 /// `Unavailable`.
 pub async fn list(db: &Database, principal: &Principal, before: Before, limit: i64) -> Result<Vec<Conversation>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let params: Params<'_> = &[&tenant, &user, &before.0, &before.1, &limit];
-    rows_as(&read(db, principal, Durability::Full, LIST, params).await?, conversation_of)
+    read(db, principal, ListConversations { ended_before: before.0, before: before.1, limit }).await
 }
 
 /// Conversations with words of a question, the best first: stemmed words, and what each is worth.
@@ -123,20 +136,5 @@ pub async fn search(
     (terms, weights): (&[String], &[f32]),
     limit: i64,
 ) -> Result<Vec<Conversation>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let params: Params<'_> = &[&tenant, &user, &terms, &weights, &limit];
-    rows_as(&read(db, principal, Durability::Full, SEARCH, params).await?, conversation_of)
-}
-
-fn conversation_of(row: &Row) -> Result<Conversation, tokio_postgres::Error> {
-    Ok(Conversation {
-        session: row.try_get(0)?,
-        title: row.try_get(1)?,
-        summary: row.try_get(2)?,
-        made_by: row.try_get(3)?,
-        channel: row.try_get(4)?,
-        tainted: row.try_get(5)?,
-        started_at: row.try_get(6)?,
-        ended_at: row.try_get(7)?,
-    })
+    read(db, principal, SearchConversations { terms, weights, limit }).await
 }

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::credential::{Algorithm, Issuer, IssuerKeys, Sealer};
 use crate::error::refuse;
-use crate::gate::{KnownKey, KnownTenant, KnownUser};
-use crate::tx::SystemTx;
+use crate::vault::gate::{KnownKey, KnownTenant, KnownUser};
+use crate::vault::tx::SystemTx;
 use crate::{Database, tenants};
 
 /// Why: a token names its tenant; nothing is verified yet, so there is no tenant to run as.

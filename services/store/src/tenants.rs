@@ -5,7 +5,7 @@ use knowhow_domain::{Error, Result, TenantId, TenantSettings, UserId, new_id};
 use serde_json::{Value, json};
 
 use crate::error::{is_unique_violation, refuse};
-use crate::tx::SystemTx;
+use crate::vault::tx::SystemTx;
 use crate::{Database, Principal};
 
 /// A customer.

@@ -7,8 +7,8 @@ use sqlx::postgres::PgRow;
 use sqlx::{FromRow, Row};
 
 use crate::error::refuse;
-use crate::held::Bounded;
-use crate::tx::SystemTx;
+use crate::vault::held::Bounded;
+use crate::vault::tx::SystemTx;
 use crate::{Database, Principal, TenantTx};
 
 /// A job.

@@ -1,9 +1,9 @@
 //! Sessions as rows: opening, turns, the log of a conversation.
 
-mod join;
-mod log;
-mod open;
-mod turn;
+pub(crate) mod join;
+pub(crate) mod log;
+pub(crate) mod open;
+pub(crate) mod turn;
 
 pub use join::{Joined, join};
 pub use log::{
@@ -14,8 +14,9 @@ pub use open::{NewSession, Opened, OpenedAs, SessionKey, find, open, replace_sna
 pub use turn::{KeptTurn, ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};
 
 use chrono::{DateTime, Utc};
-use tokio_postgres::Row;
 use uuid::Uuid;
+
+use crate::vault::row;
 
 /// One conversation.
 #[derive(Debug, Clone)]
@@ -50,25 +51,11 @@ pub struct Session {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// How many columns [`session_of`] reads.
-const SESSION_COLUMNS: usize = 14;
-
-/// Reads the columns in the order of [`Session`]'s members, `tools` last.
-fn session_of(row: &Row) -> Result<Session, tokio_postgres::Error> {
-    Ok(Session {
-        id: row.try_get(0)?,
-        key: row.try_get(1)?,
-        channel: row.try_get(2)?,
-        max_turns: row.try_get(3)?,
-        turns: row.try_get(4)?,
-        index_budget: row.try_get(5)?,
-        inline_top: row.try_get(6)?,
-        tainted_by: row.try_get(7)?,
-        quality: row.try_get(8)?,
-        previous: row.try_get(9)?,
-        started_at: row.try_get(10)?,
-        last_message_at: row.try_get(11)?,
-        ended_at: row.try_get(12)?,
-        tools: row.try_get(13)?,
-    })
+row! {
+    Session {
+        id: Uuid = session_id, key: String, channel: String, max_turns: i32, turns: i32, index_budget: i32,
+        inline_top: bool, tainted_by: Vec<String>, quality: Option<String>, previous: Option<Uuid> = previous_session_id,
+        started_at: DateTime<Utc>, last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>,
+        tools: String,
+    }
 }
