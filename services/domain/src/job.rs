@@ -58,3 +58,27 @@ pub struct Job {
     #[schema(example = "embed_skill:0193e9c2-6b1f-7d3a-9f00-2b6d1c9e4a10")]
     pub key: Option<String>,
 }
+
+/// What jobs are called in the queue. A name that changes leaves jobs behind that nobody works on.
+pub mod task {
+    /// Makes the vectors of a user's examples.
+    pub const EMBED_EXAMPLES: &str = "embed_examples";
+    /// Makes the vectors of a user's memories.
+    pub const EMBED_MEMORIES: &str = "embed_memories";
+    /// Makes the vector of a skill.
+    pub const EMBED_SKILL: &str = "embed_skill";
+    /// Enqueues what has no vector of the present model.
+    pub const EMBED_STALE: &str = "embed_stale";
+    /// Ends conversations that fell silent.
+    pub const END_SESSIONS: &str = "end_sessions";
+    /// Removes what is past its time.
+    pub const PRUNE: &str = "prune";
+    /// Renders a user's snapshot.
+    pub const RENDER_SNAPSHOT: &str = "render_snapshot";
+    /// Enqueues the snapshots that are about to expire.
+    pub const RENDER_SNAPSHOTS: &str = "render_snapshots";
+    /// Summarizes a conversation that is over.
+    pub const SUMMARIZE_CONVERSATION: &str = "summarize_conversation";
+    /// Writes the index line of a skill.
+    pub const SUMMARIZE_SKILL: &str = "summarize_skill";
+}

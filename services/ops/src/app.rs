@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Clock, Error, Limits, Result};
-use knowhow_store::{Database, Gate, walls};
+use knowhow_store::{Database, Gate, boot};
 
 use crate::Models;
 use crate::jobs::AtOnce;
@@ -57,7 +57,7 @@ const PROBE: Duration = Duration::from_millis(800);
 /// # Errors
 /// `Unavailable` where the database is out of reach.
 pub async fn readiness(app: &App) -> Result<Option<String>> {
-    match tokio::time::timeout(PROBE, walls::inspect_migrations(&app.db)).await {
+    match tokio::time::timeout(PROBE, boot::inspect_migrations(&app.db)).await {
         Ok(inspected) => inspected,
         Err(_) => Err(Error::Unavailable("the database has not answered in time; try again in a moment".into())),
     }

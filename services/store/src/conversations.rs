@@ -2,12 +2,11 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Channel, Conversation, ConversationSummary, Result};
-use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
-use crate::door::{Durability, Params, read, rows_as};
-use crate::word::Word;
+use crate::vault::value::Summary;
+use crate::vault::{Word, read, row, statement, write};
 use crate::{Database, Principal};
 
 /// Most summaries of one user.
@@ -15,7 +14,11 @@ pub const SUMMARIES: i64 = 10_000;
 
 // Only of a session that is over, whose row is locked against whoever marks it meanwhile; made again, it replaces what an
 // extract said, never what a model said.
-const PUT: &str = "-- conversations.put
+statement! {
+    write PutSummary<'a> {
+        session: Uuid, title: &'a str, summary: Json<&'a ConversationSummary>, made_by: &'a str, terms: &'a [String], most: i64,
+    } -> (),
+    "-- conversations.put
     with forgotten as (
         delete from conversation_summaries o
         where o.tenant_id = $1 and o.user_id = $2 and (o.ended_at, o.session_id) in (
@@ -32,16 +35,29 @@ const PUT: &str = "-- conversations.put
     on conflict (tenant_id, user_id, session_id) do update
     set title = excluded.title, summary = excluded.summary, made_by = excluded.made_by, terms = excluded.terms,
         tainted = c.tainted or excluded.tainted
-    where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'";
+    where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'"
+}
 
-const LIST: &str = "-- conversations.list
+row! {
+    Conversation {
+        session: Uuid = session_id, summary: Summary, channel: Word<Channel>, tainted: bool,
+        started_at: DateTime<Utc>, ended_at: DateTime<Utc>,
+    }
+}
+
+statement! {
+    read ListConversations { ended_before: DateTime<Utc>, before: Uuid, limit: i64 } -> Conversation,
+    "-- conversations.list
     select c.session_id, c.summary, c.channel, c.tainted, c.started_at, c.ended_at
     from conversation_summaries c
     where c.tenant_id = $1 and c.user_id = $2 and (c.ended_at, c.session_id) < ($3, $4)
     order by c.ended_at desc, c.session_id desc
-    limit $5";
+    limit $5"
+}
 
-const SEARCH: &str = "-- conversations.search
+statement! {
+    read SearchConversations<'a> { terms: &'a [String], weights: &'a [f32], limit: i64 } -> Conversation,
+    "-- conversations.search
     with scored as (
         select c.*, (select coalesce(sum(t.weight), 0) from unnest($3::text[], $4::real[]) as t (term, weight)
                      where t.term = any (c.terms)) as words
@@ -51,7 +67,8 @@ const SEARCH: &str = "-- conversations.search
     select session_id, summary, channel, tainted, started_at, ended_at
     from scored
     order by words desc, ended_at desc, session_id desc
-    limit $5";
+    limit $5"
+}
 
 /// A summary to keep.
 #[derive(Debug, Clone)]
@@ -69,11 +86,10 @@ pub struct NewConversation<'a> {
 /// # Errors
 /// `Unavailable`.
 pub async fn put(db: &Database, principal: &Principal, new: &NewConversation<'_>) -> Result<()> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let NewConversation { session, summary, terms } = new;
-    let (title, made_by) = (&summary.title, summary.made_by.as_str());
-    let params: Params<'_> = &[&tenant, &user, session, title, &Json(summary), &made_by, terms, &SUMMARIES];
-    read(db, principal, Durability::Full, PUT, params).await?;
+    let NewConversation { session, summary, terms } = *new;
+    let (title, made_by) = (summary.title.as_str(), summary.made_by.as_str());
+    let put = PutSummary { session, title, summary: Json(summary), made_by, terms, most: SUMMARIES };
+    write(db, principal, put).await?;
     Ok(())
 }
 
@@ -85,9 +101,7 @@ pub type Before = (DateTime<Utc>, Uuid);
 /// # Errors
 /// `Unavailable`.
 pub async fn list(db: &Database, principal: &Principal, before: Before, limit: i64) -> Result<Vec<Conversation>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let params: Params<'_> = &[&tenant, &user, &before.0, &before.1, &limit];
-    rows_as(&read(db, principal, Durability::Full, LIST, params).await?, conversation_of)
+    read(db, principal, ListConversations { ended_before: before.0, before: before.1, limit }).await
 }
 
 /// Conversations with words of a question, the best first: stemmed words, and what each is worth.
@@ -100,18 +114,5 @@ pub async fn search(
     (terms, weights): (&[String], &[f32]),
     limit: i64,
 ) -> Result<Vec<Conversation>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let params: Params<'_> = &[&tenant, &user, &terms, &weights, &limit];
-    rows_as(&read(db, principal, Durability::Full, SEARCH, params).await?, conversation_of)
-}
-
-fn conversation_of(row: &Row) -> Result<Conversation, tokio_postgres::Error> {
-    Ok(Conversation {
-        session: row.try_get(0)?,
-        summary: row.try_get::<_, Json<ConversationSummary>>(1)?.0,
-        channel: row.try_get::<_, Word<Channel>>(2)?.0,
-        tainted: row.try_get(3)?,
-        started_at: row.try_get(4)?,
-        ended_at: row.try_get(5)?,
-    })
+    read(db, principal, SearchConversations { terms, weights, limit }).await
 }

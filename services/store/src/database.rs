@@ -1,4 +1,4 @@
-//! Connections: the pool for writes and the pipelined door for hot reads. Both are opened lazily, by the thread that
+//! Connections: the pool for transactions and the pipeline's. Both are opened lazily, by the thread that
 //! uses them: a socket that another thread polls costs a wake-up at every answer.
 
 use std::time::Duration;
@@ -8,8 +8,8 @@ use knowhow_domain::{Error, Result};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::held::{Patience, within};
 use crate::tls;
+use crate::vault::held::{Patience, within};
 
 /// For each worker thread; what they look up is remembered for a second.
 const LOOKUP_CONNECTIONS: u32 = 2;
@@ -24,7 +24,7 @@ pub struct DatabaseConfig {
     pub url: String,
     /// Connections for writes, per worker thread. Durable writes wait for the disk, so more of them share one flush.
     pub write_connections: u32,
-    /// Connections of the pipelined door, per worker thread.
+    /// Connections of the pipeline, per worker thread.
     pub read_connections: usize,
     /// How long a request may wait for a connection before it is refused.
     pub acquire_timeout: Duration,
@@ -38,8 +38,8 @@ impl DatabaseConfig {
     }
 }
 
-/// The pools of one worker thread. Not a way to run a statement: that takes a [`crate::TenantTx`] or a read through
-/// the door, both of which set the caller's context.
+/// The pools of one worker thread. Not a way to run a statement: that takes a [`crate::TenantTx`] or a statement of
+/// the pipeline, both of which set the caller's context.
 #[derive(Clone)]
 pub struct Database {
     pub(crate) writes: sqlx::PgPool,

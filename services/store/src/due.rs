@@ -7,7 +7,7 @@ use knowhow_domain::session::GAP_MINUTES;
 
 use crate::Database;
 use crate::error::refuse;
-use crate::tx::SystemTx;
+use crate::vault::tx::SystemTx;
 
 /// Enqueues a job for each snapshot that is about to expire, of users that were active within a day, at most `most`.
 /// Each user is due at a moment of their own between 80 and 95 hundredths of the lifetime, so that snapshots which were

@@ -23,7 +23,7 @@ pub(crate) fn is_unique_violation(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation)
 }
 
-/// The same for the pipelined door.
+/// The same for the pipeline.
 pub(crate) fn refuse_read(error: tokio_postgres::Error) -> Error {
     let transient = error.is_closed() || error.code().is_none_or(|c| is_transient(c.code()));
     // The library prints "db error"; what the database said is its source.
@@ -33,7 +33,7 @@ pub(crate) fn refuse_read(error: tokio_postgres::Error) -> Error {
     }
 }
 
-/// A pool of the pipelined door that has no connection to give.
+/// A pool of the pipeline that has no connection to give.
 pub(crate) fn refuse_pool(error: deadpool_postgres::PoolError) -> Error {
     match error {
         deadpool_postgres::PoolError::Backend(e) => refuse_read(e),

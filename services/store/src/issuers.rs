@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::credential::read_url;
 use crate::error::{is_unique_violation, refuse};
 use crate::system::{self, KeyAddress};
-use crate::word::Word;
+use crate::vault::Word;
 use crate::{Database, GateState, TenantTx, tenants};
 
 /// Most issuers of one tenant.

@@ -5,7 +5,7 @@ use knowhow_domain::{ApiKey, Error, Result, Scope, new_id};
 use uuid::Uuid;
 
 use crate::error::refuse;
-use crate::word::Word;
+use crate::vault::Word;
 use crate::{TenantTx, tenants};
 
 /// Most keys of one tenant that work.

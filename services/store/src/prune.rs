@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::Database;
 use crate::error::refuse;
 use crate::history::{ClearedStep, STEP};
-use crate::tx::SystemTx;
+use crate::vault::tx::SystemTx;
 
 /// What one round of clearing up removed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::Database;
 use crate::error::refuse;
-use crate::tx::SystemTx;
+use crate::vault::tx::SystemTx;
 
 /// How long after the first one they are written; while they go on, each time after four times as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);

@@ -1,13 +1,12 @@
 //! Snapshots: immutable rows, and which of them a session that begins now is given.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Form, Result, new_id};
+use knowhow_domain::{Error, Form, Result, new_id};
 use serde_json::Value;
-use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::door::{Durability, read, rows_as};
-use crate::skills::PromptRow;
+use crate::skills::{PromptColumns, PromptRow};
+use crate::vault::{read, row, statement, write};
 use crate::{Database, Principal};
 
 /// A snapshot as it was rendered.
@@ -38,24 +37,39 @@ pub struct CurrentSnapshot {
     pub stale: Vec<String>,
 }
 
-const FIND_CURRENT: &str = "-- snapshots.find_current
+row! {
+    Snapshot {
+        id: Uuid = snapshot_id, sha256: Vec<u8>, text: String = content, omitted: Value, created_at: DateTime<Utc>,
+    }
+}
+
+row! { struct CurrentRow { rendered_at: DateTime<Utc>, is_whole: bool, stale: Vec<String> } }
+
+statement! {
+    count FindCurrent<'a> { index_budget: i32, now: DateTime<Utc>, form: &'a str } -> (Snapshot, CurrentRow),
+    "-- snapshots.find_current
     with touched as (
         update current_snapshots set used_at = $4
         where tenant_id = $1 and user_id = $2 and index_budget = $3 and form = $5 and used_at < $4::timestamptz - interval '10 minutes'
     )
-    select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, c.rendered_at, c.revision >= u.snapshot_floor,
+    select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, c.rendered_at, c.revision >= u.snapshot_floor as is_whole,
            case when u.revision > c.revision then array(
                select k.name::text from skill_states k
                where k.tenant_id = $1 and k.user_id = $2 and k.updated_at > c.rendered_at
-               order by k.name limit 200) else '{}' end
+               order by k.name limit 200) else '{}' end as stale
     from current_snapshots c
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = c.snapshot_id
     join user_catalogs u on u.tenant_id = $1 and u.user_id = $2
-    where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and c.form = $5";
+    where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $3 and c.form = $5"
+}
+
+row! { struct PartRow { part: i32, text: String, at: Option<DateTime<Utc>>, revision: Option<i64> } }
 
 // One statement is one moment: all parts are of the same state. What a tainted session wrote is no instruction: souls,
 // memories and titles are not in the prompt, skills are marked there.
-const READ_PARTS: &str = "-- snapshots.read_parts
+statement! {
+    read ReadParts {} -> (PartRow, Option<PromptColumns>),
+    "-- snapshots.read_parts
     with core as (
         select m.content, m.created_at from memories m
         where m.tenant_id = $1 and m.user_id = $2 and m.core and not m.tainted
@@ -67,7 +81,7 @@ const READ_PARTS: &str = "-- snapshots.read_parts
         select c.title, c.ended_at from conversation_summaries c
         where c.tenant_id = $1 and c.user_id = $2 and not c.tainted order by c.ended_at desc, c.session_id desc limit 3
     )
-    select 0 as part, '' as a, null::timestamptz as at, u.revision, null::text as summary, null::text as made_summary,
+    select 0 as part, '' as text, null::timestamptz as at, u.revision, null::text as summary, null::text as made_summary,
            null::text as description, null::real as importance, null::boolean as pinned, null::bigint as times_used,
            null::timestamptz as active_at, null::boolean as tainted
     from user_catalogs u where u.tenant_id = $1 and u.user_id = $2
@@ -82,9 +96,15 @@ const READ_PARTS: &str = "-- snapshots.read_parts
     union all select 2, content, null, null, null, null, null, null, null, null, null, null from soul
     union all select 3, content, created_at, null, null, null, null, null, null, null, null, null from core
     union all select 4, title, ended_at, null, null, null, null, null, null, null, null, null from past
-    order by part, at, a";
+    order by part, at, text"
+}
 
-const PUT: &str = "-- snapshots.put
+statement! {
+    write PutSnapshot<'a> {
+        index_budget: i32, sha256: &'a [u8], id: Uuid, text: &'a str, omitted: &'a Value, now: DateTime<Utc>,
+        revision: i64, is_asked: bool, kept_kinds: i64, form: &'a str,
+    } -> Snapshot,
+    "-- snapshots.put
     with known as (
         select n.* from snapshots n
         where n.tenant_id = $1 and n.user_id = $2 and n.sha256 = $4
@@ -118,7 +138,8 @@ const PUT: &str = "-- snapshots.put
             where c.tenant_id = $1 and c.user_id = $2 and (c.index_budget, c.form) <> ($3, $12)
             order by c.used_at desc offset $11)
     )
-    select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at from wanted n";
+    select n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at from wanted n"
+}
 
 /// Which of a user's snapshots: those of another index are other texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,24 +160,14 @@ pub async fn find_current(
     kind: SnapshotKind,
     now: DateTime<Utc>,
 ) -> Result<Option<CurrentSnapshot>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(
-        db,
-        principal,
-        Durability::Counts,
-        FIND_CURRENT,
-        &[&tenant, &user, &kind.index_budget, &now, &kind.form.as_str()],
-    )
-    .await?;
-    let found = rows_as(&rows, |row| {
-        Ok(CurrentSnapshot {
-            snapshot: snapshot_at(row, 0)?,
-            rendered_at: row.try_get(5)?,
-            is_whole: row.try_get(6)?,
-            stale: row.try_get(7)?,
-        })
-    })?;
-    Ok(found.into_iter().next())
+    let found = FindCurrent { index_budget: kind.index_budget, now, form: kind.form.as_str() };
+    let rows = write(db, principal, found).await?;
+    Ok(rows.into_iter().next().map(|(snapshot, row)| CurrentSnapshot {
+        snapshot,
+        rendered_at: row.rendered_at,
+        is_whole: row.is_whole,
+        stale: row.stale,
+    }))
 }
 
 /// What a snapshot is made of, as of one moment.
@@ -179,20 +190,18 @@ pub struct Parts {
 /// # Errors
 /// `Unavailable`.
 pub async fn read_parts(db: &Database, principal: &Principal) -> Result<Parts> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, READ_PARTS, &[&tenant, &user]).await?;
     let mut parts = Parts::default();
-    rows_as(&rows, |row| {
-        let text: String = row.try_get(1)?;
-        match row.try_get::<_, i32>(0)? {
-            0 => parts.revision = row.try_get(3)?,
-            1 => parts.skills.push(PromptRow::of(row, text, 4)?),
+    for (PartRow { part, text, at, revision }, skill) in read(db, principal, ReadParts {}).await? {
+        let lacks =
+            |column| Error::internal(format!("inconsistent row of snapshots.read_parts: part {part} lacks '{column}'"));
+        match part {
+            0 => parts.revision = revision.ok_or_else(|| lacks("revision"))?,
+            1 => parts.skills.push(skill.ok_or_else(|| lacks("description"))?.named(text)),
             2 => parts.soul = Some(text),
             3 => parts.memories.push(text),
-            _ => parts.conversations.push((text, row.try_get(2)?)),
+            _ => parts.conversations.push((text, at.ok_or_else(|| lacks("at"))?)),
         }
-        Ok(())
-    })?;
+    }
     Ok(parts)
 }
 
@@ -229,40 +238,18 @@ pub async fn put(
     kind: SnapshotKind,
     new: &NewSnapshot<'_>,
 ) -> Result<Option<Snapshot>> {
-    let (tenant, user, sha256) = (principal.tenant().0, principal.user()?.0, new.sha256.as_slice());
-    let NewSnapshot { text, omitted, revision, now, is_asked, is_alone, .. } = new;
-    let kept: i64 = if *is_alone { 0 } else { OTHER_KINDS };
-    let rows = read(
-        db,
-        principal,
-        Durability::Full,
-        PUT,
-        &[
-            &tenant,
-            &user,
-            &kind.index_budget,
-            &sha256,
-            &new_id(),
-            text,
-            omitted,
-            now,
-            revision,
-            is_asked,
-            &kept,
-            &kind.form.as_str(),
-        ],
-    )
-    .await?;
-    Ok(rows_as(&rows, |row| snapshot_at(row, 0))?.into_iter().next())
-}
-
-/// Reads [`Snapshot`] from its columns, the first of them at `at`.
-pub(crate) fn snapshot_at(row: &Row, at: usize) -> Result<Snapshot, tokio_postgres::Error> {
-    Ok(Snapshot {
-        id: row.try_get(at)?,
-        sha256: row.try_get(at + 1)?,
-        text: row.try_get(at + 2)?,
-        omitted: row.try_get(at + 3)?,
-        created_at: row.try_get(at + 4)?,
-    })
+    let NewSnapshot { text, omitted, revision, now, is_asked, is_alone, .. } = *new;
+    let put = PutSnapshot {
+        index_budget: kind.index_budget,
+        sha256: new.sha256.as_slice(),
+        id: new_id(),
+        text,
+        omitted,
+        now,
+        revision,
+        is_asked,
+        kept_kinds: if is_alone { 0 } else { OTHER_KINDS },
+        form: kind.form.as_str(),
+    };
+    Ok(write(db, principal, put).await?.into_iter().next())
 }

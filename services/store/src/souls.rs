@@ -3,36 +3,36 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, Soul, new_id};
 
-use crate::door::{Durability, read, rows_as};
 use crate::error::refuse;
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal, TenantTx};
 
 /// Versions that are kept, and the last one that is not tainted, which prompts have.
 pub const VERSIONS: i32 = 100;
 
-const LIST: &str = "-- souls.list
+row! {
+    Soul {
+        version: i32, text: String = content, updated_by: String = actor, tainted: bool,
+        updated_at: DateTime<Utc> = created_at,
+    }
+}
+
+statement! {
+    read ListSouls { before: i32, limit: i64 } -> Soul,
+    "-- souls.list
     select s.version, s.content, s.actor, s.tainted, s.created_at
     from souls s
     where s.tenant_id = $1 and s.user_id = $2 and s.version < $3
     order by s.version desc
-    limit $4";
+    limit $4"
+}
 
 /// Versions before one, the newest first.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64) -> Result<Vec<Soul>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST, &[&tenant, &user, &before, &limit]).await?;
-    rows_as(&rows, |row| {
-        Ok(Soul {
-            version: row.try_get(0)?,
-            text: row.try_get(1)?,
-            updated_by: row.try_get(2)?,
-            tainted: row.try_get(3)?,
-            updated_at: row.try_get(4)?,
-        })
-    })
+    read(db, principal, ListSouls { before, limit }).await
 }
 
 /// Writes a version on top of `base`, where one is given; the oldest leaves. None is made where the text is that of the current version

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::Database;
 use crate::error::refuse;
-use crate::tx::SystemTx;
+use crate::vault::tx::SystemTx;
 
 /// Enqueues `task` about each skill that has no vector of this model, unless such a job is there, dead or alive. A vector
 /// of another model is removed a day after the present one has made its own, and is of use to processes of that model

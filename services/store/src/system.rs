@@ -9,9 +9,9 @@ use uuid::Uuid;
 
 use crate::credential::{Issuer, IssuerKeys, Sealer};
 use crate::error::refuse;
-use crate::gate::{KnownKey, KnownTenant, KnownUser};
-use crate::tx::SystemTx;
-use crate::word::Word;
+use crate::vault::Word;
+use crate::vault::gate::{KnownKey, KnownTenant, KnownUser};
+use crate::vault::tx::SystemTx;
 use crate::{Database, tenants};
 
 /// Why: a token names its tenant; nothing is verified yet, so there is no tenant to run as.

@@ -5,7 +5,7 @@ use knowhow_domain::{Error, Result, Tenant, TenantId, TenantSettings, UserId, ne
 use serde_json::{Value, json};
 
 use crate::error::{is_unique_violation, refuse};
-use crate::tx::SystemTx;
+use crate::vault::tx::SystemTx;
 use crate::{Database, Principal, TenantTx};
 
 /// Waits for others who are adding one of these things to the tenant, until this transaction ends: so nobody counts what two

@@ -1,4 +1,4 @@
-//! TLS of the pipelined door, from the same URL parameters that the pool for writes reads (libpq's `sslmode` and
+//! TLS of the pipeline, from the same URL parameters that the pool for writes reads (libpq's `sslmode` and
 //! `sslrootcert`), of which tokio-postgres knows only some.
 
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillId, Version, manife
 use crate::TenantTx;
 use crate::error::refuse;
 use crate::skills::{resources, text};
-use crate::word::Word;
+use crate::vault::Word;
 
 /// One version with its SKILL.md.
 #[derive(Debug, Clone)]

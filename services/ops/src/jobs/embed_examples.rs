@@ -2,6 +2,7 @@
 //! model that is new.
 
 use knowhow_domain::Error;
+use knowhow_domain::job::task;
 use knowhow_store::{Principal, TenantTx, examples};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -19,7 +20,7 @@ const BATCH: i64 = 16;
 pub(super) struct EmbedExamples {}
 
 impl UserJob for EmbedExamples {
-    const TASK: &'static str = "embed_examples";
+    const TASK: &'static str = task::EMBED_EXAMPLES;
 
     async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
         let embedder = app.models.embedder.as_deref().ok_or(EmbedError::NoModel).map_err(Error::from)?;

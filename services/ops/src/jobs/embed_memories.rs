@@ -1,6 +1,7 @@
 //! Makes the vectors that memories of a user lack: those of a model that is new, and of memories whose own came too late.
 
 use knowhow_domain::Result;
+use knowhow_domain::job::task;
 use knowhow_store::{Principal, TenantTx, memories};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -16,7 +17,7 @@ const BATCH: i64 = 16;
 pub(super) struct EmbedMemories {}
 
 impl UserJob for EmbedMemories {
-    const TASK: &'static str = "embed_memories";
+    const TASK: &'static str = task::EMBED_MEMORIES;
 
     async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
         let embedder =

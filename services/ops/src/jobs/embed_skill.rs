@@ -1,6 +1,7 @@
 //! Makes a skill's vector from its name, description and triggers; in bulk, also those of other skills of the user that
 //! lack one.
 
+use knowhow_domain::job::task;
 use knowhow_domain::recall::embedded_text;
 use knowhow_domain::{Result, SkillId, manifest};
 use knowhow_store::embeddings::{self, Embedding, Pending};
@@ -23,7 +24,7 @@ pub(super) struct EmbedSkill {
 }
 
 impl UserJob for EmbedSkill {
-    const TASK: &'static str = "embed_skill";
+    const TASK: &'static str = task::EMBED_SKILL;
 
     async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
         let embedder = app.models.embedder.as_deref().ok_or_else(|| refusal(EmbedError::NoModel))?;

@@ -1,6 +1,7 @@
 //! Finds the skills, examples and memories that have no vector of the present model: after a change of models, and where a vector
 //! was not made.
 
+use knowhow_domain::job::task;
 use knowhow_store::{enqueue_stale_embeddings, enqueue_stale_examples, enqueue_stale_memories};
 
 use super::embed_examples::EmbedExamples;
@@ -15,7 +16,7 @@ const PAGE: i64 = 1000;
 pub(super) struct EmbedStale;
 
 impl SystemJob for EmbedStale {
-    const TASK: &'static str = "embed_stale";
+    const TASK: &'static str = task::EMBED_STALE;
     const SCHEDULE: &'static str = "*/10 * * * *";
 
     async fn run(app: &App) -> JobResult {

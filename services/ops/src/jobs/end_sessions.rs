@@ -1,5 +1,6 @@
 //! Ends the conversations that fell silent, so that they are summarized also where the user never comes back.
 
+use knowhow_domain::job::task;
 use knowhow_store::due;
 
 use super::summarize_conversation::SummarizeConversation;
@@ -12,7 +13,7 @@ const MOST: i64 = 5_000;
 pub(super) struct EndSessions;
 
 impl SystemJob for EndSessions {
-    const TASK: &'static str = "end_sessions";
+    const TASK: &'static str = task::END_SESSIONS;
     const SCHEDULE: &'static str = "*/5 * * * *";
 
     async fn run(app: &App) -> JobResult {

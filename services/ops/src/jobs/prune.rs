@@ -1,5 +1,6 @@
 //! Removes what is past its time.
 
+use knowhow_domain::job::task;
 use std::time::{Duration, Instant};
 
 use super::{JobResult, SystemJob};
@@ -13,7 +14,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 pub(super) struct Prune;
 
 impl SystemJob for Prune {
-    const TASK: &'static str = "prune";
+    const TASK: &'static str = task::PRUNE;
     const SCHEDULE: &'static str = "*/10 * * * *";
 
     async fn run(app: &App) -> JobResult {

@@ -1,6 +1,7 @@
 //! Renders a user's snapshot anew, before it expires.
 
 use knowhow_domain::Form;
+use knowhow_domain::job::task;
 use knowhow_store::Principal;
 use knowhow_store::snapshots::SnapshotKind;
 use serde::Deserialize;
@@ -16,7 +17,7 @@ pub(super) struct RenderSnapshot {
 }
 
 impl UserJob for RenderSnapshot {
-    const TASK: &'static str = "render_snapshot";
+    const TASK: &'static str = task::RENDER_SNAPSHOT;
 
     async fn run(self, app: &App, principal: &Principal, _: Priority) -> JobResult {
         // One that this release does not know is rendered by the one that asked for it.

@@ -1,5 +1,6 @@
 //! Finds the snapshots that are about to expire, of users that are active.
 
+use knowhow_domain::job::task;
 use knowhow_store::due;
 
 use super::render_snapshot::RenderSnapshot;
@@ -12,7 +13,7 @@ const MOST: i64 = 20_000;
 pub(super) struct RenderSnapshots;
 
 impl SystemJob for RenderSnapshots {
-    const TASK: &'static str = "render_snapshots";
+    const TASK: &'static str = task::RENDER_SNAPSHOTS;
     const SCHEDULE: &'static str = "* * * * *";
 
     async fn run(app: &App) -> JobResult {

@@ -1,5 +1,6 @@
 //! Makes the summary of a conversation that is over.
 
+use knowhow_domain::job::task;
 use knowhow_store::Principal;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -14,7 +15,7 @@ pub(super) struct SummarizeConversation {
 }
 
 impl UserJob for SummarizeConversation {
-    const TASK: &'static str = "summarize_conversation";
+    const TASK: &'static str = task::SUMMARIZE_CONVERSATION;
 
     async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
         Ok(summarize_session(app, principal, self.session_id, priority).await?)

@@ -1,5 +1,6 @@
 //! Has a model write the index line of a skill whose author gave none.
 
+use knowhow_domain::job::task;
 use knowhow_domain::{Error, MadeBy, SkillId, manifest};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::{Principal, TenantTx};
@@ -15,7 +16,7 @@ pub(super) struct SummarizeSkill {
 }
 
 impl UserJob for SummarizeSkill {
-    const TASK: &'static str = "summarize_skill";
+    const TASK: &'static str = task::SUMMARIZE_SKILL;
 
     async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
         let Some(loaded) = skills::peek(&app.db, principal, &SkillKey::Id(self.skill_id)).await? else {

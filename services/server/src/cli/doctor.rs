@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use knowhow_ops::chat::ChatLimits;
 use knowhow_ops::{Asker, Models, Priority};
-use knowhow_store::{Database, issuers, queue, reach, walls};
+use knowhow_store::{Database, boot, issuers, queue, reach};
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
@@ -51,7 +51,7 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
     if let Some(unreachable) = reach::explain(&settings.url).await? {
         return Ok(vec![advised(&unreachable)]);
     }
-    let mut findings = match walls::inspect(&db).await {
+    let mut findings = match boot::inspect(&db).await {
         Ok(findings) => findings,
         Err(error) => return wrong(explained(config, error.into()).await.context("the database cannot be inspected")),
     };

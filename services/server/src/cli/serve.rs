@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use futures_util::FutureExt;
 use futures_util::future::{join, select};
 use knowhow_ops::{App, Models};
-use knowhow_store::{Database, walls};
+use knowhow_store::{Database, boot};
 use tokio::sync::oneshot;
 
 use super::database::explained;
@@ -67,7 +67,7 @@ pub(super) fn open_models(config: &Config) -> Result<Arc<Models>> {
 
 /// Behind a wall with a hole it is better not to serve at all.
 pub(super) async fn require_walls(config: &Config, db: &Database) -> Result<()> {
-    let findings = match walls::inspect(db).await {
+    let findings = match boot::inspect(db).await {
         Ok(findings) => findings,
         Err(error) => return Err(explained(config, error.into()).await),
     };

@@ -1,11 +1,11 @@
 //! Examples: messages after which a skill was used, with the vectors by which recall counts them. Whatever changes them takes
 //! the user's catalogue row first, and raises `examples_revision` where a vector comes or goes.
 
-mod exchange;
-mod keep;
-mod learn;
-mod list;
-mod vectors;
+pub(crate) mod exchange;
+pub(crate) mod keep;
+pub(crate) mod learn;
+pub(crate) mod list;
+pub(crate) mod vectors;
 
 pub use exchange::{Imported, NewLine, import, list_for_export};
 pub(crate) use keep::remove_of_turn;

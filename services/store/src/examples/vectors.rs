@@ -5,24 +5,36 @@ use knowhow_domain::lesson::EXAMPLES_PER_USER;
 use pgvector::HalfVector;
 use uuid::Uuid;
 
-use crate::door::{Durability, read, rows_as};
-use crate::error::{refuse, refuse_read};
+use crate::error::refuse;
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal, TenantTx};
 
+row! { struct RevisionRow { examples_revision: i64 } }
+
+row! { struct VectorRow { skill_id: Uuid, embedding: Vec<f32> } }
+
+row! { struct StaleRow { example_id: Uuid, message: String } }
+
 // The revision is read in the same statement, so it is that of the rows. A user without examples has one row of it alone.
-const LIST_VECTORS: &str = "-- examples.list_vectors
-    select c.examples_revision, e.skill_id, e.embedding::vector::real[]
+statement! {
+    read ListVectors<'a> { model: &'a str, most: i64 } -> (RevisionRow, Option<VectorRow>),
+    "-- examples.list_vectors
+    select c.examples_revision, e.skill_id, e.embedding::vector::real[] as embedding
     from user_catalogs c
     left join skill_examples e on e.tenant_id = $1 and e.user_id = $2 and e.model = $3
     where c.tenant_id = $1 and c.user_id = $2
     order by e.confirmed_at desc
-    limit $4";
+    limit $4"
+}
 
-const LIST_STALE: &str = "-- examples.list_stale
+statement! {
+    read ListStale<'a> { model: &'a str, after: Uuid, limit: i64 } -> StaleRow,
+    "-- examples.list_stale
     select e.example_id, e.message from skill_examples e
     where e.tenant_id = $1 and e.user_id = $2 and e.example_id > $4 and e.model is distinct from $3
     order by e.example_id
-    limit $5";
+    limit $5"
+}
 
 /// What a user's skills learned, at one revision.
 #[derive(Debug, Clone, Default)]
@@ -38,14 +50,12 @@ pub struct LearnedVectors {
 /// # Errors
 /// `Unavailable`.
 pub async fn list_vectors(db: &Database, principal: &Principal, model: &str) -> Result<LearnedVectors> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let most = EXAMPLES_PER_USER as i64;
-    let rows = read(db, principal, Durability::Full, LIST_VECTORS, &[&tenant, &user, &model, &most]).await?;
     let mut learned = LearnedVectors::default();
-    for row in &rows {
-        learned.revision = row.try_get(0).map_err(refuse_read)?;
-        let skill: Option<Uuid> = row.try_get(1).map_err(refuse_read)?;
-        learned.vectors.extend(skill.zip(row.try_get::<_, Option<Vec<f32>>>(2).map_err(refuse_read)?));
+    for (RevisionRow { examples_revision }, vector) in
+        read(db, principal, ListVectors { model, most: EXAMPLES_PER_USER as i64 }).await?
+    {
+        learned.revision = examples_revision;
+        learned.vectors.extend(vector.map(|row| (row.skill_id, row.embedding)));
     }
     Ok(learned)
 }
@@ -61,9 +71,8 @@ pub async fn list_stale(
     after: Uuid,
     limit: i64,
 ) -> Result<Vec<(Uuid, String)>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_STALE, &[&tenant, &user, &model, &after, &limit]).await?;
-    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+    let rows = read(db, principal, ListStale { model, after, limit }).await?;
+    Ok(rows.into_iter().map(|row| (row.example_id, row.message)).collect())
 }
 
 /// Puts vectors of one model, one after the other. One that says what another example of its skill says goes, and confirms

@@ -3,15 +3,13 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Memory, MemoryKind, Result, new_id};
 use pgvector::HalfVector;
-use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::door::{Durability, Params, read, rows_as};
 use crate::error::refuse;
-use crate::word::Word;
+use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal, TenantTx};
 
-mod texts;
+pub(crate) mod texts;
 
 pub use texts::{Head, ReadText, Stamp, WantedText, find_stamp, list_heads, read_texts};
 
@@ -44,27 +42,47 @@ pub const CORE_MEMORIES: i64 = 32;
 /// Most memories of a user.
 pub const MEMORIES: i64 = 10_000;
 
-const LIST: &str = "-- memories.list
+row! {
+    Memory {
+        id: Uuid = memory_id, kind: Word<MemoryKind>, content: String, tags: Vec<String>, importance: f32, core: bool,
+        session: Option<String>, tainted: bool, created_at: DateTime<Utc>,
+    }
+}
+
+statement! {
+    read ListMemories<'a> {
+        before: Uuid, kind: Option<&'a str>, tag: Option<&'a str>, core: Option<bool>, limit: i64,
+    } -> Memory,
+    "-- memories.list
     select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at
     from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id < $3
       and ($4::text is null or m.kind = $4) and ($5::text is null or $5 = any (m.tags))
       and ($6::boolean is null or m.core = $6)
     order by m.memory_id desc
-    limit $7";
+    limit $7"
+}
 
-const LIST_STALE: &str = "-- memories.list_stale
+row! { struct StaleRow { memory_id: Uuid, content: String } }
+
+statement! {
+    read ListStale<'a> { model: &'a str, after: Uuid, limit: i64 } -> StaleRow,
+    "-- memories.list_stale
     select m.memory_id, m.content from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id > $4 and not exists (
         select from memory_embeddings e
         where e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $3)
     order by m.memory_id
-    limit $5";
+    limit $5"
+}
 
-const FIND_ALL: &str = "-- memories.find_all
+statement! {
+    read FindAll<'a> { memories: &'a [Uuid] } -> Memory,
+    "-- memories.find_all
     select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at
     from memories m
-    where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any ($3)";
+    where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any ($3)"
+}
 
 /// Keeps a memory; `None` where the user has as many as can be. Requests at the same moment may pass the limits by their
 /// number: these are for the size of prompts, not for safety.
@@ -164,10 +182,8 @@ pub async fn list(
     before: Uuid,
     limit: i64,
 ) -> Result<Vec<Memory>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let kind = filter.kind.map(MemoryKind::as_str);
-    let params: Params<'_> = &[&tenant, &user, &before, &kind, &filter.tag, &filter.core, &limit];
-    rows_as(&read(db, principal, Durability::Full, LIST, params).await?, memory_of)
+    let MemoryFilter { kind, tag, core } = *filter;
+    read(db, principal, ListMemories { before, kind: kind.map(MemoryKind::as_str), tag, core, limit }).await
 }
 
 /// Forgets a memory; `false` where there is none.
@@ -215,9 +231,8 @@ pub async fn list_stale(
     after: Uuid,
     limit: i64,
 ) -> Result<Vec<(Uuid, String)>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_STALE, &[&tenant, &user, &model, &after, &limit]).await?;
-    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+    let rows = read(db, principal, ListStale { model, after, limit }).await?;
+    Ok(rows.into_iter().map(|row| (row.memory_id, row.content)).collect())
 }
 
 /// Puts vectors of one model; a memory that is gone by now has none.
@@ -258,20 +273,5 @@ pub async fn put_embeddings(
 /// # Errors
 /// `Unavailable`.
 pub async fn find_all(db: &Database, principal: &Principal, memories: &[Uuid]) -> Result<Vec<Memory>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    rows_as(&read(db, principal, Durability::Full, FIND_ALL, &[&tenant, &user, &memories]).await?, memory_of)
-}
-
-fn memory_of(row: &Row) -> Result<Memory, tokio_postgres::Error> {
-    Ok(Memory {
-        id: row.try_get(0)?,
-        kind: row.try_get::<_, Word<MemoryKind>>(1)?.0,
-        content: row.try_get(2)?,
-        tags: row.try_get(3)?,
-        importance: row.try_get(4)?,
-        core: row.try_get(5)?,
-        session: row.try_get(6)?,
-        tainted: row.try_get(7)?,
-        created_at: row.try_get(8)?,
-    })
+    read(db, principal, FindAll { memories }).await
 }

@@ -1,24 +1,26 @@
 //! What recall keeps of a user's memories: which there are, their texts and vectors.
 
 use knowhow_domain::{MemoryKind, Result};
-use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::door::{Durability, Params, read, rows_as};
-use crate::error::refuse_read;
-use crate::word::Word;
+use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal};
 
 // The hashes of what there is, taken together: they change with every memory and every vector that comes or goes. A memory
 // and its vector never change otherwise.
-const FIND_STAMP: &str = "-- memories.find_stamp
+statement! {
+    read FindStamp<'a> { model: Option<&'a str> } -> Stamp,
+    "-- memories.find_stamp
     select coalesce((select bit_xor(uuid_hash_extended(m.memory_id, 0)) from memories m
-                     where m.tenant_id = $1 and m.user_id = $2), 0),
+                     where m.tenant_id = $1 and m.user_id = $2), 0) as memories,
            coalesce((select bit_xor(uuid_hash_extended(e.memory_id, 0)) from memory_embeddings e
-                     where e.tenant_id = $1 and e.user_id = $2 and e.model = $3), 0)";
+                     where e.tenant_id = $1 and e.user_id = $2 and e.model = $3), 0) as vectors"
+}
 
-const LIST_HEADS: &str = "-- memories.list_heads
-    select t.memories, t.vectors, m.memory_id, m.kind, octet_length(m.content), e.memory_id is not null
+statement! {
+    read ListHeads<'a> { model: Option<&'a str> } -> (Stamp, Option<Head>),
+    "-- memories.list_heads
+    select t.memories, t.vectors, m.memory_id, m.kind, octet_length(m.content) as bytes, e.memory_id is not null as has_vector
     from (select coalesce((select bit_xor(uuid_hash_extended(m.memory_id, 0)) from memories m
                            where m.tenant_id = $1 and m.user_id = $2), 0) as memories,
                  coalesce((select bit_xor(uuid_hash_extended(e.memory_id, 0)) from memory_embeddings e
@@ -26,15 +28,19 @@ const LIST_HEADS: &str = "-- memories.list_heads
     left join memories m on m.tenant_id = $1 and m.user_id = $2
     left join memory_embeddings e
         on e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $3
-    order by m.memory_id";
+    order by m.memory_id"
+}
 
-const READ_TEXTS: &str = "-- memories.read_texts
-    select m.memory_id, case when w.text then m.content end,
+statement! {
+    read ReadTexts<'a> { ids: Vec<Uuid>, texts: Vec<bool>, vectors: Vec<bool>, model: Option<&'a str> } -> ReadText,
+    "-- memories.read_texts
+    select m.memory_id, case when w.text then m.content end as content,
            case when w.vector then (
                select e.embedding::vector::real[] from memory_embeddings e
-               where e.tenant_id = $1 and e.user_id = $2 and e.memory_id = w.memory_id and e.model = $6) end
+               where e.tenant_id = $1 and e.user_id = $2 and e.memory_id = w.memory_id and e.model = $6) end as embedding
     from unnest($3::uuid[], $4::boolean[], $5::boolean[]) as w (memory_id, text, vector)
-    join memories m on m.tenant_id = $1 and m.user_id = $2 and m.memory_id = w.memory_id";
+    join memories m on m.tenant_id = $1 and m.user_id = $2 and m.memory_id = w.memory_id"
+}
 
 /// Which memories a user has, and which of them have a vector, as one number each: what is kept from the same stamp is
 /// fresh.
@@ -81,14 +87,18 @@ pub struct ReadText {
     pub embedding: Option<Vec<f32>>,
 }
 
+row! { Stamp { memories: i64, vectors: i64 } }
+
+row! { Head { id: Uuid = memory_id, kind: Word<MemoryKind>, bytes: i32, has_vector: bool } }
+
+row! { ReadText { id: Uuid = memory_id, content: Option<String>, embedding: Option<Vec<f32>> } }
+
 /// The stamp of all memories of the user now.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn find_stamp(db: &Database, principal: &Principal, model: Option<&str>) -> Result<Stamp> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, FIND_STAMP, &[&tenant, &user, &model]).await?;
-    Ok(rows_as(&rows, stamp_of)?.pop().unwrap_or_default())
+    Ok(read(db, principal, FindStamp { model }).await?.pop().unwrap_or_default())
 }
 
 /// All memories of the user, the oldest first, and their stamp at that moment.
@@ -96,20 +106,10 @@ pub async fn find_stamp(db: &Database, principal: &Principal, model: Option<&str
 /// # Errors
 /// `Unavailable`.
 pub async fn list_heads(db: &Database, principal: &Principal, model: Option<&str>) -> Result<(Stamp, Vec<Head>)> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_HEADS, &[&tenant, &user, &model]).await?;
-    let stamp = rows.first().map(stamp_of).transpose().map_err(refuse_read)?.unwrap_or_default();
+    let rows = read(db, principal, ListHeads { model }).await?;
+    let stamp = rows.first().map_or_else(Stamp::default, |(stamp, _)| *stamp);
     // A user without memories has one row, of nothing but the stamp.
-    let heads = rows_as(&rows, |row| {
-        let Some(id) = row.try_get(2)? else { return Ok(None) };
-        Ok(Some(Head {
-            id,
-            kind: row.try_get::<_, Word<MemoryKind>>(3)?.0,
-            bytes: row.try_get(4)?,
-            has_vector: row.try_get(5)?,
-        }))
-    })?;
-    Ok((stamp, heads.into_iter().flatten().collect()))
+    Ok((stamp, rows.into_iter().filter_map(|(_, head)| head).collect()))
 }
 
 /// Texts and vectors by `model` of some memories, in no order; what is gone is left out.
@@ -122,14 +122,7 @@ pub async fn read_texts(
     wanted: &[WantedText],
     model: Option<&str>,
 ) -> Result<Vec<ReadText>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let ids: Vec<Uuid> = wanted.iter().map(|memory| memory.id).collect();
     let (texts, vectors): (Vec<bool>, Vec<bool>) = wanted.iter().map(|memory| (memory.text, memory.vector)).unzip();
-    let params: Params<'_> = &[&tenant, &user, &ids, &texts, &vectors, &model];
-    let rows = read(db, principal, Durability::Full, READ_TEXTS, params).await?;
-    rows_as(&rows, |row| Ok(ReadText { id: row.try_get(0)?, content: row.try_get(1)?, embedding: row.try_get(2)? }))
-}
-
-fn stamp_of(row: &Row) -> Result<Stamp, tokio_postgres::Error> {
-    Ok(Stamp { memories: row.try_get(0)?, vectors: row.try_get(1)? })
+    read(db, principal, ReadTexts { ids, texts, vectors, model }).await
 }

@@ -7,9 +7,9 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use crate::error::refuse;
-use crate::held::Bounded;
-use crate::tx::SystemTx;
-use crate::word::Word;
+use crate::vault::Word;
+use crate::vault::held::Bounded;
+use crate::vault::tx::SystemTx;
 use crate::{Database, Principal, TenantTx};
 
 /// A page of jobs, newest first, `before` a job; with `state`, those alone.

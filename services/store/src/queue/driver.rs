@@ -13,8 +13,8 @@ use graphile_worker::{
 use sqlx::PgPool;
 use tokio::sync::{Mutex, Notify};
 
-use crate::held::{Held, Patience, within};
-use crate::tx::DatabaseRole;
+use crate::vault::held::{Held, Patience, within};
+use crate::vault::tx::DatabaseRole;
 
 /// Connections on which every transaction takes one role.
 #[derive(Debug, Clone)]

@@ -11,8 +11,8 @@ use sqlx::{Executor, PgConnection, Row};
 use super::driver::RoleDriver;
 use crate::database::rolling_back;
 use crate::error::refuse;
-use crate::held::Patience;
-use crate::tx::{DatabaseRole, SystemTx};
+use crate::vault::held::Patience;
+use crate::vault::tx::{DatabaseRole, SystemTx};
 
 /// The last of the library's own migrations, as of the version we build with.
 const REVISION: i32 = 22;

@@ -18,8 +18,8 @@ use super::driver::RoleDriver;
 use super::share::{LAST_OF_PERSONS, Share};
 use super::task::{Bell, Task};
 use crate::database::{connect_options, pool};
-use crate::tx::DatabaseRole;
-use crate::{Database, DatabaseConfig, walls};
+use crate::vault::tx::DatabaseRole;
+use crate::{Database, DatabaseConfig, boot};
 
 /// Claims, heartbeats and the clock are short statements; jobs have connections of their own.
 const CONNECTIONS: u32 = 4;
@@ -80,7 +80,7 @@ async fn run(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
     // The worker may not make tables: where they are missing it says so instead of trying.
-    if let Some(problem) = walls::inspect_migrations(db).await? {
+    if let Some(problem) = boot::inspect_migrations(db).await? {
         return Err(Error::Unavailable(problem));
     }
     // Where there is more than one place, half of them are for what persons cause alone: bulk takes minutes, and whoever

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Channel, Result};
 use uuid::Uuid;
 
-use crate::door::{Durability, Params, read, rows_as};
+use crate::vault::{row, statement, write};
 use crate::{Database, Principal};
 
 /// The session that a call names.
@@ -22,9 +22,16 @@ pub struct Joined {
 /// silence that ends the session, where that is less.
 const NOTED_EVERY: TimeDelta = TimeDelta::minutes(5);
 
+row! { Joined { id: Uuid = session_id, tainted_by: Vec<String>, goes_on: bool } }
+
 // A name may be the id of one session and the key of another, by key the last one: the id goes before, the marks of both
 // count, as `app.find_taint` says.
-const JOIN: &str = "-- sessions.join
+statement! {
+    write Join<'a> {
+        id: Option<Uuid>, key: &'a str, channels: &'a [&'a str], now: DateTime<Utc>, noted_since: DateTime<Utc>,
+        silent_since: &'a [DateTime<Utc>],
+    } -> Joined,
+    "-- sessions.join
     with named as (
         select s.session_id, s.tainted_by || case when other.session_id <> s.session_id then other.tainted_by else '{}' end as tainted_by,
                s.ended_at is null and coalesce(s.last_message_at >= g.silent_since, true) as goes_on, g.silent_since
@@ -43,23 +50,23 @@ const JOIN: &str = "-- sessions.join
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = n.session_id and n.goes_on
           and coalesce(s.last_message_at < greatest($7, $6::timestamptz - ($6::timestamptz - n.silent_since) / 4), true)
     )
-    select session_id, tainted_by, goes_on from named";
+    select session_id, tainted_by, goes_on from named"
+}
 
 /// The session whose id the name is, else the last one of that key. Where it goes on, this is a sign of life as a message is.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn join(db: &Database, principal: &Principal, name: &str, now: DateTime<Utc>) -> Result<Option<Joined>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let id = Uuid::try_parse(name).ok();
     let channels = Channel::ALL.map(Channel::as_str);
     let silent_since = Channel::ALL.map(|channel| now - principal.settings().conversation_gap(channel));
-    let noted_since = now - NOTED_EVERY;
-    let params: Params<'_> =
-        &[&tenant, &user, &id, &name, &channels.as_slice(), &now, &noted_since, &silent_since.as_slice()];
-    let rows = read(db, principal, Durability::Full, JOIN, params).await?;
-    let joined = rows_as(&rows, |row| {
-        Ok(Joined { id: row.try_get(0)?, tainted_by: row.try_get(1)?, goes_on: row.try_get(2)? })
-    })?;
-    Ok(joined.into_iter().next())
+    let join = Join {
+        id: Uuid::try_parse(name).ok(),
+        key: name,
+        channels: &channels,
+        now,
+        noted_since: now - NOTED_EVERY,
+        silent_since: &silent_since,
+    };
+    Ok(write(db, principal, join).await?.into_iter().next())
 }

@@ -1,41 +1,61 @@
 //! What else is written of a session: the agent's side, taint, feedback, its end; and lists.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::job::task;
 use knowhow_domain::{Channel, FeedbackKind, Message, Result, Session, Speaker, new_id};
 use serde_json::json;
-use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::session_of;
-use crate::door::{Durability, Params, read, rows_as};
 use crate::error::refuse;
-use crate::word::Word;
+use crate::vault::{Word, read, row, statement, write};
 use crate::{Database, Principal, TenantTx, examples};
 
-const LIST_MESSAGES: &str = "-- sessions.list_messages
+row! {
+    Message {
+        id: Uuid = message_id, turn: i32, speaker: Word<Speaker>, text: String = content, tool_calls: i32,
+        at: DateTime<Utc>,
+    }
+}
+
+row! { struct JobsRow { jobs: i64 } }
+
+statement! {
+    read ListMessages { session: Uuid, after: Uuid, limit: i64 } -> Message,
+    "-- sessions.list_messages
     select m.message_id, m.turn, m.speaker, m.content, m.tool_calls, m.at from messages m
     where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3 and m.message_id > $4
     order by m.message_id
-    limit $5";
+    limit $5"
+}
 
-const LIST_LAST_MESSAGES: &str = "-- sessions.list_last_messages
+statement! {
+    read ListLastMessages { session: Uuid, limit: i64, characters: i32 } -> Message,
+    "-- sessions.list_last_messages
     select message_id, turn, speaker, content, tool_calls, at from (
         select m.message_id, m.turn, m.speaker, left(m.content, $5) as content, m.tool_calls, m.at from messages m
         where m.tenant_id = $1 and m.user_id = $2 and m.session_id = $3
         order by m.message_id desc
         limit $4) last
-    order by message_id";
+    order by message_id"
+}
 
-const END: &str = "-- sessions.end
+statement! {
+    write End<'a> { session: Uuid, now: DateTime<Utc>, task: &'a str } -> JobsRow,
+    "-- sessions.end
     with ended as (
         update sessions s set ended_at = $4
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
         returning s.session_id
     )
-    select app.enqueue('summarize_conversation', jsonb_build_object('session_id', session_id), session_id::text)
-    from ended";
+    select count(app.enqueue($5, jsonb_build_object('session_id', session_id), session_id::text)) as jobs
+    from ended"
+}
 
-const LIST: &str = "-- sessions.list
+statement! {
+    read ListSessions<'a> {
+        before: Uuid, key: Option<&'a str>, channel: Option<&'a str>, is_open: Option<bool>, limit: i64,
+    } -> Session,
+    "-- sessions.list
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
            s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools
     from sessions s
@@ -43,7 +63,8 @@ const LIST: &str = "-- sessions.list
       and ($4::text is null or s.key = $4) and ($5::text is null or s.channel = $5)
       and ($6::boolean is null or (s.ended_at is null) = $6)
     order by s.session_id desc
-    limit $7";
+    limit $7"
+}
 
 /// What became of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,10 +148,7 @@ pub async fn list_messages(
     after: Uuid,
     limit: i64,
 ) -> Result<Vec<Message>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows =
-        read(db, principal, Durability::Full, LIST_MESSAGES, &[&tenant, &user, &session, &after, &limit]).await?;
-    rows_as(&rows, message_of)
+    read(db, principal, ListMessages { session, after, limit }).await
 }
 
 /// The last messages, in their order, of each the first `characters`.
@@ -143,22 +161,7 @@ pub async fn list_last_messages(
     session: Uuid,
     (limit, characters): (i64, i32),
 ) -> Result<Vec<Message>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows =
-        read(db, principal, Durability::Full, LIST_LAST_MESSAGES, &[&tenant, &user, &session, &limit, &characters])
-            .await?;
-    rows_as(&rows, message_of)
-}
-
-fn message_of(row: &Row) -> Result<Message, tokio_postgres::Error> {
-    Ok(Message {
-        id: row.try_get(0)?,
-        turn: row.try_get(1)?,
-        speaker: row.try_get::<_, Word<Speaker>>(2)?.0,
-        text: row.try_get(3)?,
-        tool_calls: row.try_get(4)?,
-        at: row.try_get(5)?,
-    })
+    read(db, principal, ListLastMessages { session, limit, characters }).await
 }
 
 /// Marks a session for good, and with it what was written in it and made or copied of that. What was learned in it goes.
@@ -268,8 +271,8 @@ pub async fn add_feedback(
 /// # Errors
 /// `Unavailable`.
 pub async fn end(db: &Database, principal: &Principal, session: Uuid, now: DateTime<Utc>) -> Result<bool> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    touch(db, principal, END, &[&tenant, &user, &session, &now]).await
+    let end = End { session, now, task: task::SUMMARIZE_CONVERSATION };
+    Ok(write(db, principal, end).await?.iter().any(|row| row.jobs > 0))
 }
 
 /// Which sessions.
@@ -294,13 +297,7 @@ pub async fn list(
     before: Uuid,
     limit: i64,
 ) -> Result<Vec<Session>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let channel = filter.channel.map(Channel::as_str);
-    let params: Params<'_> = &[&tenant, &user, &before, &filter.key, &channel, &filter.is_open, &limit];
-    rows_as(&read(db, principal, Durability::Full, LIST, params).await?, session_of)
-}
-
-async fn touch(db: &Database, principal: &Principal, sql: &'static str, params: Params<'_>) -> Result<bool> {
-    let rows = read(db, principal, Durability::Full, sql, params).await?;
-    Ok(!rows.is_empty())
+    let SessionFilter { key, channel, is_open } = *filter;
+    let channel = channel.map(Channel::as_str);
+    read(db, principal, ListSessions { before, key, channel, is_open, limit }).await
 }

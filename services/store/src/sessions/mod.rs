@@ -1,9 +1,9 @@
 //! Sessions as rows: opening, turns, the log of a conversation.
 
-mod join;
-mod log;
-mod open;
-mod turn;
+pub(crate) mod join;
+pub(crate) mod log;
+pub(crate) mod open;
+pub(crate) mod turn;
 
 pub use join::{Joined, join};
 pub use log::{
@@ -13,34 +13,46 @@ pub use log::{
 pub use open::{NewSession, Opened, OpenedAs, SessionKey, find, open, replace_snapshot};
 pub use turn::{KeptTurn, ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};
 
-use knowhow_domain::{Channel, Session, Tools};
-use tokio_postgres::Row;
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Channel, Result, Session, Tools};
+use uuid::Uuid;
 
-use crate::word::Word;
+use crate::vault::statement::{Accepts, Columns, Reader};
+use crate::vault::{Word, row};
 
-/// How many columns [`session_of`] reads.
-const SESSION_COLUMNS: usize = 14;
+row! {
+    struct SessionRow {
+        session_id: Uuid, key: String, channel: Word<Channel>, max_turns: i32, turns: i32, index_budget: i32,
+        inline_top: bool, tainted_by: Vec<String>, quality: Option<String>, previous_session_id: Option<Uuid>,
+        started_at: DateTime<Utc>, last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>,
+        tools: Word<Tools>,
+    }
+}
 
-/// Reads the columns in the order of the statements in this folder.
-fn session_of(row: &Row) -> Result<Session, tokio_postgres::Error> {
-    let (max_turns, turns): (i32, i32) = (row.try_get(3)?, row.try_get(4)?);
-    let tainted_by: Vec<String> = row.try_get(7)?;
-    Ok(Session {
-        id: row.try_get(0)?,
-        key: row.try_get(1)?,
-        channel: row.try_get::<_, Word<Channel>>(2)?.0,
-        max_turns,
-        turns,
-        turns_left: (max_turns - turns).max(0),
-        index_budget: row.try_get(5)?,
-        inline_top: row.try_get(6)?,
-        tainted: !tainted_by.is_empty(),
-        tainted_by,
-        quality: row.try_get(8)?,
-        previous_session: row.try_get(9)?,
-        started_at: row.try_get(10)?,
-        last_message_at: row.try_get(11)?,
-        ended_at: row.try_get(12)?,
-        tools: row.try_get::<_, Word<Tools>>(13)?.0,
-    })
+impl Columns for Session {
+    fn add_to(columns: &mut Vec<(&'static str, Accepts)>) {
+        SessionRow::add_to(columns);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let row = SessionRow::read(reader)?;
+        Ok(Self {
+            id: row.session_id,
+            key: row.key,
+            channel: row.channel.0,
+            max_turns: row.max_turns,
+            turns: row.turns,
+            turns_left: (row.max_turns - row.turns).max(0),
+            index_budget: row.index_budget,
+            inline_top: row.inline_top,
+            tools: row.tools.0,
+            tainted: !row.tainted_by.is_empty(),
+            tainted_by: row.tainted_by,
+            quality: row.quality,
+            previous_session: row.previous_session_id,
+            started_at: row.started_at,
+            last_message_at: row.last_message_at,
+            ended_at: row.ended_at,
+        })
+    }
 }

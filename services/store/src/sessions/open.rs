@@ -1,13 +1,13 @@
 //! Opening a session: the one of the key that is open, or a new one.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::job::task;
 use knowhow_domain::{Channel, ConversationSummary, Result, Session, Tools, new_id};
-use tokio_postgres::types::Json;
 use uuid::Uuid;
 
-use super::{SESSION_COLUMNS, session_of};
-use crate::door::{Durability, Params, read, rows_as};
-use crate::snapshots::{Snapshot, snapshot_at};
+use crate::snapshots::Snapshot;
+use crate::vault::value::Summary;
+use crate::vault::{read, row, statement, write};
 use crate::{Database, Principal};
 
 /// A session with what it began with.
@@ -36,12 +36,24 @@ pub enum SessionKey<'a> {
     Open(&'a str),
 }
 
-const FIND: &str = "-- sessions.find
+row! {
+    struct FoundRow {
+        previous_summary: Option<Summary>, previous_tainted: bool, previous_started_at: Option<DateTime<Utc>>,
+        is_marked_since: bool,
+    }
+}
+
+row! { struct MadeRow { session_id: Option<Uuid>, is_reused: bool } }
+
+statement! {
+    read Find<'a> { id: Option<Uuid>, open: Option<&'a str> } -> (Session, (Snapshot, FoundRow)),
+    "-- sessions.find
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
            s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
-           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary,
-           coalesce(p.tainted or o.tainted_by <> '{}', o.tainted_by <> '{}', p.tainted, false), o.started_at,
-           coalesce(c.marked_at > greatest(n.created_at, s.started_at), false)
+           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary as previous_summary,
+           coalesce(p.tainted or o.tainted_by <> '{}', o.tainted_by <> '{}', p.tainted, false) as previous_tainted,
+           o.started_at as previous_started_at,
+           coalesce(c.marked_at > greatest(n.created_at, s.started_at), false) as is_marked_since
     from sessions s
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
@@ -50,14 +62,21 @@ const FIND: &str = "-- sessions.find
         on p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.previous_session_id
     where s.tenant_id = $1 and s.user_id = $2 and s.session_id = coalesce($3, (
         select o.session_id from sessions o
-        where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null))";
+        where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null))"
+}
 
 // Of too many conversations, or too large ones, the oldest that are over leave, some more than one at a time so that few
 // sessions pay for it. One begins where that is enough, or what is open is within the bounds.
 //
 // The count makes closing happen before the insert looks for an open session of the key. One that has no message yet
-// has not begun: it takes the new terms, and starts now.
-const OPEN: &str = "-- sessions.open
+// has not begun: it takes the new terms, and starts now. Unless the jobs are asked for, none is enqueued.
+statement! {
+    write Open<'a> {
+        id: Uuid, key: &'a str, now: DateTime<Utc>, channel: &'a str, max_turns: i32, index_budget: i32,
+        inline_top: bool, snapshot: Uuid, silent_since: DateTime<Utc>, tools: &'a str, begun_at: Option<DateTime<Utc>>,
+        most_sessions: i64, most_bytes: i64, task: &'a str,
+    } -> MadeRow,
+    "-- sessions.open
     with closed as (
         update sessions o set ended_at = $5
         where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null and o.last_message_at < $11
@@ -101,51 +120,49 @@ const OPEN: &str = "-- sessions.open
         on conflict (tenant_id, user_id, key) where ended_at is null do nothing
         returning session_id
     )
-    select m.session_id, m.is_reused, e.jobs
+    select m.session_id, m.is_reused
     from (select session_id, true as is_reused from reused
           union all select session_id, false from made
           union all select null, false from room where not is_left and not exists (select from reused)) m
-    cross join (select count(app.enqueue('summarize_conversation', jsonb_build_object('session_id', session_id),
+    cross join (select count(app.enqueue($16, jsonb_build_object('session_id', session_id),
                                          session_id::text)) as jobs
-                from closed) e";
+                from closed) e
+    where e.jobs >= 0"
+}
 
 /// A session of the caller's.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn find(db: &Database, principal: &Principal, key: SessionKey<'_>) -> Result<Option<Opened>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let (id, open) = match key {
-        SessionKey::Id(id) => (Some(id), None),
-        SessionKey::Open(key) => (None, Some(key)),
+    let find = match key {
+        SessionKey::Id(id) => Find { id: Some(id), open: None },
+        SessionKey::Open(key) => Find { id: None, open: Some(key) },
     };
-    let rows = read(db, principal, Durability::Full, FIND, &[&tenant, &user, &id, &open]).await?;
-    let found = rows_as(&rows, |row| {
-        Ok(Opened {
-            session: session_of(row)?,
-            snapshot: snapshot_at(row, SESSION_COLUMNS)?,
-            previous_summary: row
-                .try_get::<_, Option<Json<ConversationSummary>>>(SESSION_COLUMNS + 5)?
-                .map(|Json(summary)| summary),
-            previous_tainted: row.try_get(SESSION_COLUMNS + 6)?,
-            previous_started_at: row.try_get(SESSION_COLUMNS + 7)?,
-            is_marked_since: row.try_get(SESSION_COLUMNS + 8)?,
-        })
-    })?;
-    Ok(found.into_iter().next())
+    let rows = read(db, principal, find).await?;
+    Ok(rows.into_iter().next().map(|(session, (snapshot, row))| Opened {
+        session,
+        snapshot,
+        previous_summary: row.previous_summary.map(Into::into),
+        previous_tainted: row.previous_tainted,
+        previous_started_at: row.previous_started_at,
+        is_marked_since: row.is_marked_since,
+    }))
 }
 
-const REPLACE_SNAPSHOT: &str = "-- sessions.replace_snapshot
+statement! {
+    write ReplaceSnapshot { session: Uuid, snapshot: Uuid } -> (),
+    "-- sessions.replace_snapshot
     update sessions s set snapshot_id = $4
-    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.snapshot_id <> $4";
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.snapshot_id <> $4"
+}
 
 /// Gives a session another snapshot than it began with: what its own shows was marked as untrusted since.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn replace_snapshot(db: &Database, principal: &Principal, session: Uuid, snapshot: Uuid) -> Result<()> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    read(db, principal, Durability::Full, REPLACE_SNAPSHOT, &[&tenant, &user, &session, &snapshot]).await?;
+    write(db, principal, ReplaceSnapshot { session, snapshot }).await?;
     Ok(())
 }
 
@@ -193,36 +210,32 @@ pub enum OpenedAs {
 /// # Errors
 /// `Unavailable`.
 pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) -> Result<Option<OpenedAs>> {
-    let (tenant, user, id) = (principal.tenant().0, principal.user()?.0, new_id());
+    let id = new_id();
     let own_key = id.to_string();
-    let key = new.key.unwrap_or(&own_key);
-    let NewSession { channel, max_turns, index_budget, inline_top, tools, snapshot, silent_since, now, .. } = new;
-    let (channel, tools) = (channel.as_str(), tools.as_str());
-    let begun_at = new.has_begun.then_some(*now);
-    let params: Params<'_> = &[
-        &tenant,
-        &user,
-        &id,
-        &key,
-        now,
-        &channel,
-        max_turns,
-        index_budget,
-        inline_top,
-        snapshot,
-        silent_since,
-        &tools,
-        &begun_at,
-        &new.bounds.0,
-        &new.bounds.1,
-    ];
-    let rows = read(db, principal, Durability::Full, OPEN, params).await?;
-    let opened = rows_as(&rows, |row| {
-        Ok(match (row.try_get(0)?, row.try_get(1)?) {
-            (Some(id), true) => OpenedAs::Reused(id),
-            (Some(id), false) => OpenedAs::New(id),
-            (None, _) => OpenedAs::Full,
-        })
-    })?;
-    Ok(opened.into_iter().next())
+    let opened = write(
+        db,
+        principal,
+        Open {
+            id,
+            key: new.key.unwrap_or(&own_key),
+            now: new.now,
+            channel: new.channel.as_str(),
+            max_turns: new.max_turns,
+            index_budget: new.index_budget,
+            inline_top: new.inline_top,
+            snapshot: new.snapshot,
+            silent_since: new.silent_since,
+            tools: new.tools.as_str(),
+            begun_at: new.has_begun.then_some(new.now),
+            most_sessions: new.bounds.0,
+            most_bytes: new.bounds.1,
+            task: task::SUMMARIZE_CONVERSATION,
+        },
+    )
+    .await?;
+    Ok(opened.into_iter().next().map(|row| match (row.session_id, row.is_reused) {
+        (Some(id), true) => OpenedAs::Reused(id),
+        (Some(id), false) => OpenedAs::New(id),
+        (None, _) => OpenedAs::Full,
+    }))
 }

@@ -5,9 +5,8 @@ use knowhow_domain::{Channel, Result, Tools, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::door::{Durability, read, rows_as};
 use crate::skills::Revisions;
-use crate::word::Word;
+use crate::vault::{Word, read, row, statement, write};
 use crate::{Database, Principal, starters};
 
 /// What a turn starts from.
@@ -60,26 +59,54 @@ pub struct KeptTurn {
     pub is_marked_since: bool,
 }
 
-const READ_TURN: &str = "-- sessions.read_turn
+row! {
+    struct StateRow {
+        channel: Word<Channel>, max_turns: i32, turns: i32, inline_top: bool, listed: Vec<Uuid>, injected: Vec<Uuid>,
+        last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>, revision: i64, examples_revision: i64,
+        is_tainted: bool, tools: Word<Tools>, snapshot_created_at: DateTime<Utc>, omitted: Value, lent: bool,
+        knows_taint: bool, log_bytes: i64,
+    }
+}
+
+row! { struct RequestRow { request_digest: Vec<u8> } }
+
+row! { KeptTurn { answer: String, digest: Option<Vec<u8>> = answer_digest, is_marked_since: bool } }
+
+row! { struct NumberRow { number: i32 } }
+
+statement! {
+    read FindState<'a> { session: Uuid, turn_key: Option<&'a str> } -> (StateRow, Option<(RequestRow, KeptTurn)>),
+    "-- sessions.read_turn
     select s.channel, s.max_turns, s.turns, s.inline_top, s.listed, s.injected, s.last_message_at, s.ended_at, c.revision,
-           t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}', s.tools, n.created_at, n.omitted,
-           c.starters_at is not null,
+           t.request_digest, t.answer, c.examples_revision, s.tainted_by <> '{}' as is_tainted, s.tools,
+           n.created_at as snapshot_created_at, n.omitted, c.starters_at is not null as lent,
            exists (select from skills k where k.tenant_id = $1 and k.user_id = $2 and k.tainted)
-               or exists (select from tainted_passages p where p.tenant_id = $1 and p.user_id = $2),
-           coalesce(c.marked_at > t.created_at, false), t.answer_digest, s.log_bytes
+               or exists (select from tainted_passages p where p.tenant_id = $1 and p.user_id = $2) as knows_taint,
+           coalesce(c.marked_at > t.created_at, false) as is_marked_since, t.answer_digest, s.log_bytes
     from sessions s
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
     left join turns t on t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn_key = $4
-    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3";
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3"
+}
 
-const FIND_TURN: &str = "-- sessions.find_turn
-    select t.answer, t.answer_digest, coalesce(c.marked_at > t.created_at, false) from turns t
+statement! {
+    read FindTurn { session: Uuid, turn: i32 } -> KeptTurn,
+    "-- sessions.find_turn
+    select t.answer, t.answer_digest, coalesce(c.marked_at > t.created_at, false) as is_marked_since
+    from turns t
     join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
-    where t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn = $4";
+    where t.tenant_id = $1 and t.user_id = $2 and t.session_id = $3 and t.turn = $4"
+}
 
 // The session's row decides which of two turns goes first: the other finds its number taken and writes nothing.
-const WRITE_TURN: &str = "-- sessions.write_turn
+statement! {
+    write WriteTurn<'a> {
+        session: Uuid, turns: i32, now: DateTime<Utc>, listed: &'a [Uuid], injected: &'a [Uuid],
+        tainted_by: &'a [String], message_id: Uuid, message: &'a str, tool_calls: i32, turn_key: Option<&'a str>,
+        request_digest: &'a [u8], answer: &'a str, used: Vec<Uuid>, versions: Vec<i32>, answer_digest: Option<&'a [u8]>,
+    } -> NumberRow,
+    "-- sessions.write_turn
     with turned as (
         update sessions s
         set turns = s.turns + 1, turn_replies = 0, last_message_at = $5,
@@ -106,7 +133,8 @@ const WRITE_TURN: &str = "-- sessions.write_turn
         on conflict (tenant_id, user_id, day, skill_id, kind, use_digest) do update
         set times = e.times + 1, version = excluded.version, at = excluded.at
     )
-    select number from turned";
+    select number from turned"
+}
 
 /// Reads what a turn starts from; `None` for a session that is not the caller's.
 ///
@@ -118,36 +146,26 @@ pub async fn read_turn(
     session: Uuid,
     turn_key: Option<&str>,
 ) -> Result<Option<TurnState>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, READ_TURN, &[&tenant, &user, &session, &turn_key]).await?;
-    let found = rows_as(&rows, |row| {
-        Ok(TurnState {
-            channel: row.try_get::<_, Word<Channel>>(0)?.0,
-            max_turns: row.try_get(1)?,
-            turns: row.try_get(2)?,
-            is_tainted: row.try_get(12)?,
-            lent: row.try_get(16)?,
-            knows_taint: row.try_get(17)?,
-            inline_top: row.try_get(3)?,
-            tools: row.try_get::<_, Word<Tools>>(13)?.0,
-            snapshot_created_at: row.try_get(14)?,
-            snapshot_omitted: row.try_get(15)?,
-            listed: row.try_get(4)?,
-            injected: row.try_get(5)?,
-            last_message_at: row.try_get(6)?,
-            ended_at: row.try_get(7)?,
-            revisions: Revisions { skills: row.try_get(8)?, examples: row.try_get(11)? },
-            log_bytes: row.try_get(20)?,
-            repeated: match (row.try_get(9)?, row.try_get(10)?) {
-                (Some(request), Some(answer)) => {
-                    let kept = KeptTurn { answer, digest: row.try_get(19)?, is_marked_since: row.try_get(18)? };
-                    Some((request, kept))
-                }
-                _ => None,
-            },
-        })
-    })?;
-    Ok(found.into_iter().next())
+    let rows = read(db, principal, FindState { session, turn_key }).await?;
+    Ok(rows.into_iter().next().map(|(row, repeated)| TurnState {
+        channel: row.channel.0,
+        max_turns: row.max_turns,
+        turns: row.turns,
+        is_tainted: row.is_tainted,
+        inline_top: row.inline_top,
+        tools: row.tools.0,
+        snapshot_created_at: row.snapshot_created_at,
+        snapshot_omitted: row.omitted,
+        listed: row.listed,
+        injected: row.injected,
+        last_message_at: row.last_message_at,
+        ended_at: row.ended_at,
+        lent: row.lent,
+        knows_taint: row.knows_taint,
+        revisions: Revisions { skills: row.revision, examples: row.examples_revision },
+        log_bytes: row.log_bytes,
+        repeated: repeated.map(|(request, kept)| (request.request_digest, kept)),
+    }))
 }
 
 /// The answer of a turn; `None` where there was no such turn.
@@ -155,12 +173,7 @@ pub async fn read_turn(
 /// # Errors
 /// `Unavailable`.
 pub async fn find_turn(db: &Database, principal: &Principal, session: Uuid, turn: i32) -> Result<Option<KeptTurn>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, FIND_TURN, &[&tenant, &user, &session, &turn]).await?;
-    let found = rows_as(&rows, |row| {
-        Ok(KeptTurn { answer: row.try_get(0)?, digest: row.try_get(1)?, is_marked_since: row.try_get(2)? })
-    })?;
-    Ok(found.into_iter().next())
+    Ok(read(db, principal, FindTurn { session, turn }).await?.into_iter().next())
 }
 
 /// Which turn this is.
@@ -211,49 +224,26 @@ pub async fn write_turn(
     read_turn: ReadTurn,
     written: &WrittenTurn<'_>,
 ) -> Result<bool> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     if read_turn.lent && !written.used.is_empty() {
         starters::settle_alone(db, principal).await?;
     }
-    let (skills, versions): (Vec<Uuid>, Vec<i32>) = written.used.iter().copied().unzip();
-    let WrittenTurn {
-        message,
-        tool_calls,
-        turn_key,
-        request_digest,
-        answer,
-        answer_digest,
-        listed,
-        injected,
-        tainted_by,
-        now,
-        ..
-    } = written;
-    let rows = read(
-        db,
-        principal,
-        Durability::Full,
-        WRITE_TURN,
-        &[
-            &tenant,
-            &user,
-            &read_turn.session,
-            &read_turn.turns,
-            now,
-            listed,
-            injected,
-            tainted_by,
-            &new_id(),
-            message,
-            tool_calls,
-            turn_key,
-            request_digest,
-            answer,
-            &skills,
-            &versions,
-            answer_digest,
-        ],
-    )
-    .await?;
-    Ok(!rows.is_empty())
+    let (used, versions) = written.used.iter().copied().unzip();
+    let turn = WriteTurn {
+        session: read_turn.session,
+        turns: read_turn.turns,
+        now: written.now,
+        listed: written.listed,
+        injected: written.injected,
+        tainted_by: written.tainted_by,
+        message_id: new_id(),
+        message: written.message,
+        tool_calls: written.tool_calls,
+        turn_key: written.turn_key,
+        request_digest: written.request_digest,
+        answer: written.answer,
+        used,
+        versions,
+        answer_digest: written.answer_digest,
+    };
+    Ok(write(db, principal, turn).await?.iter().any(|row| row.number > read_turn.turns))
 }

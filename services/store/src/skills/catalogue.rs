@@ -2,12 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
-use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::{cut, text};
-use crate::door::{Durability, Params, read, rows_as};
-use crate::error::refuse_read;
+use crate::vault::value::{Offset, Utf8};
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
 /// What stands for a state of a skill: as long as it is the same, so is what was read of it.
@@ -70,13 +68,45 @@ pub struct CatalogueRow {
     pub embedding: Option<Vec<f32>>,
 }
 
-const REVISIONS: &str = "-- skills.find_revisions
-    select c.revision, c.examples_revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2";
+row! { Revisions { skills: i64 = revision, examples: i64 = examples_revision } }
+
+row! { struct RevisionRow { revision: i64 } }
+
+row! { Stamp { id: Uuid = skill_id, text: i64 = stamp, vector: Option<i64>, bytes: i32, is_starter: bool } }
+
+row! {
+    struct TextRow {
+        skill_id: Uuid, name: String, summary: Option<String>, description: String, triggers: Vec<String>,
+        see_also: Vec<String>, importance: f32, reserved: bool, body: Option<Utf8>, embedding: Option<Vec<f32>>,
+    }
+}
+
+row! {
+    Body {
+        skill: Uuid = skill_id, version: i32, content: Utf8, files: Vec<String>, document: String,
+        from: Offset = content_at_byte, tainted: bool,
+    }
+}
+
+row! { struct LastUseRow { skill_id: Uuid, last_used_at: DateTime<Utc> } }
+
+row! { struct CosineRow { skill_id: Uuid, cosine: f32 } }
+
+row! { struct DocumentRow { digest: String, content: Utf8 } }
+
+statement! {
+    read FindRevisions {} -> Revisions,
+    "-- skills.find_revisions
+    select c.revision, c.examples_revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2"
+}
 
 // The revision is read in the same statement, so it is that of the rows. Each update of a row gives it a new xmin, the
 // number of the transaction; a lent starter has no row, and is as its text is.
-const LIST_STAMPS: &str = "-- skills.list_stamps
-    select c.revision, s.skill_id, s.stamp, coalesce(e.xmin, v.xmin)::text::bigint, s.bytes, s.starter_id is not null
+statement! {
+    read ListStamps<'a> { model: Option<&'a str> } -> (RevisionRow, Option<Stamp>),
+    "-- skills.list_stamps
+    select c.revision, s.skill_id, s.stamp, coalesce(e.xmin, v.xmin)::text::bigint as vector, s.bytes,
+           s.starter_id is not null as is_starter
     from user_catalogs c
     left join (
         select o.skill_id, o.xmin::text::bigint as stamp, coalesce(o.document_bytes, 0) as bytes, o.starter_id
@@ -92,38 +122,51 @@ const LIST_STAMPS: &str = "-- skills.list_stamps
     left join skill_embeddings e
         on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3
     left join starter_vectors v on v.starter_id = s.starter_id and v.model = $3
-    where c.tenant_id = $1 and c.user_id = $2";
+    where c.tenant_id = $1 and c.user_id = $2"
+}
 
 // Bodies and vectors are read for those alone whose are wanted.
-const LIST_TEXTS: &str = "-- skills.list_texts
-    select s.skill_id, s.name, coalesce(s.summary, s.made_summary), s.description, s.triggers, s.see_also, s.importance,
-           coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation') = 'true',
+statement! {
+    read ListTexts<'a> { ids: Vec<Uuid>, bodies: Vec<bool>, vectors: Vec<bool>, model: Option<&'a str> } -> TextRow,
+    "-- skills.list_texts
+    select s.skill_id, s.name, coalesce(s.summary, s.made_summary) as summary, s.description, s.triggers, s.see_also, s.importance,
+           coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation', 'false')
+               = 'true' as reserved,
            case when w.body then coalesce(
                (select substr(r.content, s.content_at_byte + 1) from skill_resources r
                 where r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest),
                (select substr(t.document, s.content_at_byte + 1) from starter_texts t
-                where t.starter_id = s.starter_id)) end,
+                where t.starter_id = s.starter_id)) end as body,
            case when w.vector then coalesce(
                (select e.embedding::vector::real[] from skill_embeddings e
                 where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $6),
                (select v.embedding::vector::real[] from starter_vectors v
-                where v.starter_id = s.starter_id and v.model = $6)) end
+                where v.starter_id = s.starter_id and v.model = $6)) end as embedding
     from unnest($3::uuid[], $4::boolean[], $5::boolean[]) as w (skill_id, body, vector)
-    join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = w.skill_id";
+    join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = w.skill_id"
+}
 
-const READ_BODIES: &str = "-- skills.read_bodies
-    select s.skill_id, s.version, substr(s.document, s.content_at_byte + 1),
-           array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1),
-           encode(s.document_digest, 'hex'), s.content_at_byte, s.tainted
+statement! {
+    read ReadBodies<'a> { skills: &'a [Uuid] } -> Body,
+    "-- skills.read_bodies
+    select s.skill_id, s.version, substr(s.document, s.content_at_byte + 1) as content,
+           array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1) as files,
+           encode(s.document_digest, 'hex') as document, s.content_at_byte, s.tainted
     from skill_states s
-    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)"
+}
 
-const LIST_LAST_USES: &str = "-- skills.list_last_uses
+statement! {
+    read ListLastUses<'a> { skills: &'a [Uuid] } -> LastUseRow,
+    "-- skills.list_last_uses
     select u.skill_id, u.last_used_at from skill_usage u
-    where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($3) and u.last_used_at is not null";
+    where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($3) and u.last_used_at is not null"
+}
 
-const LIST_COSINES: &str = "-- skills.list_cosines
-    select e.skill_id, (1 - (e.embedding <=> q.embedding))::real
+statement! {
+    read ListCosines<'a> { model: &'a str, embedding: &'a [f32] } -> CosineRow,
+    "-- skills.list_cosines
+    select e.skill_id, (1 - (e.embedding <=> q.embedding))::real as cosine
     from (select $4::real[]::vector::halfvec as embedding) q, skill_embeddings e
     where e.tenant_id = $1 and e.user_id = $2 and e.model = $3
       and vector_dims(e.embedding::vector) = cardinality($4::real[])
@@ -132,7 +175,8 @@ const LIST_COSINES: &str = "-- skills.list_cosines
     from (select $4::real[]::vector::halfvec as embedding) q, skill_states s
     join starter_vectors v on v.starter_id = s.starter_id
     where s.tenant_id = $1 and s.user_id = $2 and v.model = $3
-      and vector_dims(v.embedding::vector) = cardinality($4::real[])";
+      and vector_dims(v.embedding::vector) = cardinality($4::real[])"
+}
 
 /// How far a user's catalogue has come: what is kept from that very moment is fresh.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -148,10 +192,7 @@ pub struct Revisions {
 /// # Errors
 /// `Unavailable`.
 pub async fn find_revisions(db: &Database, principal: &Principal) -> Result<Revisions> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, REVISIONS, &[&tenant, &user]).await?;
-    let found = rows_as(&rows, |row| Ok(Revisions { skills: row.try_get(0)?, examples: row.try_get(1)? }))?;
-    Ok(found.into_iter().next().unwrap_or_default())
+    Ok(read(db, principal, FindRevisions {}).await?.pop().unwrap_or_default())
 }
 
 /// The stamps of all skills, those of their vectors by `model`.
@@ -159,25 +200,10 @@ pub async fn find_revisions(db: &Database, principal: &Principal) -> Result<Revi
 /// # Errors
 /// `Unavailable`.
 pub async fn list_stamps(db: &Database, principal: &Principal, model: Option<&str>) -> Result<Stamps> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_STAMPS, &[&tenant, &user, &model]).await?;
-    let mut found = Stamps { revision: 0, skills: Vec::with_capacity(rows.len()) };
-    for row in &rows {
-        found.revision = row.try_get(0).map_err(refuse_read)?;
-        // A user without skills has one row, of nothing but the revision.
-        let Some(id) = row.try_get::<_, Option<Uuid>>(1).map_err(refuse_read)? else { continue };
-        let stamp = || -> Result<Stamp, tokio_postgres::Error> {
-            Ok(Stamp {
-                id,
-                text: row.try_get(2)?,
-                vector: row.try_get(3)?,
-                bytes: row.try_get(4)?,
-                is_starter: row.try_get(5)?,
-            })
-        };
-        found.skills.push(stamp().map_err(refuse_read)?);
-    }
-    Ok(found)
+    let rows = read(db, principal, ListStamps { model }).await?;
+    let revision = rows.first().map_or(0, |(row, _)| row.revision);
+    // A user without skills has one row, of nothing but the revision.
+    Ok(Stamps { revision, skills: rows.into_iter().filter_map(|(_, stamp)| stamp).collect() })
 }
 
 /// What recall reads of some skills, in no order; what is gone is left out. Vectors are those by `model`.
@@ -190,29 +216,27 @@ pub async fn list_texts(
     wanted: &[Wanted],
     model: Option<&str>,
 ) -> Result<Vec<CatalogueRow>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let ids: Vec<Uuid> = wanted.iter().map(|skill| skill.id).collect();
     let (bodies, vectors): (Vec<bool>, Vec<bool>) = wanted.iter().map(|skill| (skill.body, skill.vector)).unzip();
-    let params: Params<'_> = &[&tenant, &user, &ids, &bodies, &vectors, &model];
-    let rows = read(db, principal, Durability::Full, LIST_TEXTS, params).await?;
-    let read = |row: &Row| -> Result<(CatalogueRow, Option<Vec<u8>>), tokio_postgres::Error> {
-        let found = CatalogueRow {
-            id: row.try_get(0)?,
-            name: row.try_get(1)?,
-            summary: row.try_get(2)?,
-            description: row.try_get(3)?,
-            triggers: row.try_get(4)?,
-            see_also: row.try_get(5)?,
-            importance: row.try_get(6)?,
-            reserved: row.try_get::<_, Option<bool>>(7)?.unwrap_or_default(),
-            body: None,
-            embedding: row.try_get(9)?,
-        };
-        Ok((found, row.try_get(8)?))
-    };
-    let with_text =
-        |(row, body): (CatalogueRow, Option<Vec<u8>>)| Ok(CatalogueRow { body: body.map(text).transpose()?, ..row });
-    rows_as(&rows, read)?.into_iter().map(with_text).collect()
+    let rows = read(db, principal, ListTexts { ids, bodies, vectors, model }).await?;
+    Ok(rows.into_iter().map(CatalogueRow::from).collect())
+}
+
+impl From<TextRow> for CatalogueRow {
+    fn from(row: TextRow) -> Self {
+        Self {
+            id: row.skill_id,
+            name: row.name,
+            summary: row.summary,
+            description: row.description,
+            triggers: row.triggers,
+            see_also: row.see_also,
+            importance: row.importance,
+            reserved: row.reserved,
+            body: row.body.map(String::from),
+            embedding: row.embedding,
+        }
+    }
 }
 
 /// A skill's body as a turn brings it.
@@ -234,24 +258,23 @@ pub struct Body {
     pub tainted: bool,
 }
 
-const READ_DOCUMENTS: &str = "-- skills.read_documents
-    select encode(r.digest, 'hex'), r.content from skill_resources r
+statement! {
+    read ReadDocuments<'a> { digests: &'a [String] } -> DocumentRow,
+    "-- skills.read_documents
+    select encode(r.digest, 'hex') as digest, r.content from skill_resources r
     where r.tenant_id = $1 and r.user_id = $2 and r.digest in (select decode(d, 'hex') from unnest($3::text[]) d)
     union all
     select encode(t.document_digest, 'hex'), t.document from starter_texts t
-    where t.document_digest in (select decode(d, 'hex') from unnest($3::text[]) d)";
+    where t.document_digest in (select decode(d, 'hex') from unnest($3::text[]) d)"
+}
 
 /// SKILL.md files of any version by their digests (hex), in no order; what is kept no more is left out.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn read_documents(db: &Database, principal: &Principal, digests: &[String]) -> Result<Vec<(String, String)>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, READ_DOCUMENTS, &[&tenant, &user, &digests]).await?;
-    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get::<_, Vec<u8>>(1)?)))?
-        .into_iter()
-        .map(|(digest, document): (String, Vec<u8>)| Ok((digest, text(document)?)))
-        .collect()
+    let rows = read(db, principal, ReadDocuments { digests }).await?;
+    Ok(rows.into_iter().map(|row| (row.digest, row.content.into())).collect())
 }
 
 /// The bodies of skills, in no order; what is gone is left out.
@@ -259,21 +282,7 @@ pub async fn read_documents(db: &Database, principal: &Principal, digests: &[Str
 /// # Errors
 /// `Unavailable`.
 pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<Body>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, READ_BODIES, &[&tenant, &user, &skills]).await?;
-    let read = rows_as(&rows, |row| {
-        let body = Body {
-            skill: row.try_get(0)?,
-            version: row.try_get(1)?,
-            content: String::new(),
-            files: row.try_get(3)?,
-            document: row.try_get(4)?,
-            from: cut(row.try_get(5)?),
-            tainted: row.try_get(6)?,
-        };
-        Ok((body, row.try_get::<_, Vec<u8>>(2)?))
-    })?;
-    read.into_iter().map(|(body, content)| Ok(Body { content: text(content)?, ..body })).collect()
+    read(db, principal, ReadBodies { skills }).await
 }
 
 /// When skills were last used; those never used are left out.
@@ -285,9 +294,8 @@ pub async fn list_last_uses(
     principal: &Principal,
     skills: &[Uuid],
 ) -> Result<Vec<(Uuid, DateTime<Utc>)>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_LAST_USES, &[&tenant, &user, &skills]).await?;
-    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+    let rows = read(db, principal, ListLastUses { skills }).await?;
+    Ok(rows.into_iter().map(|row| (row.skill_id, row.last_used_at)).collect())
 }
 
 /// The cosine of a vector to each skill that has one by `model`: exact, for catalogues too large to keep in memory.
@@ -300,7 +308,6 @@ pub async fn list_cosines(
     model: &str,
     embedding: &[f32],
 ) -> Result<Vec<(Uuid, f32)>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_COSINES, &[&tenant, &user, &model, &embedding]).await?;
-    rows_as(&rows, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+    let rows = read(db, principal, ListCosines { model, embedding }).await?;
+    Ok(rows.into_iter().map(|row| (row.skill_id, row.cosine)).collect())
 }

@@ -1,12 +1,12 @@
-//! The index: one page of a user's skills through the pipelined door.
+//! The index: one page of a user's skills in one round trip.
 
+use chrono::{DateTime, Utc};
 use knowhow_domain::index::Standing;
 use knowhow_domain::{IndexItem, Result, SummaryBy};
-use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::door::{Durability, read, rows_as};
-use crate::error::refuse_read;
+use crate::vault::statement::{Accepts, Columns, Reader};
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
 /// Which skills, and from where on.
@@ -33,8 +33,50 @@ pub struct Position {
     pub importance: f32,
 }
 
+row! {
+    struct ItemRow {
+        name: String, summary: Option<String>, made_summary: Option<String>, description: String,
+        category: Option<String>, tags: Vec<String>, version: i32, times_used: i64,
+        last_used_at: Option<DateTime<Utc>>, updated_at: DateTime<Utc>, pinned: bool, importance: f32, tainted: bool,
+    }
+}
+
+impl Columns for IndexItem {
+    fn add_to(columns: &mut Vec<(&'static str, Accepts)>) {
+        ItemRow::add_to(columns);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let row = ItemRow::read(reader)?;
+        let (summary, summary_by) = SummaryBy::choose(row.summary, row.made_summary, &row.description);
+        Ok(Self {
+            name: row.name,
+            summary,
+            summary_by,
+            description: row.description,
+            category: row.category,
+            tags: row.tags,
+            version: row.version,
+            times_used: row.times_used,
+            last_used_at: row.last_used_at,
+            updated_at: row.updated_at,
+            pinned: row.pinned,
+            importance: row.importance,
+            tainted: row.tainted,
+            score: None,
+            reason: None,
+        })
+    }
+}
+
+row! { struct IdRow { skill_id: Uuid } }
+
 // The usage of a page is looked up at once: joined row by row, the policies would be checked again for each.
-const BY_NAME: &str = "-- skills.list_page
+statement! {
+    read ListPage<'a> {
+        after: &'a str, end: String, prefix: &'a str, category: Option<&'a str>, tag: Option<&'a str>, limit: i64,
+    } -> IndexItem,
+    "-- skills.list_page
     with page as materialized (
         (select s.skill_id, s.name, coalesce(s.summary, t.summary) as summary,
                 coalesce(s.description, t.description) as description, coalesce(s.category, t.category) as category,
@@ -58,12 +100,18 @@ const BY_NAME: &str = "-- skills.list_page
         select u.skill_id, u.times_used, u.last_used_at from skill_usage u
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
     )
-    select p.name, p.summary, p.description, p.category, p.tags, p.version, u.times_used, u.last_used_at, p.updated_at,
-           p.pinned, p.importance, p.made_summary, p.tainted
+    select p.name, p.summary, p.description, p.category, p.tags, p.version,
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted
     from page p left join used u on u.skill_id = p.skill_id
-    order by p.name";
+    order by p.name"
+}
 
-const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
+statement! {
+    read ListRankedPage<'a> {
+        after: &'a str, end: String, prefix: &'a str, category: Option<&'a str>, tag: Option<&'a str>, limit: i64,
+        importance: f32,
+    } -> IndexItem,
+    "-- skills.list_ranked_page
     with page as materialized (
         select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
                s.importance, s.made_summary, s.tainted
@@ -77,27 +125,36 @@ const BY_IMPORTANCE: &str = "-- skills.list_ranked_page
         select u.skill_id, u.times_used, u.last_used_at from skill_usage u
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
     )
-    select p.name, p.summary, p.description, p.category, p.tags, p.version, u.times_used, u.last_used_at, p.updated_at,
-           p.pinned, p.importance, p.made_summary, p.tainted
+    select p.name, p.summary, p.description, p.category, p.tags, p.version,
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted
     from page p left join used u on u.skill_id = p.skill_id
-    order by p.importance desc, p.name";
+    order by p.importance desc, p.name"
+}
 
-const ROWS: &str = "-- skills.list_rows
-    select s.name, s.summary, s.description, s.category, s.tags, s.version, u.times_used, u.last_used_at, s.updated_at,
+statement! {
+    read ListRows<'a> { skills: &'a [Uuid] } -> (IndexItem, IdRow),
+    "-- skills.list_rows
+    select s.name, s.summary, s.description, s.category, s.tags, s.version, coalesce(u.times_used, 0) as times_used, u.last_used_at, s.updated_at,
            s.pinned, s.importance, s.made_summary, s.tainted, s.skill_id
     from skill_states s
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
-    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)";
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)"
+}
 
-const INDEX: &str = "-- skills.list_index
-    select s.name, s.summary, s.made_summary, s.description, s.importance, s.pinned, coalesce(g.times_used, 0),
-           greatest(g.last_used_at, s.updated_at), s.tainted
+row! { struct IndexNameRow { name: String } }
+
+statement! {
+    read ListIndex {} -> (IndexNameRow, PromptColumns),
+    "-- skills.list_index
+    select s.name, s.summary, s.made_summary, s.description, s.importance, s.pinned, coalesce(g.times_used, 0) as times_used,
+           greatest(g.last_used_at, s.updated_at) as active_at, s.tainted
     from skill_states s
     left join skill_usage g on g.tenant_id = $1 and g.user_id = $2 and g.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2
       and coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation')
           is distinct from 'true'
-    order by s.name";
+    order by s.name"
+}
 
 /// A skill as the index in a prompt needs it.
 #[derive(Debug, Clone)]
@@ -116,22 +173,18 @@ pub struct PromptRow {
     pub tainted: bool,
 }
 
-impl PromptRow {
-    /// Reads all but the name from the columns that begin at `at`.
-    pub(crate) fn of(row: &Row, name: String, at: usize) -> Result<Self, tokio_postgres::Error> {
-        Ok(Self {
-            name,
-            summary: row.try_get(at)?,
-            made_summary: row.try_get(at + 1)?,
-            description: row.try_get(at + 2)?,
-            standing: Standing {
-                importance: row.try_get(at + 3)?,
-                pinned: row.try_get(at + 4)?,
-                times_used: row.try_get(at + 5)?,
-                active_at: row.try_get(at + 6)?,
-            },
-            tainted: row.try_get(at + 7)?,
-        })
+row! {
+    struct PromptColumns {
+        description: String, summary: Option<String>, made_summary: Option<String>, importance: f32, pinned: bool,
+        times_used: i64, active_at: DateTime<Utc>, tainted: bool,
+    }
+}
+
+impl PromptColumns {
+    pub(crate) fn named(self, name: String) -> PromptRow {
+        let Self { description, summary, made_summary, importance, pinned, times_used, active_at, tainted } = self;
+        let standing = Standing { importance, pinned, times_used, active_at };
+        PromptRow { name, summary, made_summary, description, standing, tainted }
     }
 }
 
@@ -140,9 +193,8 @@ impl PromptRow {
 /// # Errors
 /// `Unavailable`.
 pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<PromptRow>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, INDEX, &[&tenant, &user]).await?;
-    rows_as(&rows, |row| PromptRow::of(row, row.try_get(0)?, 1))
+    let rows = read(db, principal, ListIndex {}).await?;
+    Ok(rows.into_iter().map(|(IndexNameRow { name }, columns)| columns.named(name)).collect())
 }
 
 /// The index lines of skills by their ids, in no order; what is gone is left out.
@@ -150,9 +202,8 @@ pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<Prom
 /// # Errors
 /// `Unavailable`.
 pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<(Uuid, IndexItem)>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, ROWS, &[&tenant, &user, &skills]).await?;
-    rows.iter().map(|row| Ok((row.try_get(13).map_err(refuse_read)?, index_row(row)?))).collect()
+    let rows = read(db, principal, ListRows { skills }).await?;
+    Ok(rows.into_iter().map(|(row, id)| (id.skill_id, row)).collect())
 }
 
 /// A page in the order of names.
@@ -160,7 +211,9 @@ pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) ->
 /// # Errors
 /// `Unavailable`.
 pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexItem>> {
-    page(db, principal, query, BY_NAME, None).await
+    let (category, tag, limit) = (query.category.as_deref(), query.tag.as_deref(), query.limit);
+    let page = ListPage { after: query.after(), end: query.end(), prefix: query.prefix(), category, tag, limit };
+    read(db, principal, page).await
 }
 
 /// A page in the order of importance, equals by name.
@@ -168,57 +221,23 @@ pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) 
 /// # Errors
 /// `Unavailable`.
 pub async fn list_ranked_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexItem>> {
-    let from = query.after.as_ref().map_or(f32::INFINITY, |p| p.importance);
-    page(db, principal, query, BY_IMPORTANCE, Some(from)).await
+    let (category, tag, limit) = (query.category.as_deref(), query.tag.as_deref(), query.limit);
+    let importance = query.after.as_ref().map_or(f32::INFINITY, |p| p.importance);
+    let (after, end, prefix) = (query.after(), query.end(), query.prefix());
+    read(db, principal, ListRankedPage { after, end, prefix, category, tag, limit, importance }).await
 }
 
-async fn page(
-    db: &Database,
-    principal: &Principal,
-    query: &ListQuery,
-    sql: &'static str,
-    importance: Option<f32>,
-) -> Result<Vec<IndexItem>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let after = query.after.as_ref().map_or("", |p| p.name.as_str());
-    let prefix = query.prefix.as_deref().unwrap_or_default();
-    // '~' sorts behind every character a name can have, so the prefix is a range of the index.
-    let end = format!("{prefix}~");
-    let (category, tag) = (&query.category, &query.tag);
-    let common: [&(dyn tokio_postgres::types::ToSql + Sync); 8] =
-        [&tenant, &user, &after, &end, &prefix, category, tag, &query.limit];
-    let rows = match &importance {
-        None => read(db, principal, Durability::Full, sql, &common).await?,
-        Some(from) => {
-            let mut params = common.to_vec();
-            params.push(from);
-            read(db, principal, Durability::Full, sql, &params).await?
-        }
-    };
-    rows.iter().map(index_row).collect()
-}
+impl ListQuery {
+    fn after(&self) -> &str {
+        self.after.as_ref().map_or("", |position| position.name.as_str())
+    }
 
-fn index_row(row: &Row) -> Result<IndexItem> {
-    let read = || -> Result<IndexItem, tokio_postgres::Error> {
-        let description: String = row.try_get(2)?;
-        let (summary, summary_by) = SummaryBy::choose(row.try_get(1)?, row.try_get(11)?, &description);
-        Ok(IndexItem {
-            name: row.try_get(0)?,
-            summary,
-            summary_by,
-            description,
-            category: row.try_get(3)?,
-            tags: row.try_get(4)?,
-            version: row.try_get(5)?,
-            times_used: row.try_get::<_, Option<i64>>(6)?.unwrap_or_default(),
-            last_used_at: row.try_get(7)?,
-            updated_at: row.try_get(8)?,
-            pinned: row.try_get(9)?,
-            importance: row.try_get(10)?,
-            tainted: row.try_get(12)?,
-            score: None,
-            reason: None,
-        })
-    };
-    read().map_err(refuse_read)
+    fn prefix(&self) -> &str {
+        self.prefix.as_deref().unwrap_or_default()
+    }
+
+    /// '~' sorts behind every character a name can have, so the prefix is a range of the index.
+    fn end(&self) -> String {
+        format!("{}~", self.prefix())
+    }
 }

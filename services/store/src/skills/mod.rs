@@ -1,16 +1,16 @@
 //! Skills as rows: what is current. Their past is in `versions`, their counts in `usage`.
 
-mod archive;
-mod catalogue;
-mod change;
-mod compare;
-mod export;
-mod list;
-mod load;
-mod lock;
-mod published;
-mod taint;
-mod write;
+pub(crate) mod archive;
+pub(crate) mod catalogue;
+pub(crate) mod change;
+pub(crate) mod compare;
+pub(crate) mod export;
+pub(crate) mod list;
+pub(crate) mod load;
+pub(crate) mod lock;
+pub(crate) mod published;
+pub(crate) mod taint;
+pub(crate) mod write;
 
 pub use archive::{Archived, archive, count_names, find_archive_owner, list_archive, restore};
 pub use catalogue::{
@@ -20,6 +20,7 @@ pub use catalogue::{
 pub use change::{Change, FollowUp, Lineage, Written};
 pub use compare::{Compared, compare};
 pub use export::{Exported, list_for_export, read_for_export};
+pub(crate) use list::PromptColumns;
 pub use list::{ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
 pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
 pub use lock::{Locked, find, lock, look_up, read_files};
@@ -32,6 +33,9 @@ use knowhow_domain::{Error, ResourceEntry, Result, SkillId};
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
+
+use crate::vault::row;
+use crate::vault::value::{Files, Offset, Utf8};
 
 /// How a caller names a skill: the exact name, or its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -126,6 +130,47 @@ impl SkillState {
     pub fn bytes(&self) -> i64 {
         let resources: u64 = self.resources.iter().map(|r| r.size).sum();
         i64::try_from(self.document.len() as u64 + resources).unwrap_or(i64::MAX)
+    }
+}
+
+row! {
+    struct SkillRow {
+        skill_id: Uuid, name: String, description: String, summary: Option<String>, category: Option<String>,
+        tags: Vec<String>, triggers: Vec<String>, see_also: Vec<String>, role: Option<String>, attributes: Value,
+        source: String, pinned: bool, enriched: bool, importance: f32, decay_rate: f32, version: i32, digest: Vec<u8>,
+        frontmatter_at_byte: Offset, frontmatter_end_at_byte: Offset, content_at_byte: Offset, resources: Files,
+        created_at: DateTime<Utc>, updated_at: DateTime<Utc>, document: Utf8, made_summary: Option<String>, tainted: bool,
+    }
+}
+
+impl From<SkillRow> for SkillState {
+    fn from(row: SkillRow) -> Self {
+        Self {
+            id: SkillId(row.skill_id),
+            name: row.name,
+            description: row.description,
+            summary: row.summary,
+            made_summary: row.made_summary,
+            category: row.category,
+            tags: row.tags,
+            triggers: row.triggers,
+            see_also: row.see_also,
+            role: row.role,
+            attributes: row.attributes,
+            source: row.source,
+            pinned: row.pinned,
+            enriched: row.enriched,
+            importance: row.importance,
+            decay_rate: row.decay_rate,
+            version: row.version,
+            tainted: row.tainted,
+            digest: row.digest,
+            document: row.document.into(),
+            cuts: [row.frontmatter_at_byte, row.frontmatter_end_at_byte, row.content_at_byte].map(usize::from),
+            resources: row.resources.into(),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
     }
 }
 

@@ -2,11 +2,9 @@
 
 use knowhow_domain::{ResourceEntry, Result};
 use serde_json::Value;
-use tokio_postgres::Row;
 
-use super::resources;
-use crate::door::{Durability, Params, read};
-use crate::error::refuse_read;
+use crate::vault::value::Files;
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
 /// What is published of a skill. SKILL.md comes along only where it has to be derived before it is served.
@@ -32,11 +30,24 @@ pub struct PublishedRow {
     pub asked: bool,
 }
 
+row! {
+    PublishedRow {
+        name: String, description: String, document_digest: Vec<u8>, document_bytes: i32, resources: Files,
+        frontmatter: Option<Value>, document: Option<Vec<u8>> = content, tainted: bool, asked: bool,
+    }
+}
+
+row! { FoundFile { name: String, path: String, content: Vec<u8>, complete: bool, tainted: bool } }
+
+row! { struct SegmentsRow { segments: Vec<String> } }
+
 // A skill's folder holds the folders of the skills below it, so their files belong to its entry (SEP-2640, Nested
 // Skills). '0' is the character behind '/', so that the names below one are a range of the index. A page is all names
 // of a range: what of a folder is not in it lies behind its last name. Only a document that has to be derived is
 // looked up, or marked: the digest of all others is null to the join.
-const PAGE: &str = "-- skills.list_published
+statement! {
+    read ListPublished<'a> { after: &'a str, limit: i64, nested: bool, most_nested: i64 } -> PublishedRow,
+    "-- skills.list_published
     with page as materialized (
         (select s.name, coalesce(s.description, t.description) as description,
                 coalesce(s.document_digest, t.document_digest) as document_digest,
@@ -76,9 +87,12 @@ const PAGE: &str = "-- skills.list_published
     left join skill_resources r
         on r.tenant_id = $1 and r.user_id = $2
         and r.digest = case when s.frontmatter is null or s.tainted then s.document_digest end
-    order by s.name";
+    order by s.name"
+}
 
-const ONE: &str = "-- skills.find_published
+statement! {
+    read FindPublished<'a> { name: &'a str, limit: i64 } -> PublishedRow,
+    "-- skills.find_published
     select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content,
            s.name = $3 as asked, s.tainted
     from skill_states s
@@ -87,9 +101,12 @@ const ONE: &str = "-- skills.find_published
         and r.digest = case when s.frontmatter is null or s.tainted then s.document_digest end
     where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or (s.name > $3 || '/' and s.name < $3 || '0'))
     order by s.name
-    limit $4";
+    limit $4"
+}
 
-const FILE: &str = "-- skills.find_file
+statement! {
+    read FindFile<'a> { names: Vec<&'a str>, paths: Vec<&'a str> } -> FoundFile,
+    "-- skills.find_file
     with candidates as (
         select c.name, c.path, c.place from unnest($3::text[], $4::text[]) with ordinality as c (name, path, place)
     ), found as materialized (
@@ -100,6 +117,7 @@ const FILE: &str = "-- skills.find_file
         left join starter_texts t on t.starter_id = s.starter_id and c.path = 'SKILL.md'
         left join lateral jsonb_to_recordset(s.resources) as e (path text, digest text) on e.path = c.path
     )
+    select name, path, content, complete, tainted from (
     (select f.name, f.path, coalesce(r.content, f.document) as content, f.complete, f.place, f.tainted
      from found f
      left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = f.digest
@@ -109,11 +127,14 @@ const FILE: &str = "-- skills.find_file
     union all
     select l.name, c.path, l.document, true, c.place, false
     from candidates c
-    join skill_states l on l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name = c.name and c.path = 'SKILL.md'
+    join skill_states l on l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name = c.name and c.path = 'SKILL.md') stored
     order by place
-    limit 1";
+    limit 1"
+}
 
-const FOLDER: &str = "-- skills.read_folder
+statement! {
+    read ReadFolder<'a> { prefix: &'a str, end: String, names: &'a [&'a str] } -> (Option<PublishedRow>, SegmentsRow),
+    "-- skills.read_folder
     with below as (
         select array(
             select distinct split_part(substr(s.name, length($3) + 1), '/', 1) collate \"C\" as segment
@@ -122,14 +143,15 @@ const FOLDER: &str = "-- skills.read_folder
             order by segment
         ) as segments
     )
-    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, true, s.tainted,
+    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, true as asked, s.tainted,
            b.segments
     from below b
     left join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.name = any ($5)
     left join skill_resources r
         on r.tenant_id = $1 and r.user_id = $2
         and r.digest = case when s.frontmatter is null or s.tainted then s.document_digest end
-    order by s.name";
+    order by s.name"
+}
 
 /// Most skills that come along because they lie in the folder of another: more than 512 files are listed of none.
 const NESTED: i64 = 513;
@@ -145,8 +167,7 @@ pub async fn list_published(
     limit: i64,
     nested: bool,
 ) -> Result<Vec<PublishedRow>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    rows(db, principal, PAGE, &[&tenant, &user, &after, &limit, &nested, &NESTED]).await
+    read(db, principal, ListPublished { after, limit, nested, most_nested: NESTED }).await
 }
 
 /// One skill with those in its folder, likewise; empty where it is not there.
@@ -154,8 +175,7 @@ pub async fn list_published(
 /// # Errors
 /// `Unavailable`.
 pub async fn find_published(db: &Database, principal: &Principal, name: &str) -> Result<Vec<PublishedRow>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    rows(db, principal, ONE, &[&tenant, &user, &name, &(NESTED + 1)]).await
+    read(db, principal, FindPublished { name, limit: NESTED + 1 }).await
 }
 
 /// A stored file and whose it is.
@@ -178,24 +198,8 @@ pub struct FoundFile {
 /// # Errors
 /// `Unavailable`.
 pub async fn find_file(db: &Database, principal: &Principal, splits: &[(&str, &str)]) -> Result<Option<FoundFile>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let (names, paths): (Vec<&str>, Vec<&str>) = splits.iter().copied().unzip();
-    let found = read(db, principal, Durability::Full, FILE, &[&tenant, &user, &names, &paths]).await?;
-    found
-        .first()
-        .map(|row| {
-            let read = || -> Result<FoundFile, tokio_postgres::Error> {
-                Ok(FoundFile {
-                    name: row.try_get(0)?,
-                    path: row.try_get(1)?,
-                    content: row.try_get(2)?,
-                    complete: row.try_get(3)?,
-                    tainted: row.try_get(5)?,
-                })
-            };
-            read().map_err(refuse_read)
-        })
-        .transpose()
+    let (names, paths) = splits.iter().copied().unzip();
+    Ok(read(db, principal, FindFile { names, paths }).await?.into_iter().next())
 }
 
 /// What lies at and below a place among the names.
@@ -212,43 +216,11 @@ pub struct Folder {
 /// # Errors
 /// `Unavailable`.
 pub async fn read_folder(db: &Database, principal: &Principal, prefix: &str, names: &[&str]) -> Result<Folder> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
     let end = prefix.strip_suffix('/').map_or_else(|| "~".to_owned(), |p| format!("{p}0"));
-    let found = read(db, principal, Durability::Full, FOLDER, &[&tenant, &user, &prefix, &end, &names]).await?;
     let mut folder = Folder::default();
-    for row in &found {
-        folder.segments = row.try_get(9).map_err(refuse_read)?;
-        if row.try_get::<_, Option<&str>>(0).map_err(refuse_read)?.is_some() {
-            folder.skills.push(published(row)?);
-        }
+    for (skill, SegmentsRow { segments }) in read(db, principal, ReadFolder { prefix, end, names }).await? {
+        folder.segments = segments;
+        folder.skills.extend(skill);
     }
     Ok(folder)
-}
-
-async fn rows(
-    db: &Database,
-    principal: &Principal,
-    sql: &'static str,
-    params: Params<'_>,
-) -> Result<Vec<PublishedRow>> {
-    read(db, principal, Durability::Full, sql, params).await?.iter().map(published).collect()
-}
-
-fn published(row: &Row) -> Result<PublishedRow> {
-    let manifest: Value = row.try_get(4).map_err(refuse_read)?;
-    let resources = resources(manifest)?;
-    let read = || -> Result<PublishedRow, tokio_postgres::Error> {
-        Ok(PublishedRow {
-            name: row.try_get(0)?,
-            description: row.try_get(1)?,
-            document_digest: row.try_get(2)?,
-            document_bytes: row.try_get(3)?,
-            resources,
-            frontmatter: row.try_get(5)?,
-            document: row.try_get(6)?,
-            asked: row.try_get(7)?,
-            tainted: row.try_get(8)?,
-        })
-    };
-    read().map_err(refuse_read)
 }

@@ -4,19 +4,24 @@ use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Error, Result, SkillId, UserId, new_id};
 use uuid::Uuid;
 
-use crate::door::{Durability, read, rows_as};
 use crate::error::refuse;
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal, TenantTx};
 
 /// Recall may know a skill for so long by the line that it had before.
 const KNOWN_BY_OLD_LINE: TimeDelta = TimeDelta::minutes(1);
 
-const FIND_TAINTED: &str = "-- skills.find_tainted
+row! { struct TaintedRow { skill_id: Uuid } }
+
+statement! {
+    read FindTainted<'a> { skills: &'a [Uuid], since: DateTime<Utc> } -> TaintedRow,
+    "-- skills.find_tainted
     select s.skill_id from skills s
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)
       and (s.tainted or s.updated_at > $4 and exists (
           select from skill_versions v
-          where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version - 1 and v.tainted))";
+          where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version - 1 and v.tainted))"
+}
 
 /// Those of these skills that are tainted, or were until a minute ago.
 ///
@@ -28,25 +33,27 @@ pub async fn find_tainted(
     skills: &[Uuid],
     now: DateTime<Utc>,
 ) -> Result<Vec<Uuid>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let since = now - KNOWN_BY_OLD_LINE;
-    let rows = read(db, principal, Durability::Full, FIND_TAINTED, &[&tenant, &user, &skills, &since]).await?;
-    rows_as(&rows, |row| row.try_get(0))
+    let rows = read(db, principal, FindTainted { skills, since: now - KNOWN_BY_OLD_LINE }).await?;
+    Ok(rows.into_iter().map(|row| row.skill_id).collect())
 }
 
-const LIST_TAINTED_NAMES: &str = "-- skills.list_tainted_names
+row! { struct NameRow { name: String } }
+
+statement! {
+    read ListTaintedNames<'a> { names: &'a [&'a str] } -> NameRow,
+    "-- skills.list_tainted_names
     select s.name from skills s
     where s.tenant_id = $1 and s.user_id = $2 and s.name = any ($3) and s.tainted
-    order by s.name";
+    order by s.name"
+}
 
 /// Those of these names whose skills are tainted.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn list_tainted_names(db: &Database, principal: &Principal, names: &[&str]) -> Result<Vec<String>> {
-    let (tenant, user) = (principal.tenant().0, principal.user()?.0);
-    let rows = read(db, principal, Durability::Full, LIST_TAINTED_NAMES, &[&tenant, &user, &names]).await?;
-    rows_as(&rows, |row| row.try_get(0))
+    let rows = read(db, principal, ListTaintedNames { names }).await?;
+    Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
 /// Whose skill this is.

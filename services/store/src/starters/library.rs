@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Database;
 use crate::error::refuse;
 use crate::skills::attributes;
-use crate::tx::SystemTx;
+use crate::vault::tx::SystemTx;
 
 /// A starter of a release.
 pub struct StarterText<'a> {

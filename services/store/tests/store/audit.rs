@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use knowhow_domain::TenantSettings;
-use knowhow_store::{prune, walls};
+use knowhow_store::{boot, prune};
 use sqlx::{AssertSqlSafe, Connection, Executor, Row};
 use uuid::Uuid;
 
@@ -82,7 +82,7 @@ async fn entries_leave_when_their_tenant_keeps_them_no_longer() {
         assert_eq!(ages(place, &usual).await, ["1", "29", "40"]);
         // Without the policy the service does not start.
         place.run("drop policy past_its_time on audit_log").await;
-        let findings = walls::inspect(&house.db).await.unwrap();
+        let findings = boot::inspect(&house.db).await.unwrap();
         assert!(findings.len() == 1 && findings[0].contains("past_its_time"), "{findings:?}");
     })
     .await;

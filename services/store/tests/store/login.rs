@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 
 use futures_util::FutureExt;
 use knowhow_domain::new_id;
-use knowhow_store::{Login, migrate, walls};
+use knowhow_store::{Login, boot, migrate};
 use sqlx::{Connection, PgConnection};
 
 use crate::harness::{House, Place, open, with_empty_database};
@@ -16,7 +16,7 @@ async fn lets_in(url: &str) -> bool {
 
 async fn findings(url: &str) -> Vec<String> {
     let db = open(url, 1, 1);
-    let findings = walls::inspect(&db).await.unwrap();
+    let findings = boot::inspect(&db).await.unwrap();
     db.close().await;
     findings
 }

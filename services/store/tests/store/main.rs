@@ -4,9 +4,11 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod audit;
+mod boot;
 mod carried;
 mod catalogue;
 mod concurrency;
+mod declared;
 mod embeddings;
 mod examples;
 mod fairness;
@@ -24,6 +26,5 @@ mod rows;
 mod snapshots;
 mod starters;
 mod statements;
-mod walls;
 mod worker;
 mod writer;

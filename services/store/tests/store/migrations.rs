@@ -1,6 +1,6 @@
 //! Bringing the schema up to date: from nothing, again, at once, and never over something else.
 
-use knowhow_store::{migrate, walls};
+use knowhow_store::{boot, migrate};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Row};
 
@@ -9,7 +9,7 @@ use crate::harness::{Place, open, with_database, with_empty_database};
 
 async fn inspect(place: &Place) -> Option<String> {
     let db = open(&place.login_url, 1, 1);
-    let finding = walls::inspect_migrations(&db).await.unwrap();
+    let finding = boot::inspect_migrations(&db).await.unwrap();
     db.close().await;
     finding
 }

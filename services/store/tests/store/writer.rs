@@ -121,7 +121,7 @@ pub async fn delete(db: &Database, principal: &Principal, name: &str, keep: Keep
     Ok(true)
 }
 
-/// Reads through the pipelined door.
+/// Reads through the pipeline.
 pub async fn peek(db: &Database, principal: &Principal, name: &str) -> Option<Loaded> {
     skills::peek(db, principal, &named(name)).await.unwrap()
 }

@@ -7,9 +7,10 @@ use sqlx::PgPool;
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
+use super::line;
 use crate::error::refuse;
-use crate::held::{Bounded, Held};
-use crate::{Database, Principal, trail, turns};
+use crate::vault::held::{Bounded, Held};
+use crate::{Database, Principal, trail};
 
 /// Which role a transaction takes; the login role itself may do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +80,7 @@ impl TenantTx {
 
     async fn open(db: &Database, principal: &Principal, role: DatabaseRole, user: UserId) -> Result<Self> {
         let (since, patience) = (Instant::now(), db.patience);
-        let turn = turns::take(principal.tenant(), user, patience.statement).await?;
+        let turn = line::take(principal.tenant(), user, patience.statement).await?;
         let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since));
         let tx = Held::begin(&db.writes, patience, since, begin).await.map_err(refuse)?;
         Ok(Self {
@@ -137,7 +138,7 @@ impl TenantTx {
     }
 }
 
-/// A transaction across tenants. Private to this crate: see `system.rs` for the few statements and their reasons.
+/// A transaction across tenants, for the statements in `across` alone.
 pub(crate) struct SystemTx {
     tx: Held,
 }

@@ -37,7 +37,7 @@ impl Patience {
     }
 
     /// For a connection, where somebody has stood in line since then.
-    fn for_connection(self, since: Instant) -> Duration {
+    pub(super) fn for_connection(self, since: Instant) -> Duration {
         self.acquire.min(self.acquire.max(self.statement).saturating_sub(since.elapsed()))
     }
 

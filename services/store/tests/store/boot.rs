@@ -1,6 +1,6 @@
 //! The inspection before the service serves: it finds nothing where all is well, and says in words what is not.
 
-use knowhow_store::walls;
+use knowhow_store::boot;
 
 use crate::harness::{Place, open, with_database, with_role};
 
@@ -8,7 +8,7 @@ const CONNECT: &str = "connect as knowhow_login, or a login role of this databas
 
 async fn inspect(url: &str) -> Vec<String> {
     let db = open(url, 1, 1);
-    let findings = walls::inspect(&db).await.unwrap();
+    let findings = boot::inspect(&db).await.unwrap();
     db.close().await;
     findings
 }

@@ -5,7 +5,7 @@ use knowhow_domain::{Error, Result};
 use sqlx::PgConnection;
 
 use crate::error::refuse;
-use crate::tx::SystemTx;
+use crate::vault::tx::SystemTx;
 use crate::{Database, migrate, queue};
 
 /// What to do where the service came by a role of too much power.
@@ -29,7 +29,7 @@ pub async fn inspect(db: &Database) -> Result<Vec<String>> {
 
 async fn inspect_login(conn: &mut PgConnection) -> Result<Vec<String>> {
     let login = sqlx::query!(
-        r#"-- walls.inspect_login
+        r#"-- boot.inspect_login
         select r.rolname as "name!", r.rolsuper as "superuser!", r.rolbypassrls as "bypasses!", r.rolinherit as "inherits!",
                exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
                        where c.relowner = r.oid and n.nspname in ('public', 'graphile_worker')) as "owns!",
@@ -69,7 +69,7 @@ async fn inspect_login(conn: &mut PgConnection) -> Result<Vec<String>> {
 
 async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
     let open = sqlx::query_scalar!(
-        r#"-- walls.inspect_tables
+        r#"-- boot.inspect_tables
         select c.relname::text as "name!"
         from pg_class c
         join pg_namespace n on n.oid = c.relnamespace
@@ -83,7 +83,7 @@ async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
     .map_err(refuse)?;
     // to_regclass, as the planner may look a name up before it knows the schema: what is not there is null, no error.
     let loose = sqlx::query_scalar!(
-        r#"-- walls.inspect_policies
+        r#"-- boot.inspect_policies
         select format('the policy ''%s'' on ''%s'' lets rows of others through', p.policyname, p.tablename) as "finding!"
         from pg_policies p
         where p.schemaname = 'public' and p.permissive = 'PERMISSIVE' and p.roles <> array['knowhow_system']::name[]

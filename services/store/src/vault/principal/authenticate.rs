@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::{Principal, check_external_id};
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, api_key, peek, verify, verify_for};
-use crate::gate::{GateState, KnownKey, KnownTenant};
 use crate::queue::{Claimed, JobError};
 use crate::system::{self, Owner};
+use crate::vault::gate::{GateState, KnownKey, KnownTenant};
 use crate::{Database, trail};
 
 /// The deployment's own issuer, whose tokens may carry the role `operator`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 
-use crate::gate::KnownTenant;
+use crate::vault::gate::KnownTenant;
 
 pub use authenticate::{Gate, OperatorIssuer, SigningIssuer};
 

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::str::FromStr;
 
-use knowhow_domain::Algorithm;
+use knowhow_domain::{Algorithm, Channel, MemoryKind, Speaker, Tools};
 use sqlx::postgres::{PgHasArrayType, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Postgres};
 use tokio_postgres::types::{FromSql, Type, accepts};
@@ -59,12 +59,10 @@ macro_rules! read_as_word {
     };
 }
 
-read_as_word!(Algorithm);
+read_as_word!(Algorithm, Channel, MemoryKind, Speaker, Tools);
 
 #[cfg(test)]
 mod tests {
-    use knowhow_domain::MemoryKind;
-
     use super::*;
 
     #[test]

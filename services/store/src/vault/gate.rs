@@ -10,8 +10,8 @@ use moka::future::Cache;
 use uuid::Uuid;
 
 use crate::credential::{Issuer, JwksCache, Sealer};
-use crate::principal::OperatorIssuer;
 use crate::refused::RefusedLogins;
+use crate::vault::principal::OperatorIssuer;
 use crate::{Database, system};
 
 const REVOCATION: Duration = Duration::from_millis(900);

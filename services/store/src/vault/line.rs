@@ -1,4 +1,4 @@
-//! Turns: how many transactions one user may have open in this process. All writes of a user stand in line for one
+//! The line of one user: how many transactions a user may have open in this process. All writes of a user wait for one
 //! row anyway; here they do so without holding connections that others need.
 
 use std::sync::{Arc, LazyLock};
@@ -14,7 +14,7 @@ const AT_ONCE: usize = 2;
 static LINES: LazyLock<Cache<(TenantId, UserId), Arc<Semaphore>>> =
     LazyLock::new(|| Cache::builder().max_capacity(100_000).time_to_idle(Duration::from_secs(60)).build());
 
-/// Waits for the user's turn, at most for so long; `None` for what belongs to no single user.
+/// Waits for a place in the user's line, at most for so long; `None` for what belongs to no single user.
 pub(crate) async fn take(tenant: TenantId, user: UserId, longest: Duration) -> Result<Option<OwnedSemaphorePermit>> {
     if user == UserId::TENANT_WIDE {
         return Ok(None);

@@ -1,0 +1,88 @@
+//! Every statement that the vault declares, so that a test can prepare them all: one that is declared and missing here is
+//! found by the same test.
+
+use super::statement::{Accepts, Read, Statement, Write};
+use crate::{conversations, examples, memories, sessions, skills, snapshots, souls};
+
+/// A declared statement, as a test compares it with what Postgres says.
+#[derive(Debug)]
+pub struct Declared {
+    /// Its text.
+    pub sql: &'static str,
+    /// Whether it is run where it may change something.
+    pub writes: bool,
+    /// Whether the value of each parameter from `$3` on can be bound to a type; `$1` and `$2` are UUIDs.
+    pub parameters: Vec<Accepts>,
+    /// The columns that are read, and whether each can be read from a type.
+    pub columns: Vec<(&'static str, Accepts)>,
+}
+
+fn declared<S: Statement>(writes: bool) -> Declared {
+    let mut columns = Vec::new();
+    <S::Row as super::statement::Columns>::add_to(&mut columns);
+    Declared { sql: S::SQL, writes, parameters: S::accepts(), columns }
+}
+
+fn read<S: Read>() -> Declared {
+    declared::<S>(false)
+}
+
+fn write<S: Write>() -> Declared {
+    declared::<S>(true)
+}
+
+/// All of them.
+pub fn list_declared() -> Vec<Declared> {
+    vec![
+        read::<conversations::ListConversations>(),
+        read::<conversations::SearchConversations>(),
+        read::<examples::vectors::ListVectors>(),
+        read::<examples::vectors::ListStale>(),
+        read::<memories::ListMemories>(),
+        read::<memories::ListStale>(),
+        read::<memories::FindAll>(),
+        read::<memories::texts::FindStamp>(),
+        read::<memories::texts::ListHeads>(),
+        read::<memories::texts::ReadTexts>(),
+        read::<sessions::log::ListMessages>(),
+        read::<sessions::log::ListLastMessages>(),
+        read::<sessions::log::ListSessions>(),
+        read::<sessions::open::Find>(),
+        read::<sessions::turn::FindState>(),
+        read::<sessions::turn::FindTurn>(),
+        read::<skills::catalogue::FindRevisions>(),
+        read::<skills::catalogue::ListStamps>(),
+        read::<skills::catalogue::ListTexts>(),
+        read::<skills::catalogue::ReadBodies>(),
+        read::<skills::catalogue::ListLastUses>(),
+        read::<skills::catalogue::ListCosines>(),
+        read::<skills::catalogue::ReadDocuments>(),
+        read::<skills::compare::Compare>(),
+        read::<skills::list::ListPage>(),
+        read::<skills::list::ListRankedPage>(),
+        read::<skills::list::ListRows>(),
+        read::<skills::list::ListIndex>(),
+        read::<skills::load::Peek>(),
+        read::<skills::load::ReadRaw>(),
+        read::<skills::load::FindResource>(),
+        read::<skills::load::NameOf>(),
+        read::<skills::load::ExplainMiss>(),
+        read::<skills::published::ListPublished>(),
+        read::<skills::published::FindPublished>(),
+        read::<skills::published::FindFile>(),
+        read::<skills::published::ReadFolder>(),
+        read::<skills::taint::FindTainted>(),
+        read::<skills::taint::ListTaintedNames>(),
+        read::<snapshots::ReadParts>(),
+        read::<souls::ListSouls>(),
+        write::<conversations::PutSummary>(),
+        write::<sessions::join::Join>(),
+        write::<sessions::log::End>(),
+        write::<sessions::open::Open>(),
+        write::<sessions::open::ReplaceSnapshot>(),
+        write::<sessions::turn::WriteTurn>(),
+        write::<skills::load::Load>(),
+        write::<snapshots::FindCurrent>(),
+        write::<snapshots::PutSnapshot>(),
+    ]
+}

@@ -1,0 +1,22 @@
+//! The vault proper: who calls, transactions under row-level security, and the pipeline that runs statements in as few
+//! round trips as they need.
+//!
+//! A statement of the pipeline is declared once, with the types of its parameters and columns ([`statement`]). One that
+//! changes nothing is run by [`pipeline::read`], in a transaction that Postgres itself keeps from writing; one that
+//! changes something by [`pipeline::write`].
+
+pub mod boot;
+pub(crate) mod declared;
+pub(crate) mod gate;
+pub(crate) mod held;
+pub(crate) mod line;
+pub(crate) mod pipeline;
+pub(crate) mod principal;
+pub(crate) mod statement;
+pub(crate) mod tx;
+pub(crate) mod value;
+pub(crate) mod word;
+
+pub(crate) use pipeline::{read, write};
+pub(crate) use statement::{row, statement};
+pub(crate) use word::Word;

@@ -1,0 +1,108 @@
+//! One statement in one round trip: BEGIN with the caller's context, the prepared statement and COMMIT are on the wire
+//! before the first answer.
+//!
+//! What is written here holds its rows no longer than the statement runs, so it takes no place in the user's line
+//! ([`super::line`]).
+
+use std::time::{Duration, Instant};
+
+use deadpool_postgres::Object;
+use futures_util::future::{join, try_join};
+use knowhow_domain::{Error, Result};
+use tokio::time::timeout;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use super::statement::{Durability, Read, Statement, Write, name_of, read_rows};
+use super::tx::{DatabaseRole, begin_statement};
+use crate::error::{refuse_pool, refuse_read};
+use crate::{Database, Principal};
+
+/// Runs a statement that changes nothing as the principal's user. Its transaction is read only: Postgres refuses it
+/// where it changes something after all.
+pub(crate) async fn read<S: Read>(db: &Database, principal: &Principal, statement: S) -> Result<Vec<S::Row>> {
+    run(db, principal, "; SET LOCAL transaction_read_only = on", &statement).await
+}
+
+/// Runs a statement that changes something as the principal's user, and makes that durable.
+pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statement: S) -> Result<Vec<S::Row>> {
+    let setting = match S::DURABILITY {
+        Durability::Full => "",
+        Durability::Counts => "; SET LOCAL synchronous_commit = off",
+    };
+    run(db, principal, setting, &statement).await
+}
+
+async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, statement: &S) -> Result<Vec<S::Row>> {
+    let (tenant, user) = (principal.tenant(), principal.user()?);
+    let limits = db.patience.limits(Instant::now());
+    let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + setting;
+    let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];
+    params.extend(statement.values());
+    let lease = within(S::SQL, db.patience.acquire, Lease::take(db)).await?;
+    // BEGIN waits for nothing, so it alone finds out a network that swallows answers.
+    let client = lease.client();
+    let began = async { client.batch_execute(&begin).await.map_err(refuse_read) };
+    let answered = async { Ok(send(client, S::SQL, &params).await) };
+    let ((), Answered { rows, is_over }) =
+        try_join(within(S::SQL, db.patience.acquire, began), within(S::SQL, db.patience.answer(), answered)).await?;
+    if is_over {
+        lease.give_back();
+    }
+    read_rows::<S>(&rows.map_err(refuse_read)?)
+}
+
+/// What became of a statement, and whether its transaction is over.
+struct Answered {
+    rows: Result<Vec<Row>, tokio_postgres::Error>,
+    is_over: bool,
+}
+
+/// The statement and COMMIT. Where this connection has not prepared the statement yet, it does so behind BEGIN: the
+/// transaction's limits hold for that too, and a locked table keeps it waiting no longer than any other statement. Where
+/// BEGIN fails they run nevertheless, without context: the policies refuse them, so no row comes.
+async fn send(client: &Object, sql: &'static str, params: &[&(dyn ToSql + Sync)]) -> Answered {
+    let statement = match client.prepare_cached(sql).await {
+        Ok(statement) => statement,
+        Err(error) => return Answered { rows: Err(error), is_over: false },
+    };
+    let (rows, committed) = join(client.query(&statement, params), client.batch_execute("COMMIT")).await;
+    let is_over = committed.is_ok();
+    Answered { rows: rows.and_then(|rows| committed.map(|()| rows)), is_over }
+}
+
+async fn within<T>(sql: &str, longest: Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
+    timeout(longest, work).await.unwrap_or_else(|_| {
+        tracing::warn!(statement = name_of(sql), "the database has not answered in time");
+        Err(Error::Unavailable("the database is out of reach; try again in a moment".into()))
+    })
+}
+
+/// A connection that goes back to its pool only when its pipeline has run to the end: a request that was dropped half
+/// way leaves answers on the wire that belong to nobody.
+struct Lease(Option<Object>);
+
+impl Lease {
+    async fn take(db: &Database) -> Result<Self> {
+        #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
+        let object = db.reads.get().await.map_err(refuse_pool)?;
+        Ok(Self(Some(object)))
+    }
+
+    #[expect(clippy::expect_used, reason = "filled until give_back or drop, which consume self")]
+    fn client(&self) -> &Object {
+        self.0.as_ref().expect("a lease holds its connection")
+    }
+
+    fn give_back(mut self) {
+        drop(self.0.take());
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(object) = self.0.take() {
+            drop(Object::take(object));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Stored values that are more than what their columns say. One that is not what it must be makes its row inconsistent,
+//! which the reader of the row reports by statement, row and column.
+
+use std::error::Error;
+
+use knowhow_domain::{ConversationSummary, ResourceEntry};
+use tokio_postgres::types::{FromSql, Type};
+
+type Refused = Box<dyn Error + Sync + Send>;
+
+/// A text that is stored as bytes, since its digest is taken over them.
+pub(crate) struct Utf8(String);
+
+impl FromSql<'_> for Utf8 {
+    fn from_sql(_: &Type, raw: &[u8]) -> Result<Self, Refused> {
+        Ok(Self(String::from_utf8(raw.to_vec())?))
+    }
+
+    fn accepts(column: &Type) -> bool {
+        *column == Type::BYTEA
+    }
+}
+
+impl From<Utf8> for String {
+    fn from(text: Utf8) -> Self {
+        text.0
+    }
+}
+
+/// The list of a skill's files beside SKILL.md.
+pub(crate) struct Files(Vec<ResourceEntry>);
+
+impl FromSql<'_> for Files {
+    fn from_sql(column: &Type, raw: &[u8]) -> Result<Self, Refused> {
+        let list = serde_json::Value::from_sql(column, raw)?;
+        Ok(Self(serde_json::from_value(list)?))
+    }
+
+    fn accepts(column: &Type) -> bool {
+        *column == Type::JSONB
+    }
+}
+
+impl From<Files> for Vec<ResourceEntry> {
+    fn from(files: Files) -> Self {
+        files.0
+    }
+}
+
+/// A place in a text, in bytes from its start.
+pub(crate) struct Offset(usize);
+
+impl FromSql<'_> for Offset {
+    fn from_sql(column: &Type, raw: &[u8]) -> Result<Self, Refused> {
+        Ok(Self(usize::try_from(i32::from_sql(column, raw)?)?))
+    }
+
+    fn accepts(column: &Type) -> bool {
+        *column == Type::INT4
+    }
+}
+
+impl From<Offset> for usize {
+    fn from(offset: Offset) -> Self {
+        offset.0
+    }
+}
+
+/// What a conversation came to.
+pub(crate) struct Summary(ConversationSummary);
+
+impl FromSql<'_> for Summary {
+    fn from_sql(column: &Type, raw: &[u8]) -> Result<Self, Refused> {
+        let summary = serde_json::Value::from_sql(column, raw)?;
+        Ok(Self(serde_json::from_value(summary)?))
+    }
+
+    fn accepts(column: &Type) -> bool {
+        *column == Type::JSONB
+    }
+}
+
+impl From<Summary> for ConversationSummary {
+    fn from(summary: Summary) -> Self {
+        summary.0
+    }
+}
