@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::{Principal, TenantTx, souls};
+use knowhow_store::{TenantTx, souls};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::Ctx;
+use crate::call::{Long, Request};
 use crate::page::{Page, PageQuery, rows_for};
-use crate::{App, Call};
 
 /// How the user wants the agent to be.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -63,9 +64,9 @@ impl SoulView {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn get_soul(app: &App, principal: &Principal) -> Result<SoulView> {
-    principal.require(Scope::Memories)?;
-    let current = souls::list(&app.db, principal, i32::MAX, 1).await?.into_iter().next();
+pub async fn get_soul(ctx: &Ctx) -> Result<SoulView> {
+    ctx.principal.require(Scope::Memories)?;
+    let current = souls::list(&ctx.app.db, &ctx.principal, i32::MAX, 1).await?.into_iter().next();
     Ok(current.map_or_else(SoulView::none, SoulView::of))
 }
 
@@ -73,10 +74,10 @@ pub async fn get_soul(app: &App, principal: &Principal) -> Result<SoulView> {
 ///
 /// # Errors
 /// `Malformed` for a limit or cursor that cannot be.
-pub async fn list_souls(app: &App, principal: &Principal, query: &PageQuery) -> Result<Page<SoulView>> {
-    principal.require(Scope::Memories)?;
+pub async fn list_souls(ctx: &Ctx, query: &PageQuery) -> Result<Page<SoulView>> {
+    ctx.principal.require(Scope::Memories)?;
     let (limit, before) = (query.limit()?, query.after::<i32>()?.unwrap_or(i32::MAX));
-    let rows = souls::list(&app.db, principal, before, rows_for(limit)).await?;
+    let rows = souls::list(&ctx.app.db, &ctx.principal, before, rows_for(limit)).await?;
     Page::of(rows, limit, |last| last.version, SoulView::of)
 }
 
@@ -84,25 +85,18 @@ pub async fn list_souls(app: &App, principal: &Principal, query: &PageQuery) -> 
 ///
 /// # Errors
 /// `Invalid` for the text; `VersionConflict` where `expected_version` is not the current one.
-pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &PutSoul) -> Result<SoulView> {
-    principal.require(Scope::Memories)?;
-    call.check()?;
+pub async fn put_soul(ctx: &Ctx, input: &PutSoul) -> Result<SoulView> {
+    ctx.principal.require(Scope::Memories)?;
     let length = input.text.chars().count();
     if length > SOUL_CHARS || input.text.contains('\0') {
         let detail = format!("must have at most {SOUL_CHARS} characters and no NUL, has {length}");
         return Err(Error::invalid("/text", detail));
     }
-    // The same request brings the same text.
-    let shorten = |soul: &mut SoulView| soul.text.clear();
-    let restore = async |_: &mut TenantTx, soul: &mut SoulView| {
-        soul.text.clone_from(&input.text);
-        Ok(())
-    };
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let soul = call
-        .once_in_short(app, &mut tx, (&("soul", input), shorten, restore), async |tx| {
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let soul = ctx
+        .once_in_short(&mut tx, Request { asked: &("soul", input), long: &input }, async |tx| {
             let wanted = (input.text.as_str(), input.expected_version);
-            match souls::put(tx, wanted, (call.session.as_deref(), &call.named(None)), app.now()).await? {
+            match souls::put(tx, wanted, (ctx.call.session.as_deref(), &ctx.call.named(None)), ctx.now()).await? {
                 Some(soul) if soul.text == input.text => Ok(SoulView::of(soul)),
                 other => Err(Error::VersionConflict { current_version: other.map_or(0, |soul| soul.version) }),
             }
@@ -110,4 +104,16 @@ pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &Put
         .await?;
     tx.commit().await?;
     Ok(soul)
+}
+
+/// The same request brings the same text.
+impl Long<SoulView> for &PutSoul {
+    fn shorten(&self, soul: &mut SoulView) {
+        soul.text.clear();
+    }
+
+    async fn restore(&self, _: &mut TenantTx, soul: &mut SoulView) -> Result<()> {
+        soul.text.clone_from(&self.text);
+        Ok(())
+    }
 }

@@ -1,12 +1,11 @@
 //! Makes the summary of a conversation that is over.
 
-use knowhow_store::Principal;
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{JobResult, UserJob};
 use crate::conversations::summarize_session;
-use crate::{App, Priority};
+use crate::{Ctx, Priority};
 
 #[derive(Deserialize)]
 pub(super) struct SummarizeConversation {
@@ -16,7 +15,7 @@ pub(super) struct SummarizeConversation {
 impl UserJob for SummarizeConversation {
     const TASK: &'static str = "summarize_conversation";
 
-    async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
-        Ok(summarize_session(app, principal, self.session_id, priority).await?)
+    async fn run(self, ctx: &Ctx, priority: Priority) -> JobResult {
+        Ok(summarize_session(ctx, self.session_id, priority).await?)
     }
 }

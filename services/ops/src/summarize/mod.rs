@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 pub(crate) use conversation::MESSAGE_CHARS;
 pub use conversation::{ConversationSummary, LastMessage, Speaker, summarize_conversation};
-pub use skill::{Summary, summarize_skill};
+pub use skill::{Summarized, Summary, summarize_skill};
 
 /// Who wrote a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

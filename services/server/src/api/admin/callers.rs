@@ -1,9 +1,8 @@
 //! Who may call: issuers of tokens, API keys.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, delete, get, post};
-use knowhow_ops::App;
 use knowhow_ops::admin::{self, ApiKey, CreateIssuer, CreateKey, CreatedKey, Issuer};
 use knowhow_ops::page::{Page, PageQuery};
 use uuid::Uuid;
@@ -27,12 +26,8 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
     )
 )]
 #[post("/v1/admin/issuers")]
-pub(crate) async fn create_issuer(
-    app: Data<App>,
-    caller: AdminCaller,
-    body: JsonBody<CreateIssuer>,
-) -> Result<HttpResponse, ApiError> {
-    let issuer = admin::create_issuer(&app, &caller.0, &body.0).await?;
+pub(crate) async fn create_issuer(ctx: AdminCaller, body: JsonBody<CreateIssuer>) -> Result<HttpResponse, ApiError> {
+    let issuer = admin::create_issuer(&ctx, &body.0).await?;
     Ok(json(StatusCode::CREATED, &issuer))
 }
 
@@ -52,12 +47,8 @@ pub(crate) async fn create_issuer(
     )
 )]
 #[get("/v1/admin/issuers")]
-pub(crate) async fn list_issuers(
-    app: Data<App>,
-    caller: AdminCaller,
-    page: Query<PageQuery>,
-) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_issuers(&app, &caller.0, &page).await?;
+pub(crate) async fn list_issuers(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_issuers(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
@@ -77,12 +68,8 @@ pub(crate) async fn list_issuers(
     )
 )]
 #[delete("/v1/admin/issuers/{id}")]
-pub(crate) async fn delete_issuer(
-    app: Data<App>,
-    caller: AdminCaller,
-    id: Path<Uuid>,
-) -> Result<HttpResponse, ApiError> {
-    admin::delete_issuer(&app, &caller.0, *id).await?;
+pub(crate) async fn delete_issuer(ctx: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
+    admin::delete_issuer(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -102,12 +89,8 @@ pub(crate) async fn delete_issuer(
     )
 )]
 #[post("/v1/admin/keys")]
-pub(crate) async fn create_key(
-    app: Data<App>,
-    caller: AdminCaller,
-    body: JsonBody<CreateKey>,
-) -> Result<HttpResponse, ApiError> {
-    let key = admin::create_key(&app, &caller.0, &body.0).await?;
+pub(crate) async fn create_key(ctx: AdminCaller, body: JsonBody<CreateKey>) -> Result<HttpResponse, ApiError> {
+    let key = admin::create_key(&ctx, &body.0).await?;
     Ok(json(StatusCode::CREATED, &key))
 }
 
@@ -127,12 +110,8 @@ pub(crate) async fn create_key(
     )
 )]
 #[get("/v1/admin/keys")]
-pub(crate) async fn list_keys(
-    app: Data<App>,
-    caller: AdminCaller,
-    page: Query<PageQuery>,
-) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_keys(&app, &caller.0, &page).await?;
+pub(crate) async fn list_keys(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_keys(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
@@ -152,7 +131,7 @@ pub(crate) async fn list_keys(
     )
 )]
 #[delete("/v1/admin/keys/{id}")]
-pub(crate) async fn revoke_key(app: Data<App>, caller: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
-    admin::revoke_key(&app, &caller.0, *id).await?;
+pub(crate) async fn revoke_key(ctx: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
+    admin::revoke_key(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }

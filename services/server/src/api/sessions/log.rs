@@ -1,9 +1,8 @@
 //! The agent's side, taint, feedback, end.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
-use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::sessions::{
     self, AddReply, GiveFeedback, ListMessages, Logged, MessageView, SessionView, TaintSession,
@@ -23,12 +22,12 @@ use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHead
 )]
 #[post("/v1/sessions/{session}/reply")]
 pub(crate) async fn add_reply(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     session: Path<String>,
     body: JsonBody<AddReply>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::add_reply(&app, &caller.principal, &caller.call, &session, &body.0).await?))
+    let input = AddReply { session: session.into_inner(), ..body.0 };
+    Ok(json(StatusCode::OK, &sessions::add_reply(&ctx, &input).await?))
 }
 
 /// Read the log of a session
@@ -42,12 +41,12 @@ pub(crate) async fn add_reply(
 )]
 #[get("/v1/sessions/{session}/messages")]
 pub(crate) async fn list_messages(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     session: Path<String>,
     query: Query<ListMessages>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::list_messages(&app, &caller.principal, &session, &query).await?))
+    let query = ListMessages { session: session.into_inner(), ..query.0 };
+    Ok(json(StatusCode::OK, &sessions::list_messages(&ctx, &query).await?))
 }
 
 /// Mark a session as tainted
@@ -62,12 +61,12 @@ pub(crate) async fn list_messages(
 )]
 #[post("/v1/sessions/{session}/taint")]
 pub(crate) async fn taint_session(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     session: Path<String>,
     body: JsonBody<TaintSession>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::taint_session(&app, &caller.principal, &caller.call, &session, &body.0).await?))
+    let input = TaintSession { session: session.into_inner(), ..body.0 };
+    Ok(json(StatusCode::OK, &sessions::taint_session(&ctx, &input).await?))
 }
 
 /// Judge a session
@@ -82,12 +81,12 @@ pub(crate) async fn taint_session(
 )]
 #[post("/v1/sessions/{session}/feedback")]
 pub(crate) async fn give_feedback(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     session: Path<String>,
     body: JsonBody<GiveFeedback>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::give_feedback(&app, &caller.principal, &caller.call, &session, &body.0).await?))
+    let input = GiveFeedback { session: session.into_inner(), ..body.0 };
+    Ok(json(StatusCode::OK, &sessions::give_feedback(&ctx, &input).await?))
 }
 
 /// End a session
@@ -100,10 +99,6 @@ pub(crate) async fn give_feedback(
     responses((status = 200, description = "The session", body = SessionView), WriteProblems)
 )]
 #[post("/v1/sessions/{session}/end")]
-pub(crate) async fn end_session(
-    app: Data<App>,
-    caller: UserCaller,
-    session: Path<String>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::end_session(&app, &caller.principal, &caller.call, &session).await?))
+pub(crate) async fn end_session(ctx: UserCaller, session: Path<String>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::end_session(&ctx, &session).await?))
 }
