@@ -2,7 +2,10 @@
 
 use knowhow_domain::{Result, TenantId, UserId};
 use knowhow_store::Principal;
+use tokio::time::Instant;
 use uuid::Uuid;
+
+use crate::Priority;
 
 /// A user of a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,5 +26,23 @@ impl Asker {
     /// `Malformed` where that is nobody.
     pub fn of(principal: &Principal) -> Result<Self> {
         Ok(Self { tenant: principal.tenant(), user: principal.user()? })
+    }
+}
+
+/// On whose account a model is asked, how urgently, and until when its answer is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asking {
+    pub(crate) asker: Asker,
+    pub(crate) priority: Priority,
+    pub(crate) deadline: Option<Instant>,
+}
+
+impl Asking {
+    /// On the account of a job's user, however long it takes.
+    ///
+    /// # Errors
+    /// `Malformed` for who acts for no user.
+    pub(crate) fn of_job(principal: &Principal, priority: Priority) -> Result<Self> {
+        Ok(Self { asker: Asker::of(principal)?, priority, deadline: None })
     }
 }

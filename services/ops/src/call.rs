@@ -1,4 +1,6 @@
-//! What accompanies a write: the session it comes from and the key that makes it happen once.
+//! What accompanies a call: the session it comes from and the key that makes it happen once. Faces read it from headers.
+
+use std::ops::Deref;
 
 use knowhow_domain::{Error, Result};
 use knowhow_store::{TenantTx, idempotency};
@@ -6,46 +8,75 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::App;
+use crate::Ctx;
 
 /// What a caller says of a call beside its input.
 #[derive(Debug, Clone, Default)]
 pub struct Call {
-    /// `Knowhow-Session`, over MCP also in `_meta`: the conversation this comes from, by its id or key, for provenance
-    /// and taint.
-    pub session: Option<String>,
+    /// `Knowhow-Session`, over MCP also in `_meta`: the conversation this comes from, for provenance and taint.
+    pub session: Option<SessionRef>,
     /// Another conversation that the request names: over MCP `_meta` goes before the header, and the taint of both counts.
-    pub other_session: Option<String>,
+    pub other_session: Option<SessionRef>,
     /// `Idempotency-Key`: the same key and request have one effect and one answer, for 24 hours.
-    pub idempotency_key: Option<String>,
+    pub idempotency_key: Option<IdempotencyKey>,
     /// An agent calls by itself, as over MCP, whatever its credential.
     pub by_agent: bool,
 }
 
-const KEY_CHARS: usize = 255;
+/// A conversation by its id or key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRef(String);
 
-impl Call {
-    /// Checks the form of session and key.
+/// The name that a client gives to a request, so that a repetition is recognised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey(String);
+
+const NAME_CHARS: usize = 255;
+
+fn parse(header: &str, text: &str) -> Result<String> {
+    if (1..=NAME_CHARS).contains(&text.len()) && text.chars().all(|c| c.is_ascii_graphic()) {
+        return Ok(text.to_owned());
+    }
+    Err(Error::Malformed(format!("{header} takes 1 to {NAME_CHARS} visible ASCII characters without blanks")))
+}
+
+impl SessionRef {
+    /// Reads the name of a conversation.
     ///
     /// # Errors
     /// `Malformed`, with the rule.
-    pub fn check(&self) -> Result<()> {
-        let given = [
-            ("Idempotency-Key", &self.idempotency_key),
-            ("Knowhow-Session", &self.session),
-            ("Knowhow-Session", &self.other_session),
-        ];
-        for (name, value) in given {
-            let good = |v: &String| !v.is_empty() && v.len() <= KEY_CHARS && v.chars().all(|c| c.is_ascii_graphic());
-            if value.as_ref().is_some_and(|v| !good(v)) {
-                return Err(Error::Malformed(format!(
-                    "{name} takes 1 to {KEY_CHARS} visible ASCII characters without blanks"
-                )));
-            }
-        }
-        Ok(())
+    pub fn parse(text: &str) -> Result<Self> {
+        parse("Knowhow-Session", text).map(Self)
     }
+}
 
+impl IdempotencyKey {
+    /// Reads a key.
+    ///
+    /// # Errors
+    /// `Malformed`, with the rule.
+    pub fn parse(text: &str) -> Result<Self> {
+        parse("Idempotency-Key", text).map(Self)
+    }
+}
+
+impl Deref for SessionRef {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for IdempotencyKey {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Call {
     /// Every conversation that the request names, `in_body` included, each once.
     pub(crate) fn named<'a>(&'a self, in_body: Option<&'a str>) -> Vec<&'a str> {
         let mut named: Vec<&str> =
@@ -54,68 +85,82 @@ impl Call {
         named.dedup();
         named
     }
+}
+
+/// What an idempotency key is bound to, and how its answer is kept.
+pub(crate) struct Request<'a, R, L> {
+    /// What was asked for.
+    pub(crate) asked: &'a R,
+    /// The answer's long text.
+    pub(crate) long: &'a L,
+}
+
+/// A long text in an answer, which is stored already or comes with the request: the answer is kept without it.
+pub(crate) trait Long<T> {
+    /// Takes the text out of what is kept.
+    fn shorten(&self, answer: &mut T);
+
+    /// Puts it back.
+    async fn restore(&self, tx: &mut TenantTx, answer: &mut T) -> Result<()>;
+}
+
+impl Ctx {
+    /// The context for one part of a request that does many things: with a key of its own.
+    pub(crate) fn part(&self, part: impl std::fmt::Display) -> Self {
+        let mut of_part = self.clone();
+        of_part.call.idempotency_key =
+            self.call.idempotency_key.as_ref().map(|key| IdempotencyKey(format!("{}#{part}", key.0)));
+        of_part
+    }
 
     /// Does `work` once per idempotency key; a repeated request gets the first one's answer. The caller commits. The answer is
-    /// kept as it is, so this is for short ones; see [`Call::once_in_short`].
+    /// kept as it is, so this is for short ones; see [`Ctx::once_in_short`].
     pub(crate) async fn once<T: Serialize + DeserializeOwned>(
         &self,
-        app: &App,
         tx: &mut TenantTx,
         request: &impl Serialize,
         work: impl AsyncFnOnce(&mut TenantTx) -> Result<T>,
     ) -> Result<T> {
-        let Some(key) = &self.idempotency_key else { return work(tx).await };
-        match claim(app, tx, key, request).await? {
-            Some(answer) => Ok(answer),
-            None => {
-                let answer = work(tx).await?;
-                keep(tx, key, &answer).await?;
-                Ok(answer)
-            }
+        let Some(key) = &self.call.idempotency_key else { return work(tx).await };
+        if let Some(answer) = self.claim(tx, key, request).await? {
+            return Ok(answer);
         }
+        let answer = work(tx).await?;
+        keep(tx, key, &answer).await?;
+        Ok(answer)
     }
 
-    /// The same for an answer that holds a long text which is stored already, or comes with the request: `shorten` takes it
-    /// out of what is kept, `restore` puts it back.
+    /// The same for an answer that is kept without its long text.
     pub(crate) async fn once_in_short<T: Serialize + DeserializeOwned + Clone>(
         &self,
-        app: &App,
         tx: &mut TenantTx,
-        (request, shorten, restore): (
-            &impl Serialize,
-            impl FnOnce(&mut T),
-            impl AsyncFnOnce(&mut TenantTx, &mut T) -> Result<()>,
-        ),
+        request: Request<'_, impl Serialize, impl Long<T>>,
         work: impl AsyncFnOnce(&mut TenantTx) -> Result<T>,
     ) -> Result<T> {
-        let Some(key) = &self.idempotency_key else { return work(tx).await };
-        match claim(app, tx, key, request).await? {
-            Some(mut answer) => {
-                restore(tx, &mut answer).await?;
-                Ok(answer)
-            }
-            None => {
-                let answer = work(tx).await?;
-                let mut short = answer.clone();
-                shorten(&mut short);
-                keep(tx, key, &short).await?;
-                Ok(answer)
-            }
+        let Some(key) = &self.call.idempotency_key else { return work(tx).await };
+        if let Some(mut answer) = self.claim(tx, key, request.asked).await? {
+            request.long.restore(tx, &mut answer).await?;
+            return Ok(answer);
         }
+        let answer = work(tx).await?;
+        let mut short = answer.clone();
+        request.long.shorten(&mut short);
+        keep(tx, key, &short).await?;
+        Ok(answer)
     }
-}
 
-/// What was kept of the key's first request; `None` where this is it.
-async fn claim<T: DeserializeOwned>(
-    app: &App,
-    tx: &mut TenantTx,
-    key: &str,
-    request: &impl Serialize,
-) -> Result<Option<T>> {
-    let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request).map_err(Error::internal)?).into();
-    match idempotency::claim(tx, key, &digest, app.now()).await? {
-        idempotency::Claim::Answered(answer) => serde_json::from_value(answer).map(Some).map_err(Error::internal),
-        idempotency::Claim::Fresh => Ok(None),
+    /// What was kept of the key's first request; `None` where this is it.
+    async fn claim<T: DeserializeOwned>(
+        &self,
+        tx: &mut TenantTx,
+        key: &str,
+        request: &impl Serialize,
+    ) -> Result<Option<T>> {
+        let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request).map_err(Error::internal)?).into();
+        match idempotency::claim(tx, key, &digest, self.now()).await? {
+            idempotency::Claim::Answered(answer) => serde_json::from_value(answer).map(Some).map_err(Error::internal),
+            idempotency::Claim::Fresh => Ok(None),
+        }
     }
 }
 

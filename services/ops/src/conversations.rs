@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::recall::list_distinct_terms;
 use knowhow_domain::{Conversation, ConversationSummary, Message, Result, Scope, Speaker};
-use knowhow_store::Principal;
 use knowhow_store::conversations::{self, NewConversation};
 use knowhow_store::sessions::{self, Opened, SessionKey};
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,7 @@ use uuid::Uuid;
 use crate::memories::Question;
 use crate::page::{self, Page, rows_for};
 use crate::summarize::{MESSAGE_CHARS, extract_summary, summarize_conversation};
-use crate::{App, Priority, compute};
+use crate::{Ctx, Priority, compute};
 
 /// Messages of a conversation that its summary is made from: the last ones.
 const SUMMARIZED: i64 = 400;
@@ -50,38 +49,31 @@ pub struct PreviousSummary {
 ///
 /// # Errors
 /// `Malformed` for a limit, cursor or question that cannot be.
-pub async fn list_conversations(
-    app: &App,
-    principal: &Principal,
-    query: &ListConversations,
-) -> Result<Page<Conversation>> {
-    principal.require(Scope::Sessions)?;
+pub async fn list_conversations(ctx: &Ctx, query: &ListConversations) -> Result<Page<Conversation>> {
+    ctx.principal.require(Scope::Sessions)?;
     let limit = page::limit(query.limit)?;
     if let Some(q) = &query.q {
         let question = Question::of(q)?;
         let found =
-            conversations::search(&app.db, principal, (&question.terms, &question.weights), limit as i64).await?;
+            conversations::search(&ctx.app.db, &ctx.principal, (&question.terms, &question.weights), limit as i64)
+                .await?;
         return Ok(Page { items: found, next_cursor: None });
     }
     let (ended_at, session) = page::after(query.cursor.as_deref())?.unwrap_or((DateTime::<Utc>::MAX_UTC, Uuid::max()));
     // A cursor made by hand may name a time that the database does not know.
     let before = (ended_at.max(DateTime::UNIX_EPOCH), session);
-    let rows = conversations::list(&app.db, principal, before, rows_for(limit)).await?;
+    let rows = conversations::list(&ctx.app.db, &ctx.principal, before, rows_for(limit)).await?;
     Page::of(rows, limit, |last| (last.ended_at, last.session))
 }
 
 /// What the conversation before came to: its summary, or, while that is being made, an extract of what was said.
-pub(crate) async fn previous_summary(
-    app: &App,
-    principal: &Principal,
-    opened: &mut Opened,
-) -> Result<Option<PreviousSummary>> {
+pub(crate) async fn previous_summary(ctx: &Ctx, opened: &mut Opened) -> Result<Option<PreviousSummary>> {
     let Some(previous) = opened.session.previous_session else { return Ok(None) };
     let tainted = opened.previous_tainted;
     let day = opened.previous_started_at.unwrap_or(opened.session.started_at).date_naive();
     let summary = match opened.previous_summary.take() {
         Some(summary) => summary,
-        None => match Said::read(app, principal, previous).await? {
+        None => match Said::read(ctx, previous).await? {
             Some(said) => said.extract().await?,
             None => return Ok(None),
         },
@@ -94,28 +86,28 @@ pub(crate) async fn previous_summary(
 ///
 /// # Errors
 /// `Unavailable` where the model or the database is out of reach: try again later.
-pub async fn summarize_session(app: &App, principal: &Principal, session: Uuid, priority: Priority) -> Result<()> {
-    let found = sessions::find(&app.db, principal, SessionKey::Id(session)).await?;
+pub async fn summarize_session(ctx: &Ctx, session: Uuid, priority: Priority) -> Result<()> {
+    let found = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?;
     if found.is_none_or(|found| found.session.ended_at.is_none()) {
         return Ok(());
     }
-    let Some(said) = Said::read(app, principal, session).await? else { return Ok(()) };
-    match summarize_conversation(&app.models, &said.messages(), priority).await {
-        Ok(summary) => keep(app, principal, session, &summary).await,
+    let Some(said) = Said::read(ctx, session).await? else { return Ok(()) };
+    match summarize_conversation(&ctx.app.models, &said.messages(), priority).await {
+        Ok(summary) => keep(ctx, session, &summary).await,
         Err(error) => {
             // Better than none, should the model stay away.
-            keep(app, principal, session, &said.extract().await?).await?;
+            keep(ctx, session, &said.extract().await?).await?;
             Err(error.into())
         }
     }
 }
 
-async fn keep(app: &App, principal: &Principal, session: Uuid, summary: &ConversationSummary) -> Result<()> {
+async fn keep(ctx: &Ctx, session: Uuid, summary: &ConversationSummary) -> Result<()> {
     let lists = [&summary.topics, &summary.decisions, &summary.preferences, &summary.pending, &summary.facts];
     let text: Vec<&str> =
         std::iter::once(&summary.title).chain(lists.into_iter().flatten()).map(String::as_str).collect();
     let terms = list_distinct_terms(&text.join("\n"));
-    conversations::put(&app.db, principal, &NewConversation { session, summary, terms: &terms }).await
+    conversations::put(&ctx.app.db, &ctx.principal, &NewConversation { session, summary, terms: &terms }).await
 }
 
 /// What was said in a session.
@@ -123,9 +115,10 @@ struct Said(Vec<Message>);
 
 impl Said {
     /// `None` where nothing was said.
-    async fn read(app: &App, principal: &Principal, session: Uuid) -> Result<Option<Self>> {
+    async fn read(ctx: &Ctx, session: Uuid) -> Result<Option<Self>> {
         let messages =
-            sessions::list_last_messages(&app.db, principal, session, (SUMMARIZED, MESSAGE_CHARS as i32)).await?;
+            sessions::list_last_messages(&ctx.app.db, &ctx.principal, session, (SUMMARIZED, MESSAGE_CHARS as i32))
+                .await?;
         Ok((!messages.is_empty()).then_some(Self(messages)))
     }
 

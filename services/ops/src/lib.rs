@@ -7,6 +7,7 @@ mod asker;
 mod call;
 pub mod chat;
 pub mod conversations;
+mod ctx;
 mod dear;
 pub mod embed;
 pub mod examples;
@@ -34,7 +35,9 @@ pub use app::{App, readiness};
 
 use app::compute;
 pub use asker::Asker;
-pub use call::Call;
+use asker::Asking;
+pub use call::{Call, IdempotencyKey, SessionRef};
+pub use ctx::Ctx;
 pub use knowhow_store::Principal;
 pub use library::Library;
 pub use models::{ModelState, Models, ModelsError, ModelsSettings, ModelsStatus};

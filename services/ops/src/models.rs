@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::chat::{ChatError, ChatModel};
 use crate::embed::{Cache, EmbedError, Embedder, HttpEmbedder, LocalEmbedder, LocalSettings};
 use crate::remote::RemoteSettings;
-use crate::{Asker, Priority};
+use crate::{Asker, Asking, Priority};
 
 /// Texts that may wait for the model in this process, of each priority.
 const QUEUE: usize = 512;
@@ -127,7 +127,7 @@ impl Models {
         deadline: Option<Instant>,
     ) -> Result<Arc<[f32]>, EmbedError> {
         let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
-        self.messages.embed(embedder, (asker, text), Priority::Turn, deadline).await
+        self.messages.embed(embedder, text, Asking { asker, priority: Priority::Turn, deadline }).await
     }
 
     /// The vector of what a user has just changed; remembered likewise.
@@ -137,7 +137,7 @@ impl Models {
     pub(crate) async fn embed_changed(&self, asker: Asker, text: &str) -> Result<Arc<[f32]>, EmbedError> {
         let embedder = self.embedder.as_deref().ok_or(EmbedError::NoModel)?;
         let deadline = Some(Instant::now() + CHANGED_WITHIN);
-        self.messages.embed(embedder, (asker, text), Priority::Change, deadline).await
+        self.messages.embed(embedder, text, Asking { asker, priority: Priority::Change, deadline }).await
     }
 
     /// The vector of a message that was embedded a while ago, and the model that made it.

@@ -18,7 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::sessions::{Opens, Standing, fresh_snapshot, join_session};
-use crate::{App, Call, compute};
+use crate::{Ctx, compute};
 
 /// A frozen prompt block.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -85,9 +85,9 @@ impl KnownSnapshots {
 ///
 /// # Errors
 /// `Forbidden`.
-pub fn find_known(app: &App, principal: &Principal, agent: &ForTools) -> Result<Option<Arc<str>>> {
-    principal.require(Scope::Sessions)?;
-    Ok(app.snapshots.0.get(&(principal.tenant(), principal.user()?, agent.tools.unwrap_or_default())))
+pub fn find_known(ctx: &Ctx, agent: &ForTools) -> Result<Option<Arc<str>>> {
+    ctx.principal.require(Scope::Sessions)?;
+    Ok(ctx.app.snapshots.0.get(&(ctx.principal.tenant(), ctx.principal.user()?, agent.tools.unwrap_or_default())))
 }
 
 /// What of the index had no room.
@@ -130,11 +130,11 @@ impl SnapshotView {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn get_snapshot(app: &App, principal: &Principal, agent: &ForTools) -> Result<CurrentView> {
-    principal.require(Scope::Sessions)?;
+pub async fn get_snapshot(ctx: &Ctx, agent: &ForTools) -> Result<CurrentView> {
+    ctx.principal.require(Scope::Sessions)?;
     let tools = agent.tools.unwrap_or_default();
-    let current = current(app, principal, usual_kind(principal, tools)).await?;
-    view(app, principal, tools, current)
+    let current = current(ctx, usual_kind(&ctx.principal, tools)).await?;
+    view(ctx, tools, current)
 }
 
 /// The text of the snapshot that the session began with which the call names, opened where its key names none that goes
@@ -142,27 +142,26 @@ pub async fn get_snapshot(app: &App, principal: &Principal, agent: &ForTools) ->
 ///
 /// # Errors
 /// `Malformed` for a name that no session can have.
-pub async fn get_frozen_text(app: &App, principal: &Principal, call: &Call) -> Result<String> {
-    principal.require(Scope::Sessions)?;
-    if let Standing::Known { id, .. } = join_session(app, principal, call, Opens::AnyName).await?
-        && let Some(mut opened) = sessions::find(&app.db, principal, SessionKey::Id(id)).await?
+pub async fn get_frozen_text(ctx: &Ctx) -> Result<String> {
+    ctx.principal.require(Scope::Sessions)?;
+    if let Standing::Known { id, .. } = join_session(ctx, Opens::AnyName).await?
+        && let Some(mut opened) = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(id)).await?
     {
-        fresh_snapshot(app, principal, &mut opened).await?;
+        fresh_snapshot(ctx, &mut opened).await?;
         return Ok(opened.snapshot.text);
     }
-    Ok(get_snapshot(app, principal, &ForTools { tools: Some(Tools::Full) }).await?.snapshot.text)
+    Ok(get_snapshot(ctx, &ForTools { tools: Some(Tools::Full) }).await?.snapshot.text)
 }
 
 /// Renders the snapshot anew, now.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn refresh_snapshot(app: &App, principal: &Principal, call: &Call, agent: &ForTools) -> Result<CurrentView> {
-    principal.require(Scope::Sessions)?;
-    call.check()?;
+pub async fn refresh_snapshot(ctx: &Ctx, agent: &ForTools) -> Result<CurrentView> {
+    ctx.principal.require(Scope::Sessions)?;
     let tools = agent.tools.unwrap_or_default();
-    let current = render(app, principal, usual_kind(principal, tools), Cause::Refresh).await?;
-    view(app, principal, tools, current)
+    let current = render(ctx, usual_kind(&ctx.principal, tools), Cause::Refresh).await?;
+    view(ctx, tools, current)
 }
 
 /// The snapshot of whoever opens no session.
@@ -172,17 +171,17 @@ fn usual_kind(principal: &Principal, tools: Tools) -> SnapshotKind {
 }
 
 /// The snapshot of a session: with as long an index as the caller asks for, in steps, or as the tenant has settled for the channel.
-pub(crate) fn kind_of(principal: &Principal, asked: Option<u32>, (channel, tools): (Channel, Tools)) -> SnapshotKind {
+pub(crate) fn kind_of(principal: &Principal, asked: Option<u32>, channel: Channel, tools: Tools) -> SnapshotKind {
     let budget = asked.map_or_else(|| principal.settings().index_budget(channel), step_below);
     SnapshotKind { index_budget: i32::try_from(budget).unwrap_or(i32::MAX), form: Form::of(tools, channel) }
 }
 
 /// The snapshot for sessions that begin now.
-pub(crate) async fn current(app: &App, principal: &Principal, kind: SnapshotKind) -> Result<CurrentSnapshot> {
-    let now = app.now();
-    match snapshots::find_current(&app.db, principal, kind, now).await? {
-        Some(current) if current.is_whole && now < current.rendered_at + app.snapshot_lifetime => Ok(current),
-        _ => render(app, principal, kind, Cause::Session).await,
+pub(crate) async fn current(ctx: &Ctx, kind: SnapshotKind) -> Result<CurrentSnapshot> {
+    let now = ctx.now();
+    match snapshots::find_current(&ctx.app.db, &ctx.principal, kind, now).await? {
+        Some(current) if current.is_whole && now < current.rendered_at + ctx.app.snapshot_lifetime => Ok(current),
+        _ => render(ctx, kind, Cause::Session).await,
     }
 }
 
@@ -198,14 +197,9 @@ pub(crate) enum Cause {
 }
 
 /// Renders from one consistent read, and keeps it.
-pub(crate) async fn render(
-    app: &App,
-    principal: &Principal,
-    kind: SnapshotKind,
-    cause: Cause,
-) -> Result<CurrentSnapshot> {
-    let now = app.now();
-    let parts = snapshots::read_parts(&app.db, principal).await?;
+pub(crate) async fn render(ctx: &Ctx, kind: SnapshotKind, cause: Cause) -> Result<CurrentSnapshot> {
+    let now = ctx.now();
+    let parts = snapshots::read_parts(&ctx.app.db, &ctx.principal).await?;
     let revision = parts.revision;
     let rendered = compute(move || Ok(print(&parts, kind))).await?;
     let index = &rendered.index;
@@ -213,7 +207,7 @@ pub(crate) async fn render(
     let sha256 = manifest::digest(rendered.text.as_bytes());
     let (is_asked, is_alone) = (cause != Cause::Age, cause == Cause::Refresh);
     let new = NewSnapshot { sha256, text: &rendered.text, omitted: &omitted, revision, now, is_asked, is_alone };
-    let snapshot = snapshots::put(&app.db, principal, kind, &new).await?;
+    let snapshot = snapshots::put(&ctx.app.db, &ctx.principal, kind, &new).await?;
     let snapshot = snapshot.ok_or_else(|| Error::internal("a snapshot was rendered and not kept"))?;
     Ok(CurrentSnapshot { snapshot, rendered_at: now, is_whole: true, stale: Vec::new() })
 }
@@ -247,8 +241,8 @@ fn print(parts: &Parts, kind: SnapshotKind) -> Rendered {
     render_snapshot(&parts, usize::try_from(kind.index_budget).unwrap_or_default(), kind.form)
 }
 
-fn view(app: &App, principal: &Principal, tools: Tools, current: CurrentSnapshot) -> Result<CurrentView> {
-    let snapshot = SnapshotView::of(current.snapshot, current.rendered_at + app.snapshot_lifetime)?;
-    app.snapshots.note(principal, tools, &snapshot)?;
+fn view(ctx: &Ctx, tools: Tools, current: CurrentSnapshot) -> Result<CurrentView> {
+    let snapshot = SnapshotView::of(current.snapshot, current.rendered_at + ctx.app.snapshot_lifetime)?;
+    ctx.app.snapshots.note(&ctx.principal, tools, &snapshot)?;
     Ok(CurrentView { snapshot, stale_skills: current.stale })
 }

@@ -1,12 +1,13 @@
 //! The soul: the user's overlay of the agent's personality, in every snapshot.
 
 use knowhow_domain::{Error, Result, Scope, Soul};
-use knowhow_store::{Principal, TenantTx, souls};
+use knowhow_store::{TenantTx, souls};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::Ctx;
+use crate::call::{Long, Request};
 use crate::page::{Page, PageQuery, rows_for};
-use crate::{App, Call};
 
 /// How the user wants the agent to be.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -28,9 +29,9 @@ const SOUL_CHARS: usize = 8_000;
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn get_soul(app: &App, principal: &Principal) -> Result<Soul> {
-    principal.require(Scope::Memories)?;
-    let current = souls::list(&app.db, principal, i32::MAX, 1).await?.into_iter().next();
+pub async fn get_soul(ctx: &Ctx) -> Result<Soul> {
+    ctx.principal.require(Scope::Memories)?;
+    let current = souls::list(&ctx.app.db, &ctx.principal, i32::MAX, 1).await?.into_iter().next();
     Ok(current.unwrap_or_default())
 }
 
@@ -38,10 +39,10 @@ pub async fn get_soul(app: &App, principal: &Principal) -> Result<Soul> {
 ///
 /// # Errors
 /// `Malformed` for a limit or cursor that cannot be.
-pub async fn list_souls(app: &App, principal: &Principal, query: &PageQuery) -> Result<Page<Soul>> {
-    principal.require(Scope::Memories)?;
+pub async fn list_souls(ctx: &Ctx, query: &PageQuery) -> Result<Page<Soul>> {
+    ctx.principal.require(Scope::Memories)?;
     let (limit, before) = (query.limit()?, query.after::<i32>()?.unwrap_or(i32::MAX));
-    let rows = souls::list(&app.db, principal, before, rows_for(limit)).await?;
+    let rows = souls::list(&ctx.app.db, &ctx.principal, before, rows_for(limit)).await?;
     Page::of(rows, limit, |last| last.version)
 }
 
@@ -49,25 +50,18 @@ pub async fn list_souls(app: &App, principal: &Principal, query: &PageQuery) -> 
 ///
 /// # Errors
 /// `Invalid` for the text; `VersionConflict` where `expected_version` is not the current one.
-pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &PutSoul) -> Result<Soul> {
-    principal.require(Scope::Memories)?;
-    call.check()?;
+pub async fn put_soul(ctx: &Ctx, input: &PutSoul) -> Result<Soul> {
+    ctx.principal.require(Scope::Memories)?;
     let length = input.text.chars().count();
     if length > SOUL_CHARS || input.text.contains('\0') {
         let detail = format!("must have at most {SOUL_CHARS} characters and no NUL, has {length}");
         return Err(Error::invalid("/text", detail));
     }
-    // The same request brings the same text.
-    let shorten = |soul: &mut Soul| soul.text.clear();
-    let restore = async |_: &mut TenantTx, soul: &mut Soul| {
-        soul.text.clone_from(&input.text);
-        Ok(())
-    };
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let soul = call
-        .once_in_short(app, &mut tx, (&("soul", input), shorten, restore), async |tx| {
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let soul = ctx
+        .once_in_short(&mut tx, Request { asked: &("soul", input), long: &input }, async |tx| {
             let wanted = (input.text.as_str(), input.expected_version);
-            match souls::put(tx, wanted, (call.session.as_deref(), &call.named(None)), app.now()).await? {
+            match souls::put(tx, wanted, (ctx.call.session.as_deref(), &ctx.call.named(None)), ctx.now()).await? {
                 Some(soul) if soul.text == input.text => Ok(soul),
                 other => Err(Error::VersionConflict { current_version: other.map_or(0, |soul| soul.version) }),
             }
@@ -75,4 +69,16 @@ pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &Put
         .await?;
     tx.commit().await?;
     Ok(soul)
+}
+
+/// The same request brings the same text.
+impl Long<Soul> for &PutSoul {
+    fn shorten(&self, soul: &mut Soul) {
+        soul.text.clear();
+    }
+
+    async fn restore(&self, _: &mut TenantTx, soul: &mut Soul) -> Result<()> {
+        soul.text.clone_from(&self.text);
+        Ok(())
+    }
 }

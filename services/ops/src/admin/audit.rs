@@ -1,31 +1,36 @@
 //! The audit log, as a tenant's admins read it.
 
 use knowhow_domain::{AuditEntry, Result};
-use knowhow_store::{Principal, audit};
+use knowhow_store::audit;
 use uuid::Uuid;
 
 use super::{begin, note_read};
-use crate::App;
+use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
+
+/// Of whom, and which page.
+#[derive(Debug, Clone, Default)]
+pub struct ListAudit {
+    /// Only what concerns this user, by external id.
+    pub user: Option<String>,
+    /// Which page.
+    pub page: PageQuery,
+}
 
 /// Lists entries, newest first.
 ///
 /// # Errors
 /// `Forbidden`.
-pub async fn list_audit(
-    app: &App,
-    principal: &Principal,
-    user: Option<&str>,
-    page: &PageQuery,
-) -> Result<Page<AuditEntry>> {
-    let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
+pub async fn list_audit(ctx: &Ctx, query: &ListAudit) -> Result<Page<AuditEntry>> {
+    let (limit, before) = (query.page.limit()?, query.page.after::<Uuid>()?);
+    let user = query.user.as_deref();
     user.map(knowhow_store::check_external_id).transpose()?;
-    let mut tx = begin(app, principal).await?;
+    let mut tx = begin(ctx).await?;
     let rows = match user {
         Some(user) => audit::list_of_user(&mut tx, user, before, rows_for(limit)).await?,
         None => audit::list(&mut tx, before, rows_for(limit)).await?,
     };
-    note_read(app, &mut tx, "audit.read", user.unwrap_or("all users")).await?;
+    note_read(&ctx.app, &mut tx, "audit.read", user.unwrap_or("all users")).await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.id)
 }

@@ -2,7 +2,6 @@
 
 use chrono::TimeDelta;
 use knowhow_domain::{Algorithm, Error, FieldError, Issuer, Result, Scope, new_id};
-use knowhow_store::Principal;
 use knowhow_store::credential::{self, NewToken};
 use knowhow_store::issuers;
 use serde::Deserialize;
@@ -10,8 +9,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{begin, note_look};
-use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
+use crate::{App, Ctx};
 
 /// An issuer to register: `secret` with HS256, `jwks_url` with the others.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
@@ -42,26 +41,26 @@ pub struct CreateIssuer {
 ///
 /// # Errors
 /// `Forbidden`; `Invalid`; `Conflict` `issuer-exists`.
-pub async fn create_issuer(app: &App, principal: &Principal, input: &CreateIssuer) -> Result<Issuer> {
-    principal.require_admin()?;
-    check(app, input)?;
-    let state = app.gate.state();
+pub async fn create_issuer(ctx: &Ctx, input: &CreateIssuer) -> Result<Issuer> {
+    ctx.principal.require_admin()?;
+    check(&ctx.app, input)?;
+    let state = ctx.app.gate.state();
     let issuer = Issuer {
         id: new_id(),
-        tenant: principal.tenant_slug().to_owned(),
+        tenant: ctx.principal.tenant_slug().to_owned(),
         iss: input.iss.clone(),
         audience: input.audience.clone().unwrap_or_else(|| state.audience().to_owned()),
         algorithm: input.algorithm,
         // As it was read and checked, which is what will be fetched.
-        jwks_url: input.jwks_url.as_deref().and_then(|url| read_url(app, url).ok()),
-        created_at: app.now(),
+        jwks_url: input.jwks_url.as_deref().and_then(|url| read_url(&ctx.app, url).ok()),
+        created_at: ctx.now(),
     };
-    let context = principal.tenant().0;
+    let context = ctx.principal.tenant().0;
     let sealed = match &input.secret {
         Some(secret) => Some(state.sealer().seal(secret.as_bytes(), context.as_bytes()).map_err(Error::internal)?),
         None => None,
     };
-    let mut tx = begin(app, principal).await?;
+    let mut tx = begin(ctx).await?;
     issuers::create(&mut tx, &issuer, sealed.as_deref()).await?;
     tx.commit().await?;
     state.forget_tenants();
@@ -72,11 +71,11 @@ pub async fn create_issuer(app: &App, principal: &Principal, input: &CreateIssue
 ///
 /// # Errors
 /// `Forbidden`.
-pub async fn list_issuers(app: &App, principal: &Principal, page: &PageQuery) -> Result<Page<Issuer>> {
+pub async fn list_issuers(ctx: &Ctx, page: &PageQuery) -> Result<Page<Issuer>> {
     let (limit, after) = (page.limit()?, page.after::<String>()?);
-    let mut tx = begin(app, principal).await?;
+    let mut tx = begin(ctx).await?;
     let rows = issuers::list(&mut tx, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
-    note_look(app, principal, &mut tx, "issuers").await?;
+    note_look(ctx, &mut tx, "issuers").await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.iss.clone())
 }
@@ -85,37 +84,44 @@ pub async fn list_issuers(app: &App, principal: &Principal, page: &PageQuery) ->
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`.
-pub async fn delete_issuer(app: &App, principal: &Principal, id: Uuid) -> Result<()> {
-    let mut tx = begin(app, principal).await?;
-    issuers::delete(&mut tx, id, app.now()).await?;
+pub async fn delete_issuer(ctx: &Ctx, id: Uuid) -> Result<()> {
+    let mut tx = begin(ctx).await?;
+    issuers::delete(&mut tx, id, ctx.now()).await?;
     tx.commit().await?;
-    app.gate.state().forget_tenants();
+    ctx.app.gate.state().forget_tenants();
     Ok(())
+}
+
+/// A token to mint.
+#[derive(Debug, Clone)]
+pub struct MintToken {
+    /// Whose it is, by external id.
+    pub user: String,
+    /// What it may do.
+    pub scopes: Vec<Scope>,
+    /// `user`, `tenant_admin`.
+    pub roles: Vec<String>,
+    /// How long it holds.
+    pub ttl: TimeDelta,
 }
 
 /// Mints a token of one of the tenant's HS256 issuers, for development.
 ///
 /// # Errors
 /// `NotFound` where the tenant has no such issuer.
-pub async fn mint_token(
-    app: &App,
-    principal: &Principal,
-    user: &str,
-    (scopes, roles): (&[Scope], &[String]),
-    ttl: TimeDelta,
-) -> Result<String> {
-    principal.require_operator()?;
-    knowhow_store::check_external_id(user)?;
-    let issuer = app.gate.find_signing_issuer(principal).ok_or_else(|| Error::not_found("HS256 issuer"))?;
+pub async fn mint_token(ctx: &Ctx, input: MintToken) -> Result<String> {
+    ctx.principal.require_operator()?;
+    knowhow_store::check_external_id(&input.user)?;
+    let issuer = ctx.app.gate.find_signing_issuer(&ctx.principal).ok_or_else(|| Error::not_found("HS256 issuer"))?;
     let token = NewToken {
         iss: issuer.iss,
         aud: issuer.audience,
-        sub: user.to_owned(),
-        tid: principal.tenant_slug().to_owned(),
-        scope: scopes.iter().map(|s| s.as_str().to_owned()).collect(),
-        roles: roles.to_vec(),
-        ttl,
-        now: app.now(),
+        sub: input.user,
+        tid: ctx.principal.tenant_slug().to_owned(),
+        scope: input.scopes.iter().map(|s| s.as_str().to_owned()).collect(),
+        roles: input.roles,
+        ttl: input.ttl,
+        now: ctx.now(),
     };
     credential::mint_hs256(&issuer.secret, &token)
 }

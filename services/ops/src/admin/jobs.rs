@@ -1,24 +1,27 @@
 //! Jobs in the background, as a tenant's admins see theirs, and an operator who names no tenant those of the system.
 
 use knowhow_domain::{Job, JobState, Result};
-use knowhow_store::Principal;
 use knowhow_store::queue;
 
-use crate::App;
+use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
+
+/// Which jobs.
+#[derive(Debug, Clone, Default)]
+pub struct ListJobs {
+    /// Only those in this state.
+    pub state: Option<JobState>,
+    /// Which page.
+    pub page: PageQuery,
+}
 
 /// Lists jobs that are not done, newest first.
 ///
 /// # Errors
 /// `Forbidden`.
-pub async fn list_jobs(
-    app: &App,
-    principal: &Principal,
-    state: Option<JobState>,
-    page: &PageQuery,
-) -> Result<Page<Job>> {
-    let (limit, before) = (page.limit()?, page.after::<i64>()?);
-    let rows = queue::list(&app.db, principal, state, before, rows_for(limit)).await?;
+pub async fn list_jobs(ctx: &Ctx, query: &ListJobs) -> Result<Page<Job>> {
+    let (limit, before) = (query.page.limit()?, query.page.after::<i64>()?);
+    let rows = queue::list(&ctx.app.db, &ctx.principal, query.state, before, rows_for(limit)).await?;
     Page::of(rows, limit, |last| last.id)
 }
 
@@ -26,14 +29,14 @@ pub async fn list_jobs(
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`; `Conflict` `job-running`.
-pub async fn retry_job(app: &App, principal: &Principal, id: i64) -> Result<()> {
-    queue::retry(&app.db, principal, id, app.now()).await
+pub async fn retry_job(ctx: &Ctx, id: i64) -> Result<()> {
+    queue::retry(&ctx.app.db, &ctx.principal, id, ctx.now()).await
 }
 
 /// Removes a job; what it was to do is not done.
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`; `Conflict` `job-running`.
-pub async fn discard_job(app: &App, principal: &Principal, id: i64) -> Result<()> {
-    queue::discard(&app.db, principal, id, app.now()).await
+pub async fn discard_job(ctx: &Ctx, id: i64) -> Result<()> {
+    queue::discard(&ctx.app.db, &ctx.principal, id, ctx.now()).await
 }

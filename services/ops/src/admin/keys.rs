@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ApiKey, Error, FieldError, Result, Scope, new_id};
-use knowhow_store::Principal;
 use knowhow_store::credential::api_key;
 use knowhow_store::keys;
 use serde::{Deserialize, Serialize};
@@ -10,8 +9,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{begin, note_look};
-use crate::App;
 use crate::page::{Page, PageQuery, rows_for};
+use crate::{App, Ctx};
 
 /// A key to make.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -43,27 +42,27 @@ pub struct CreatedKey {
 ///
 /// # Errors
 /// `Forbidden`, `Invalid`.
-pub async fn create_key(app: &App, principal: &Principal, input: &CreateKey) -> Result<CreatedKey> {
-    principal.require_admin()?;
-    check(app, input)?;
+pub async fn create_key(ctx: &Ctx, input: &CreateKey) -> Result<CreatedKey> {
+    ctx.principal.require_admin()?;
+    check(&ctx.app, input)?;
     let (prefix, text) = api_key::generate()?;
     let (_, secret) = api_key::parse(&text).ok_or_else(|| Error::internal("a key we made does not parse"))?;
-    let hash = app.gate.state().sealer().hash_api_key(secret);
+    let hash = ctx.app.gate.state().sealer().hash_api_key(secret);
     let mut scopes = input.scopes.clone();
     scopes.sort_by_key(|scope| scope.as_str());
     scopes.dedup();
     let key = ApiKey {
         id: new_id(),
-        tenant: principal.tenant_slug().to_owned(),
+        tenant: ctx.principal.tenant_slug().to_owned(),
         prefix,
         name: input.name.clone(),
         scopes,
-        created_at: app.now(),
+        created_at: ctx.now(),
         expires_at: input.expires_at,
         revoked_at: None,
         last_used_at: None,
     };
-    let mut tx = begin(app, principal).await?;
+    let mut tx = begin(ctx).await?;
     keys::create(&mut tx, &key, &hash).await?;
     tx.commit().await?;
     Ok(CreatedKey { key, secret: text })
@@ -73,11 +72,11 @@ pub async fn create_key(app: &App, principal: &Principal, input: &CreateKey) -> 
 ///
 /// # Errors
 /// `Forbidden`.
-pub async fn list_keys(app: &App, principal: &Principal, page: &PageQuery) -> Result<Page<ApiKey>> {
+pub async fn list_keys(ctx: &Ctx, page: &PageQuery) -> Result<Page<ApiKey>> {
     let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
-    let mut tx = begin(app, principal).await?;
+    let mut tx = begin(ctx).await?;
     let rows = keys::list(&mut tx, before, rows_for(limit)).await?;
-    note_look(app, principal, &mut tx, "keys").await?;
+    note_look(ctx, &mut tx, "keys").await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.id)
 }
@@ -86,9 +85,9 @@ pub async fn list_keys(app: &App, principal: &Principal, page: &PageQuery) -> Re
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`.
-pub async fn revoke_key(app: &App, principal: &Principal, id: Uuid) -> Result<()> {
-    let mut tx = begin(app, principal).await?;
-    keys::revoke(&mut tx, id, app.now()).await?;
+pub async fn revoke_key(ctx: &Ctx, id: Uuid) -> Result<()> {
+    let mut tx = begin(ctx).await?;
+    keys::revoke(&mut tx, id, ctx.now()).await?;
     tx.commit().await
 }
 

@@ -10,21 +10,21 @@ mod stats;
 mod tenants;
 mod users;
 
-pub use archive::{Restore, Restored, list_archive, restore_skill};
-pub use audit::list_audit;
-pub use issuers::{CreateIssuer, create_issuer, delete_issuer, list_issuers, mint_token};
-pub use jobs::{discard_job, list_jobs, retry_job};
+pub use archive::{ListArchive, Restore, Restored, list_archive, restore_skill};
+pub use audit::{ListAudit, list_audit};
+pub use issuers::{CreateIssuer, MintToken, create_issuer, delete_issuer, list_issuers, mint_token};
+pub use jobs::{ListJobs, discard_job, list_jobs, retry_job};
 pub use keys::{CreateKey, CreatedKey, create_key, list_keys, revoke_key};
-pub use review::{Approve, Reason, approve_version, review_version};
+pub use review::{Approve, ReviewVersion, approve_version, review_version};
 pub use stats::{Stats, get_stats};
 pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, create_user, get_user, list_users};
 
 use knowhow_domain::{Result, UserId};
-use knowhow_store::{Principal, TenantTx, audit as audit_log};
+use knowhow_store::{TenantTx, audit as audit_log};
 use serde_json::json;
 
-use crate::App;
+use crate::{App, Ctx};
 
 /// Notes that an admin has read what is of the tenant's users, in the transaction that read it.
 async fn note_read(app: &App, tx: &mut TenantTx, action: &str, target: &str) -> Result<()> {
@@ -33,12 +33,12 @@ async fn note_read(app: &App, tx: &mut TenantTx, action: &str, target: &str) -> 
 }
 
 /// The same for what is the tenant's: an entry says where it is an operator who reads it.
-async fn note_look(app: &App, principal: &Principal, tx: &mut TenantTx, what: &str) -> Result<()> {
-    if principal.is_operator() { note_read(app, tx, "tenant.read", what).await } else { Ok(()) }
+async fn note_look(ctx: &Ctx, tx: &mut TenantTx, what: &str) -> Result<()> {
+    if ctx.principal.is_operator() { note_read(&ctx.app, tx, "tenant.read", what).await } else { Ok(()) }
 }
 
 /// A transaction over the whole tenant.
-async fn begin(app: &App, principal: &Principal) -> Result<TenantTx> {
-    principal.require_tenant()?;
-    TenantTx::begin_admin(&app.db, principal, UserId::TENANT_WIDE).await
+async fn begin(ctx: &Ctx) -> Result<TenantTx> {
+    ctx.principal.require_tenant()?;
+    TenantTx::begin_admin(&ctx.app.db, &ctx.principal, UserId::TENANT_WIDE).await
 }

@@ -1,14 +1,14 @@
 //! Review: a tenant's admin reads a version that is tainted, and approves it.
 
 use knowhow_domain::{Error, Result, SkillId, UserId, Version};
-use knowhow_store::{Principal, TenantTx, audit, skills, versions};
+use knowhow_store::{TenantTx, audit, skills, versions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::begin;
-use crate::App;
+use crate::Ctx;
 use crate::skills::VersionDetail;
 
 /// Why a version is approved.
@@ -16,6 +16,12 @@ use crate::skills::VersionDetail;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"reason": "read it; the steps are those of our own handbook"}))]
 pub struct Approve {
+    /// The skill's id: of the path.
+    #[serde(skip)]
+    pub skill: Uuid,
+    /// Which version of it: of the path.
+    #[serde(skip)]
+    pub version: i32,
     /// For the audit log.
     #[schema(min_length = 8, max_length = 200)]
     pub reason: String,
@@ -24,7 +30,15 @@ pub struct Approve {
 /// Why a version is read.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Reason {
+pub struct ReviewVersion {
+    /// The skill's id: of the path.
+    #[serde(skip)]
+    #[param(ignore)]
+    pub skill: Uuid,
+    /// Which version of it: of the path.
+    #[serde(skip)]
+    #[param(ignore)]
+    pub version: i32,
     /// For the audit log.
     #[param(min_length = 8, max_length = 200, example = "review of tainted skills")]
     pub reason: String,
@@ -34,18 +48,14 @@ pub struct Reason {
 ///
 /// # Errors
 /// `Forbidden`; `NotFound` for the skill or the version; `Invalid` without a reason.
-pub async fn review_version(
-    app: &App,
-    principal: &Principal,
-    (skill, version): (Uuid, i32),
-    reason: &str,
-) -> Result<VersionDetail> {
-    principal.require_admin()?;
-    let reason = check(reason)?;
-    let mut tx = of_owner(app, principal, skill).await?;
+pub async fn review_version(ctx: &Ctx, query: &ReviewVersion) -> Result<VersionDetail> {
+    ctx.principal.require_admin()?;
+    let ReviewVersion { skill, version, reason } = query;
+    let (skill, version, reason) = (*skill, *version, check(reason)?);
+    let mut tx = of_owner(ctx, skill).await?;
     let state = versions::find(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
     let detail = json!({"version": version, "reason": reason});
-    audit::record(&mut tx, "skill.review", &skill.to_string(), detail, app.now()).await?;
+    audit::record(&mut tx, "skill.review", &skill.to_string(), detail, ctx.now()).await?;
     tx.commit().await?;
     Ok(VersionDetail { version: state.version, skill_md: state.document, resources: state.resources })
 }
@@ -54,27 +64,23 @@ pub async fn review_version(
 ///
 /// # Errors
 /// `Forbidden`, also for whoever wrote the version; `NotFound`; `Conflict` `not-tainted`; `Invalid` without a reason.
-pub async fn approve_version(
-    app: &App,
-    principal: &Principal,
-    (skill, version): (Uuid, i32),
-    input: &Approve,
-) -> Result<Version> {
-    principal.require_admin()?;
-    let reason = check(&input.reason)?;
-    let mut tx = of_owner(app, principal, skill).await?;
-    skills::approve(&mut tx, (SkillId(skill), version), reason, app.now()).await?;
+pub async fn approve_version(ctx: &Ctx, input: &Approve) -> Result<Version> {
+    ctx.principal.require_admin()?;
+    let Approve { skill, version, reason } = input;
+    let (skill, version, reason) = (*skill, *version, check(reason)?);
+    let mut tx = of_owner(ctx, skill).await?;
+    skills::approve(&mut tx, (SkillId(skill), version), reason, ctx.now()).await?;
     let state = versions::find(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
     tx.commit().await?;
     Ok(state.version)
 }
 
 /// A transaction over the rows of the user whose skill this is.
-async fn of_owner(app: &App, principal: &Principal, skill: Uuid) -> Result<TenantTx> {
-    let mut tx = begin(app, principal).await?;
+async fn of_owner(ctx: &Ctx, skill: Uuid) -> Result<TenantTx> {
+    let mut tx = begin(ctx).await?;
     let owner: UserId = skills::find_owner(&mut tx, SkillId(skill)).await?.ok_or_else(|| Error::not_found("skill"))?;
     tx.commit().await?;
-    TenantTx::begin_admin(&app.db, principal, owner).await
+    TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner).await
 }
 
 fn check(reason: &str) -> Result<&str> {

@@ -1,12 +1,11 @@
 //! What one process has counted since its start. It says nothing of the other processes, nor of any tenant.
 
 use knowhow_domain::Result;
-use knowhow_store::Principal;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::recall::CacheCounts;
-use crate::{App, ModelsStatus};
+use crate::{Ctx, ModelsStatus};
 
 /// How the process that answers is doing.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
@@ -21,7 +20,7 @@ pub struct Stats {
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator: they are of all tenants together.
-pub async fn get_stats(app: &App, principal: &Principal) -> Result<Stats> {
-    principal.require_operator()?;
-    Ok(Stats { catalogues: app.catalogues.counts().await, models: app.models.status() })
+pub async fn get_stats(ctx: &Ctx) -> Result<Stats> {
+    ctx.principal.require_operator()?;
+    Ok(Stats { catalogues: ctx.app.catalogues.counts().await, models: ctx.app.models.status() })
 }

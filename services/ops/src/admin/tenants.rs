@@ -1,11 +1,11 @@
 //! Tenants, kept by operators.
 
 use knowhow_domain::{Error, FieldError, Result, Tenant, TenantSettings};
-use knowhow_store::{Principal, tenants};
+use knowhow_store::tenants;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::App;
+use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
 
 /// A tenant to make.
@@ -28,6 +28,9 @@ pub struct CreateTenant {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"settings": {"skills_per_user": 500}}))]
 pub struct UpdateTenant {
+    /// Its slug: of the path, not of the body.
+    #[serde(skip)]
+    pub slug: String,
     /// For people.
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
@@ -39,8 +42,8 @@ pub struct UpdateTenant {
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator; `Invalid`; `Conflict` `tenant-exists`.
-pub async fn create_tenant(app: &App, principal: &Principal, input: &CreateTenant) -> Result<Tenant> {
-    principal.require_operator()?;
+pub async fn create_tenant(ctx: &Ctx, input: &CreateTenant) -> Result<Tenant> {
+    ctx.principal.require_operator()?;
     let name = input.name.as_deref().unwrap_or(&input.slug);
     let settings = input.settings.clone().unwrap_or_default();
     let mut findings = check(Some(name), Some(&settings));
@@ -50,36 +53,41 @@ pub async fn create_tenant(app: &App, principal: &Principal, input: &CreateTenan
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
-    tenants::create(&app.db, principal, (&input.slug, name), &settings, app.now()).await
+    tenants::create(&ctx.app.db, &ctx.principal, (&input.slug, name), &settings, ctx.now()).await
 }
 
 /// Changes a tenant.
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator; `NotFound`; `Invalid`.
-pub async fn update_tenant(app: &App, principal: &Principal, slug: &str, input: &UpdateTenant) -> Result<Tenant> {
-    principal.require_operator()?;
+pub async fn update_tenant(ctx: &Ctx, input: &UpdateTenant) -> Result<Tenant> {
+    ctx.principal.require_operator()?;
     let findings = check(input.name.as_deref(), input.settings.as_ref());
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
-    if !is_slug(slug) {
+    if !is_slug(&input.slug) {
         return Err(Error::not_found("tenant"));
     }
     let change = (input.name.as_deref(), input.settings.as_ref());
-    tenants::update(&app.db, principal, slug, change, app.now()).await
+    tenants::update(&ctx.app.db, &ctx.principal, &input.slug, change, ctx.now()).await
 }
 
 /// Lists tenants.
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator.
-pub async fn list_tenants(app: &App, principal: &Principal, page: &PageQuery) -> Result<Page<Tenant>> {
-    principal.require_operator()?;
+pub async fn list_tenants(ctx: &Ctx, page: &PageQuery) -> Result<Page<Tenant>> {
+    ctx.principal.require_operator()?;
     let (limit, after) = (page.limit()?, page.after::<String>()?);
-    let rows =
-        tenants::list(&app.db, principal, None, (after.as_deref().unwrap_or_default(), rows_for(limit)), app.now())
-            .await?;
+    let rows = tenants::list(
+        &ctx.app.db,
+        &ctx.principal,
+        None,
+        (after.as_deref().unwrap_or_default(), rows_for(limit)),
+        ctx.now(),
+    )
+    .await?;
     Page::of(rows, limit, |last| last.slug.clone())
 }
 
@@ -87,12 +95,12 @@ pub async fn list_tenants(app: &App, principal: &Principal, page: &PageQuery) ->
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator; `NotFound`.
-pub async fn get_tenant(app: &App, principal: &Principal, slug: &str) -> Result<Tenant> {
-    principal.require_operator()?;
+pub async fn get_tenant(ctx: &Ctx, slug: &str) -> Result<Tenant> {
+    ctx.principal.require_operator()?;
     if !is_slug(slug) {
         return Err(Error::not_found("tenant"));
     }
-    let rows = tenants::list(&app.db, principal, Some(slug), ("", 1), app.now()).await?;
+    let rows = tenants::list(&ctx.app.db, &ctx.principal, Some(slug), ("", 1), ctx.now()).await?;
     rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))
 }
 

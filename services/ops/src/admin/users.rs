@@ -1,12 +1,12 @@
 //! Users, as a tenant's admins see them.
 
 use knowhow_domain::{Error, Result, User};
-use knowhow_store::{Principal, TenantTx, users};
+use knowhow_store::{TenantTx, users};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{begin, note_read};
-use crate::App;
+use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
 
 /// A user to make before they are first seen.
@@ -23,11 +23,11 @@ pub struct CreateUser {
 ///
 /// # Errors
 /// `Forbidden`, `Malformed` for the id.
-pub async fn create_user(app: &App, principal: &Principal, input: &CreateUser) -> Result<User> {
-    principal.require_admin()?;
-    principal.require_tenant()?;
-    app.gate.ensure_user(principal, &input.external_id).await?;
-    let mut tx = begin(app, principal).await?;
+pub async fn create_user(ctx: &Ctx, input: &CreateUser) -> Result<User> {
+    ctx.principal.require_admin()?;
+    ctx.principal.require_tenant()?;
+    ctx.app.gate.ensure_user(&ctx.principal, &input.external_id).await?;
+    let mut tx = begin(ctx).await?;
     let user = find_user(&mut tx, &input.external_id).await?;
     tx.commit().await?;
     Ok(user)
@@ -37,11 +37,11 @@ pub async fn create_user(app: &App, principal: &Principal, input: &CreateUser) -
 ///
 /// # Errors
 /// `Forbidden`.
-pub async fn list_users(app: &App, principal: &Principal, page: &PageQuery) -> Result<Page<User>> {
+pub async fn list_users(ctx: &Ctx, page: &PageQuery) -> Result<Page<User>> {
     let (limit, after) = (page.limit()?, page.after::<String>()?);
-    let mut tx = begin(app, principal).await?;
+    let mut tx = begin(ctx).await?;
     let rows = users::list(&mut tx, None, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
-    note_read(app, &mut tx, "user.read", "all users").await?;
+    note_read(&ctx.app, &mut tx, "user.read", "all users").await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.external_id.clone())
 }
@@ -50,12 +50,12 @@ pub async fn list_users(app: &App, principal: &Principal, page: &PageQuery) -> R
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`.
-pub async fn get_user(app: &App, principal: &Principal, external_id: &str) -> Result<User> {
-    principal.require_admin()?;
+pub async fn get_user(ctx: &Ctx, external_id: &str) -> Result<User> {
+    ctx.principal.require_admin()?;
     knowhow_store::check_external_id(external_id).map_err(|_| Error::not_found("user"))?;
-    let mut tx = begin(app, principal).await?;
+    let mut tx = begin(ctx).await?;
     let user = find_user(&mut tx, external_id).await?;
-    note_read(app, &mut tx, "user.read", external_id).await?;
+    note_read(&ctx.app, &mut tx, "user.read", external_id).await?;
     tx.commit().await?;
     Ok(user)
 }

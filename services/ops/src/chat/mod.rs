@@ -72,8 +72,7 @@ impl ChatModel {
         limits: ChatLimits,
     ) -> Result<String, ChatError> {
         let deadline = Instant::now() + limits.total;
-        let answer =
-            within(Some(deadline), RemoteError::Late, self.ask((system, user), priority, limits.tokens)).await?;
+        let answer = within(Some(deadline), RemoteError::Late, self.ask(system, user, priority, limits.tokens)).await?;
         let answer = without_thoughts(&answer);
         match answer.len() {
             0 => Err(ChatError::Empty),
@@ -82,7 +81,7 @@ impl ChatModel {
         }
     }
 
-    async fn ask(&self, (system, user): (&str, &str), priority: Priority, tokens: u32) -> Result<String, RemoteError> {
+    async fn ask(&self, system: &str, user: &str, priority: Priority, tokens: u32) -> Result<String, RemoteError> {
         let newer = self.wants_newer_cap.load(Ordering::Relaxed);
         let cap = |newer| if newer { Cap::Newer(tokens) } else { Cap::Older(tokens) };
         let ask = async |newer| {

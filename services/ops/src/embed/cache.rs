@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use knowhow_domain::UserId;
 use sha2::{Digest, Sha256};
-use tokio::time::Instant;
 
 use super::{EmbedError, Embedder};
+use crate::Asking;
 use crate::remote::within;
-use crate::{Asker, Priority};
 
 /// Bytes of all vectors together.
 const CAPACITY: u64 = 16 * 1024 * 1024;
@@ -33,10 +32,10 @@ impl Cache {
     pub(crate) async fn embed(
         &self,
         embedder: &dyn Embedder,
-        (asker, text): (Asker, &str),
-        priority: Priority,
-        deadline: Option<Instant>,
+        text: &str,
+        asking: Asking,
     ) -> Result<Arc<[f32]>, EmbedError> {
+        let Asking { asker, priority, deadline } = asking;
         let key = key(embedder, asker.user, text);
         let asked = AtomicBool::new(false);
         let entry = async {

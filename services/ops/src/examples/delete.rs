@@ -2,20 +2,29 @@
 
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::{Principal, TenantTx, examples};
+use knowhow_store::{TenantTx, examples};
 use uuid::Uuid;
 
+use crate::Ctx;
 use crate::skills::lookup::{self, Reach};
-use crate::{App, Call};
+
+/// Which example to delete.
+#[derive(Debug, Clone)]
+pub struct DeleteExample {
+    /// The skill, by name or id.
+    pub skill: String,
+    /// The example's id.
+    pub example: String,
+}
 
 /// Deletes one example of a skill.
 ///
 /// # Errors
 /// `NotFound`, for the skill or the example.
-pub async fn delete_example(app: &App, principal: &Principal, call: &Call, skill: &str, example: &str) -> Result<()> {
+pub async fn delete_example(ctx: &Ctx, input: &DeleteExample) -> Result<()> {
     // What is no id is nobody's id; whether there is such a skill is said first.
-    let id = Uuid::try_parse(example.trim()).unwrap_or_default();
-    let gone = remove(app, principal, call, skill, Some(id)).await?;
+    let id = Uuid::try_parse(input.example.trim()).unwrap_or_default();
+    let gone = remove(ctx, &input.skill, Some(id)).await?;
     if gone == 0 { Err(Error::not_found("example")) } else { Ok(()) }
 }
 
@@ -23,17 +32,16 @@ pub async fn delete_example(app: &App, principal: &Principal, call: &Call, skill
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn delete_examples(app: &App, principal: &Principal, call: &Call, skill: &str) -> Result<()> {
-    remove(app, principal, call, skill, None).await.map(|_| ())
+pub async fn delete_examples(ctx: &Ctx, skill: &str) -> Result<()> {
+    remove(ctx, skill, None).await.map(|_| ())
 }
 
-async fn remove(app: &App, principal: &Principal, call: &Call, skill: &str, example: Option<Uuid>) -> Result<i64> {
-    principal.require(Scope::SkillsWrite)?;
-    call.check()?;
-    let found = lookup::find(app, principal, skill, Reach::Exact, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
-        let gone = call
-            .once(app, &mut tx, &("examples.delete", skill, example), async |tx| {
+async fn remove(ctx: &Ctx, skill: &str, example: Option<Uuid>) -> Result<i64> {
+    ctx.principal.require(Scope::SkillsWrite)?;
+    let found = lookup::find(ctx, skill, Reach::Exact, async |key: &SkillKey| {
+        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+        let gone = ctx
+            .once(&mut tx, &("examples.delete", skill, example), async |tx| {
                 let (id, _, _) = skills::find(tx, key).await?.ok_or_else(lookup::missing)?;
                 examples::remove(tx, id, example).await
             })

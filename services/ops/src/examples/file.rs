@@ -2,14 +2,14 @@
 
 use knowhow_domain::lesson::{EXAMPLE_CHARS, EXAMPLES_PER_USER, example_text};
 use knowhow_domain::{Error, Result, manifest};
+use knowhow_store::TenantTx;
 use knowhow_store::examples::{self, NewLine};
-use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::Ctx;
 use crate::archive::Entry;
 use crate::jobs::task_for_examples;
-use crate::{App, Call};
 
 /// Its name.
 pub const EXAMPLES_FILE: &str = "knowhow-examples.jsonl";
@@ -136,27 +136,22 @@ fn read_line(bytes: &[u8]) -> std::result::Result<NewLine, String> {
 }
 
 /// Imports a file of examples for the skills that there are by now.
-pub(crate) async fn import_lines(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    file: ReadLines,
-) -> Result<ImportedExamples> {
+pub(crate) async fn import_lines(ctx: &Ctx, file: ReadLines) -> Result<ImportedExamples> {
     let ReadLines { path, digest, lines, mut report } = file;
     let (numbers, lines): (Vec<usize>, Vec<NewLine>) = lines.into_iter().unzip();
     let mut refuse_all = |detail: &str| numbers.iter().for_each(|number| report.refuse(&path, *number, detail));
-    if !principal.settings().learns() {
+    if !ctx.principal.settings().learns() {
         refuse_all("nothing is learned from use in this tenant, see its setting learn_from_use");
         return Ok(report);
     }
     if lines.is_empty() {
         return Ok(report);
     }
-    let (session, task) = (call.session.as_deref(), task_for_examples(app));
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let outcomes: Option<Vec<Outcome>> = call
-        .once(app, &mut tx, &("import.examples", &path, manifest::hex(&digest)), async |tx| {
-            let outcomes = examples::import(tx, &lines, session, task, app.now()).await?;
+    let (session, task) = (ctx.call.session.as_deref(), task_for_examples(&ctx.app));
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let outcomes: Option<Vec<Outcome>> = ctx
+        .once(&mut tx, &("import.examples", &path, manifest::hex(&digest)), async |tx| {
+            let outcomes = examples::import(tx, &lines, session, task, ctx.now()).await?;
             Ok(outcomes.map(|outcomes| outcomes.into_iter().map(Outcome::of).collect()))
         })
         .await?;

@@ -4,12 +4,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::lesson::example_text;
 use knowhow_domain::session::GAP_MINUTES;
 use knowhow_domain::{Error, Result, SkillId, manifest};
+use knowhow_store::TenantTx;
 use knowhow_store::examples::{self, Lesson, NewExample};
-use knowhow_store::{Principal, TenantTx};
 use tokio::sync::Semaphore;
 
 use super::SAME_UP_TO;
-use crate::App;
+use crate::Ctx;
 use crate::jobs::task_for_examples;
 
 /// Lessons that may wait in this process; one more is not learned. What is lost so, and at a stop, comes with the next use.
@@ -20,35 +20,35 @@ static AT_WORK: Semaphore = Semaphore::const_new(2);
 
 /// A session that was silent for longer than since then is about something else by now, whatever gap the tenant has set
 /// between its conversations. `None` where nothing is learned.
-pub(crate) fn taught_since(app: &App, principal: &Principal) -> Option<DateTime<Utc>> {
-    principal.settings().learns().then(|| app.now() - TimeDelta::minutes(GAP_MINUTES.into()))
+pub(crate) fn taught_since(ctx: &Ctx) -> Option<DateTime<Utc>> {
+    ctx.principal.settings().learns().then(|| ctx.now() - TimeDelta::minutes(GAP_MINUTES.into()))
 }
 
 /// Has skills learn a lesson in a moment; whoever used them does not wait for it.
-pub(crate) fn learn_later(app: &App, principal: &Principal, skills: Vec<SkillId>, lesson: Lesson) {
-    if !principal.settings().learns() || example_text(&lesson.message).is_none() {
+pub(crate) fn learn_later(ctx: &Ctx, skills: Vec<SkillId>, lesson: Lesson) {
+    if !ctx.principal.settings().learns() || example_text(&lesson.message).is_none() {
         return;
     }
     let Ok(place) = WAITING.try_acquire() else {
         tracing::warn!("a lesson was not learned: too many wait");
         return;
     };
-    let (app, principal) = (app.clone(), principal.clone());
+    let ctx = ctx.clone();
     tokio::spawn(async move {
         let _place = place;
-        if let Err(error) = learn(&app, &principal, &skills, &lesson).await {
+        if let Err(error) = learn(&ctx, &skills, &lesson).await {
             tracing::warn!(%error, "a lesson was not learned");
         }
     });
 }
 
-async fn learn(app: &App, principal: &Principal, skills: &[SkillId], lesson: &Lesson) -> Result<()> {
+async fn learn(ctx: &Ctx, skills: &[SkillId], lesson: &Lesson) -> Result<()> {
     let Some(message) = example_text(&lesson.message) else { return Ok(()) };
     let _turn = AT_WORK.acquire().await.map_err(Error::internal)?;
     // Of a turn that was searched it is there; a job makes the others.
-    let embedding = app.models.find_message(principal.user()?, message).await;
+    let embedding = ctx.app.models.find_message(ctx.principal.user()?, message).await;
     let mut is_new = false;
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
     for skill in skills {
         let example = NewExample {
             skill: *skill,
@@ -58,8 +58,8 @@ async fn learn(app: &App, principal: &Principal, skills: &[SkillId], lesson: &Le
             digest: manifest::digest(message.as_bytes()),
             embedding: embedding.as_ref().map(|(model, vector)| (*model, &**vector)),
             same_up_to: SAME_UP_TO,
-            task: task_for_examples(app),
-            now: app.now(),
+            task: task_for_examples(&ctx.app),
+            now: ctx.now(),
         };
         is_new |= examples::learn(&mut tx, &example).await?;
     }

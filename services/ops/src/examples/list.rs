@@ -1,24 +1,32 @@
 //! List: the messages that a skill has learned.
 
 use knowhow_domain::{Example, Result, Scope};
-use knowhow_store::examples;
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{TenantTx, examples};
 use uuid::Uuid;
 
-use crate::App;
+use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
 use crate::skills::lookup::{self, Reach};
+
+/// Which examples.
+#[derive(Debug, Clone, Default)]
+pub struct ListExamples {
+    /// The skill, by name or id.
+    pub skill: String,
+    /// Which page of them.
+    pub page: PageQuery,
+}
 
 /// Lists the examples of a skill, the newest first.
 ///
 /// # Errors
 /// `NotFound`; `Malformed` for a cursor that is none of ours.
-pub async fn list_examples(app: &App, principal: &Principal, skill: &str, page: &PageQuery) -> Result<Page<Example>> {
-    principal.require(Scope::SkillsRead)?;
-    let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
-    let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
+pub async fn list_examples(ctx: &Ctx, query: &ListExamples) -> Result<Page<Example>> {
+    ctx.principal.require(Scope::SkillsRead)?;
+    let (limit, before) = (query.page.limit()?, query.page.after::<Uuid>()?);
+    let found = lookup::find(ctx, &query.skill, Reach::Successor, async |key: &SkillKey| {
+        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
         let (id, _) = skills::look_up(&mut tx, key).await?.ok_or_else(lookup::missing)?;
         let rows = examples::list(&mut tx, id, before, rows_for(limit)).await?;
         tx.commit().await?;

@@ -5,9 +5,9 @@ mod file;
 mod learn;
 mod list;
 
-pub use delete::{delete_example, delete_examples};
+pub use delete::{DeleteExample, delete_example, delete_examples};
 pub use file::{EXAMPLES_FILE, ImportedExamples, RefusedLine, is_apart, set_apart};
-pub use list::list_examples;
+pub use list::{ListExamples, list_examples};
 
 pub(crate) use file::{ReadLines, import_lines, read_lines, write_lines};
 pub(crate) use learn::{learn_later, taught_since};

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use knowhow_domain::{SkillId, TenantId};
-use knowhow_store::Principal;
 
 use super::embed_skill::embed_now;
-use crate::App;
+use crate::Ctx;
 
 /// Skills that are embedded so at once in the process, and of one tenant.
 const MOST: usize = 32;
@@ -19,13 +18,13 @@ const MOST_OF_TENANT: usize = 8;
 pub struct AtOnce(Mutex<HashMap<TenantId, usize>>);
 
 /// Begins to embed a skill that has just been changed, unless too many are in hand.
-pub(crate) fn embed_at_once(app: &App, principal: &Principal, skill: SkillId) {
-    let can = app.models.embedder.as_ref().is_some_and(|embedder| !embedder.is_paused());
-    let Some(place) = can.then(|| AtOnce::take(&app.at_once, principal.tenant())).flatten() else { return };
-    let (app, principal) = (app.clone(), principal.clone());
+pub(crate) fn embed_at_once(ctx: &Ctx, skill: SkillId) {
+    let can = ctx.app.models.embedder.as_ref().is_some_and(|embedder| !embedder.is_paused());
+    let Some(place) = can.then(|| AtOnce::take(&ctx.app.at_once, ctx.principal.tenant())).flatten() else { return };
+    let ctx = ctx.clone();
     tokio::spawn(async move {
         let _place = place;
-        if let Err(error) = embed_now(&app, &principal, skill).await {
+        if let Err(error) = embed_now(&ctx, skill).await {
             tracing::info!(%error, "a changed skill was not embedded at once; its job does it");
         }
     });

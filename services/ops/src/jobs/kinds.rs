@@ -2,11 +2,10 @@
 
 use std::marker::PhantomData;
 
-use knowhow_store::Principal;
 use knowhow_store::queue::{Claimed, JobError, JobKind, Task};
 use serde::de::DeserializeOwned;
 
-use crate::{App, Priority};
+use crate::{App, Ctx, Priority};
 
 pub(super) type JobResult = Result<(), JobError>;
 
@@ -15,7 +14,7 @@ pub(super) trait UserJob: DeserializeOwned + Send + 'static {
     const TASK: &'static str;
 
     /// Does it; `priority` is that of its questions to a model.
-    fn run(self, app: &App, principal: &Principal, priority: Priority) -> impl Future<Output = JobResult> + Send;
+    fn run(self, ctx: &Ctx, priority: Priority) -> impl Future<Output = JobResult> + Send;
 }
 
 /// A job for all tenants.
@@ -44,7 +43,7 @@ impl<J: UserJob> JobKind for OfUser<J> {
         let ids: J = claimed.ids()?;
         let priority = if claimed.is_bulk() { Priority::Background } else { Priority::Change };
         match self.0.gate.by_claimed_job(&claimed).await? {
-            Some(principal) => ids.run(&self.0, &principal, priority).await,
+            Some(principal) => ids.run(&Ctx::of(&self.0, &principal), priority).await,
             // Nobody is left to do it for.
             None => Ok(()),
         }

@@ -1,13 +1,12 @@
 //! Makes the summary of a conversation that is over.
 
 use knowhow_domain::job::task;
-use knowhow_store::Principal;
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{JobResult, UserJob};
 use crate::conversations::summarize_session;
-use crate::{App, Priority};
+use crate::{Ctx, Priority};
 
 #[derive(Deserialize)]
 pub(super) struct SummarizeConversation {
@@ -17,7 +16,7 @@ pub(super) struct SummarizeConversation {
 impl UserJob for SummarizeConversation {
     const TASK: &'static str = task::SUMMARIZE_CONVERSATION;
 
-    async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
-        Ok(summarize_session(app, principal, self.session_id, priority).await?)
+    async fn run(self, ctx: &Ctx, priority: Priority) -> JobResult {
+        Ok(summarize_session(ctx, self.session_id, priority).await?)
     }
 }

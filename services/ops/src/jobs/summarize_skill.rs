@@ -2,13 +2,13 @@
 
 use knowhow_domain::job::task;
 use knowhow_domain::{Error, MadeBy, SkillId, manifest};
+use knowhow_store::TenantTx;
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::{Principal, TenantTx};
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
-use crate::summarize::summarize_skill;
-use crate::{App, Priority};
+use crate::summarize::{Summarized, summarize_skill};
+use crate::{Ctx, Priority};
 
 #[derive(Deserialize)]
 pub(super) struct SummarizeSkill {
@@ -18,22 +18,23 @@ pub(super) struct SummarizeSkill {
 impl UserJob for SummarizeSkill {
     const TASK: &'static str = task::SUMMARIZE_SKILL;
 
-    async fn run(self, app: &App, principal: &Principal, priority: Priority) -> JobResult {
-        let Some(loaded) = skills::peek(&app.db, principal, &SkillKey::Id(self.skill_id)).await? else {
+    async fn run(self, ctx: &Ctx, priority: Priority) -> JobResult {
+        let Some(loaded) = skills::peek(&ctx.app.db, &ctx.principal, &SkillKey::Id(self.skill_id)).await? else {
             return Ok(());
         };
         let skill = loaded.skill;
         if skill.summary.is_some() || skill.made_summary.is_some() {
             return Ok(());
         }
-        let summary = summarize_skill(&app.models, &skill.name, &skill.description, skill.content(), priority);
+        let text = Summarized { name: &skill.name, description: &skill.description, content: skill.content() };
+        let summary = summarize_skill(&ctx.app.models, &text, priority);
         let summary = summary.await.map_err(Error::from)?;
         // An extract is made wherever the line is shown.
         if summary.made_by == MadeBy::Extract {
             return Ok(());
         }
         let digest = manifest::digest(skill.document.as_bytes());
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
         if !skills::put_made_summary(&mut tx, self.skill_id, &digest, &summary.text).await? {
             // Its line may be as true of the new text; whether it is, the next try finds out.
             return Err(Error::Unavailable("the skill has changed meanwhile".into()).into());

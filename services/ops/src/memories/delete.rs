@@ -1,23 +1,22 @@
 //! Delete a memory.
 
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::{Principal, TenantTx, memories};
+use knowhow_store::{TenantTx, memories};
 use uuid::Uuid;
 
-use crate::{App, Call};
+use crate::Ctx;
 
 /// Forgets a memory; a core one is in no snapshot that a session is given from now on.
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn delete_memory(app: &App, principal: &Principal, call: &Call, memory: &str) -> Result<()> {
-    principal.require(Scope::Memories)?;
-    call.check()?;
+pub async fn delete_memory(ctx: &Ctx, memory: &str) -> Result<()> {
+    ctx.principal.require(Scope::Memories)?;
     let missing = || Error::not_found("memory");
     let id = Uuid::try_parse(memory.trim()).map_err(|_| missing())?;
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
     let is_gone =
-        call.once(app, &mut tx, &("memory.delete", id), async |tx| memories::delete(tx, id, app.now()).await).await?;
+        ctx.once(&mut tx, &("memory.delete", id), async |tx| memories::delete(tx, id, ctx.now()).await).await?;
     tx.commit().await?;
     if is_gone { Ok(()) } else { Err(missing()) }
 }

@@ -11,7 +11,7 @@ use moka::future::Cache;
 use moka::ops::compute::{CompResult, Op};
 
 use super::searched::SearchedMemories;
-use crate::{App, compute};
+use crate::{App, Ctx, compute};
 
 /// What is not asked for that long is let go.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -49,19 +49,19 @@ impl KeptMemories {
     }
 
     /// The caller's memories as of now. Of many that are new the texts follow, read in the background.
-    pub(super) async fn get(&self, app: &App, principal: &Principal) -> Result<Arc<SearchedMemories>> {
-        let owner = (principal.tenant(), principal.user()?);
-        let stamp = memories::find_stamp(&app.db, principal, model_of(app)).await?;
+    pub(super) async fn get(&self, ctx: &Ctx) -> Result<Arc<SearchedMemories>> {
+        let owner = (ctx.principal.tenant(), ctx.principal.user()?);
+        let stamp = memories::find_stamp(&ctx.app.db, &ctx.principal, model_of(&ctx.app)).await?;
         if stamp == Stamp::default() {
             return Ok(Arc::default());
         }
         let kept = self.kept.get(&owner).await.unwrap_or_default();
-        let kept = if kept.stamp == stamp { kept } else { self.refresh(app, principal, owner, &kept).await? };
+        let kept = if kept.stamp == stamp { kept } else { self.refresh(ctx, owner, &kept).await? };
         if !kept.has_all_texts() && self.lock_reading().insert(owner) {
-            let (app, principal, kept) = (app.clone(), principal.clone(), kept.clone());
+            let (ctx, kept) = (ctx.clone(), kept.clone());
             tokio::spawn(async move {
-                let memories = &app.catalogues.memories;
-                if let Err(error) = memories.read_all(&app, &principal, owner, kept).await {
+                let memories = &ctx.app.catalogues.memories;
+                if let Err(error) = memories.read_all(&ctx, owner, kept).await {
                     tracing::warn!(%error, "the texts of many memories were not read; the next recall tries again");
                 }
                 memories.lock_reading().remove(&owner);
@@ -70,41 +70,29 @@ impl KeptMemories {
         Ok(kept)
     }
 
-    async fn read_all(
-        &self,
-        app: &App,
-        principal: &Principal,
-        owner: Owner,
-        mut kept: Arc<SearchedMemories>,
-    ) -> Result<()> {
+    async fn read_all(&self, ctx: &Ctx, owner: Owner, mut kept: Arc<SearchedMemories>) -> Result<()> {
         while !kept.has_all_texts() {
-            kept = self.refresh(app, principal, owner, &kept).await?;
+            kept = self.refresh(ctx, owner, &kept).await?;
         }
         Ok(())
     }
 
     /// Brings what is kept up to date, with some of the texts that are missing. What the cache had no room for goes on
     /// from `known`.
-    async fn refresh(
-        &self,
-        app: &App,
-        principal: &Principal,
-        owner: Owner,
-        known: &Arc<SearchedMemories>,
-    ) -> Result<Arc<SearchedMemories>> {
-        let model = model_of(app);
+    async fn refresh(&self, ctx: &Ctx, owner: Owner, known: &Arc<SearchedMemories>) -> Result<Arc<SearchedMemories>> {
+        let model = model_of(&ctx.app);
         let built = self.kept.entry(owner).and_try_compute_with(async |kept| {
             let before = kept.map_or_else(|| known.clone(), |kept| kept.value().clone());
-            let (stamp, heads) = memories::list_heads(&app.db, principal, model).await?;
+            let (stamp, heads) = memories::list_heads(&ctx.app.db, &ctx.principal, model).await?;
             let is_full = before.weight() >= self.most;
             let wanted = before.list_wanted(&heads, if is_full { 0 } else { TEXTS });
             let read = match wanted.as_slice() {
                 [] => Vec::new(),
-                wanted => memories::read_texts(&app.db, principal, wanted, model).await?,
+                wanted => memories::read_texts(&ctx.app.db, &ctx.principal, wanted, model).await?,
             };
             let bytes: usize = read.iter().filter_map(|read| read.content.as_ref()).map(String::len).sum();
             // Who added a memory or two does not wait for who has thousands counted.
-            let _turn = if bytes > QUICK { Some(app.catalogues.take_turn().await?) } else { None };
+            let _turn = if bytes > QUICK { Some(ctx.app.catalogues.take_turn().await?) } else { None };
             let mut texts: HashMap<_, _> = wanted.into_iter().map(|wanted| (wanted.id, (wanted, None))).collect();
             for read in read {
                 texts.entry(read.id).and_modify(|(_, found)| *found = Some(read));

@@ -1,13 +1,12 @@
 //! Memories, a page at a time.
 
 use knowhow_domain::{Memory, MemoryKind, Result, Scope};
-use knowhow_store::Principal;
 use knowhow_store::memories::{self, MemoryFilter};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use crate::App;
+use crate::Ctx;
 use crate::page::{self, Page, check_filter, rows_for};
 
 /// Which memories.
@@ -34,12 +33,12 @@ pub struct ListMemories {
 ///
 /// # Errors
 /// `Malformed` for a limit or cursor that cannot be.
-pub async fn list_memories(app: &App, principal: &Principal, query: &ListMemories) -> Result<Page<Memory>> {
-    principal.require(Scope::Memories)?;
+pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<Memory>> {
+    ctx.principal.require(Scope::Memories)?;
     let (limit, before) =
         (page::limit(query.limit)?, page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::max()));
     check_filter("tag", query.tag.as_deref(), 100)?;
     let filter = MemoryFilter { kind: query.kind, tag: query.tag.as_deref(), core: query.core };
-    let rows = memories::list(&app.db, principal, &filter, before, rows_for(limit)).await?;
+    let rows = memories::list(&ctx.app.db, &ctx.principal, &filter, before, rows_for(limit)).await?;
     Page::of(rows, limit, |last| last.id)
 }

@@ -1,10 +1,9 @@
 //! Recall: memories and skills for a question, together.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use knowhow_domain::{Memory, MemoryKind, Result, Scope};
-use knowhow_store::Principal;
 use knowhow_store::memories;
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
@@ -12,11 +11,11 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::question::Question;
-use super::searched::FoundMemory;
+use super::searched::{FoundMemory, Search};
 use crate::dear::Line;
 use crate::page::best_limit;
 use crate::recall::{Query, SearchedSkill, catalogue_now, embed_searched, list_found, rank};
-use crate::{App, compute};
+use crate::{Ctx, compute};
 
 /// Questions to many memories at once: each takes some milliseconds of a processor, and of the database.
 const AT_ONCE: usize = 2;
@@ -86,66 +85,62 @@ pub enum RecalledKind {
 ///
 /// # Errors
 /// `Malformed` for a question or limit that cannot be.
-pub async fn recall(app: &App, principal: &Principal, query: &Recall) -> Result<RecalledItems> {
-    principal.require(Scope::Memories)?;
+pub async fn recall(ctx: &Ctx, query: &Recall) -> Result<RecalledItems> {
+    ctx.principal.require(Scope::Memories)?;
     let question = Question::of(&query.q)?;
     let limit = best_limit(query.limit.unwrap_or(10))?;
-    let embedding = embed_searched(app, principal, &query.q).await?;
+    let embedding = embed_searched(ctx, &query.q).await?;
     let found_skills = async {
-        if query.kind.is_some() || principal.require(Scope::SkillsRead).is_err() {
+        if query.kind.is_some() || ctx.principal.require(Scope::SkillsRead).is_err() {
             return Ok(Vec::new());
         }
         let asked =
             Query { message: &query.q, embedding: embedding.clone(), searched: true, limit, ..Query::default() };
-        let catalogue = catalogue_now(app, principal).await?;
-        let ranking = rank(app, principal, &catalogue, asked).await?;
+        let catalogue = catalogue_now(ctx).await?;
+        let ranking = rank(ctx, &catalogue, asked).await?;
         Ok::<_, knowhow_domain::Error>(list_found(&catalogue, &ranking))
     };
-    let found = search(app, principal, (question, embedding.clone()), (query.kind, limit));
+    let wanted = Search { question, vector: embedding.clone(), kind: query.kind, limit };
+    let found = search(ctx, wanted);
     let (found, found_skills) = tokio::join!(found, found_skills);
     let found_skills = found_skills?;
-    let mut items: Vec<RecalledItem> = found?.into_iter().map(of_memory).collect();
+    let mut items: Vec<RecalledItem> = found?.into_iter().map(|(found, memory)| of_memory(found, memory)).collect();
     items.extend(found_skills.into_iter().map(of_skill));
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
     items.truncate(limit);
-    mark_skills(app, principal, &mut items).await?;
+    mark_skills(ctx, &mut items).await?;
     Ok(RecalledItems { items })
 }
 
 /// The best memories for a question, best first, each with its text.
-async fn search(
-    app: &App,
-    principal: &Principal,
-    (question, vector): (Question, Option<Arc<[f32]>>),
-    (kind, limit): (Option<MemoryKind>, usize),
-) -> Result<Vec<(FoundMemory, Memory)>> {
-    let kept = &app.catalogues.memories;
-    let are_many = kept.are_many(principal).await?;
-    let _turn = if are_many { Some(LINE.turn(principal.tenant()).await?) } else { None };
-    let searched = kept.get(app, principal).await?;
-    let search = move || searched.search(&question, vector.as_deref(), kind, limit);
+async fn search(ctx: &Ctx, wanted: Search) -> Result<Vec<(FoundMemory, Memory)>> {
+    let kept = &ctx.app.catalogues.memories;
+    let are_many = kept.are_many(&ctx.principal).await?;
+    let _turn = if are_many { Some(LINE.turn(ctx.principal.tenant()).await?) } else { None };
+    let searched = kept.get(ctx).await?;
+    let search = move || searched.search(&wanted);
     // Some milliseconds for thousands of memories: not on a thread that answers requests.
     let found = if are_many { compute(move || Ok(search())).await? } else { search() };
     if found.is_empty() {
         return Ok(Vec::new());
     }
     let ids: Vec<Uuid> = found.iter().map(|found| found.id).collect();
-    let read = memories::find_all(&app.db, principal, &ids).await?;
+    let read = memories::find_all(&ctx.app.db, &ctx.principal, &ids).await?;
     let mut read: HashMap<Uuid, Memory> = read.into_iter().map(|memory| (memory.id, memory)).collect();
     Ok(found.into_iter().filter_map(|found| Some((found, read.remove(&found.id)?))).collect())
 }
 
 /// What recall knows of skills does not tell which are not to be trusted.
-async fn mark_skills(app: &App, principal: &Principal, items: &mut [RecalledItem]) -> Result<()> {
+async fn mark_skills(ctx: &Ctx, items: &mut [RecalledItem]) -> Result<()> {
     let ids: Vec<Uuid> = items.iter().filter(|item| item.kind == RecalledKind::Skill).map(|item| item.id).collect();
     if !ids.is_empty() {
-        let tainted = skills::find_tainted(&app.db, principal, &ids, app.now()).await?;
+        let tainted = skills::find_tainted(&ctx.app.db, &ctx.principal, &ids, ctx.now()).await?;
         items.iter_mut().for_each(|item| item.tainted |= tainted.contains(&item.id));
     }
     Ok(())
 }
 
-fn of_memory((found, memory): (FoundMemory, Memory)) -> RecalledItem {
+fn of_memory(found: FoundMemory, memory: Memory) -> RecalledItem {
     let meaning = found.cosine.map(|cosine| cosine.clamp(0.0, 1.0));
     let meant = meaning.map_or_else(String::new, |meaning| format!(", meaning ({meaning:.2})"));
     RecalledItem {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use knowhow_domain::{Error, FieldError, Memory, MemoryKind, Result, Scope};
+use knowhow_store::TenantTx;
 use knowhow_store::memories::{self, CORE_MEMORIES, MEMORIES, NewMemory};
-use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-use crate::{App, Call};
+use crate::Ctx;
+use crate::call::{Long, Request};
 
 /// A memory to keep.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -44,39 +45,44 @@ const WAIT: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// `Invalid`; `Quota` where the user has as many memories, or core memories, as can be.
-pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &SaveMemory) -> Result<Memory> {
-    principal.require(Scope::Memories)?;
-    call.check()?;
+pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
+    ctx.principal.require(Scope::Memories)?;
     check(input)?;
     let deadline = Some(Instant::now() + WAIT);
-    let (embedding, _) = crate::recall::embed(app, principal, &input.content, deadline).await?;
-    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let named = call.named(input.session.as_deref());
+    let (embedding, _) = crate::recall::embed(ctx, &input.content, deadline).await?;
+    let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let named = ctx.call.named(input.session.as_deref());
     let new = NewMemory {
         kind: input.kind.unwrap_or_default(),
         content: &input.content,
         tags: input.tags.as_deref().unwrap_or_default(),
         importance: input.importance.unwrap_or(0.5),
         core: input.core.unwrap_or_default(),
-        session: input.session.as_deref().or(call.session.as_deref()),
+        session: input.session.as_deref().or(ctx.call.session.as_deref()),
         named: &named,
         embedding: model.zip(embedding.as_deref()),
-        now: app.now(),
+        now: ctx.now(),
     };
-    // The same request brings the same content.
-    let shorten = |memory: &mut Memory| memory.content.clear();
-    let restore = async |_: &mut TenantTx, memory: &mut Memory| {
-        memory.content.clone_from(&input.content);
-        Ok(())
-    };
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let kept = call
-        .once_in_short(app, &mut tx, (&("memory", input), shorten, restore), async |tx| {
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let kept = ctx
+        .once_in_short(&mut tx, Request { asked: &("memory", input), long: &input }, async |tx| {
             memories::add(tx, &new).await?.ok_or_else(full)
         })
         .await?;
     tx.commit().await?;
     Ok(kept)
+}
+
+/// The same request brings the same content.
+impl Long<Memory> for &SaveMemory {
+    fn shorten(&self, memory: &mut Memory) {
+        memory.content.clear();
+    }
+
+    async fn restore(&self, _: &mut TenantTx, memory: &mut Memory) -> Result<()> {
+        memory.content.clone_from(&self.content);
+        Ok(())
+    }
 }
 
 fn full() -> Error {

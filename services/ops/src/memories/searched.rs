@@ -1,6 +1,7 @@
 //! One user's memories in the form that is searched.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use knowhow_domain::MemoryKind;
 use knowhow_domain::recall::{Catalogue, Listed, SkillText};
@@ -9,6 +10,17 @@ use uuid::Uuid;
 
 use super::question::Question;
 use crate::recall::NEAR;
+
+/// Which memories are looked for.
+pub(super) struct Search {
+    pub(super) question: Question,
+    /// The question's, where there is one.
+    pub(super) vector: Option<Arc<[f32]>>,
+    /// Of this kind alone.
+    pub(super) kind: Option<MemoryKind>,
+    /// Most of them.
+    pub(super) limit: usize,
+}
 
 /// The words and vectors of one user's memories. A memory never changes; it comes and goes, as does its vector.
 #[derive(Default)]
@@ -113,15 +125,10 @@ impl SearchedMemories {
     }
 
     /// The best memories for a question, best first; of one kind where that is asked for.
-    pub(super) fn search(
-        &self,
-        question: &Question,
-        vector: Option<&[f32]>,
-        kind: Option<MemoryKind>,
-        limit: usize,
-    ) -> Vec<FoundMemory> {
+    pub(super) fn search(&self, wanted: &Search) -> Vec<FoundMemory> {
+        let Search { question, vector, kind, limit } = wanted;
         let words = self.index.weigh_terms(&question.terms, &question.weights);
-        let cosines = vector.map(|vector| self.index.cosines(vector)).unwrap_or_default();
+        let cosines = vector.as_deref().map(|vector| self.index.cosines(vector)).unwrap_or_default();
         let mut found: Vec<FoundMemory> = self
             .memories
             .iter()
@@ -136,9 +143,9 @@ impl SearchedMemories {
             .filter(FoundMemory::fits)
             .collect();
         let best_first = |a: &FoundMemory, b: &FoundMemory| b.score().total_cmp(&a.score()).then(a.id.cmp(&b.id));
-        if found.len() > limit {
-            found.select_nth_unstable_by(limit, best_first);
-            found.truncate(limit);
+        if found.len() > *limit {
+            found.select_nth_unstable_by(*limit, best_first);
+            found.truncate(*limit);
         }
         found.sort_unstable_by(best_first);
         found
@@ -182,7 +189,7 @@ mod tests {
 
     fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(Uuid, f32, Option<f32>)> {
         let question = Question::of("zebra quetzal").unwrap();
-        let found = memories.search(&question, vector, None, 10);
+        let found = memories.search(&Search { question, vector: vector.map(Arc::from), kind: None, limit: 10 });
         found.into_iter().map(|found| (found.id, (found.words * 10.0).round() / 10.0, found.cosine)).collect()
     }
 

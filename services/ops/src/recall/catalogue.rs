@@ -6,13 +6,12 @@ use std::sync::Arc;
 use knowhow_domain::Result;
 use knowhow_domain::index::gist;
 use knowhow_domain::recall::{Catalogue, Examples, Listed, SkillText};
-use knowhow_store::Principal;
 use knowhow_store::examples::LearnedVectors;
 use knowhow_store::skills::{self, CatalogueRow, Stamp};
 use uuid::Uuid;
 
 use super::kept::Needed;
-use crate::App;
+use crate::Ctx;
 
 /// A skill of a catalogue, as answers name it.
 #[derive(Debug)]
@@ -184,14 +183,11 @@ impl UserCatalogue {
     }
 
     /// The cosines of a vector to all skills, where the index does not hold what it takes.
-    pub(crate) async fn cosines(
-        &self,
-        app: &App,
-        principal: &Principal,
-        embedding: &[f32],
-    ) -> Result<Option<Vec<Option<f32>>>> {
-        let Some(embedder) = app.models.embedder.as_deref().filter(|_| !self.keeps_vectors) else { return Ok(None) };
-        let found = skills::list_cosines(&app.db, principal, embedder.model(), embedding).await?;
+    pub(crate) async fn cosines(&self, ctx: &Ctx, embedding: &[f32]) -> Result<Option<Vec<Option<f32>>>> {
+        let Some(embedder) = ctx.app.models.embedder.as_deref().filter(|_| !self.keeps_vectors) else {
+            return Ok(None);
+        };
+        let found = skills::list_cosines(&ctx.app.db, &ctx.principal, embedder.model(), embedding).await?;
         let found: HashMap<Uuid, f32> = found.into_iter().collect();
         Ok(Some(self.skills.iter().map(|skill| found.get(&skill.id).copied()).collect()))
     }

@@ -62,14 +62,20 @@ pub struct Parts {
     pub cover: f32,
 }
 
+/// How a ranking was asked for.
+pub(super) struct Asked {
+    /// Whether the text was long enough to be looked for.
+    pub(super) searched: bool,
+    /// Whether its vector should have been there and was not.
+    pub(super) is_late: bool,
+    /// How likely the text must ask for any skill.
+    pub(super) min_score: f32,
+}
+
 impl Explanation {
     /// Of a ranking with so many hits at least as are explained.
-    pub(super) fn of(
-        catalogue: &UserCatalogue,
-        ranking: &Ranking,
-        (searched, is_late): (bool, bool),
-        min_score: f32,
-    ) -> Self {
+    pub(super) fn of(catalogue: &UserCatalogue, ranking: &Ranking, asked: &Asked) -> Self {
+        let Asked { searched, is_late, min_score } = *asked;
         let coming = ranking.relevant(min_score).len();
         let candidate = |(place, hit): (usize, &Hit)| {
             let name = catalogue.skills.get(hit.skill)?.name.to_string();

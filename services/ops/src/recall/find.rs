@@ -4,12 +4,11 @@ use std::sync::{Arc, LazyLock};
 
 use knowhow_domain::Result;
 use knowhow_domain::recall::{self, Mention, Ranking, is_short, search};
-use knowhow_store::Principal;
 use tokio::time::Instant;
 
 use super::UserCatalogue;
 use crate::dear::Line;
-use crate::{App, Asker, compute};
+use crate::{App, Asker, Ctx, compute};
 
 /// Skills times bytes of the message that are looked at within the thread that answers requests: at most some 2 ms,
 /// where each skill holds each word, and tens of microseconds for most. More goes beside these threads.
@@ -56,16 +55,11 @@ pub(crate) struct Recalled {
 }
 
 /// The vector of a message, by the deadline. Also whether there should be one and is none.
-pub(crate) async fn embed(
-    app: &App,
-    principal: &Principal,
-    message: &str,
-    deadline: Option<Instant>,
-) -> Result<(Option<Arc<[f32]>>, bool)> {
-    if app.models.embedder.is_none() {
+pub(crate) async fn embed(ctx: &Ctx, message: &str, deadline: Option<Instant>) -> Result<(Option<Arc<[f32]>>, bool)> {
+    if ctx.app.models.embedder.is_none() {
         return Ok((None, false));
     }
-    Ok(match app.models.embed_message(Asker::of(principal)?, message, deadline).await {
+    Ok(match ctx.app.models.embed_message(Asker::of(&ctx.principal)?, message, deadline).await {
         Ok(embedding) => (Some(embedding), false),
         Err(error) => {
             tracing::debug!(%error, "a message goes without its vector");
@@ -75,22 +69,20 @@ pub(crate) async fn embed(
 }
 
 /// Looks for a message in a catalogue.
-pub(crate) async fn recall(
-    app: &App,
-    principal: &Principal,
-    catalogue: &Arc<UserCatalogue>,
-    query: Query<'_>,
-) -> Result<Recalled> {
+pub(crate) async fn recall(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Recalled> {
     let cosines = match &query.embedding {
-        Some(embedding) => catalogue.cosines(app, principal, embedding).await?,
+        Some(embedding) => catalogue.cosines(ctx, embedding).await?,
         None => None,
     };
     if is_quick(catalogue.skills.len(), query.message) {
-        return Ok(find(app, catalogue, &query, cosines.as_deref()));
+        return Ok(find(&ctx.app, catalogue, &query, cosines.as_deref()));
     }
-    let _turn =
-        if is_dear(catalogue.skills.len(), query.message) { Some(LINE.turn(principal.tenant()).await?) } else { None };
-    let (app, catalogue, message) = (app.clone(), catalogue.clone(), query.message.to_owned());
+    let _turn = if is_dear(catalogue.skills.len(), query.message) {
+        Some(LINE.turn(ctx.principal.tenant()).await?)
+    } else {
+        None
+    };
+    let (app, catalogue, message) = (ctx.app.clone(), catalogue.clone(), query.message.to_owned());
     let Query { embedding, searched, is_search, reserved, limit, .. } = query;
     compute(move || {
         let query = Query { message: &message, embedding, searched, is_search, reserved, limit };

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use knowhow_domain::{Error, Result, TenantId, UserId};
-use knowhow_store::Principal;
 use knowhow_store::examples::{self, LearnedVectors};
 use knowhow_store::skills::{self, Revisions};
 use moka::future::Cache;
@@ -17,7 +16,7 @@ use utoipa::ToSchema;
 
 use super::UserCatalogue;
 use super::refresh::refresh;
-use crate::App;
+use crate::Ctx;
 use crate::memories::KeptMemories;
 
 /// What is not asked for that long is let go.
@@ -45,10 +44,10 @@ pub(super) struct Needed {
 }
 
 impl Needed {
-    fn of(app: &App, principal: &Principal, revisions: Revisions) -> Self {
-        let counts = principal.settings().learns() && app.models.embedder.is_some();
+    fn of(ctx: &Ctx, revisions: Revisions) -> Self {
+        let counts = ctx.principal.settings().learns() && ctx.app.models.embedder.is_some();
         let examples = counts.then_some(revisions.examples);
-        Self { revision: revisions.skills, examples, library: app.library.vectors() }
+        Self { revision: revisions.skills, examples, library: ctx.app.library.vectors() }
     }
 }
 
@@ -113,45 +112,38 @@ impl Catalogues {
     }
 
     /// The catalogue at these revisions or later ones. However many ask at once, one builds it.
-    pub(crate) async fn get(
-        &self,
-        app: &App,
-        principal: &Principal,
-        revisions: Revisions,
-    ) -> Result<Arc<UserCatalogue>> {
-        let key = (principal.tenant(), principal.user()?);
-        let needed = Needed::of(app, principal, revisions);
+    pub(crate) async fn get(&self, ctx: &Ctx, revisions: Revisions) -> Result<Arc<UserCatalogue>> {
+        let key = (ctx.principal.tenant(), ctx.principal.user()?);
+        let needed = Needed::of(ctx, revisions);
         if let Some(kept) = self.kept.get(&key).await.filter(|kept| kept.has(needed)) {
             self.hits.fetch_add(1, Ordering::Relaxed);
             return Ok(kept);
         }
         // A task of its own, so that whoever cannot wait leaves it to the next one.
-        let (app, principal) = (app.clone(), principal.clone());
-        tokio::spawn(async move { app.catalogues.build(&app, &principal, key, needed).await })
-            .await
-            .map_err(Error::internal)?
+        let ctx = ctx.clone();
+        tokio::spawn(async move { ctx.app.catalogues.build(&ctx, key, needed).await }).await.map_err(Error::internal)?
     }
 
     /// A catalogue of the caller that need not have the changes of the last second or so: of many skills the one that is
     /// kept is taken.
-    pub(crate) async fn get_recent(&self, app: &App, principal: &Principal) -> Result<Arc<UserCatalogue>> {
-        let kept = self.kept.get(&(principal.tenant(), principal.user()?)).await;
+    pub(crate) async fn get_recent(&self, ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
+        let kept = self.kept.get(&(ctx.principal.tenant(), ctx.principal.user()?)).await;
         let Some(kept) = kept.filter(|kept| kept.skills.len() > MANY) else {
-            return catalogue_now(app, principal).await;
+            return catalogue_now(ctx).await;
         };
-        self.bring_up_to_date_soon(app, principal)?;
+        self.bring_up_to_date_soon(ctx)?;
         Ok(kept)
     }
 
     /// Once for all that the caller changes within a second.
-    fn bring_up_to_date_soon(&self, app: &App, principal: &Principal) -> Result<()> {
-        let key = (principal.tenant(), principal.user()?);
+    fn bring_up_to_date_soon(&self, ctx: &Ctx) -> Result<()> {
+        let key = (ctx.principal.tenant(), ctx.principal.user()?);
         if self.lock_awaited().insert(key) {
-            let (app, principal) = (app.clone(), principal.clone());
+            let ctx = ctx.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(SOON).await;
-                app.catalogues.lock_awaited().remove(&key);
-                app.catalogues.bring_up_to_date(&app, &principal);
+                ctx.app.catalogues.lock_awaited().remove(&key);
+                ctx.app.catalogues.bring_up_to_date(&ctx);
             });
         }
         Ok(())
@@ -163,18 +155,18 @@ impl Catalogues {
 
     /// Has the caller's catalogue made, where there is none, beside whatever the caller does: that of many skills takes
     /// longer than a turn waits.
-    pub(crate) fn prepare(&self, app: &App, principal: &Principal) {
-        let Ok(user) = principal.user() else { return };
-        if self.kept.contains_key(&(principal.tenant(), user)) {
+    pub(crate) fn prepare(&self, ctx: &Ctx) {
+        let Ok(user) = ctx.principal.user() else { return };
+        if self.kept.contains_key(&(ctx.principal.tenant(), user)) {
             return;
         }
-        self.bring_up_to_date(app, principal);
+        self.bring_up_to_date(ctx);
     }
 
-    fn bring_up_to_date(&self, app: &App, principal: &Principal) {
-        let (app, principal) = (app.clone(), principal.clone());
+    fn bring_up_to_date(&self, ctx: &Ctx) {
+        let ctx = ctx.clone();
         tokio::spawn(async move {
-            if let Err(error) = catalogue_now(&app, &principal).await {
+            if let Err(error) = catalogue_now(&ctx).await {
                 tracing::debug!(%error, "a catalogue was not prepared; who needs it makes it");
             }
         });
@@ -186,12 +178,12 @@ impl Catalogues {
     }
 
     /// Adds some of the bodies that a catalogue lacks; `false` where it has them all, or is not there any more.
-    async fn add_some_bodies(&self, app: &App, principal: &Principal, key: (TenantId, UserId)) -> Result<bool> {
+    async fn add_some_bodies(&self, ctx: &Ctx, key: (TenantId, UserId)) -> Result<bool> {
         let built = self.kept.entry(key).and_try_compute_with(async |kept| {
             let Some(before) = kept.filter(|kept| !kept.value().has_bodies) else { return Ok(Op::Nop) };
             let before = before.into_value();
-            let catalogue = refresh(app, principal, &before, (self.vectors_kept, app.library.vectors())).await?;
-            let catalogue = learn(app, principal, &catalogue, before.examples_revision).await?;
+            let catalogue = refresh(ctx, &before, self.vectors_kept, ctx.app.library.vectors()).await?;
+            let catalogue = learn(ctx, &catalogue, before.examples_revision).await?;
             Ok::<_, Error>(Op::Put(Arc::new(catalogue)))
         });
         Ok(match built.await? {
@@ -200,26 +192,20 @@ impl Catalogues {
         })
     }
 
-    async fn build(
-        &self,
-        app: &App,
-        principal: &Principal,
-        key: (TenantId, UserId),
-        needed: Needed,
-    ) -> Result<Arc<UserCatalogue>> {
+    async fn build(&self, ctx: &Ctx, key: (TenantId, UserId), needed: Needed) -> Result<Arc<UserCatalogue>> {
         let built = self.kept.entry(key).and_try_compute_with(async |kept| match kept {
             Some(kept) if kept.value().has(needed) => Ok(Op::Nop),
             Some(kept) if kept.value().has_skills(needed) => {
-                learn(app, principal, kept.value(), needed.examples).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
+                learn(ctx, kept.value(), needed.examples).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
             }
             _ => {
                 self.misses.fetch_add(1, Ordering::Relaxed);
                 let before = kept.map(|kept| kept.value().clone()).unwrap_or_default();
-                let catalogue = refresh(app, principal, &before, (self.vectors_kept, needed.library)).await?;
+                let catalogue = refresh(ctx, &before, self.vectors_kept, needed.library).await?;
                 if before.has_bodies && !catalogue.has_bodies {
-                    tokio::spawn(add_bodies(app.clone(), principal.clone(), key));
+                    tokio::spawn(add_bodies(ctx.clone(), key));
                 }
-                learn(app, principal, &catalogue, needed.examples).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
+                learn(ctx, &catalogue, needed.examples).await.map(|catalogue| Op::Put(Arc::new(catalogue)))
             }
         });
         match built.await? {
@@ -232,10 +218,10 @@ impl Catalogues {
 }
 
 /// Adds the bodies of a large library bit by bit, while its catalogue serves without them.
-async fn add_bodies(app: App, principal: Principal, key: (TenantId, UserId)) {
+async fn add_bodies(ctx: Ctx, key: (TenantId, UserId)) {
     let mut failures = 0;
     loop {
-        match app.catalogues.add_some_bodies(&app, &principal, key).await {
+        match ctx.app.catalogues.add_some_bodies(&ctx, key).await {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => {
@@ -243,7 +229,7 @@ async fn add_bodies(app: App, principal: Principal, key: (TenantId, UserId)) {
                 failures += 1;
                 if failures == TRIES {
                     // Who asks next begins anew.
-                    return app.catalogues.kept.invalidate(&key).await;
+                    return ctx.app.catalogues.kept.invalidate(&key).await;
                 }
                 tokio::time::sleep(PAUSE).await;
             }
@@ -252,16 +238,13 @@ async fn add_bodies(app: App, principal: Principal, key: (TenantId, UserId)) {
 }
 
 /// The catalogue with what its skills learned by now, in memory wherever the vectors of the skills are: they are few.
-async fn learn(
-    app: &App,
-    principal: &Principal,
-    catalogue: &UserCatalogue,
-    wanted: Option<i64>,
-) -> Result<UserCatalogue> {
-    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
+async fn learn(ctx: &Ctx, catalogue: &UserCatalogue, wanted: Option<i64>) -> Result<UserCatalogue> {
+    let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
     let learned = match (wanted, model) {
         // Who never learned anything is not asked about.
-        (Some(revision), Some(model)) if revision > 0 => Some(examples::list_vectors(&app.db, principal, model).await?),
+        (Some(revision), Some(model)) if revision > 0 => {
+            Some(examples::list_vectors(&ctx.app.db, &ctx.principal, model).await?)
+        }
         (Some(_), _) => Some(LearnedVectors::default()),
         (None, _) => None,
     };
@@ -269,7 +252,7 @@ async fn learn(
 }
 
 /// The user's catalogue as of now.
-pub(crate) async fn catalogue_now(app: &App, principal: &Principal) -> Result<Arc<UserCatalogue>> {
-    let revisions = skills::find_revisions(&app.db, principal).await?;
-    app.catalogues.get(app, principal, revisions).await
+pub(crate) async fn catalogue_now(ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
+    let revisions = skills::find_revisions(&ctx.app.db, &ctx.principal).await?;
+    ctx.app.catalogues.get(ctx, revisions).await
 }

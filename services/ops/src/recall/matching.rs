@@ -2,15 +2,14 @@
 
 use knowhow_domain::recall::is_short;
 use knowhow_domain::{Channel, Error, Result, Scope};
-use knowhow_store::Principal;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-use super::explain::{Explanation, why_meant};
+use super::explain::{Asked, Explanation, why_meant};
 use super::search::PATIENCE;
 use super::{Query, catalogue_now, embed, recall};
-use crate::App;
+use crate::Ctx;
 use crate::sessions::check_message;
 
 /// A message to look for names in.
@@ -65,17 +64,16 @@ const LOOKED_AT: usize = 20;
 ///
 /// # Errors
 /// `Invalid` for an empty message, `TooLarge`.
-pub async fn match_skills(app: &App, principal: &Principal, input: &MatchSkills) -> Result<Matches> {
-    principal.require(Scope::SkillsRead)?;
+pub async fn match_skills(ctx: &Ctx, input: &MatchSkills) -> Result<Matches> {
+    ctx.principal.require(Scope::SkillsRead)?;
     let message = check_message(&input.message)?;
     let searched = !is_short(message);
-    let embedding = async {
-        if searched { embed(app, principal, message, Some(Instant::now() + PATIENCE)).await } else { Ok((None, false)) }
-    };
-    let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embedding);
+    let embedding =
+        async { if searched { embed(ctx, message, Some(Instant::now() + PATIENCE)).await } else { Ok((None, false)) } };
+    let (catalogue, embedding) = tokio::join!(catalogue_now(ctx), embedding);
     let (catalogue, (embedding, is_late)) = (catalogue?, embedding?);
     let query = Query { message, embedding, searched, limit: LOOKED_AT, ..Query::default() };
-    let found = recall(app, principal, &catalogue, query).await?;
+    let found = recall(ctx, &catalogue, query).await?;
     let explains = input.explain.unwrap_or_default();
     let meant = found.named.iter().map(|mention| (mention, true));
     let mut items = Vec::new();
@@ -91,7 +89,7 @@ pub async fn match_skills(app: &App, principal: &Principal, input: &MatchSkills)
             reason: explains.then(|| why_meant(mention, meant).to_owned()),
         });
     }
-    let min_score = principal.settings().min_score(Channel::default());
-    let explain = || Explanation::of(&catalogue, &found.ranking, (searched, is_late), min_score);
+    let min_score = ctx.principal.settings().min_score(Channel::default());
+    let explain = || Explanation::of(&catalogue, &found.ranking, &Asked { searched, is_late, min_score });
     Ok(Matches { items, explanation: explains.then(explain) })
 }

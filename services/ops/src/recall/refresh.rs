@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use knowhow_domain::Result;
-use knowhow_store::Principal;
 use knowhow_store::skills::{self, Stamp, Wanted};
 
 use super::catalogue::{Changes, UserCatalogue};
-use crate::{App, compute};
+use crate::{Ctx, compute};
 
 /// Bodies of at most so many bytes are read at once, some 100 ms of the processor. What a large library's skills are called
 /// and say they are for is there at once, the words of its bodies follow.
@@ -22,20 +21,20 @@ const QUICK: usize = 256 * 1024;
 /// # Errors
 /// `Unavailable`.
 pub(super) async fn refresh(
-    app: &App,
-    principal: &Principal,
+    ctx: &Ctx,
     before: &UserCatalogue,
-    (vectors_kept, library): (usize, u64),
+    vectors_kept: usize,
+    library: u64,
 ) -> Result<UserCatalogue> {
-    let model = app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let stamps = skills::list_stamps(&app.db, principal, model).await?;
+    let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let stamps = skills::list_stamps(&ctx.app.db, &ctx.principal, model).await?;
     let keeps_vectors = stamps.skills.len() <= vectors_kept;
     let lacks = model.is_some() && stamps.skills.iter().any(|skill| skill.is_starter && skill.vector.is_none());
     let wanted = list_wanted(before, &stamps.skills, keeps_vectors);
     let read = match wanted.as_slice() {
         [] => HashMap::new(),
         wanted => {
-            let rows = skills::list_texts(&app.db, principal, wanted, model).await?;
+            let rows = skills::list_texts(&ctx.app.db, &ctx.principal, wanted, model).await?;
             rows.into_iter().map(|row| (row.id, row)).collect()
         }
     };
@@ -49,7 +48,7 @@ pub(super) async fn refresh(
     let before = before.clone();
     // Who changed a skill or two does not wait for who counts a library's bodies.
     let bytes: usize = changes.read.values().map(|row| row.body.as_ref().map_or(0, String::len)).sum();
-    let _turn = if bytes > QUICK { Some(app.catalogues.take_turn().await?) } else { None };
+    let _turn = if bytes > QUICK { Some(ctx.app.catalogues.take_turn().await?) } else { None };
     compute(move || Ok(before.update(&changes))).await
 }
 

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use knowhow_domain::Result;
 use knowhow_domain::recall::{FLOOR, Hit, Ranking, Signals};
-use knowhow_store::Principal;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{Query, UserCatalogue, catalogue_now, embed, recall};
-use crate::App;
+use crate::Ctx;
 
 /// Longest wait of a search for the vector of what is searched; then it goes by words. As long as a turn waits that
 /// names no deadline.
@@ -35,23 +34,18 @@ pub(crate) struct SearchedSkill {
 }
 
 /// The vector of what is searched, where there is one in time.
-pub(crate) async fn embed_searched(app: &App, principal: &Principal, text: &str) -> Result<Option<Arc<[f32]>>> {
-    let (embedding, _) = embed(app, principal, text, Some(Instant::now() + PATIENCE)).await?;
+pub(crate) async fn embed_searched(ctx: &Ctx, text: &str) -> Result<Option<Arc<[f32]>>> {
+    let (embedding, _) = embed(ctx, text, Some(Instant::now() + PATIENCE)).await?;
     Ok(embedding)
 }
 
 /// The best skills for a text, best first, with those that want to be recalled by name alone.
-pub(crate) async fn search_skills(
-    app: &App,
-    principal: &Principal,
-    text: &str,
-    limit: usize,
-) -> Result<Vec<SearchedSkill>> {
-    let embedding = embed_searched(app, principal, text);
-    let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embedding);
+pub(crate) async fn search_skills(ctx: &Ctx, text: &str, limit: usize) -> Result<Vec<SearchedSkill>> {
+    let embedding = embed_searched(ctx, text);
+    let (catalogue, embedding) = tokio::join!(catalogue_now(ctx), embedding);
     let (catalogue, embedding) = (catalogue?, embedding?);
     let query = Query { message: text, embedding, searched: true, reserved: true, limit, ..Query::default() };
-    let ranking = rank(app, principal, &catalogue, query).await?;
+    let ranking = rank(ctx, &catalogue, query).await?;
     Ok(list_found(&catalogue, &ranking))
 }
 
@@ -59,13 +53,8 @@ pub(crate) async fn search_skills(
 pub(crate) const NEAR: f32 = 0.3;
 
 /// Ranks the skills of a catalogue by a whole text, whatever it names.
-pub(crate) async fn rank(
-    app: &App,
-    principal: &Principal,
-    catalogue: &Arc<UserCatalogue>,
-    query: Query<'_>,
-) -> Result<Ranking> {
-    Ok(recall(app, principal, catalogue, Query { is_search: true, ..query }).await?.ranking)
+pub(crate) async fn rank(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Ranking> {
+    Ok(recall(ctx, catalogue, Query { is_search: true, ..query }).await?.ranking)
 }
 
 /// The skills of a ranking, best first. Whoever searches wants to see: where the text as a whole fits nothing, those that

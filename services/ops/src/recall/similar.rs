@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use knowhow_domain::Result;
 use knowhow_domain::recall::{SkillText, embedded_text};
-use knowhow_store::Principal;
 use tokio::time::{Instant, timeout};
 
 use super::{UserCatalogue, embed};
 use crate::skills::{Similar, Skill};
-use crate::{App, compute};
+use crate::{Ctx, compute};
 
 /// Most that are named.
 const MOST: usize = 5;
@@ -22,25 +21,25 @@ const WAIT: Duration = Duration::from_millis(200);
 
 /// The existing skills that are semantically close to one just made, closest first. None where they cannot be looked
 /// for: the skill is saved, and that is what must be told.
-pub(crate) async fn find_similar(app: &App, principal: &Principal, skill: &Skill) -> Vec<Similar> {
-    look_for(app, principal, skill).await.unwrap_or_else(|error| {
+pub(crate) async fn find_similar(ctx: &Ctx, skill: &Skill) -> Vec<Similar> {
+    look_for(ctx, skill).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "a saved skill was not compared with others");
         Vec::new()
     })
 }
 
 /// What skills claim is compared, not their bodies.
-async fn look_for(app: &App, principal: &Principal, skill: &Skill) -> Result<Vec<Similar>> {
+async fn look_for(ctx: &Ctx, skill: &Skill) -> Result<Vec<Similar>> {
     let text = embedded_text(&skill.name, &skill.description, &skill.triggers);
-    let embedding = embed(app, principal, &text, Some(Instant::now() + WAIT));
-    let catalogue = timeout(WAIT, app.catalogues.get_recent(app, principal));
+    let embedding = embed(ctx, &text, Some(Instant::now() + WAIT));
+    let catalogue = timeout(WAIT, ctx.app.catalogues.get_recent(ctx));
     let (embedding, catalogue) = tokio::join!(embedding, catalogue);
     let (embedding, _) = embedding?;
     // That of many skills, where there is none yet, is there for the next one.
     let Ok(catalogue) = catalogue else { return Ok(Vec::new()) };
     let catalogue = catalogue?;
     let elsewhere = match &embedding {
-        Some(embedding) => catalogue.cosines(app, principal, embedding).await?,
+        Some(embedding) => catalogue.cosines(ctx, embedding).await?,
         None => None,
     };
     let skill = skill.clone();

@@ -5,17 +5,16 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 use knowhow_domain::recall::Hit;
 use knowhow_domain::{Channel, Result, Scope};
-use knowhow_store::Principal;
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::explain::Explanation;
+use super::explain::{Asked, Explanation};
 use super::search::PATIENCE;
 use super::{Query, SearchedSkill, catalogue_now, embed, list_found, rank};
-use crate::App;
+use crate::Ctx;
 use crate::page::{best_limit, check_question};
 
 /// Which skills to suggest.
@@ -83,17 +82,17 @@ const SOFTENED: f32 = 0.2;
 ///
 /// # Errors
 /// `Malformed` for a context or limit that cannot be.
-pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSkills) -> Result<Suggestions> {
-    principal.require(Scope::SkillsRead)?;
+pub async fn suggest_skills(ctx: &Ctx, query: &SuggestSkills) -> Result<Suggestions> {
+    ctx.principal.require(Scope::SkillsRead)?;
     check_question("context", &query.context)?;
     let limit = best_limit(query.limit.unwrap_or(5))?;
-    let embedding = embed(app, principal, &query.context, Some(Instant::now() + PATIENCE));
-    let (catalogue, embedding) = tokio::join!(catalogue_now(app, principal), embedding);
+    let embedding = embed(ctx, &query.context, Some(Instant::now() + PATIENCE));
+    let (catalogue, embedding) = tokio::join!(catalogue_now(ctx), embedding);
     let (catalogue, (embedding, is_late)) = (catalogue?, embedding?);
     let asked = Query { message: &query.context, embedding, searched: true, limit: LOOKED_AT, ..Query::default() };
-    let ranking = rank(app, principal, &catalogue, asked).await?;
+    let ranking = rank(ctx, &catalogue, asked).await?;
     let found = list_found(&catalogue, &ranking);
-    let min_score = principal.settings().min_score(Channel::default());
+    let min_score = ctx.principal.settings().min_score(Channel::default());
     let known = |hit: &Hit| catalogue.skills.get(hit.skill).map(|skill| skill.id);
     let fitting: HashSet<Uuid> = ranking.relevant(min_score).iter().filter_map(known).collect();
     let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
@@ -101,23 +100,23 @@ pub async fn suggest_skills(app: &App, principal: &Principal, query: &SuggestSki
     let used: HashMap<Uuid, DateTime<Utc>> = if ids.is_empty() {
         HashMap::new()
     } else {
-        skills::list_last_uses(&app.db, principal, &ids).await?.into_iter().collect()
+        skills::list_last_uses(&ctx.app.db, &ctx.principal, &ids).await?.into_iter().collect()
     };
     let suggest = |skill: SearchedSkill| Suggested {
         fits: fitting.contains(&skill.id),
-        ..suggested(&skill, used.get(&skill.id), app.now())
+        ..suggested(&skill, used.get(&skill.id), ctx.now())
     };
     let mut items: Vec<Suggested> = found.into_iter().map(suggest).collect();
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
     items.truncate(limit);
     let shown: Vec<Uuid> = items.iter().filter_map(|item| known_ids.get(&item.name).copied()).collect();
     if !shown.is_empty() {
-        let tainted = skills::find_tainted(&app.db, principal, &shown, app.now()).await?;
+        let tainted = skills::find_tainted(&ctx.app.db, &ctx.principal, &shown, ctx.now()).await?;
         items
             .iter_mut()
             .for_each(|item| item.tainted = known_ids.get(&item.name).is_some_and(|id| tainted.contains(id)));
     }
-    let explain = || Explanation::of(&catalogue, &ranking, (true, is_late), min_score);
+    let explain = || Explanation::of(&catalogue, &ranking, &Asked { searched: true, is_late, min_score });
     Ok(Suggestions { items, explanation: query.explain.unwrap_or_default().then(explain) })
 }
 

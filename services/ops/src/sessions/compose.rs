@@ -8,13 +8,12 @@ use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, cut_bod
 use knowhow_domain::recall::{Hit, Mention};
 use knowhow_domain::session::NUDGE;
 use knowhow_domain::{Result, Tools};
-use knowhow_store::Principal;
 use knowhow_store::skills;
 use uuid::Uuid;
 
 use super::kept::BodyAt;
 use super::view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
-use crate::App;
+use crate::Ctx;
 use crate::recall::{KnownSkill, Recalled, UserCatalogue, reason};
 
 /// Most neighbours of a turn.
@@ -88,19 +87,25 @@ pub(super) struct Composed {
     pub(super) bodies: Vec<BodyAt>,
 }
 
+/// What recall found in a catalogue.
+pub(super) struct FromRecall<'a> {
+    pub(super) catalogue: &'a Arc<UserCatalogue>,
+    pub(super) found: &'a Recalled,
+}
+
 /// Composes a turn from what recall found, and adds what it shows to `shown`.
 pub(super) async fn compose(
-    app: &App,
-    principal: &Principal,
-    (catalogue, found): (&Arc<UserCatalogue>, &Recalled),
+    ctx: &Ctx,
+    recalled: &FromRecall<'_>,
     terms: &Terms,
     shown: &mut Shown,
 ) -> Result<Composed> {
+    let FromRecall { catalogue, found } = recalled;
     let mut choice = Choice::of(catalogue, found, shown, terms);
     if terms.knows_taint {
-        choice.find_tainted(app, principal).await?;
+        choice.find_tainted(ctx).await?;
     }
-    let mut bodies = Bodies::read(app, principal, &choice, terms).await?;
+    let mut bodies = Bodies::read(ctx, &choice, terms).await?;
     let mut answer = TurnAnswer::default();
     for (skill, mention) in &choice.named {
         match bodies.take(skill.id) {
@@ -140,7 +145,10 @@ pub(super) async fn compose(
         if terms.tools.can_read() || body.is_some() {
             shown.listed.insert(skill.id);
         }
-        answer.relevant.push(relevant_view((skill, choice.is_tainted(skill)), hit, found.ranking.fit, body));
+        answer.relevant.push(RelevantView {
+            tainted: choice.is_tainted(skill) || body.as_ref().is_some_and(|body| body.tainted),
+            ..relevant_view(skill, hit, found.ranking.fit, body)
+        });
     }
     answer.related.extend(choice.related.iter().map(|(skill, via)| RelatedView {
         name: skill.name.to_string(),
@@ -158,8 +166,7 @@ pub(super) async fn compose(
 /// The reason of a skill that the message calls for, not only mentions.
 const CALLED: &str = "called in the message";
 
-fn relevant_view((skill, tainted): (&KnownSkill, bool), hit: &Hit, fit: f32, body: Option<Body>) -> RelevantView {
-    let tainted = tainted || body.as_ref().is_some_and(|body| body.tainted);
+fn relevant_view(skill: &KnownSkill, hit: &Hit, fit: f32, body: Option<Body>) -> RelevantView {
     let (version, content, missing, files) = match body {
         Some(Body { version, content, missing, files, .. }) => (Some(version), Some(content), missing, files),
         None => (None, None, None, Vec::new()),
@@ -173,7 +180,7 @@ fn relevant_view((skill, tainted): (&KnownSkill, bool), hit: &Hit, fit: f32, bod
         version,
         missing,
         files,
-        tainted,
+        tainted: false,
     }
 }
 
@@ -215,12 +222,13 @@ impl<'a> Choice<'a> {
     }
 
     /// Asks which are not to be trusted: what recall knows of skills does not tell.
-    async fn find_tainted(&mut self, app: &App, principal: &Principal) -> Result<()> {
+    async fn find_tainted(&mut self, ctx: &Ctx) -> Result<()> {
         let named = self.named.iter().map(|(skill, _)| skill.id);
         let relevant = self.relevant.iter().map(|(skill, _)| skill.id);
         let ids: Vec<Uuid> = named.chain(relevant).chain(self.related.iter().map(|(skill, _)| skill.id)).collect();
         if !ids.is_empty() {
-            self.tainted = skills::find_tainted(&app.db, principal, &ids, app.now()).await?.into_iter().collect();
+            self.tainted =
+                skills::find_tainted(&ctx.app.db, &ctx.principal, &ids, ctx.now()).await?.into_iter().collect();
         }
         Ok(())
     }
@@ -245,10 +253,13 @@ struct Bodies {
 }
 
 impl Bodies {
-    async fn read(app: &App, principal: &Principal, choice: &Choice<'_>, terms: &Terms) -> Result<Self> {
+    async fn read(ctx: &Ctx, choice: &Choice<'_>, terms: &Terms) -> Result<Self> {
         let wanted = choice.wanted(terms);
-        let found =
-            if wanted.is_empty() { Vec::new() } else { skills::read_bodies(&app.db, principal, &wanted).await? };
+        let found = if wanted.is_empty() {
+            Vec::new()
+        } else {
+            skills::read_bodies(&ctx.app.db, &ctx.principal, &wanted).await?
+        };
         let read = found.into_iter().map(|body| (body.skill, body)).collect();
         Ok(Self { read, room: terms.body_budget, used: Vec::new(), given: Vec::new() })
     }

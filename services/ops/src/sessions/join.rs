@@ -1,14 +1,13 @@
 //! Join: a call over MCP names the conversation that it comes from. Its key is enough: what is not going on is opened.
 
 use knowhow_domain::{Channel, Error, Result, Scope, Tools};
-use knowhow_store::Principal;
 use knowhow_store::sessions::{self, Joined};
 use uuid::Uuid;
 
 use super::check_sources;
 use super::log::taint;
 use super::open::{OpenSession, open};
-use crate::{App, Call};
+use crate::Ctx;
 
 /// How the conversation stands that a call names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -75,22 +74,21 @@ impl Opens {
 ///
 /// # Errors
 /// `Malformed` for a name that none can have.
-pub async fn join_session(app: &App, principal: &Principal, call: &Call, opens: Opens) -> Result<Standing> {
-    call.check()?;
-    let Some(name) = call.session.as_deref() else { return Ok(Standing::Unnamed) };
-    let first = join(app, principal, call, (name, opens)).await?;
-    match call.other_session.as_deref().filter(|other| *other != name) {
-        Some(other) => Ok(first.with_marks_of(join(app, principal, call, (other, opens)).await?)),
+pub async fn join_session(ctx: &Ctx, opens: Opens) -> Result<Standing> {
+    let Some(name) = ctx.call.session.as_deref() else { return Ok(Standing::Unnamed) };
+    let first = join(ctx, name, opens).await?;
+    match ctx.call.other_session.as_deref().filter(|other| *other != name) {
+        Some(other) => Ok(first.with_marks_of(join(ctx, other, opens).await?)),
         None => Ok(first),
     }
 }
 
-async fn join(app: &App, principal: &Principal, call: &Call, (name, opens): (&str, Opens)) -> Result<Standing> {
-    let found = sessions::join(&app.db, principal, name, app.now()).await?;
+async fn join(ctx: &Ctx, name: &str, opens: Opens) -> Result<Standing> {
+    let found = sessions::join(&ctx.app.db, &ctx.principal, name, ctx.now()).await?;
     let is_called_by_id = |found: &Joined| Uuid::try_parse(name).is_ok_and(|id| id == found.id);
     match found {
         Some(found) if found.goes_on || is_called_by_id(&found) => Ok(Standing::known(found)),
-        found if opens.takes(name) && principal.require(Scope::Sessions).is_ok() => {
+        found if opens.takes(name) && ctx.principal.require(Scope::Sessions).is_ok() => {
             // Whoever calls has the tools.
             let input = OpenSession {
                 key: Some(name.to_owned()),
@@ -99,7 +97,7 @@ async fn join(app: &App, principal: &Principal, call: &Call, (name, opens): (&st
                 ..OpenSession::default()
             };
             drop(found);
-            let session = open(app, principal, call, &input, true).await?.session;
+            let session = open(ctx, &input, true).await?.session;
             Ok(Standing::Known { id: session.id, tainted_by: session.tainted_by })
         }
         // Without opening, an ended session of the key still says whether what comes from it is to be trusted.
@@ -114,19 +112,18 @@ async fn join(app: &App, principal: &Principal, call: &Call, (name, opens): (&st
 ///
 /// # Errors
 /// `Malformed` where the call names none; `Forbidden` without the scope `sessions`; `Invalid` for a source that is none.
-pub async fn mark_session(app: &App, principal: &Principal, call: &Call, tainted_by: &[String]) -> Result<()> {
-    principal.require(Scope::Sessions)?;
-    call.check()?;
+pub async fn mark_session(ctx: &Ctx, tainted_by: &[String]) -> Result<()> {
+    ctx.principal.require(Scope::Sessions)?;
     check_sources("/tainted_by", tainted_by)?;
-    if call.session.is_none() {
+    if ctx.call.session.is_none() {
         return Err(Error::Malformed(
             "what a conversation has read can be kept of a named one only; send its session too".into(),
         ));
     }
-    for name in call.named(None) {
-        match join(app, principal, call, (name, Opens::Keys)).await? {
+    for name in ctx.call.named(None) {
+        match join(ctx, name, Opens::Keys).await? {
             Standing::Known { tainted_by: marks, .. } if tainted_by.iter().all(|source| marks.contains(source)) => {}
-            Standing::Known { id, .. } => taint(app, principal, id, tainted_by).await?,
+            Standing::Known { id, .. } => taint(ctx, id, tainted_by).await?,
             Standing::UnknownId | Standing::UnknownKey | Standing::Unnamed => {}
         }
     }

@@ -5,13 +5,12 @@ use std::collections::HashMap;
 
 use knowhow_domain::prompt::print_body;
 use knowhow_domain::{Error, Result, manifest};
-use knowhow_store::Principal;
 use knowhow_store::sessions::KeptTurn;
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 
 use super::view::{ActiveView, TurnAnswer};
-use crate::App;
+use crate::Ctx;
 
 /// Where the text of a body is: in the SKILL.md of this digest (hex), so many bytes from there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -76,12 +75,12 @@ pub(super) fn pack(answer: &TurnAnswer, whole: &str, bodies: Vec<BodyAt>) -> Res
 ///
 /// # Errors
 /// `Conflict` `answer-gone` where a text that it brought is stored no more.
-pub(super) async fn unpack(app: &App, principal: &Principal, kept: KeptTurn) -> Result<String> {
+pub(super) async fn unpack(ctx: &Ctx, kept: KeptTurn) -> Result<String> {
     let Some(digest) = kept.digest else { return Ok(kept.answer) };
     let packed: Packed = serde_json::from_str(&kept.answer).map_err(Error::internal)?;
     let wanted: Vec<String> = packed.bodies.iter().map(|body| body.document.clone()).collect();
     let documents: HashMap<String, String> =
-        skills::read_documents(&app.db, principal, &wanted).await?.into_iter().collect();
+        skills::read_documents(&ctx.app.db, &ctx.principal, &wanted).await?.into_iter().collect();
     let contents: Option<Vec<String>> =
         packed.bodies.iter().map(|body| body.read(&documents).map(str::to_owned)).collect();
     let Some(contents) = contents else { return Err(gone()) };

@@ -1,7 +1,6 @@
 //! Sessions and their messages, a page at a time.
 
 use knowhow_domain::{Channel, Message, Result, Scope, Session};
-use knowhow_store::Principal;
 use knowhow_store::sessions::{self, SessionFilter, SessionKey};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -9,7 +8,7 @@ use uuid::Uuid;
 
 use super::open::{OpenedSession, view};
 use super::{missing, session_id};
-use crate::App;
+use crate::Ctx;
 use crate::page::{self, Page, check_filter, rows_for};
 
 /// Which sessions.
@@ -37,6 +36,10 @@ pub struct ListSessions {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListMessages {
+    /// The session, by id: of the path, not of the query.
+    #[serde(skip)]
+    #[param(ignore)]
+    pub session: String,
     /// Most items to answer with.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<u32>,
@@ -49,13 +52,13 @@ pub struct ListMessages {
 ///
 /// # Errors
 /// `Malformed` for a limit or cursor that cannot be.
-pub async fn list_sessions(app: &App, principal: &Principal, query: &ListSessions) -> Result<Page<Session>> {
-    principal.require(Scope::Sessions)?;
+pub async fn list_sessions(ctx: &Ctx, query: &ListSessions) -> Result<Page<Session>> {
+    ctx.principal.require(Scope::Sessions)?;
     let limit = page::limit(query.limit)?;
     let before = page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::max());
     check_filter("key", query.key.as_deref(), 255)?;
     let filter = SessionFilter { key: query.key.as_deref(), channel: query.channel, is_open: query.open };
-    let rows = sessions::list(&app.db, principal, &filter, before, rows_for(limit)).await?;
+    let rows = sessions::list(&ctx.app.db, &ctx.principal, &filter, before, rows_for(limit)).await?;
     Page::of(rows, limit, |last| last.id)
 }
 
@@ -63,30 +66,25 @@ pub async fn list_sessions(app: &App, principal: &Principal, query: &ListSession
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn get_session(app: &App, principal: &Principal, session: &str) -> Result<OpenedSession> {
-    principal.require(Scope::Sessions)?;
+pub async fn get_session(ctx: &Ctx, session: &str) -> Result<OpenedSession> {
+    ctx.principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
-    let found = sessions::find(&app.db, principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
-    view(app, principal, found, true).await
+    let found = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
+    view(ctx, found, true).await
 }
 
 /// What both sides said, in their order.
 ///
 /// # Errors
 /// `NotFound`; `Malformed` for a limit or cursor that cannot be.
-pub async fn list_messages(
-    app: &App,
-    principal: &Principal,
-    session: &str,
-    query: &ListMessages,
-) -> Result<Page<Message>> {
-    principal.require(Scope::Sessions)?;
-    let session = session_id(session)?;
+pub async fn list_messages(ctx: &Ctx, query: &ListMessages) -> Result<Page<Message>> {
+    ctx.principal.require(Scope::Sessions)?;
+    let session = session_id(&query.session)?;
     let (limit, after) =
         (page::limit(query.limit)?, page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::nil()));
-    let rows = sessions::list_messages(&app.db, principal, session, after, rows_for(limit)).await?;
+    let rows = sessions::list_messages(&ctx.app.db, &ctx.principal, session, after, rows_for(limit)).await?;
     if rows.is_empty() {
-        sessions::find(&app.db, principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
+        sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
     }
     Page::of(rows, limit, |last| last.id)
 }

@@ -1,14 +1,14 @@
 //! What else is told of a session: the agent's side, what is not to be trusted, how it went, that it is over.
 
 use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session};
+use knowhow_store::TenantTx;
 use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, SessionKey};
-use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{LOG_BYTES, check_message, check_text, log_full, missing, session_id};
-use crate::{App, Call};
+use crate::Ctx;
 
 /// Most replies to one turn.
 pub const REPLIES: i32 = 64;
@@ -18,6 +18,9 @@ pub const REPLIES: i32 = 64;
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"message": "Done: the report is on its way to Ann.", "tool_calls": 3}))]
 pub struct AddReply {
+    /// The session, by id: of the path, not of the body.
+    #[serde(skip)]
+    pub session: String,
     /// The agent's message.
     #[schema(min_length = 1, max_length = 65_536)]
     pub message: String,
@@ -39,6 +42,9 @@ pub struct Logged {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"source": "https://example.com/page"}))]
 pub struct TaintSession {
+    /// The session, by id: of the path, not of the body.
+    #[serde(skip)]
+    pub session: String,
     /// Where the content came from that is not to be trusted.
     #[schema(min_length = 1, max_length = 255)]
     pub source: String,
@@ -49,6 +55,9 @@ pub struct TaintSession {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"kind": "quality", "value": "good"}))]
 pub struct GiveFeedback {
+    /// The session, by id: of the path, not of the body.
+    #[serde(skip)]
+    pub session: String,
     /// What it says.
     pub kind: FeedbackKind,
     /// For `quality`: `good`, `fair` or `poor`.
@@ -63,25 +72,18 @@ pub struct GiveFeedback {
 ///
 /// # Errors
 /// `NotFound`; `Conflict` `session-ended`, `reply-limit` or `log-full`; `Invalid`, `TooLarge` for the message.
-pub async fn add_reply(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    session: &str,
-    input: &AddReply,
-) -> Result<Logged> {
-    principal.require(Scope::Sessions)?;
-    call.check()?;
-    let session = session_id(session)?;
+pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
+    ctx.principal.require(Scope::Sessions)?;
+    let session = session_id(&input.session)?;
     check_message(&input.message)?;
     let tool_calls = i32::try_from(input.tool_calls.unwrap_or_default())
         .map_err(|_| Error::invalid("/tool_calls", "is out of bounds"))?;
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
     let reply = (input.message.as_str(), tool_calls);
-    let now = app.now();
-    let silent_since = Channel::ALL.map(|channel| (channel, now - principal.settings().longest_silence(channel)));
-    let turn = call
-        .once(app, &mut tx, &("reply", session, input), async |tx| {
+    let now = ctx.now();
+    let silent_since = Channel::ALL.map(|channel| (channel, now - ctx.principal.settings().longest_silence(channel)));
+    let turn = ctx
+        .once(&mut tx, &("reply", session, input), async |tx| {
             let limits = (REPLIES, LOG_BYTES);
             match sessions::add_reply(tx, session, reply, limits, (&silent_since, now)).await? {
                 Some(LoggedReply::InTurn(turn)) => Ok(Some(turn)),
@@ -93,7 +95,7 @@ pub async fn add_reply(
         .await?;
     let Some(turn) = turn else {
         drop(tx);
-        view(app, principal, session).await?;
+        view(ctx, session).await?;
         let detail = "the conversation is over; its log takes no more messages".into();
         return Err(Error::Conflict { code: "session-ended", detail });
     };
@@ -107,9 +109,9 @@ fn too_many_replies() -> Error {
 }
 
 /// Marks a session, and all that was written in it; forgets what was learned in it.
-pub(super) async fn taint(app: &App, principal: &Principal, session: Uuid, sources: &[String]) -> Result<()> {
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    sessions::taint(&mut tx, session, sources, app.now()).await?;
+pub(super) async fn taint(ctx: &Ctx, session: Uuid, sources: &[String]) -> Result<()> {
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    sessions::taint(&mut tx, session, sources, ctx.now()).await?;
     tx.commit().await
 }
 
@@ -118,35 +120,21 @@ pub(super) async fn taint(app: &App, principal: &Principal, session: Uuid, sourc
 ///
 /// # Errors
 /// `NotFound`; `Invalid` for the source.
-pub async fn taint_session(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    session: &str,
-    input: &TaintSession,
-) -> Result<Session> {
-    principal.require(Scope::Sessions)?;
-    call.check()?;
-    let session = session_id(session)?;
+pub async fn taint_session(ctx: &Ctx, input: &TaintSession) -> Result<Session> {
+    ctx.principal.require(Scope::Sessions)?;
+    let session = session_id(&input.session)?;
     check_text("/source", &input.source, 255)?;
-    taint(app, principal, session, std::slice::from_ref(&input.source)).await?;
-    view(app, principal, session).await
+    taint(ctx, session, std::slice::from_ref(&input.source)).await?;
+    view(ctx, session).await
 }
 
 /// Keeps a judgement of a session, open or over.
 ///
 /// # Errors
 /// `NotFound`; `Invalid` for a value that the kind does not take; `Quota` where the session has as many as can be.
-pub async fn give_feedback(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    session: &str,
-    input: &GiveFeedback,
-) -> Result<Session> {
-    principal.require(Scope::Sessions)?;
-    call.check()?;
-    let session = session_id(session)?;
+pub async fn give_feedback(ctx: &Ctx, input: &GiveFeedback) -> Result<Session> {
+    ctx.principal.require(Scope::Sessions)?;
+    let session = session_id(&input.session)?;
     let value = input.value.as_deref();
     match (input.kind, value) {
         (FeedbackKind::Quality, Some("good" | "fair" | "poor")) => {}
@@ -158,14 +146,14 @@ pub async fn give_feedback(
         check_text("/note", note, 4000)?;
     }
     let feedback = Feedback { kind: input.kind, value, note: input.note.as_deref() };
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let kept = call
-        .once(app, &mut tx, &("feedback", session, input), async |tx| {
-            sessions::add_feedback(tx, session, feedback, app.now()).await
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let kept = ctx
+        .once(&mut tx, &("feedback", session, input), async |tx| {
+            sessions::add_feedback(tx, session, feedback, ctx.now()).await
         })
         .await?;
     tx.commit().await?;
-    let view = view(app, principal, session).await?;
+    let view = view(ctx, session).await?;
     if kept {
         Ok(view)
     } else {
@@ -177,15 +165,14 @@ pub async fn give_feedback(
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn end_session(app: &App, principal: &Principal, call: &Call, session: &str) -> Result<Session> {
-    principal.require(Scope::Sessions)?;
-    call.check()?;
+pub async fn end_session(ctx: &Ctx, session: &str) -> Result<Session> {
+    ctx.principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
-    sessions::end(&app.db, principal, session, app.now()).await?;
-    view(app, principal, session).await
+    sessions::end(&ctx.app.db, &ctx.principal, session, ctx.now()).await?;
+    view(ctx, session).await
 }
 
-async fn view(app: &App, principal: &Principal, session: Uuid) -> Result<Session> {
-    let found = sessions::find(&app.db, principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
+async fn view(ctx: &Ctx, session: Uuid) -> Result<Session> {
+    let found = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
     Ok(found.session)
 }

@@ -17,7 +17,7 @@ pub use log::{
 };
 pub(crate) use open::fresh_snapshot;
 pub use open::{OpenSession, OpenedSession, open_session};
-pub use turn::{TakeTurn, get_turn, take_turn};
+pub use turn::{GetTurn, TakeTurn, get_turn, take_turn};
 pub use view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 
 use knowhow_domain::{Error, Result};

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{missing, terms};
+use crate::Ctx;
 use crate::conversations::{PreviousSummary, previous_summary};
 use crate::snapshots::{self, SnapshotView};
-use crate::{App, Call};
 
 /// How to open a session. All members may be left out.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
@@ -64,46 +64,39 @@ const ROUNDS: usize = 8;
 ///
 /// # Errors
 /// `Invalid` for a member out of its bounds; `Quota` where the user's open sessions are as many, or as large, as can be.
-pub async fn open_session(app: &App, principal: &Principal, call: &Call, input: &OpenSession) -> Result<OpenedSession> {
-    open(app, principal, call, input, false).await
+pub async fn open_session(ctx: &Ctx, input: &OpenSession) -> Result<OpenedSession> {
+    open(ctx, input, false).await
 }
 
 /// The same. With `has_begun` a call comes from the session already: it begins without a message, and one that is open
 /// keeps its terms and its snapshot.
-pub(super) async fn open(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    input: &OpenSession,
-    has_begun: bool,
-) -> Result<OpenedSession> {
-    principal.require(Scope::Sessions)?;
-    call.check()?;
+pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Result<OpenedSession> {
+    ctx.principal.require(Scope::Sessions)?;
     check(input)?;
-    app.catalogues.prepare(app, principal);
+    ctx.app.catalogues.prepare(ctx);
     let channel = input.channel.unwrap_or_default();
-    let tools = input.tools.unwrap_or_else(|| principal.settings().tools(channel));
-    let kind = snapshots::kind_of(principal, input.index_budget, (channel, tools));
-    let turns = input.max_turns.unwrap_or_else(|| principal.settings().max_turns(channel));
-    let settings = principal.settings();
+    let tools = input.tools.unwrap_or_else(|| ctx.principal.settings().tools(channel));
+    let kind = snapshots::kind_of(&ctx.principal, input.index_budget, channel, tools);
+    let turns = input.max_turns.unwrap_or_else(|| ctx.principal.settings().max_turns(channel));
+    let settings = ctx.principal.settings();
     let bytes = i64::try_from(settings.conversation_bytes_per_user).unwrap_or(i64::MAX);
     // A repeated request without a key of its own means the same session.
-    let key = input.key.as_deref().or(call.idempotency_key.as_deref());
+    let key = input.key.as_deref().or(ctx.call.idempotency_key.as_deref());
     for _ in 0..ROUNDS {
         let found = match key {
-            Some(key) => sessions::find(&app.db, principal, SessionKey::Open(key)).await?,
+            Some(key) => sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Open(key)).await?,
             None => None,
         };
         // What is open goes on or ends by the gap of the channel it is held on, not of the one that is asked for.
         let held_on = found.as_ref().map_or(channel, |open| open.session.channel);
-        let gap = principal.settings().conversation_gap(held_on);
+        let gap = ctx.principal.settings().conversation_gap(held_on);
         if let Some(open) = found.filter(|open| has_begun || open.session.last_message_at.is_some())
-            && !is_over(open.session.last_message_at, gap, app.now())
+            && !is_over(open.session.last_message_at, gap, ctx.now())
         {
             let notice = terms::notice(input, &open.session);
-            return Ok(OpenedSession { notice, ..view(app, principal, open, true).await? });
+            return Ok(OpenedSession { notice, ..view(ctx, open, true).await? });
         }
-        let snapshot = snapshots::current(app, principal, kind).await?.snapshot;
+        let snapshot = snapshots::current(ctx, kind).await?.snapshot;
         let new = NewSession {
             key,
             channel,
@@ -112,19 +105,19 @@ pub(super) async fn open(
             inline_top: input.inline_top.unwrap_or_default(),
             tools,
             snapshot: snapshot.id,
-            silent_since: app.now() - gap,
-            now: app.now(),
+            silent_since: ctx.now() - gap,
+            now: ctx.now(),
             bounds: (settings.sessions_per_user.into(), bytes),
             has_begun,
         };
-        let (id, resumed) = match sessions::open(&app.db, principal, &new).await? {
+        let (id, resumed) = match sessions::open(&ctx.app.db, &ctx.principal, &new).await? {
             Some(OpenedAs::New(id)) => (id, false),
             Some(OpenedAs::Reused(id)) => (id, true),
-            Some(OpenedAs::Full) => return Err(full(principal)),
+            Some(OpenedAs::Full) => return Err(full(&ctx.principal)),
             None => continue,
         };
-        let opened = sessions::find(&app.db, principal, SessionKey::Id(id)).await?.ok_or_else(missing)?;
-        return view(app, principal, opened, resumed).await;
+        let opened = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(id)).await?.ok_or_else(missing)?;
+        return view(ctx, opened, resumed).await;
     }
     Err(Error::Unavailable("other requests open sessions of this key; try again".into()))
 }
@@ -141,26 +134,26 @@ fn full(principal: &Principal) -> Error {
 
 /// Where something that the session's snapshot may show was marked as untrusted since, it is given one that says so: what is
 /// frozen must not speak for what nobody trusts any more.
-pub(crate) async fn fresh_snapshot(app: &App, principal: &Principal, opened: &mut Opened) -> Result<()> {
+pub(crate) async fn fresh_snapshot(ctx: &Ctx, opened: &mut Opened) -> Result<()> {
     if !opened.is_marked_since {
         return Ok(());
     }
     let session = &opened.session;
     let kind =
-        snapshots::kind_of(principal, u32::try_from(session.index_budget).ok(), (session.channel, session.tools));
-    let current = snapshots::current(app, principal, kind).await?.snapshot;
+        snapshots::kind_of(&ctx.principal, u32::try_from(session.index_budget).ok(), session.channel, session.tools);
+    let current = snapshots::current(ctx, kind).await?.snapshot;
     if current.id != opened.snapshot.id {
-        sessions::replace_snapshot(&app.db, principal, session.id, current.id).await?;
+        sessions::replace_snapshot(&ctx.app.db, &ctx.principal, session.id, current.id).await?;
         opened.snapshot = current;
     }
     Ok(())
 }
 
-pub(super) async fn view(app: &App, principal: &Principal, mut opened: Opened, resumed: bool) -> Result<OpenedSession> {
-    fresh_snapshot(app, principal, &mut opened).await?;
-    let previous_summary = previous_summary(app, principal, &mut opened).await?;
+pub(super) async fn view(ctx: &Ctx, mut opened: Opened, resumed: bool) -> Result<OpenedSession> {
+    fresh_snapshot(ctx, &mut opened).await?;
+    let previous_summary = previous_summary(ctx, &mut opened).await?;
     let Opened { session, snapshot, .. } = opened;
-    let expires_at = session.started_at + app.snapshot_lifetime;
+    let expires_at = session.started_at + ctx.app.snapshot_lifetime;
     Ok(OpenedSession {
         snapshot: SnapshotView::of(snapshot, expires_at)?,
         session,

@@ -15,21 +15,24 @@ use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::compose::{Composed, Shown, Terms, compose};
+use super::compose::{Composed, FromRecall, Shown, Terms, compose};
 use super::kept::{pack, unpack};
 use super::log::taint;
 use super::view::TurnAnswer;
 use super::{check_log, check_message, check_sources, check_text, missing, session_id};
+use crate::Ctx;
 use crate::examples::learn_later;
-use crate::recall::{self, Query, Recalled, UserCatalogue};
+use crate::recall::{self, Query, UserCatalogue};
 use crate::snapshots::Omitted;
-use crate::{App, Call};
 
 /// A message of the user.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"message": "send the report to Ann by mail", "turn_key": "msg-17"}))]
 pub struct TakeTurn {
+    /// The session, by id: of the path, not of the body.
+    #[serde(skip)]
+    pub session: String,
     /// What the user said.
     #[schema(min_length = 1, max_length = 65_536)]
     pub message: String,
@@ -64,38 +67,32 @@ const LOOKED_AT: usize = 200;
 /// # Errors
 /// `NotFound`; `Conflict` `turn-limit`, `session-ended`, `log-full` or `answer-gone`; `Invalid`, also for a `turn_key` of another message, and
 /// `IdempotencyMismatch` for such a header.
-pub async fn take_turn(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    session: &str,
-    input: &TakeTurn,
-) -> Result<String> {
+pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
     let began = Instant::now();
-    principal.require(Scope::Sessions)?;
-    call.check()?;
-    let session = session_id(session)?;
+    ctx.principal.require(Scope::Sessions)?;
+    let session = session_id(&input.session)?;
     check(input)?;
-    let turn_key = input.turn_key.as_deref().or(call.idempotency_key.as_deref());
+    let turn_key = input.turn_key.as_deref().or(ctx.call.idempotency_key.as_deref());
     let digest = manifest::digest(input.message.as_bytes());
+    let asked = Asked { session, input, turn_key, digest };
     let deadline = began + patience(input);
     let embedding = async {
         match is_short(&input.message) {
             true => Ok((None, false)),
-            false => recall::embed(app, principal, &input.message, Some(deadline)).await,
+            false => recall::embed(ctx, &input.message, Some(deadline)).await,
         }
     };
-    let (start, embedding) = tokio::join!(read(app, principal, (session, turn_key), deadline), embedding);
+    let (start, embedding) = tokio::join!(read(ctx, &asked, deadline), embedding);
     let (mut start, (embedding, is_late)) = (start?, embedding?);
     for _ in 0..ROUNDS {
         let Start { state, catalogue } = start;
-        let open = check_open(app, principal, &state);
+        let open = check_open(ctx, &state);
         // What was learned in a session is forgotten with the first taint, so that comes before the turn.
         if state.repeated.is_some() || open.is_err() || !state.is_tainted {
-            note_taint(app, principal, session, input).await?;
+            note_taint(ctx, session, input).await?;
         }
         if let Some((known, kept)) = state.repeated {
-            return if known == digest { again(app, principal, kept).await } else { Err(other_message(input)) };
+            return if known == digest { again(ctx, kept).await } else { Err(other_message(input)) };
         }
         open?;
         check_log(state.log_bytes, input.message.len())?;
@@ -112,23 +109,46 @@ pub async fn take_turn(
             limit: LOOKED_AT,
             ..Query::default()
         };
-        let found = recall::recall(app, principal, &catalogue, query).await?;
-        let mut terms = terms(principal, &state)?;
+        let found = recall::recall(ctx, &catalogue, query).await?;
+        let recalled = FromRecall { catalogue: &catalogue, found: &found };
+        let mut terms = terms(&ctx.principal, &state)?;
         // What this very turn marks was not marked yet when the state was read.
         terms.knows_taint |= !input.tainted_by.as_deref().unwrap_or_default().is_empty();
-        let mut composed = compose(app, principal, (&catalogue, &found), &terms, &mut shown).await?;
+        let mut composed = compose(ctx, &recalled, &terms, &mut shown).await?;
         number(&mut composed, &state, degraded);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
         let turn = ReadTurn { session, turns: state.turns, lent: state.lent };
-        if write(app, principal, turn, (input, turn_key, &digest), (&composed, &answer, &shown)).await? {
-            if !state.is_tainted && input.tainted_by.as_deref().unwrap_or_default().is_empty() {
-                teach(app, principal, (&turn, input), (&catalogue, &found, &composed));
+        let made = Made { composed: &composed, answer: &answer, shown: &shown };
+        if write(ctx, &asked, turn, &made).await? {
+            let taught = list_taught(&recalled, &composed);
+            let is_trusted = !state.is_tainted && input.tainted_by.as_deref().unwrap_or_default().is_empty();
+            if is_trusted && !taught.is_empty() {
+                let lesson = Lesson { session, turn: turn.turns + 1, message: input.message.clone() };
+                learn_later(ctx, taught, lesson);
             }
             return Ok(answer);
         }
-        start = read(app, principal, (session, turn_key), deadline).await?;
+        start = read(ctx, &asked, deadline).await?;
     }
     Err(Error::Unavailable("many turns of this session come at once; send them one after the other".into()))
+}
+
+/// A turn that is asked for.
+struct Asked<'a> {
+    session: Uuid,
+    input: &'a TakeTurn,
+    turn_key: Option<&'a str>,
+    /// SHA-256 of the message.
+    digest: [u8; 32],
+}
+
+/// A turn that is made.
+struct Made<'a> {
+    composed: &'a Composed,
+    /// In the bytes that go out.
+    answer: &'a str,
+    /// What the session has been shown with it.
+    shown: &'a Shown,
 }
 
 /// What a turn starts from.
@@ -138,68 +158,65 @@ struct Start {
     catalogue: Option<Arc<UserCatalogue>>,
 }
 
-async fn read(
-    app: &App,
-    principal: &Principal,
-    (session, turn_key): (Uuid, Option<&str>),
-    deadline: Instant,
-) -> Result<Start> {
-    let state = sessions::read_turn(&app.db, principal, session, turn_key).await?.ok_or_else(missing)?;
+async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> {
+    let Asked { session, turn_key, .. } = *asked;
+    let state = sessions::read_turn(&ctx.app.db, &ctx.principal, session, turn_key).await?.ok_or_else(missing)?;
     let catalogue = match state.repeated {
         Some(_) => None,
-        None => timeout_at(deadline, app.catalogues.get(app, principal, state.revisions)).await.ok().transpose()?,
+        None => timeout_at(deadline, ctx.app.catalogues.get(ctx, state.revisions)).await.ok().transpose()?,
     };
     Ok(Start { state, catalogue })
 }
 
-/// The message becomes an example of the skills that it names and that came along. What came along because it was found
-/// teaches nothing: recall would feed on its own mistakes.
-fn teach(
-    app: &App,
-    principal: &Principal,
-    (turn, input): (&ReadTurn, &TakeTurn),
-    (catalogue, found, composed): (&UserCatalogue, &Recalled, &Composed),
-) {
+/// The skills that the message names and that came along: it becomes an example of them. What came along because it was
+/// found teaches nothing: recall would feed on its own mistakes.
+fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Vec<SkillId> {
+    let FromRecall { catalogue, found } = recalled;
     let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
-    let came: Vec<SkillId> = named
-        .filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id))
-        .map(|skill| SkillId(skill.id))
-        .collect();
-    let lesson = || Lesson { session: turn.session, turn: turn.turns + 1, message: input.message.clone() };
-    if !came.is_empty() {
-        learn_later(app, principal, came, lesson());
-    }
+    let came = named.filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id));
+    came.map(|skill| SkillId(skill.id)).collect()
 }
 
 /// What the agent has read is told with each try of a turn, and holds even if the turn was had before, or is refused.
-async fn note_taint(app: &App, principal: &Principal, session: Uuid, input: &TakeTurn) -> Result<()> {
+async fn note_taint(ctx: &Ctx, session: Uuid, input: &TakeTurn) -> Result<()> {
     if let Some(sources) = input.tainted_by.as_deref().filter(|sources| !sources.is_empty()) {
-        taint(app, principal, session, sources).await?;
+        taint(ctx, session, sources).await?;
     }
     Ok(())
+}
+
+/// Which turn.
+#[derive(Debug, Clone)]
+pub struct GetTurn {
+    /// The session, by id.
+    pub session: String,
+    /// Its number, from 1.
+    pub turn: i32,
 }
 
 /// The answer of a turn again, byte for byte; where a skill in it was marked as untrusted since, with that mark.
 ///
 /// # Errors
 /// `NotFound`; `Conflict` `answer-gone` where a version of a skill that it brought is kept no more.
-pub async fn get_turn(app: &App, principal: &Principal, session: &str, turn: i32) -> Result<String> {
-    principal.require(Scope::Sessions)?;
-    let session = session_id(session)?;
-    let kept = sessions::find_turn(&app.db, principal, session, turn).await?.ok_or_else(|| Error::not_found("turn"))?;
-    again(app, principal, kept).await
+pub async fn get_turn(ctx: &Ctx, query: &GetTurn) -> Result<String> {
+    ctx.principal.require(Scope::Sessions)?;
+    let session = session_id(&query.session)?;
+    let kept = sessions::find_turn(&ctx.app.db, &ctx.principal, session, query.turn)
+        .await?
+        .ok_or_else(|| Error::not_found("turn"))?;
+    again(ctx, kept).await
 }
 
 /// The answer of a turn byte for byte, unless a skill that it shows was marked as untrusted since: then it says so.
-async fn again(app: &App, principal: &Principal, kept: KeptTurn) -> Result<String> {
+async fn again(ctx: &Ctx, kept: KeptTurn) -> Result<String> {
     let is_marked_since = kept.is_marked_since;
-    let whole = unpack(app, principal, kept).await?;
+    let whole = unpack(ctx, kept).await?;
     if !is_marked_since {
         return Ok(whole);
     }
     let mut answer: TurnAnswer = serde_json::from_str(&whole).map_err(Error::internal)?;
     let names = answer.trusted_names();
-    let marked = skills::list_tainted_names(&app.db, principal, &names).await?;
+    let marked = skills::list_tainted_names(&ctx.app.db, &ctx.principal, &names).await?;
     if marked.is_empty() {
         return Ok(whole);
     }
@@ -236,9 +253,9 @@ fn other_message(input: &TakeTurn) -> Error {
     Error::invalid("/turn_key", "was used for another message of this session; use a fresh key for each message")
 }
 
-fn check_open(app: &App, principal: &Principal, state: &TurnState) -> Result<()> {
-    let longest = principal.settings().longest_silence(state.channel);
-    if state.ended_at.is_some() || is_over(state.last_message_at, longest, app.now()) {
+fn check_open(ctx: &Ctx, state: &TurnState) -> Result<()> {
+    let longest = ctx.principal.settings().longest_silence(state.channel);
+    if state.ended_at.is_some() || is_over(state.last_message_at, longest, ctx.now()) {
         let detail = "the conversation is over; open a session with its key, which begins the next one".into();
         return Err(Error::Conflict { code: "session-ended", detail });
     }
@@ -280,13 +297,8 @@ fn number(composed: &mut Composed, state: &TurnState, degraded: Vec<String>) {
     composed.answer.degraded = degraded;
 }
 
-async fn write(
-    app: &App,
-    principal: &Principal,
-    turn: ReadTurn,
-    (input, turn_key, digest): (&TakeTurn, Option<&str>, &[u8]),
-    (composed, answer, shown): (&Composed, &str, &Shown),
-) -> Result<bool> {
+async fn write(ctx: &Ctx, asked: &Asked<'_>, turn: ReadTurn, made: &Made<'_>) -> Result<bool> {
+    let (Asked { input, turn_key, digest, .. }, Made { composed, answer, shown }) = (asked, made);
     let sorted = |set: &std::collections::HashSet<Uuid>| {
         let mut ids: Vec<Uuid> = set.iter().copied().collect();
         ids.sort_unstable();
@@ -296,7 +308,7 @@ async fn write(
     let written = WrittenTurn {
         message: &input.message,
         tool_calls: i32::try_from(input.tool_calls.unwrap_or_default()).unwrap_or(i32::MAX),
-        turn_key,
+        turn_key: *turn_key,
         request_digest: digest,
         answer: &kept.stored,
         answer_digest: kept.digest.as_ref().map(<[u8; 32]>::as_slice),
@@ -304,7 +316,7 @@ async fn write(
         injected: &sorted(&shown.injected),
         used: &composed.used,
         tainted_by: input.tainted_by.as_deref().unwrap_or_default(),
-        now: app.now(),
+        now: ctx.now(),
     };
-    sessions::write_turn(&app.db, principal, turn, &written).await
+    sessions::write_turn(&ctx.app.db, &ctx.principal, turn, &written).await
 }

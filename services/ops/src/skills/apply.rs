@@ -13,12 +13,11 @@ use knowhow_store::{Principal, TenantTx, history};
 use serde_json::Value;
 
 use super::view::{After, Skill};
-use crate::{App, Call, jobs};
+use crate::{App, Ctx, jobs};
 
 /// Where a change comes from.
 pub(super) struct Origin<'a> {
-    pub(super) principal: &'a Principal,
-    pub(super) call: &'a Call,
+    pub(super) ctx: &'a Ctx,
     kind: ChangeKind,
     source: Source,
     is_bulk: bool,
@@ -28,8 +27,8 @@ pub(super) struct Origin<'a> {
 
 impl<'a> Origin<'a> {
     /// One person.
-    pub(super) fn new(principal: &'a Principal, call: &'a Call, kind: ChangeKind, source: Source) -> Self {
-        Self { principal, call, kind, source, is_bulk: false, says_else: OnceLock::new() }
+    pub(super) fn new(ctx: &'a Ctx, kind: ChangeKind, source: Source) -> Self {
+        Self { ctx, kind, source, is_bulk: false, says_else: OnceLock::new() }
     }
 
     /// One of many changes, for whose vectors nobody waits.
@@ -38,10 +37,10 @@ impl<'a> Origin<'a> {
     }
 
     /// Makes the change durable, and begins what is done at once after that.
-    pub(super) async fn commit(&self, app: &App, tx: TenantTx) -> Result<()> {
+    pub(super) async fn commit(&self, tx: TenantTx) -> Result<()> {
         tx.commit().await?;
         if let Some(skill) = self.says_else.get().filter(|_| !self.is_bulk) {
-            jobs::embed_at_once(app, self.principal, *skill);
+            jobs::embed_at_once(self.ctx, *skill);
         }
         Ok(())
     }
@@ -72,7 +71,6 @@ pub(super) struct Applied {
 /// Applies a change in the caller's transaction. `propose` sees the current state; `None` says that the request has been
 /// carried out before.
 pub(super) async fn apply(
-    app: &App,
     tx: &mut TenantTx,
     key: &SkillKey,
     origin: &Origin<'_>,
@@ -86,12 +84,12 @@ pub(super) async fn apply(
             (None, Some(locked)) => return Ok(unchanged(locked)),
             (None, None) => return Err(Error::internal("a change of nothing is never done")),
         };
-        check_resources(app, &proposal.resources)?;
+        check_resources(&origin.ctx.app, &proposal.resources)?;
         let digest = manifest::state_digest(&proposal.document.digest(), &proposal.resources);
         if let Some(locked) = locked.as_ref().filter(|l| l.skill.digest == digest) {
             return Ok(unchanged(locked));
         }
-        if let Some(applied) = write(app, tx, origin, locked.as_ref(), &proposal).await? {
+        if let Some(applied) = write(tx, origin, locked.as_ref(), &proposal).await? {
             return Ok(applied);
         }
     }
@@ -99,14 +97,14 @@ pub(super) async fn apply(
 }
 
 async fn write(
-    app: &App,
     tx: &mut TenantTx,
     origin: &Origin<'_>,
     locked: Option<&Locked>,
     proposal: &Proposal,
 ) -> Result<Option<Applied>> {
+    let ctx = origin.ctx;
     let before = locked.map(|l| &l.skill);
-    let named = origin.call.named(None);
+    let named = ctx.call.named(None);
     let change = Change {
         name: &proposal.name,
         document: &proposal.document,
@@ -118,11 +116,11 @@ async fn write(
         base_resources: before.map_or(&[], |b| &b.resources),
         source: origin.source,
         kind: origin.kind,
-        session: origin.call.session.as_deref(),
+        session: ctx.call.session.as_deref(),
         lineage: Lineage { named: &named, derived: proposal.derived, brought: proposal.brought.as_deref() },
-        follow_up: jobs::follow_up(app, origin.is_bulk, before, &proposal.document),
+        follow_up: jobs::follow_up(&ctx.app, origin.is_bulk, before, &proposal.document),
         request_digest: proposal.request_digest,
-        now: app.now(),
+        now: ctx.now(),
     };
     let Some(written) = skills::write(tx, &change).await? else { return Ok(None) };
     if jobs::embeds(&change.follow_up) {
@@ -141,9 +139,9 @@ async fn write(
     let skill = after.state(before, &written);
     // What the service itself brings never locks a user out.
     if origin.kind != ChangeKind::Sync {
-        check_quotas(origin.principal, before.is_none(), skill.bytes() > change.base_bytes, &written)?;
+        check_quotas(&ctx.principal, before.is_none(), skill.bytes() > change.base_bytes, &written)?;
     }
-    keep_history_within_bounds(app, tx, origin.principal, &written).await?;
+    keep_history_within_bounds(ctx, tx, &written).await?;
     Ok(Some(Applied {
         skill: Skill::of(Loaded {
             skill,
@@ -169,19 +167,14 @@ fn unchanged(locked: &Locked) -> Applied {
 }
 
 /// The oldest versions leave where the skill has too many, or all that is kept of the user's skills is too large.
-async fn keep_history_within_bounds(
-    app: &App,
-    tx: &mut TenantTx,
-    principal: &Principal,
-    written: &skills::Written,
-) -> Result<()> {
-    let settings = principal.settings();
+async fn keep_history_within_bounds(ctx: &Ctx, tx: &mut TenantTx, written: &skills::Written) -> Result<()> {
+    let settings = ctx.principal.settings();
     let keep = i32::try_from(settings.versions_per_skill).unwrap_or(i32::MAX);
     if written.version > keep {
         history::trim(tx, written.id, written.version, keep).await?;
     }
     let most = settings.most_stored_bytes();
-    if written.stored_bytes.unsigned_abs() > most && !history::make_room(tx, most, app.now()).await? {
+    if written.stored_bytes.unsigned_abs() > most && !history::make_room(tx, most, ctx.now()).await? {
         return Err(Error::TooLarge { what: "the user's skills with their history".into(), limit: most });
     }
     Ok(())

@@ -1,11 +1,11 @@
 //! Which skills of an import are there already: their digests are compared, so that their texts need not be sent.
 
 use knowhow_domain::{Error, FieldError, Result, Scope, SkillName};
-use knowhow_store::{Principal, skills};
+use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::App;
+use crate::Ctx;
 
 /// Most skills that one request compares.
 pub const MOST_CHECKED: usize = 2_000;
@@ -73,8 +73,8 @@ pub enum SkillState {
 ///
 /// # Errors
 /// `Invalid` for a name or digest that is none, or too many of them.
-pub async fn check_import(app: &App, principal: &Principal, input: &CheckImport) -> Result<CheckedImport> {
-    principal.require(Scope::SkillsRead)?;
+pub async fn check_import(ctx: &Ctx, input: &CheckImport) -> Result<CheckedImport> {
+    ctx.principal.require(Scope::SkillsRead)?;
     if input.skills.is_empty() || input.skills.len() > MOST_CHECKED {
         let detail =
             format!("takes 1 to {MOST_CHECKED} skills, has {}; send the rest in other requests", input.skills.len());
@@ -82,7 +82,7 @@ pub async fn check_import(app: &App, principal: &Principal, input: &CheckImport)
     }
     let digests = read_digests(&input.skills)?;
     let names: Vec<&str> = input.skills.iter().map(|skill| skill.name.as_str()).collect();
-    let compared = skills::compare(&app.db, principal, &names, &digests).await?;
+    let compared = skills::compare(&ctx.app.db, &ctx.principal, &names, &digests).await?;
     let items = input.skills.iter().zip(compared.same).map(|(skill, same)| CheckedSkill {
         name: skill.name.clone(),
         state: match same {
@@ -91,7 +91,7 @@ pub async fn check_import(app: &App, principal: &Principal, input: &CheckImport)
             Some(true) => SkillState::Unchanged,
         },
     });
-    let limit = principal.settings().skills_per_user;
+    let limit = ctx.principal.settings().skills_per_user;
     let kept = u32::try_from(compared.skill_count).unwrap_or_default();
     Ok(CheckedImport { items: items.collect(), room: limit.saturating_sub(kept), limit })
 }

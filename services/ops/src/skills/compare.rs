@@ -6,15 +6,15 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use knowhow_domain::{Error, ResourceEntry, Result, Scope, diff};
+use knowhow_store::TenantTx;
 use knowhow_store::skills;
 use knowhow_store::versions::VersionState;
-use knowhow_store::{Principal, TenantTx};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::versions::{get, in_history};
 use crate::dear::Line;
-use crate::{App, compute};
+use crate::{Ctx, compute};
 
 /// Text of both versions that is read to compare all files, in bytes.
 const READ_BYTES: u64 = 4 * 1024 * 1024;
@@ -35,6 +35,10 @@ static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("comparisons of this te
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Diff {
+    /// The skill, by name or id: of the path, not of the query.
+    #[serde(skip)]
+    #[param(ignore)]
+    pub skill: String,
     /// The older one; by default the one before `to`.
     #[param(minimum = 1)]
     pub from: Option<i32>,
@@ -59,10 +63,10 @@ pub struct Compared {
 ///
 /// # Errors
 /// `NotFound` for a skill, a version, or a path that is in neither version; `RateLimited` where too many wait.
-pub async fn diff_versions(app: &App, principal: &Principal, skill: &str, query: &Diff) -> Result<Compared> {
-    principal.require(Scope::SkillsRead)?;
-    let _turn = LINE.turn(principal.tenant()).await?;
-    let pair = in_history(app, principal, skill, async |tx, id, current| {
+pub async fn diff_versions(ctx: &Ctx, query: &Diff) -> Result<Compared> {
+    ctx.principal.require(Scope::SkillsRead)?;
+    let _turn = LINE.turn(ctx.principal.tenant()).await?;
+    let pair = in_history(ctx, &query.skill, async |tx, id, current| {
         let to = query.to.unwrap_or(current);
         let from = query.from.unwrap_or(to.saturating_sub(1).max(1));
         let (old, new) = (get(tx, id, from).await?, get(tx, id, to).await?);

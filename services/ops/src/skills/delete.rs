@@ -3,14 +3,14 @@
 use chrono::TimeDelta;
 use knowhow_domain::{Error, Result, Scope, SkillId};
 use knowhow_store::skills::{self, Archived, SkillKey};
-use knowhow_store::{Principal, TenantTx, examples, history};
+use knowhow_store::{TenantTx, examples, history};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::apply::check_version;
 use super::lookup::{self, Reach};
+use crate::Ctx;
 use crate::examples::SAME_UP_TO;
-use crate::{App, Call};
 
 /// Most other names that a skill answers to.
 pub const NAMES: i64 = 1_000;
@@ -19,6 +19,9 @@ pub const NAMES: i64 = 1_000;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteSkill {
+    /// The skill, by name or id: of the path, not of the body.
+    #[serde(skip)]
+    pub skill: String,
     /// The skill that replaces it: from now on it answers to this one's name too.
     #[schema(example = "mcp/guide", max_length = 200)]
     pub absorbed_into: Option<String>,
@@ -41,24 +44,17 @@ pub struct Deleted {
 /// # Errors
 /// `NotFound`; `Conflict` `pinned`; `Invalid` for an `absorbed_into` that is the skill itself or does not exist; `Quota` where
 /// that answers to as many names as can be.
-pub async fn delete_skill(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    skill: &str,
-    input: &DeleteSkill,
-) -> Result<Deleted> {
-    principal.require(Scope::SkillsWrite)?;
-    call.check()?;
+pub async fn delete_skill(ctx: &Ctx, input: &DeleteSkill) -> Result<Deleted> {
+    ctx.principal.require(Scope::SkillsWrite)?;
     let successor = match &input.absorbed_into {
-        Some(name) => Some(find_successor(app, principal, name).await?),
+        Some(name) => Some(find_successor(ctx, name).await?),
         None => None,
     };
-    let found = lookup::find(app, principal, skill, Reach::Exact, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
-        let name = call
-            .once(app, &mut tx, &("delete", skill, input), async |tx| {
-                delete(app, principal, tx, key, (input, successor.as_ref())).await
+    let found = lookup::find(ctx, &input.skill, Reach::Exact, async |key: &SkillKey| {
+        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+        let name = ctx
+            .once(&mut tx, &("delete", &input.skill, input), async |tx| {
+                delete(ctx, tx, key, (input, successor.as_ref())).await
             })
             .await?;
         tx.commit().await?;
@@ -68,9 +64,9 @@ pub async fn delete_skill(
     Ok(Deleted { name: found.item, absorbed_into: successor.map(|(_, name)| name) })
 }
 
-async fn find_successor(app: &App, principal: &Principal, name: &str) -> Result<(SkillId, String)> {
-    let found = lookup::find(app, principal, name, Reach::Successor, async |key: &SkillKey| {
-        let loaded = skills::peek(&app.db, principal, key).await?.ok_or_else(lookup::missing)?;
+async fn find_successor(ctx: &Ctx, name: &str) -> Result<(SkillId, String)> {
+    let found = lookup::find(ctx, name, Reach::Successor, async |key: &SkillKey| {
+        let loaded = skills::peek(&ctx.app.db, &ctx.principal, key).await?.ok_or_else(lookup::missing)?;
         Ok((loaded.skill.id, loaded.skill.name))
     })
     .await;
@@ -84,8 +80,7 @@ async fn find_successor(app: &App, principal: &Principal, name: &str) -> Result<
 }
 
 async fn delete(
-    app: &App,
-    principal: &Principal,
+    ctx: &Ctx,
     tx: &mut TenantTx,
     key: &SkillKey,
     (input, successor): (&DeleteSkill, Option<&(SkillId, String)>),
@@ -114,8 +109,8 @@ async fn delete(
         }
         examples::hand_over(tx, skill.id, *id, SAME_UP_TO).await?;
     }
-    let now = app.now();
-    let days = principal.settings().archive_days;
+    let now = ctx.now();
+    let days = ctx.principal.settings().archive_days;
     let purge_at = now + TimeDelta::days(i64::from(days));
     let successor = successor.map(|(id, name)| (*id, name.as_str()));
     skills::archive(tx, &Archived { skill: &skill, successor, now, purge_at }).await?;
@@ -123,7 +118,7 @@ async fn delete(
         // What one step leaves of a long history, clearing up takes.
         history::clear_deleted(tx, now).await?;
     }
-    let most = principal.settings().most_stored_bytes();
+    let most = ctx.principal.settings().most_stored_bytes();
     history::make_room(tx, most, now).await?;
     Ok(skill.name)
 }

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use knowhow_domain::{Error, Limits, Result, Scope};
-use knowhow_store::Principal;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::timeout;
@@ -14,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::export_plan::{PIECE_BYTES, Planned, make_strict, pieces, plan, read, total};
 use crate::archive::{Entry, Packer};
 use crate::dear::{Line, Turn};
-use crate::{App, compute};
+use crate::{Ctx, compute};
 
 /// A client that takes nothing of its archive for so long is left.
 const LONGEST_STALL: Duration = Duration::from_secs(20);
@@ -77,26 +76,25 @@ pub enum Content {
 ///
 /// # Errors
 /// `Unavailable`; `RateLimited` where too many wait.
-pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery) -> Result<Exported> {
-    principal.require(Scope::SkillsRead)?;
-    let (with_examples, strict) = (query.examples.unwrap_or_default(), query.strict.unwrap_or_default());
-    let mut files = plan(app, principal, (with_examples, strict)).await?;
+pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
+    ctx.principal.require(Scope::SkillsRead)?;
+    let strict = query.strict.unwrap_or_default();
+    let mut files = plan(ctx, query).await?;
     let (packer, media_type, file_name) = match query.format.unwrap_or_default() {
         Format::Zip => (Packer::zip(), "application/zip", "skills.zip"),
         Format::TarGz => (Packer::tar_gz(), "application/gzip", "skills.tar.gz"),
     };
     let is_small = total(&files) <= PIECE_BYTES;
     let turn = if is_small {
-        SMALL.turn(principal.tenant()).await?
+        SMALL.turn(ctx.principal.tenant()).await?
     } else {
         // The plan is large too: whoever waits does not hold one.
         drop(files);
-        let turn = LARGE.turn(principal.tenant()).await?;
-        files = plan(app, principal, (with_examples, strict)).await?;
+        let turn = LARGE.turn(ctx.principal.tenant()).await?;
+        files = plan(ctx, query).await?;
         turn
     };
-    let mut export =
-        Export { app: app.clone(), principal: principal.clone(), packer: Some(packer), strict, _turn: turn };
+    let mut export = Export { ctx: ctx.clone(), packer: Some(packer), strict, _turn: turn };
     let mut pieces = pieces(files).into_iter();
     // What fails here is told; later the answer has begun.
     let first = match pieces.next() {
@@ -120,8 +118,7 @@ pub async fn export_skills(app: &App, principal: &Principal, query: &ExportQuery
 
 /// An export at work.
 struct Export {
-    app: App,
-    principal: Principal,
+    ctx: Ctx,
     /// Away while it packs.
     packer: Option<Packer>,
     strict: bool,
@@ -131,8 +128,8 @@ struct Export {
 impl Export {
     /// Reads and packs a piece.
     async fn pack(&mut self, piece: Vec<Planned>) -> Result<Vec<u8>> {
-        let mut entries = read(&self.app, &self.principal, piece).await?;
-        let (limits, strict) = (self.app.limits.clone(), self.strict);
+        let mut entries = read(&self.ctx, piece).await?;
+        let (limits, strict) = (self.ctx.app.limits.clone(), self.strict);
         let mut packer = self.packer.take().ok_or_else(|| Error::internal("the archive is finished"))?;
         let (packer, bytes) = compute(move || {
             if strict {

@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use knowhow_domain::resource::FOLDERS;
 use knowhow_domain::{Error, Limits, Result, SkillDocument, SkillName, manifest};
-use knowhow_store::{Principal, TenantTx, examples, skills};
+use knowhow_store::{TenantTx, examples, skills};
 
-use crate::App;
+use super::export::ExportQuery;
+use crate::Ctx;
 use crate::archive::{Entry, Provenance};
 use crate::examples::write_lines;
 
@@ -37,14 +38,11 @@ enum Source {
 ///
 /// # Errors
 /// `Unavailable`.
-pub(super) async fn plan(
-    app: &App,
-    principal: &Principal,
-    (with_examples, strict): (bool, bool),
-) -> Result<Vec<Planned>> {
+pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>> {
+    let (with_examples, strict) = (query.examples.unwrap_or_default(), query.strict.unwrap_or_default());
     let (mut files, mut provenance) = (Vec::new(), Provenance::default());
     let (mut after, mut placed) = (String::new(), BTreeSet::new());
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
     loop {
         let batch = skills::list_for_export(&mut tx, &after, BATCH).await?;
         let Some(last) = batch.last() else { break };
@@ -60,7 +58,7 @@ pub(super) async fn plan(
             let path = format!("{folder}/SKILL.md");
             if let Some(tainted_by) = skill.tainted_by {
                 let in_archive = match strict {
-                    true => strict_digest(&app.limits, &mut tx, &path, &skill.document).await?,
+                    true => strict_digest(&ctx.app.limits, &mut tx, &path, &skill.document).await?,
                     false => skill.document.clone(),
                 };
                 provenance.add(&path, in_archive, tainted_by);
@@ -116,7 +114,7 @@ pub(super) fn pieces(files: Vec<Planned>) -> Vec<Vec<Planned>> {
 ///
 /// # Errors
 /// `Unavailable`; `Internal` where a file is no longer there.
-pub(super) async fn read(app: &App, principal: &Principal, piece: Vec<Planned>) -> Result<Vec<Entry>> {
+pub(super) async fn read(ctx: &Ctx, piece: Vec<Planned>) -> Result<Vec<Entry>> {
     let (mut digests, mut starters) = (Vec::new(), Vec::new());
     for file in &piece {
         match &file.source {
@@ -125,7 +123,7 @@ pub(super) async fn read(app: &App, principal: &Principal, piece: Vec<Planned>) 
             Source::Made(_) => {}
         }
     }
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
     let read = skills::read_for_export(&mut tx, &digests, &starters).await?;
     tx.commit().await?;
     let bytes: HashMap<String, Vec<u8>> = read.into_iter().collect();

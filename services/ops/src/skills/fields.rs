@@ -1,24 +1,28 @@
 //! Discovery fields alone: the frontmatter is edited where they stand, the body stays as it is.
 
 use knowhow_domain::{ChangeKind, Error, FieldEdits, Result, Role, Scope, SkillDocument, SkillName};
+use knowhow_store::TenantTx;
 use knowhow_store::skills::{self, Locked, SkillKey};
-use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::apply::{Origin, Proposal, apply, check_version};
-use super::kept;
+use super::kept::OfVersion;
 use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::SavedSkill;
-use crate::{App, Call};
+use crate::Ctx;
+use crate::call::Request;
 
 /// Fields to change. What is absent stays; null removes what is optional.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"category": "office", "tags": ["calendar", "people"], "pinned": true}))]
 pub struct PutFields {
+    /// The skill, by name or id: of the path, not of the body.
+    #[serde(skip)]
+    pub skill: String,
     /// What it does and when to use it.
     #[schema(min_length = 1, max_length = 1024)]
     pub description: Option<String>,
@@ -77,45 +81,36 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<
 ///
 /// # Errors
 /// `NotFound`, `Invalid`, `VersionConflict`.
-pub async fn put_fields(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    skill: &str,
-    input: &PutFields,
-) -> Result<SavedSkill> {
-    principal.require(Scope::SkillsWrite)?;
-    call.check()?;
+pub async fn put_fields(ctx: &Ctx, input: &PutFields) -> Result<SavedSkill> {
+    ctx.principal.require(Scope::SkillsWrite)?;
     let edits = edits(input);
     let findings = edits.validate();
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
-    let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
-        change(app, principal, call, (skill, key), (input, &edits)).await
+    let found = lookup::find(ctx, &input.skill, Reach::Segment, async |key: &SkillKey| {
+        change(ctx, (&input.skill, key), (input, &edits)).await
     })
     .await?;
     Ok(found.item)
 }
 
 async fn change(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
+    ctx: &Ctx,
     (asked, key): (&str, &SkillKey),
     (input, edits): (&PutFields, &FieldEdits),
 ) -> Result<SavedSkill> {
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
-    let saved = call
-        .once_in_short(app, &mut tx, (&("fields", asked, input), kept::shorten, kept::restore), async |tx| {
-            let applied = apply(app, tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let origin = Origin::new(ctx, ChangeKind::Save, source(ctx));
+    let saved = ctx
+        .once_in_short(&mut tx, Request { asked: &("fields", asked, input), long: &OfVersion }, async |tx| {
+            let applied = apply(tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
                 let current = current.ok_or_else(lookup::missing)?;
                 check_version(input.expected_version, Some(current))?;
-                let document = SkillDocument::parse_named(&current.skill.document, &app.limits)?;
+                let document = SkillDocument::parse_named(&current.skill.document, &ctx.app.limits)?;
                 Ok(Some(Proposal {
                     name: SkillName::parse(&current.skill.name)?,
-                    document: document.with_edits(edits, None, &app.limits)?,
+                    document: document.with_edits(edits, None, &ctx.app.limits)?,
                     resources: current.skill.resources.clone(),
                     new_files: Vec::new(),
                     request_digest: None,
@@ -127,15 +122,15 @@ async fn change(
             let mut skill = applied.skill;
             let mut unchanged = applied.unchanged;
             if let Some(pinned) = input.pinned.filter(|p| *p != skill.pinned) {
-                skills::set_flags(tx, skill.id, pinned, app.now()).await?;
+                skills::set_flags(tx, skill.id, pinned, ctx.now()).await?;
                 skill.pinned = pinned;
-                skill.updated_at = app.now();
+                skill.updated_at = ctx.now();
                 unchanged = false;
             }
             Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
         })
         .await?;
-    origin.commit(app, tx).await?;
+    origin.commit(tx).await?;
     Ok(saved)
 }
 

@@ -6,8 +6,8 @@ use knowhow_domain::limits::SEGMENTS;
 use knowhow_domain::{
     ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, Source, manifest,
 };
+use knowhow_store::TenantTx;
 use knowhow_store::skills::{Locked, SkillKey};
-use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 
 use super::apply::{Applied, Origin, Proposal, apply};
@@ -15,43 +15,45 @@ use super::import_report::{ImportOutcome, ImportReport, Imported};
 use super::unpack::{Unpacked, Upload, Uploaded, unpack};
 use crate::archive::{self, Found, Named, Provenance};
 use crate::examples::{self, ImportedExamples, ReadLines};
-use crate::{App, Call, compute};
+use crate::{Ctx, compute};
 
 /// Skills of one import that one person waits for; with more it is bulk.
 const FEW: usize = 16;
+
+/// What to import, and how.
+pub struct ImportSkills {
+    /// SKILL.md files and archives of them.
+    pub uploads: Vec<Upload>,
+    /// Whether what can be mended is mended.
+    pub fix: bool,
+}
 
 /// Imports everything in `uploads`.
 ///
 /// # Errors
 /// `Invalid` or `TooLarge` for an archive that is not to be opened; `Unavailable`. What was imported before stays, and
 /// the same import again leaves it unchanged.
-pub async fn import_skills(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    uploads: Vec<Upload>,
-    fix: bool,
-) -> Result<ImportReport> {
-    principal.require(Scope::SkillsWrite)?;
-    call.check()?;
-    let limits = app.limits.clone();
+pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportReport> {
+    ctx.principal.require(Scope::SkillsWrite)?;
+    let ImportSkills { uploads, fix } = input;
+    let limits = ctx.app.limits.clone();
     let (skills, rest, examples) = compute(move || {
         let Unpacked { skills, strays, left_out, examples, provenance } = unpack(uploads)?;
         let examples: Vec<_> = examples.iter().map(examples::read_lines).collect();
-        Ok((name_and_read(&limits, skills, (fix, &provenance)), (strays, left_out), examples))
+        Ok((name_and_read(&limits, skills, How { fix, provenance: &provenance }), (strays, left_out), examples))
     })
     .await?;
     let mut report = ImportReport { strays: rest.0, left_out: rest.1, ..ImportReport::default() };
     let mut names = HashSet::new();
     let is_bulk = skills.len() > FEW;
     for (index, (path, skill)) in skills.into_iter().enumerate() {
-        let call = part_of(call, index);
+        let ctx = &ctx.part(index);
         let imported = match skill {
             Ok(Readied::Taken(name, _)) if !names.insert(name.clone()) => Err(duplicate(&name)),
             Ok(Readied::Taken(name, skill)) => {
-                let origin = Origin::new(principal, &call, ChangeKind::Import, Source::Import);
+                let origin = Origin::new(ctx, ChangeKind::Import, Source::Import);
                 let origin = if is_bulk { origin.in_bulk() } else { origin };
-                import(app, &origin, &name, &skill).await.map(|done| done.told(&path, &skill))
+                import(&origin, &name, &skill).await.map(|done| done.told(&path, &skill))
             }
             Ok(Readied::SameAs(other)) => {
                 let item = Imported::at(path.clone(), ImportOutcome::Duplicate);
@@ -61,31 +63,16 @@ pub async fn import_skills(
         };
         report.push(imported.or_else(|refusal| refused(path, refusal))?);
     }
-    report.examples = import_examples(app, principal, call, examples).await?;
+    report.examples = import_examples(ctx, examples).await?;
     Ok(report)
 }
 
-/// The call for one part of an import.
-fn part_of(call: &Call, part: impl std::fmt::Display) -> Call {
-    Call {
-        session: call.session.clone(),
-        other_session: call.other_session.clone(),
-        idempotency_key: call.idempotency_key.as_ref().map(|key| format!("{key}#{part}")),
-        by_agent: call.by_agent,
-    }
-}
-
 /// They belong to the skills as they are after the import.
-async fn import_examples(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    files: Vec<ReadLines>,
-) -> Result<ImportedExamples> {
+async fn import_examples(ctx: &Ctx, files: Vec<ReadLines>) -> Result<ImportedExamples> {
     let mut sum = ImportedExamples::default();
     for (index, file) in files.into_iter().enumerate() {
-        let call = part_of(call, format!("examples-{index}"));
-        sum.add(examples::import_lines(app, principal, &call, file).await?);
+        let ctx = &ctx.part(format!("examples-{index}"));
+        sum.add(examples::import_lines(ctx, file).await?);
     }
     Ok(sum)
 }
@@ -102,7 +89,11 @@ struct Readable {
 }
 
 /// Whether to mend what can be mended, and what the archives say of where their texts come from.
-type How<'a> = (bool, &'a Provenance);
+#[derive(Clone, Copy)]
+struct How<'a> {
+    fix: bool,
+    provenance: &'a Provenance,
+}
 
 /// What is to be done with a skill that can be read.
 enum Readied {
@@ -139,17 +130,17 @@ fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, how: How<'_>) -> Vec<(S
         .collect()
 }
 
-fn read(limits: &Limits, skill: Uploaded, (fix, provenance): How<'_>) -> Result<Readable> {
+fn read(limits: &Limits, skill: Uploaded, how: How<'_>) -> Result<Readable> {
     let Uploaded { folder, missing } = skill;
     if let Some(file) = missing {
         return Err(Error::invalid("/file", format!("'{}' {}", file.path, file.detail)));
     }
-    let tainted_by = provenance.find(&folder.path, &folder.skill_md);
+    let tainted_by = how.provenance.find(&folder.path, &folder.skill_md);
     let lone = folder.folder.is_empty() && folder.resources.is_empty();
     let raw = String::from_utf8(folder.skill_md).map_err(|e| {
         Error::invalid("/skill_md", format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
     })?;
-    let (document, fixes) = read_document(limits, &raw, folder.folder.last().map(String::as_str), fix)?;
+    let (document, fixes) = read_document(limits, &raw, folder.folder.last().map(String::as_str), how.fix)?;
     let resources =
         folder.resources.into_iter().map(|(path, bytes)| resource(&path, bytes)).collect::<Result<Vec<_>>>()?;
     Ok(Readable { folder: folder.folder, document, resources: (!lone).then_some(resources), fixes, tainted_by })
@@ -194,22 +185,22 @@ struct Done {
     version: i32,
 }
 
-async fn import(app: &App, origin: &Origin<'_>, name: &SkillName, skill: &Readable) -> Result<Done> {
+async fn import(origin: &Origin<'_>, name: &SkillName, skill: &Readable) -> Result<Done> {
     let entries: Vec<&ResourceEntry> = skill.resources.iter().flatten().map(|(entry, _)| entry).collect();
     let request = ("import", name.as_str(), manifest::hex(&skill.document.digest()), entries);
     let key = SkillKey::Name(name.as_str().to_owned());
-    let mut tx = TenantTx::begin(&app.db, origin.principal).await?;
+    let mut tx = TenantTx::begin(&origin.ctx.app.db, &origin.ctx.principal).await?;
     let done = origin
-        .call
-        .once(app, &mut tx, &request, async |tx| {
-            let applied = apply(app, tx, &key, origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+        .ctx
+        .once(&mut tx, &request, async |tx| {
+            let applied = apply(tx, &key, origin, async |_: &mut TenantTx, current: Option<&Locked>| {
                 Ok(Some(skill.proposal(name, current)))
             })
             .await?;
             Ok(Done::of(applied))
         })
         .await?;
-    origin.commit(app, tx).await?;
+    origin.commit(tx).await?;
     Ok(done)
 }
 

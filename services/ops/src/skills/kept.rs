@@ -6,6 +6,7 @@ use knowhow_store::{TenantTx, versions};
 use super::patch::Patched;
 use super::save::Saved;
 use super::view::{SavedSkill, Skill};
+use crate::call::Long;
 
 /// An answer with a skill in it.
 pub(super) trait ShowsSkill {
@@ -30,17 +31,22 @@ impl ShowsSkill for Patched {
     }
 }
 
-/// Takes out what SKILL.md and the version's list of files say.
-pub(super) fn shorten(answer: &mut impl ShowsSkill) {
-    answer.skill().refill(None);
+/// What SKILL.md and the version's list of files say.
+pub(super) struct OfVersion;
+
+impl<T: ShowsSkill> Long<T> for OfVersion {
+    fn shorten(&self, answer: &mut T) {
+        answer.skill().refill(None);
+    }
+
+    /// # Errors
+    /// `Conflict` `answer-gone` where the version is kept no more.
+    async fn restore(&self, tx: &mut TenantTx, answer: &mut T) -> Result<()> {
+        restore(tx, answer.skill()).await
+    }
 }
 
-/// Puts it back.
-///
-/// # Errors
-/// `Conflict` `answer-gone` where the version is kept no more.
-pub(super) async fn restore(tx: &mut TenantTx, answer: &mut impl ShowsSkill) -> Result<()> {
-    let skill = answer.skill();
+async fn restore(tx: &mut TenantTx, skill: &mut Skill) -> Result<()> {
     let Some(state) = versions::find(tx, skill.id, skill.version).await? else {
         let detail = format!(
             "this request was carried out before and made version {}, which is kept no more, so that it cannot be answered \

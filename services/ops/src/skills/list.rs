@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 
 use knowhow_domain::{Error, IndexItem, Result, Scope};
-use knowhow_store::Principal;
 use knowhow_store::skills::{self, ListQuery, Position};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::view::widen;
-use crate::App;
+use crate::Ctx;
 use crate::page::{self, Page, check_filter, check_question, rows_for};
 use crate::recall::search_skills;
 
@@ -60,8 +59,8 @@ struct Cursor {
 ///
 /// # Errors
 /// `Malformed` for a limit, cursor or filter that cannot be.
-pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -> Result<Page<IndexItem>> {
-    principal.require(Scope::SkillsRead)?;
+pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<Page<IndexItem>> {
+    ctx.principal.require(Scope::SkillsRead)?;
     let ranked = query.ranked.unwrap_or_default();
     let limit = page::limit(query.limit)?;
     let cursor = page::after::<Cursor>(query.cursor.as_deref())?;
@@ -72,7 +71,7 @@ pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -
     check_filter("category", query.category.as_deref(), 64)?;
     check_filter("tag", query.tag.as_deref(), 100)?;
     if let Some(q) = &query.q {
-        return find_skills(app, principal, query, q, limit).await;
+        return find_skills(ctx, query, q, limit).await;
     }
     let wanted = ListQuery {
         prefix: query.prefix.clone(),
@@ -82,9 +81,9 @@ pub async fn list_skills(app: &App, principal: &Principal, query: &ListSkills) -
         limit: rows_for(limit),
     };
     let rows = if ranked {
-        skills::list_ranked_page(&app.db, principal, &wanted).await?
+        skills::list_ranked_page(&ctx.app.db, &ctx.principal, &wanted).await?
     } else {
-        skills::list_page(&app.db, principal, &wanted).await?
+        skills::list_page(&ctx.app.db, &ctx.principal, &wanted).await?
     };
     let cursor = |last: &IndexItem| Cursor { name: last.name.clone(), importance: last.importance, ranked };
     Ok(Page::of(rows, limit, cursor)?.map(|item| if ranked { with_reason(item) } else { item }))
@@ -97,21 +96,15 @@ fn with_reason(item: IndexItem) -> IndexItem {
 }
 
 /// The best skills for a question that pass the filters.
-async fn find_skills(
-    app: &App,
-    principal: &Principal,
-    query: &ListSkills,
-    q: &str,
-    limit: usize,
-) -> Result<Page<IndexItem>> {
+async fn find_skills(ctx: &Ctx, query: &ListSkills, q: &str, limit: usize) -> Result<Page<IndexItem>> {
     check_question("q", q)?;
     if query.cursor.is_some() {
         return Err(Error::Malformed("a search has one page; send it without a cursor".into()));
     }
     let is_filtered = query.prefix.is_some() || query.category.is_some() || query.tag.is_some();
-    let found = search_skills(app, principal, q, if is_filtered { usize::MAX } else { limit }).await?;
+    let found = search_skills(ctx, q, if is_filtered { usize::MAX } else { limit }).await?;
     let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
-    let rows = if ids.is_empty() { Vec::new() } else { skills::list_rows(&app.db, principal, &ids).await? };
+    let rows = if ids.is_empty() { Vec::new() } else { skills::list_rows(&ctx.app.db, &ctx.principal, &ids).await? };
     let mut rows: HashMap<Uuid, IndexItem> = rows.into_iter().filter(|(_, row)| passes(query, row)).collect();
     let items = found.into_iter().filter_map(|skill| {
         let item = rows.remove(&skill.id)?;

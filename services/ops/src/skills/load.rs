@@ -1,13 +1,12 @@
 //! Load: the whole skill, counted as a use unless the caller only peeks; and the raw SKILL.md, which never counts.
 
 use knowhow_domain::{Result, Scope, manifest};
-use knowhow_store::Principal;
 use knowhow_store::skills::{self, SkillKey};
 
 use super::lookup::{self, Reach};
 use super::view::{LoadedSkill, Skill};
+use crate::Ctx;
 use crate::examples::{learn_later, taught_since};
-use crate::{App, Call};
 
 /// A file as it is stored.
 #[derive(Debug, Clone)]
@@ -22,29 +21,37 @@ pub struct File {
     pub tainted: bool,
 }
 
+/// Which skill to load.
+#[derive(Debug, Clone)]
+pub struct LoadSkill {
+    /// The skill, by name or id.
+    pub skill: String,
+    /// Whether it is read without counting as a use.
+    pub peek: bool,
+}
+
 /// Loads a skill by name or id; the name of an absorbed skill answers with its successor. In a session the message of its
 /// current turn becomes an example of the skill.
 ///
 /// # Errors
 /// `NotFound` with what is near; `AmbiguousName`.
-pub async fn load_skill(app: &App, principal: &Principal, call: &Call, skill: &str, peek: bool) -> Result<LoadedSkill> {
-    principal.require(Scope::SkillsRead)?;
-    call.check()?;
-    let (session, now) = (call.session.as_deref(), app.now());
+pub async fn load_skill(ctx: &Ctx, query: &LoadSkill) -> Result<LoadedSkill> {
+    ctx.principal.require(Scope::SkillsRead)?;
+    let (session, now) = (ctx.call.session.as_deref(), ctx.now());
     // Where a request names two sessions, nothing is learned: what either has read is not looked up here.
-    let since = session.filter(|_| call.other_session.is_none()).and_then(|_| taught_since(app, principal));
-    let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
-        let loaded = if peek {
-            skills::peek(&app.db, principal, key).await?
+    let since = session.filter(|_| ctx.call.other_session.is_none()).and_then(|_| taught_since(ctx));
+    let found = lookup::find(ctx, &query.skill, Reach::Successor, async |key: &SkillKey| {
+        let loaded = if query.peek {
+            skills::peek(&ctx.app.db, &ctx.principal, key).await?
         } else {
-            skills::load(&app.db, principal, key, (session, since), now).await?
+            skills::load(&ctx.app.db, &ctx.principal, key, (session, since), now).await?
         };
         loaded.ok_or_else(lookup::missing)
     })
     .await?;
     let mut loaded = found.item;
     if let Some(lesson) = loaded.lesson.take() {
-        learn_later(app, principal, vec![loaded.skill.id], lesson);
+        learn_later(ctx, vec![loaded.skill.id], lesson);
     }
     Ok(LoadedSkill { skill: Skill::of(loaded), moved_from: found.moved_from })
 }
@@ -53,10 +60,10 @@ pub async fn load_skill(app: &App, principal: &Principal, call: &Call, skill: &s
 ///
 /// # Errors
 /// `NotFound` with what is near; `AmbiguousName`.
-pub async fn read_skill_md(app: &App, principal: &Principal, skill: &str) -> Result<File> {
-    principal.require(Scope::SkillsRead)?;
-    let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
-        skills::raw(&app.db, principal, key).await?.ok_or_else(lookup::missing)
+pub async fn read_skill_md(ctx: &Ctx, skill: &str) -> Result<File> {
+    ctx.principal.require(Scope::SkillsRead)?;
+    let found = lookup::find(ctx, skill, Reach::Successor, async |key: &SkillKey| {
+        skills::raw(&ctx.app.db, &ctx.principal, key).await?.ok_or_else(lookup::missing)
     })
     .await?;
     let digest = manifest::hex(&found.item.digest);

@@ -2,11 +2,10 @@
 //! and a miss says what is near.
 
 use knowhow_domain::{Error, Result, SkillId, name};
-use knowhow_store::Principal;
 use knowhow_store::skills::{self, SkillKey};
 use uuid::Uuid;
 
-use crate::{App, compute};
+use crate::{Ctx, compute};
 
 /// How far a name reaches that is not exactly a skill's.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,8 +35,7 @@ const CANDIDATES: usize = 20;
 /// Finds a skill by whatever the caller calls it. `fetch` is tried with the exact key and answers [`missing`] for a
 /// miss; only a miss costs more.
 pub(crate) async fn find<T>(
-    app: &App,
-    principal: &Principal,
+    ctx: &Ctx,
     asked: &str,
     reach: Reach,
     mut fetch: impl AsyncFnMut(&SkillKey) -> Result<T>,
@@ -57,7 +55,7 @@ pub(crate) async fn find<T>(
     if let Some(item) = fetch(SkillKey::Name(wanted.clone())).await? {
         return found(item);
     }
-    let misses = skills::explain_miss(&app.db, principal, &wanted).await?;
+    let misses = skills::explain_miss(&ctx.app.db, &ctx.principal, &wanted).await?;
     if let Some(successor) = misses.successor {
         if reach != Reach::Successor {
             return Err(Error::NotFound { what: "skill", candidates: vec![successor] });

@@ -29,19 +29,20 @@ pub use compare::{Compared, Diff, diff_versions};
 pub use delete::{DeleteSkill, Deleted, NAMES, delete_skill};
 pub use export::{Content, ExportQuery, Exported, Format, export_skills};
 pub use fields::{PutFields, put_fields};
-pub use import::import_skills;
+pub use import::{ImportSkills, import_skills};
 pub use import_report::{ImportOutcome, ImportReport, Imported, LeftOutFile};
 pub use list::{ListSkills, list_skills};
-pub use load::{File, load_skill, read_skill_md};
+pub use load::{File, LoadSkill, load_skill, read_skill_md};
 pub use patch::{PatchSkill, Patched, patch_skill};
 pub use prompt::index_block;
 pub use publish::{
-    Child, FileEntry, PublishedFile, SkillEntry, get_entry, list_documents, list_entries, read_file, read_folder,
+    Child, FileEntry, PublishedFile, ReadFolder, SkillEntry, get_entry, list_documents, list_entries, read_file,
+    read_folder,
 };
-pub use resources::{delete_resource, get_resource, put_resource};
+pub use resources::{DeleteResource, GetResource, PutResource, delete_resource, get_resource, put_resource};
 pub use save::{SaveSkill, Saved, save_skill};
 pub use sync_starters::sync_starters;
 pub use unpack::{ENCLOSED, Upload};
 pub use used::{Counted, ReportUse, report_use};
-pub use versions::{Rollback, VersionDetail, get_version, list_versions, rollback_skill};
+pub use versions::{GetVersion, ListVersions, Rollback, VersionDetail, get_version, list_versions, rollback_skill};
 pub use view::{LoadedSkill, SavedSkill, Similar, Skill};

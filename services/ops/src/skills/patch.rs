@@ -5,22 +5,26 @@ use std::collections::HashMap;
 use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, manifest};
 use knowhow_store::skills::{self, Locked, SkillKey};
-use knowhow_store::{Principal, TenantTx, versions};
+use knowhow_store::{TenantTx, versions};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::apply::{Origin, Proposal, apply, check_version};
-use super::kept;
+use super::kept::OfVersion;
 use super::lookup::{self, Reach};
 use super::save::source;
 use super::view::Skill;
-use crate::{App, Call, compute};
+use crate::call::Request;
+use crate::{App, Ctx, compute};
 
 /// Edits to make, in order, all or none.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"edits": [{"old_string": "Find free slots.", "new_string": "Find three free slots."}]}))]
 pub struct PatchSkill {
+    /// The skill, by name or id: of the path, not of the body.
+    #[serde(skip)]
+    pub skill: String,
     /// Replacements; each works on the result of the one before.
     #[schema(min_items = 1, max_items = 100)]
     pub edits: Vec<Edit>,
@@ -48,42 +52,29 @@ pub struct Patched {
 ///
 /// # Errors
 /// `NotFound`, `PatchNoMatch`, `PatchAmbiguous`, `Invalid`, `VersionConflict`; nothing has changed then.
-pub async fn patch_skill(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    skill: &str,
-    input: &PatchSkill,
-) -> Result<Patched> {
-    principal.require(Scope::SkillsWrite)?;
-    call.check()?;
-    let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
-        change(app, principal, call, (skill, key), input).await
+pub async fn patch_skill(ctx: &Ctx, input: &PatchSkill) -> Result<Patched> {
+    ctx.principal.require(Scope::SkillsWrite)?;
+    let found = lookup::find(ctx, &input.skill, Reach::Segment, async |key: &SkillKey| {
+        change(ctx, (&input.skill, key), input).await
     })
     .await?;
     Ok(found.item)
 }
 
-async fn change(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    (asked, key): (&str, &SkillKey),
-    input: &PatchSkill,
-) -> Result<Patched> {
-    let origin = Origin::new(principal, call, ChangeKind::Patch, source(principal, call));
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let patched = call
-        .once_in_short(app, &mut tx, (&("patch", asked, input), kept::shorten, kept::restore), async |tx| {
+async fn change(ctx: &Ctx, (asked, key): (&str, &SkillKey), input: &PatchSkill) -> Result<Patched> {
+    let origin = Origin::new(ctx, ChangeKind::Patch, source(ctx));
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let patched = ctx
+        .once_in_short(&mut tx, Request { asked: &("patch", asked, input), long: &OfVersion }, async |tx| {
             let (mut replacements, mut matched) = (0, Strategy::Exact);
-            let applied = apply(app, tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
+            let applied = apply(tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
                 let current = current.ok_or_else(lookup::missing)?;
                 let request = edits_digest(&input.edits);
                 if is_repeated(current, &request, input.expected_version) {
                     return Ok(None);
                 }
                 check_version(input.expected_version, Some(current))?;
-                match replace(app, tx, current, &input.edits).await {
+                match replace(&ctx.app, tx, current, &input.edits).await {
                     // What is gone may have been replaced by this very patch, before other changes came.
                     Err(miss @ Error::PatchNoMatch { .. }) => {
                         let made = versions::was_requested(tx, current.skill.id, &request).await?;
@@ -100,7 +91,7 @@ async fn change(
             Ok(Patched { skill: applied.skill, unchanged: applied.unchanged, replacements, matched })
         })
         .await?;
-    origin.commit(app, tx).await?;
+    origin.commit(tx).await?;
     Ok(patched)
 }
 

@@ -2,18 +2,17 @@
 
 use knowhow_domain::index::{INDEX_BUDGET, render_index};
 use knowhow_domain::{Form, Result, Scope};
-use knowhow_store::Principal;
 use knowhow_store::skills;
 
 use crate::snapshots::index_lines;
-use crate::{App, compute};
+use crate::{Ctx, compute};
 
 /// Renders the user's index block for agents with all tools; empty where there are no skills.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn index_block(app: &App, principal: &Principal) -> Result<String> {
-    principal.require(Scope::SkillsRead)?;
-    let rows = skills::list_index(&app.db, principal).await?;
+pub async fn index_block(ctx: &Ctx) -> Result<String> {
+    ctx.principal.require(Scope::SkillsRead)?;
+    let rows = skills::list_index(&ctx.app.db, &ctx.principal).await?;
     compute(move || Ok(render_index(&index_lines(&rows), INDEX_BUDGET, &Form::FULL.index()).text)).await
 }

@@ -9,12 +9,11 @@ use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{
     Error, FieldEdits, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, name, uri,
 };
-use knowhow_store::Principal;
 use knowhow_store::skills::{self, PublishedRow};
 use serde_json::{Map, Value};
 
 use crate::page::{self, Page, rows_for, write_cursor};
-use crate::{App, compute};
+use crate::{Ctx, compute};
 
 /// Entries of one page, children of one page.
 const PAGE: usize = 50;
@@ -100,27 +99,22 @@ pub enum Child {
 ///
 /// # Errors
 /// `Malformed` for a cursor that is none of ours.
-pub async fn list_entries(app: &App, principal: &Principal, cursor: Option<String>) -> Result<Page<SkillEntry>> {
-    page_of_entries(app, principal, cursor, true).await
+pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Page<SkillEntry>> {
+    page_of_entries(ctx, cursor, true).await
 }
 
 /// Lists the same without the files of the skills in their folders.
 ///
 /// # Errors
 /// `Malformed` for a cursor that is none of ours.
-pub async fn list_documents(app: &App, principal: &Principal, cursor: Option<String>) -> Result<Page<SkillEntry>> {
-    page_of_entries(app, principal, cursor, false).await
+pub async fn list_documents(ctx: &Ctx, cursor: Option<String>) -> Result<Page<SkillEntry>> {
+    page_of_entries(ctx, cursor, false).await
 }
 
-async fn page_of_entries(
-    app: &App,
-    principal: &Principal,
-    cursor: Option<String>,
-    nested: bool,
-) -> Result<Page<SkillEntry>> {
-    principal.require(Scope::SkillsRead)?;
+async fn page_of_entries(ctx: &Ctx, cursor: Option<String>, nested: bool) -> Result<Page<SkillEntry>> {
+    ctx.principal.require(Scope::SkillsRead)?;
     let after = page::after::<String>(cursor.as_deref())?.unwrap_or_default();
-    let rows = skills::list_published(&app.db, principal, &after, rows_for(PAGE), nested).await?;
+    let rows = skills::list_published(&ctx.app.db, &ctx.principal, &after, rows_for(PAGE), nested).await?;
     // By the rows, as one of them may not come out as an entry.
     let mut asked = rows.iter().filter(|row| row.asked).map(|row| &row.name);
     let mut end = asked.nth(PAGE - 1).filter(|_| asked.next().is_some()).cloned();
@@ -145,10 +139,10 @@ async fn page_of_entries(
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn get_entry(app: &App, principal: &Principal, uri: &str) -> Result<SkillEntry> {
-    principal.require(Scope::SkillsRead)?;
+pub async fn get_entry(ctx: &Ctx, uri: &str) -> Result<SkillEntry> {
+    ctx.principal.require(Scope::SkillsRead)?;
     let name = uri::skill_of(uri).ok_or_else(|| Error::not_found("skill"))?;
-    let rows = skills::find_published(&app.db, principal, name.as_str()).await?;
+    let rows = skills::find_published(&ctx.app.db, &ctx.principal, name.as_str()).await?;
     entries(rows).await?.pop().ok_or_else(|| Error::not_found("skill"))
 }
 
@@ -156,15 +150,15 @@ pub async fn get_entry(app: &App, principal: &Principal, uri: &str) -> Result<Sk
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn read_file(app: &App, principal: &Principal, uri: &str) -> Result<PublishedFile> {
-    principal.require(Scope::SkillsRead)?;
+pub async fn read_file(ctx: &Ctx, uri: &str) -> Result<PublishedFile> {
+    ctx.principal.require(Scope::SkillsRead)?;
     let missing = || Error::not_found("resource");
     let path = uri::path_of(uri).ok_or_else(missing)?;
     let splits = uri::splits(&path);
     if splits.is_empty() {
         return Err(missing());
     }
-    let found = skills::find_file(&app.db, principal, &splits).await?.ok_or_else(missing)?;
+    let found = skills::find_file(&ctx.app.db, &ctx.principal, &splits).await?.ok_or_else(missing)?;
     if found.path != SKILL_MD {
         let media_type = ResourcePath::parse_imported(&found.path)?.media_type().to_owned();
         return Ok(PublishedFile { content: found.content, media_type, tainted: found.tainted });
@@ -175,19 +169,28 @@ pub async fn read_file(app: &App, principal: &Principal, uri: &str) -> Result<Pu
     Ok(PublishedFile { content, media_type: MARKDOWN.into(), tainted })
 }
 
+/// Which folder to list.
+#[derive(Debug, Clone)]
+pub struct ReadFolder {
+    /// Where it is.
+    pub uri: String,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
 /// Lists what lies directly in the folder at `uri`: a skill's, one within a skill, or a namespace.
 ///
 /// # Errors
 /// `NotFound` for whatever is no folder; `Malformed` for a cursor that is none of ours.
-pub async fn read_folder(app: &App, principal: &Principal, uri: &str, cursor: Option<String>) -> Result<Page<Child>> {
-    principal.require(Scope::SkillsRead)?;
-    let after = page::after::<String>(cursor.as_deref())?;
+pub async fn read_folder(ctx: &Ctx, query: &ReadFolder) -> Result<Page<Child>> {
+    ctx.principal.require(Scope::SkillsRead)?;
+    let after = page::after::<String>(query.cursor.as_deref())?;
     let missing = || Error::not_found("directory");
-    let path = uri::path_of(uri).ok_or_else(missing)?;
+    let path = uri::path_of(&query.uri).ok_or_else(missing)?;
     let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
     let mut children = BTreeMap::new();
     let names: Vec<&str> = uri::splits(&path).into_iter().map(|(name, _)| name).chain([path.as_str()]).collect();
-    let found = skills::read_folder(&app.db, principal, &prefix, &names).await?;
+    let found = skills::read_folder(&ctx.app.db, &ctx.principal, &prefix, &names).await?;
     for segment in found.segments {
         children.insert(segment.clone(), folder(&prefix, segment));
     }

@@ -3,17 +3,18 @@
 use knowhow_domain::{
     ChangeKind, Error, FieldEdits, FieldError, Result, Role, Scope, SkillDocument, SkillName, Source,
 };
+use knowhow_store::TenantTx;
 use knowhow_store::skills::{Locked, SkillKey};
-use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::apply::{Applied, Origin, Proposal, apply, check_version};
-use super::kept;
+use super::kept::OfVersion;
 use super::view::SavedSkill;
+use crate::call::Request;
 use crate::recall::find_similar;
-use crate::{App, Call};
+use crate::{App, Ctx};
 
 /// A skill to save: either `name`, `description` and `content` with what else is known, or a whole SKILL.md. In an
 /// update, members that are absent stay as they are.
@@ -25,6 +26,9 @@ use crate::{App, Call};
     "content": "## When to Use\n\nThe user wants people to meet.\n\n## Procedure\n\n1. Find free slots.\n"
 }))]
 pub struct SaveSkill {
+    /// Whether a skill of this name is refused: of the query, not of the body.
+    #[serde(skip)]
+    pub create_only: bool,
     /// 1 to 4 segments `[a-z0-9]+(-[a-z0-9]+)*` joined by `/`. With `skill_md` only to add a namespace.
     #[schema(max_length = 200, pattern = "^[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*){0,3}$")]
     pub name: Option<String>,
@@ -82,36 +86,29 @@ pub struct Saved {
 /// # Errors
 /// `Invalid`, `TooLarge`, `Quota`; `VersionConflict` where `expected_version` is not the current one; `Conflict`
 /// `skill-exists` with `create_only`.
-pub async fn save_skill(
-    app: &App,
-    principal: &Principal,
-    call: &Call,
-    input: &SaveSkill,
-    create_only: bool,
-) -> Result<Saved> {
-    principal.require(Scope::SkillsWrite)?;
-    call.check()?;
-    let draft = Draft::of(app, input)?;
-    let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let mut saved = call
-        .once_in_short(app, &mut tx, (&("save", create_only, input), kept::shorten, kept::restore), async |tx| {
+pub async fn save_skill(ctx: &Ctx, input: &SaveSkill) -> Result<Saved> {
+    ctx.principal.require(Scope::SkillsWrite)?;
+    let draft = Draft::of(&ctx.app, input)?;
+    let origin = Origin::new(ctx, ChangeKind::Save, source(ctx));
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut saved = ctx
+        .once_in_short(&mut tx, Request { asked: &("save", input.create_only, input), long: &OfVersion }, async |tx| {
             let key = SkillKey::Name(draft.name.as_str().to_owned());
-            let applied = apply(app, tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-                if create_only && current.is_some() {
+            let applied = apply(tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+                if input.create_only && current.is_some() {
                     let detail = format!("'{}' exists; save without create_only to change it", draft.name);
                     return Err(Error::Conflict { code: "skill-exists", detail });
                 }
                 check_version(input.expected_version, current)?;
-                draft.propose(app, current).map(Some)
+                draft.propose(&ctx.app, current).map(Some)
             })
             .await?;
             Ok(Saved::of(applied))
         })
         .await?;
-    origin.commit(app, tx).await?;
+    origin.commit(tx).await?;
     if saved.created {
-        saved.skill.similar = find_similar(app, principal, &saved.skill.skill).await;
+        saved.skill.similar = find_similar(ctx, &saved.skill.skill).await;
     }
     Ok(saved)
 }
@@ -125,7 +122,8 @@ impl Saved {
 
 /// What a session or an MCP client wrote, an agent wrote; so does a backend with an API key. Over REST a user's own
 /// token writes as the user.
-pub(super) fn source(principal: &Principal, call: &Call) -> Source {
+pub(super) fn source(ctx: &Ctx) -> Source {
+    let Ctx { principal, call, .. } = ctx;
     if call.by_agent || call.session.is_some() || principal.is_backend() { Source::Agent } else { Source::User }
 }
 

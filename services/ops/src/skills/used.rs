@@ -1,16 +1,16 @@
 //! Reported use: what an agent did with a skill that it did not load here, or how a use turned out.
 
 use knowhow_domain::{Error, FieldError, Outcome, Result, Scope, SkillId};
+use knowhow_store::TenantTx;
 use knowhow_store::examples::{self, Lesson};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::usage::{self, USES_PER_DAY, Use};
-use knowhow_store::{Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::lookup::{self, Reach};
+use crate::Ctx;
 use crate::examples::{learn_later, taught_since};
-use crate::{App, Call};
 
 /// One use. The same skill, session key and memory count once a UTC day; absent values are equal.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -51,24 +51,23 @@ pub struct Counted {
 ///
 /// # Errors
 /// `NotFound`, `Invalid`; `Quota` where the user's day has as many uses as can be.
-pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &ReportUse) -> Result<Counted> {
-    principal.require(Scope::SkillsRead)?;
-    call.check()?;
+pub async fn report_use(ctx: &Ctx, input: &ReportUse) -> Result<Counted> {
+    ctx.principal.require(Scope::SkillsRead)?;
     check(input)?;
-    let found = lookup::find(app, principal, &input.skill, Reach::Successor, async |key: &SkillKey| {
+    let found = lookup::find(ctx, &input.skill, Reach::Successor, async |key: &SkillKey| {
         let mut taught = None;
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
-        let counted = call
-            .once(app, &mut tx, &("used", input), async |tx| {
+        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+        let counted = ctx
+            .once(&mut tx, &("used", input), async |tx| {
                 let (skill, _, version) = skills::find(tx, key).await?.ok_or_else(lookup::missing)?;
-                taught = teach(app, principal, tx, (call, input, skill)).await?.map(|lesson| (skill, lesson));
+                taught = teach(ctx, tx, input, skill).await?.map(|lesson| (skill, lesson));
                 let used = Use {
                     skill,
                     version,
                     session_key: input.session_key.as_deref(),
                     memory_id: input.memory_id.as_deref(),
                     outcome: input.outcome,
-                    now: app.now(),
+                    now: ctx.now(),
                 };
                 let (counted, times_used) = usage::count(tx, &used).await?.ok_or_else(too_many)?;
                 Ok(Counted { counted, times_used })
@@ -76,7 +75,7 @@ pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &R
             .await?;
         tx.commit().await?;
         if let Some((skill, lesson)) = taught {
-            learn_later(app, principal, vec![skill], lesson);
+            learn_later(ctx, vec![skill], lesson);
         }
         Ok(counted)
     })
@@ -92,18 +91,13 @@ fn too_many() -> Error {
 
 /// What the use teaches. A failure is unlearned at once, and before the use is counted: whoever deletes a skill takes its
 /// user's catalogue row before its counts, and so must we.
-async fn teach(
-    app: &App,
-    principal: &Principal,
-    tx: &mut TenantTx,
-    (call, input, skill): (&Call, &ReportUse, SkillId),
-) -> Result<Option<Lesson>> {
-    let Some(session) = input.session_key.as_deref().or(call.session.as_deref()) else { return Ok(None) };
+async fn teach(ctx: &Ctx, tx: &mut TenantTx, input: &ReportUse, skill: SkillId) -> Result<Option<Lesson>> {
+    let Some(session) = input.session_key.as_deref().or(ctx.call.session.as_deref()) else { return Ok(None) };
     match input.outcome {
         Some(Outcome::Failure) => examples::fail(tx, skill, session).await.map(|()| None),
         Some(Outcome::Partial) => Ok(None),
-        Some(Outcome::Success) | None => match taught_since(app, principal) {
-            Some(since) => examples::find_lesson(tx, session, &call.named(None), since).await,
+        Some(Outcome::Success) | None => match taught_since(ctx) {
+            Some(since) => examples::find_lesson(tx, session, &ctx.call.named(None), since).await,
             None => Ok(None),
         },
     }

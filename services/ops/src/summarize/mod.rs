@@ -8,4 +8,4 @@ mod tests;
 
 pub(crate) use conversation::MESSAGE_CHARS;
 pub use conversation::{extract_summary, summarize_conversation};
-pub use skill::{Summary, summarize_skill};
+pub use skill::{Summarized, Summary, summarize_skill};

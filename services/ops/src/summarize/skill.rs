@@ -38,17 +38,27 @@ impl Summary {
     }
 }
 
+/// A skill to summarize.
+#[derive(Debug, Clone, Copy)]
+pub struct Summarized<'a> {
+    /// Its full name.
+    pub name: &'a str,
+    /// What it does and when.
+    pub description: &'a str,
+    /// The markdown body.
+    pub content: &'a str,
+}
+
 /// Summarizes a skill; by its own words where there is no model, or one that says nothing of use.
 ///
 /// # Errors
 /// Where the model may answer later.
 pub async fn summarize_skill(
     models: &Models,
-    name: &str,
-    description: &str,
-    content: &str,
+    skill: &Summarized<'_>,
     priority: Priority,
 ) -> Result<Summary, ChatError> {
+    let Summarized { name, description, content } = skill;
     let Some(chat) = &models.chat else { return Ok(Summary::extract(description)) };
     let skill = json!({ "name": name, "description": description, "content": cut(content, CONTENT_CHARS) });
     match chat.complete(RULES, &skill.to_string(), priority, LIMITS).await {

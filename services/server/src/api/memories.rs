@@ -1,10 +1,9 @@
 //! `/v1/memories`, `/v1/recall`, `/v1/soul`.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, delete, get, post, put};
 use knowhow_domain::{Memory, Soul};
-use knowhow_ops::App;
 use knowhow_ops::memories::{self, ListMemories, Recall, RecalledItems, SaveMemory};
 use knowhow_ops::page::{Page, PageQuery};
 use knowhow_ops::soul::{self, PutSoul};
@@ -24,12 +23,8 @@ use crate::http::{
     responses((status = 201, description = "Kept", body = Memory), WriteProblems)
 )]
 #[post("/v1/memories")]
-pub(crate) async fn save_memory(
-    app: Data<App>,
-    caller: UserCaller,
-    body: JsonBody<SaveMemory>,
-) -> Result<HttpResponse, ApiError> {
-    let kept = memories::save_memory(&app, &caller.principal, &caller.call, &body.0).await?;
+pub(crate) async fn save_memory(ctx: UserCaller, body: JsonBody<SaveMemory>) -> Result<HttpResponse, ApiError> {
+    let kept = memories::save_memory(&ctx, &body.0).await?;
     Ok(json(StatusCode::CREATED, &kept))
 }
 
@@ -43,12 +38,8 @@ pub(crate) async fn save_memory(
     responses((status = 200, description = "A page", body = Page<Memory>), CallerProblems)
 )]
 #[get("/v1/memories")]
-pub(crate) async fn list_memories(
-    app: Data<App>,
-    caller: UserCaller,
-    query: Query<ListMemories>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &memories::list_memories(&app, &caller.principal, &query).await?))
+pub(crate) async fn list_memories(ctx: UserCaller, query: Query<ListMemories>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &memories::list_memories(&ctx, &query).await?))
 }
 
 /// Delete a memory
@@ -61,12 +52,8 @@ pub(crate) async fn list_memories(
     responses((status = 204, description = "Deleted"), WriteProblems)
 )]
 #[delete("/v1/memories/{memory}")]
-pub(crate) async fn delete_memory(
-    app: Data<App>,
-    caller: UserCaller,
-    memory: Path<String>,
-) -> Result<HttpResponse, ApiError> {
-    memories::delete_memory(&app, &caller.principal, &caller.call, &memory).await?;
+pub(crate) async fn delete_memory(ctx: UserCaller, memory: Path<String>) -> Result<HttpResponse, ApiError> {
+    memories::delete_memory(&ctx, &memory).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -80,8 +67,8 @@ pub(crate) async fn delete_memory(
     responses((status = 200, description = "Best first", body = RecalledItems), CallerProblems)
 )]
 #[get("/v1/recall")]
-pub(crate) async fn recall(app: Data<App>, caller: UserCaller, query: Query<Recall>) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &memories::recall(&app, &caller.principal, &query).await?))
+pub(crate) async fn recall(ctx: UserCaller, query: Query<Recall>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &memories::recall(&ctx, &query).await?))
 }
 
 /// Read the soul
@@ -93,8 +80,8 @@ pub(crate) async fn recall(app: Data<App>, caller: UserCaller, query: Query<Reca
     responses((status = 200, description = "The soul; `ETag` is its version", body = Soul), CallerProblems)
 )]
 #[get("/v1/soul")]
-pub(crate) async fn get_soul(app: Data<App>, caller: UserCaller) -> Result<HttpResponse, ApiError> {
-    let soul = soul::get_soul(&app, &caller.principal).await?;
+pub(crate) async fn get_soul(ctx: UserCaller) -> Result<HttpResponse, ApiError> {
+    let soul = soul::get_soul(&ctx).await?;
     Ok(versioned(StatusCode::OK, soul.version, &soul))
 }
 
@@ -108,12 +95,8 @@ pub(crate) async fn get_soul(app: Data<App>, caller: UserCaller) -> Result<HttpR
     responses((status = 200, description = "A page", body = Page<Soul>), CallerProblems)
 )]
 #[get("/v1/soul/versions")]
-pub(crate) async fn list_souls(
-    app: Data<App>,
-    caller: UserCaller,
-    query: Query<PageQuery>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &soul::list_souls(&app, &caller.principal, &query).await?))
+pub(crate) async fn list_souls(ctx: UserCaller, query: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &soul::list_souls(&ctx, &query).await?))
 }
 
 /// Write the soul
@@ -131,13 +114,12 @@ pub(crate) async fn list_souls(
 )]
 #[put("/v1/soul")]
 pub(crate) async fn put_soul(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     body: JsonBody<PutSoul>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let base = if_match(request.headers())?;
     let input = PutSoul { expected_version: base.or(body.0.expected_version), ..body.0 };
-    let soul = soul::put_soul(&app, &caller.principal, &caller.call, &input).await.map_err(ApiError::under(base))?;
+    let soul = soul::put_soul(&ctx, &input).await.map_err(ApiError::under(base))?;
     Ok(versioned(StatusCode::OK, soul.version, &soul))
 }

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use clap::Subcommand;
 use knowhow_domain::{Algorithm, Scope};
 use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreateTenant};
-use knowhow_ops::{App, Principal};
+use knowhow_ops::{App, Ctx, Principal};
 use knowhow_store::credential::api_key;
 
 use super::shell;
@@ -59,7 +59,8 @@ impl TenantCommand {
 /// Makes a tenant with an issuer whose tokens this service can sign.
 pub(super) async fn create_tenant(app: &App, slug: &str, name: Option<String>) -> Result<()> {
     let nowhere = app.gate.operator_at_shell(None).await?;
-    admin::create_tenant(app, &nowhere, &CreateTenant { slug: slug.to_owned(), name, settings: None }).await?;
+    let tenant = CreateTenant { slug: slug.to_owned(), name, settings: None };
+    admin::create_tenant(&Ctx::of(app, &nowhere), &tenant).await?;
     app.gate.state().forget_tenants();
     let operator = app.gate.operator_at_shell(Some(slug)).await?;
     add_issuer(app, &operator).await
@@ -75,7 +76,7 @@ pub(super) async fn add_issuer(app: &App, operator: &Principal) -> Result<()> {
         secret: Some(secret),
         jwks_url: None,
     };
-    admin::create_issuer(app, operator, &issuer).await?;
+    admin::create_issuer(&Ctx::of(app, operator), &issuer).await?;
     Ok(())
 }
 
@@ -89,7 +90,7 @@ impl KeyCommand {
             .map(|s| s.parse::<Scope>().with_context(|| format!("'{s}' is not a scope")))
             .collect::<Result<Vec<_>>>()?;
         let expires_at = days.map(|days| app.clock.now() + TimeDelta::days(i64::from(days)));
-        let created = admin::create_key(&app, &operator, &CreateKey { name, scopes, expires_at }).await?;
+        let created = admin::create_key(&Ctx::of(&app, &operator), &CreateKey { name, scopes, expires_at }).await?;
         println!("{}", created.secret);
         Ok(ExitCode::SUCCESS)
     }

@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use chrono::TimeDelta;
 use clap::Args;
 use knowhow_domain::{Error, Scope};
-use knowhow_ops::admin::{self, CreateKey};
-use knowhow_ops::{App, Principal, skills};
+use knowhow_ops::admin::{self, CreateKey, MintToken};
+use knowhow_ops::{App, Ctx, Principal, skills};
 
 use super::create::{add_issuer, create_tenant};
 use super::shell;
@@ -30,8 +30,10 @@ impl SeedDemo {
         let app = shell::app(config)?;
         let month = TimeDelta::days(30);
         let operator = find_or_make_tenant(&app).await?;
-        let token = user_token(&app, &operator, USER, (&[], &[]), month).await?;
-        skills::sync_starters(&app, &app.gate.authenticate(&token, None).await?).await?;
+        let token = MintToken { user: USER.to_owned(), scopes: Vec::new(), roles: Vec::new(), ttl: month };
+        let token = user_token(&app, &operator, token).await?;
+        let user = app.gate.authenticate(&token, None).await?;
+        skills::sync_starters(&Ctx::of(&app, &user)).await?;
         let api_key = self.api_key(&app, &operator).await?;
         let admin = operator_token(config, "demo-admin", Some(TENANT), month)?;
         println!("KNOWHOW_TOKEN={token}\nKNOWHOW_API_KEY={api_key}\nKNOWHOW_ADMIN_TOKEN={admin}");
@@ -46,7 +48,7 @@ impl SeedDemo {
         }
         let scopes = vec![Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories];
         let key = CreateKey { name: "demo".into(), scopes, expires_at: None };
-        Ok(admin::create_key(app, operator, &key).await?.secret)
+        Ok(admin::create_key(&Ctx::of(app, operator), &key).await?.secret)
     }
 }
 

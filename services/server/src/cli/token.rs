@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use clap::Args;
 use knowhow_domain::{Clock, Scope, SystemClock};
-use knowhow_ops::{App, admin};
+use knowhow_ops::admin::{self, MintToken};
+use knowhow_ops::{App, Ctx};
 use knowhow_store::credential::{NewToken, mint_hs256};
 use knowhow_store::{Gate, Principal};
 
@@ -50,7 +51,7 @@ impl Token {
                 .iter()
                 .map(|s| s.parse::<Scope>().with_context(|| format!("'{s}' is not a scope")))
                 .collect::<Result<Vec<_>>>()?;
-            user_token(&app, &principal, &self.user, (&scopes, &self.role), ttl).await?
+            user_token(&app, &principal, MintToken { user: self.user, scopes, roles: self.role, ttl }).await?
         };
         println!("{token}");
         Ok(ExitCode::SUCCESS)
@@ -58,16 +59,11 @@ impl Token {
 }
 
 /// A token of one of the tenant's users; without scopes and roles it has those of a user.
-pub(super) async fn user_token(
-    app: &App,
-    principal: &Principal,
-    user: &str,
-    (scopes, roles): (&[Scope], &[String]),
-    ttl: TimeDelta,
-) -> Result<String> {
-    let plain = ["user".to_owned()];
-    let roles = if scopes.is_empty() && roles.is_empty() { &plain } else { roles };
-    Ok(admin::mint_token(app, principal, user, (scopes, roles), ttl).await?)
+pub(super) async fn user_token(app: &App, principal: &Principal, mut token: MintToken) -> Result<String> {
+    if token.scopes.is_empty() && token.roles.is_empty() {
+        token.roles = vec!["user".to_owned()];
+    }
+    Ok(admin::mint_token(&Ctx::of(app, principal), token).await?)
 }
 
 /// A token of the deployment's own issuer.

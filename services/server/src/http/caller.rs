@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::net::IpAddr;
+use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +14,7 @@ use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
 use knowhow_domain::{Error, Scope};
-use knowhow_ops::{App, Call, Principal, skills};
+use knowhow_ops::{App, Call, Ctx, IdempotencyKey, Principal, SessionRef, skills};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -36,11 +37,14 @@ pub struct WriteHeaders {
 type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
 /// Works with one user's skills, who has the current starter skills by now.
-pub struct UserCaller {
-    /// Who.
-    pub principal: Principal,
-    /// Session and idempotency key.
-    pub call: Call,
+pub struct UserCaller(Ctx);
+
+impl Deref for UserCaller {
+    type Target = Ctx;
+
+    fn deref(&self) -> &Ctx {
+        &self.0
+    }
 }
 
 impl FromRequest for UserCaller {
@@ -51,8 +55,9 @@ impl FromRequest for UserCaller {
         let request = request.clone();
         Box::pin(async move {
             let Entry { app, principal, call } = enter(&request, None).await?;
-            admit_user(&app, &principal).await?;
-            Ok(Self { principal, call })
+            let ctx = Ctx { call: call?, ..Ctx::of(&app, &principal) };
+            admit_user(&ctx).await?;
+            Ok(Self(ctx))
         })
     }
 }
@@ -61,17 +66,25 @@ impl FromRequest for UserCaller {
 ///
 /// # Errors
 /// `Malformed` for who acts for no user, `Forbidden` for who may do nothing for a user.
-pub async fn admit_user(app: &App, principal: &Principal) -> Result<(), Error> {
-    principal.user()?;
+pub async fn admit_user(ctx: &Ctx) -> Result<(), Error> {
+    ctx.principal.user()?;
     let scopes = [Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories];
-    if scopes.into_iter().all(|scope| principal.require(scope).is_err()) {
-        return principal.require(Scope::SkillsRead);
+    if scopes.into_iter().all(|scope| ctx.principal.require(scope).is_err()) {
+        return ctx.principal.require(Scope::SkillsRead);
     }
-    skills::sync_starters(app, principal).await
+    skills::sync_starters(ctx).await
 }
 
 /// Administers one tenant: its own, or, for an operator, the one that `?tenant=` names. What an operator writes names it.
-pub struct AdminCaller(pub Principal);
+pub struct AdminCaller(Ctx);
+
+impl Deref for AdminCaller {
+    type Target = Ctx;
+
+    fn deref(&self) -> &Ctx {
+        &self.0
+    }
+}
 
 #[derive(Deserialize)]
 struct InTenant {
@@ -90,11 +103,11 @@ impl FromRequest for AdminCaller {
             let Query(InTenant { tenant }) = Query::extract(&request).await?;
             let Some(slug) = tenant else {
                 check_tenant_is_named(&request, &principal)?;
-                return Ok(Self(principal));
+                return Ok(Self(Ctx::of(&app, &principal)));
             };
             let principal = principal.in_tenant(&app.gate, &slug).await?;
             request_id::note_caller(&principal);
-            Ok(Self(principal))
+            Ok(Self(Ctx::of(&app, &principal)))
         })
     }
 }
@@ -118,8 +131,8 @@ pub struct Entry {
     pub app: Data<App>,
     /// Who.
     pub principal: Principal,
-    /// Session and idempotency key.
-    pub call: Call,
+    /// Session and idempotency key; `Malformed` where a header of them is none.
+    pub call: Result<Call, Error>,
 }
 
 /// Verifies the credential of a request. `resource` is the URI of the face it came to, where that has one.
@@ -134,10 +147,17 @@ pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entr
     })?;
     request_id::note_caller(&principal);
     shared.bodies.welcome(request);
-    let text = |name| single(request.headers(), name).map(|v| v.map(str::to_owned));
-    let (session, idempotency_key) = (text("knowhow-session")?, text("idempotency-key")?);
-    let call = Call { session, idempotency_key, ..Call::default() };
+    let headers = request.headers();
+    let call = read_call(single(headers, "knowhow-session")?, single(headers, "idempotency-key")?);
     Ok(Entry { app, principal, call })
+}
+
+fn read_call(session: Option<&str>, idempotency_key: Option<&str>) -> Result<Call, Error> {
+    Ok(Call {
+        idempotency_key: idempotency_key.map(IdempotencyKey::parse).transpose()?,
+        session: session.map(SessionRef::parse).transpose()?,
+        ..Call::default()
+    })
 }
 
 fn bearer(headers: &HeaderMap) -> Result<&str, Error> {

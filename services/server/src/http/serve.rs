@@ -85,7 +85,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             snapshots: snapshots.clone(),
             snapshot_lifetime,
         };
-        let endpoint = Data::new(mcp::Endpoint::new(app.clone(), site.clone()));
+        let endpoint = Data::new(mcp::Endpoint::new(site.clone()));
         // Routes are tried in order, and MCP is one path for all of an agent's calls.
         router(actix_web::App::new().route(mcp::PATH, web::to(mcp::answer)))
             .into_app()

@@ -10,7 +10,7 @@ use actix_web::web::{Bytes, Data, Payload};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use http_body_util::{BodyExt, Full};
 use knowhow_domain::{Error, Scope};
-use knowhow_ops::{App, Call, Principal, sessions};
+use knowhow_ops::{Call, Ctx, SessionRef, sessions};
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -43,16 +43,15 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Over the operations of `app`.
-    pub fn new(app: App, site: Data<Site>) -> Self {
+    /// With the addresses of this deployment.
+    pub fn new(site: Data<Site>) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(JSON_BYTES)
             // Checked before anything else, by `Site`.
             .disable_allowed_hosts();
-        let handler = Handler { app };
-        Self { service: StreamableHttpService::new(move || Ok(handler.clone()), Default::default(), config), site }
+        Self { service: StreamableHttpService::new(|| Ok(Handler), Default::default(), config), site }
     }
 }
 
@@ -114,20 +113,20 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     if let Some(scope) = message.scope() {
         principal.require(scope).map_err(|e| turn_away(e.into(), id))?;
     }
-    match admit_user(&app, &principal).await {
+    let (call, unfit) = match call.and_then(|call| call_of(call, &message)) {
+        Ok(call) => (call, None),
+        Err(reason) => (Call::default(), Some(reason.to_string())),
+    };
+    let ctx = Ctx { call, ..Ctx::of(&app, &principal) };
+    match admit_user(&ctx).await {
         // Whoever may do nothing with skills may still ask what there is.
         Ok(()) | Err(Error::Forbidden(_)) => {}
         Err(error) => return Err(turn_away(error.into(), id)),
     }
-    // What is written comes from the one that the message names; what is to be trusted is said by both.
-    let call = match message.session().map(str::to_owned) {
-        Some(session) => Call { session: Some(session), other_session: call.session, by_agent: true, ..call },
-        None => Call { by_agent: true, ..call },
-    };
-    // Before anything else: what the call writes must carry the mark, and the mark holds also where the call is refused.
-    mark(&app, &principal, &call, &message).await.map_err(|e| turn_away(e.into(), id))?;
     let (desk, inbox) = mpsc::channel(1);
-    let caller = Caller { principal, call, request_id: current_request_id(), desk };
+    let caller = Caller { ctx, unfit, request_id: current_request_id(), desk };
+    // Before anything else: what the call writes must carry the mark, and the mark holds also where the call is refused.
+    mark(&caller, &message).await.map_err(|e| turn_away(e.into(), id))?;
     let mut passed = http::Request::new(Full::new(bytes.clone()));
     *passed.method_mut() = http::Method::POST;
     *passed.headers_mut() = headers(request.headers());
@@ -145,21 +144,29 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
             }
             _ => back(answered, id).await,
         }),
-        () = work(&app, &caller, inbox) => Err(refuse(StatusCode::INTERNAL_SERVER_ERROR, REFUSED, "no desk", id)),
+        () = work(&caller, inbox) => Err(refuse(StatusCode::INTERNAL_SERVER_ERROR, REFUSED, "no desk", id)),
     }
 }
 
+/// Of a call over MCP: what is written comes from the conversation that the message names; what is to be trusted is said by
+/// both that and the header's.
+fn call_of(call: Call, message: &Message<'_>) -> Result<Call, Error> {
+    let call = Call { by_agent: true, ..call };
+    let Some(session) = message.session() else { return Ok(call) };
+    Ok(Call { session: Some(SessionRef::parse(session)?), other_session: call.session, ..call })
+}
+
 /// Marks the conversation with what the message says that it has read.
-async fn mark(app: &App, principal: &Principal, call: &Call, message: &Message<'_>) -> Result<(), Error> {
+async fn mark(caller: &Caller, message: &Message<'_>) -> Result<(), Error> {
     let form = || Error::Malformed("dev.knowhow/tainted_by takes a text or a list of texts: what was read".into());
     let sources = message.tainted_by().ok_or_else(form)?;
-    if sources.is_empty() { Ok(()) } else { sessions::mark_session(app, principal, call, &sources).await }
+    if sources.is_empty() { Ok(()) } else { sessions::mark_session(caller.ctx()?, &sources).await }
 }
 
 /// Carries out what comes in, for as long as the request lives.
-async fn work(app: &App, caller: &Caller, mut inbox: mpsc::Receiver<Work>) {
+async fn work(caller: &Caller, mut inbox: mpsc::Receiver<Work>) {
     while let Some(work) = inbox.recv().await {
-        work.carry_out(app, caller).await;
+        work.carry_out(caller).await;
     }
 }
 

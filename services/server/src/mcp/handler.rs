@@ -1,7 +1,8 @@
 //! What the library asks of a server: each method of the protocol, one line over an operation.
 
-use knowhow_domain::Result;
-use knowhow_ops::{App, Call, Principal};
+use knowhow_domain::{Error, Result};
+use knowhow_ops::skills::ReadFolder;
+use knowhow_ops::{Ctx, Principal};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
@@ -33,14 +34,32 @@ const INSTRUCTIONS: &str = "Knowhow keeps procedures (skills) that you wrote dow
 /// Who sent a request, as the endpoint found out before the library saw it.
 #[derive(Clone)]
 pub struct Caller {
-    /// Who.
-    pub principal: Principal,
-    /// Session and idempotency key.
-    pub call: Call,
+    /// What the operations work with.
+    pub ctx: Ctx,
+    /// Why the session or the key that the request names is none: lists and definitions are shown all the same.
+    pub unfit: Option<String>,
     /// The request's id in logs and problems.
     pub request_id: String,
     /// Where tool calls are carried out.
     pub desk: mpsc::Sender<Work>,
+}
+
+impl Caller {
+    /// What the operations work with.
+    ///
+    /// # Errors
+    /// `Malformed` where the session or the idempotency key that the request names is none.
+    pub fn ctx(&self) -> Result<&Ctx> {
+        match &self.unfit {
+            None => Ok(&self.ctx),
+            Some(reason) => Err(Error::Malformed(reason.clone())),
+        }
+    }
+
+    /// Who.
+    pub fn principal(&self) -> &Principal {
+        &self.ctx.principal
+    }
 }
 
 /// A tool call on its way to the task of its request. The library moves its own tasks between threads, for all it
@@ -53,8 +72,8 @@ pub struct Work {
 
 impl Work {
     /// Carries the call out. The request's end, answered or broken off, ends it.
-    pub async fn carry_out(self, app: &App, caller: &Caller) {
-        let result = self.tool.call(app, caller, self.arguments).await;
+    pub async fn carry_out(self, caller: &Caller) {
+        let result = self.tool.call(caller, self.arguments).await;
         // Nobody waits where the library gave the call up.
         let _ = self.reply.send(result.unwrap_or_else(|error| tool_failure(error, &caller.request_id)));
     }
@@ -62,10 +81,7 @@ impl Work {
 
 /// Answers the requests of one message.
 #[derive(Clone)]
-pub struct Handler {
-    /// What the operations work with.
-    pub app: App,
-}
+pub struct Handler;
 
 type Context = RequestContext<RoleServer>;
 
@@ -123,7 +139,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         refuse_cursor(request.as_ref())?;
         let caller = caller(&context)?;
-        let visible = Tool::ALL.iter().map(|tool| caller.principal.require(tool.scope()).is_ok());
+        let visible = Tool::ALL.iter().map(|tool| caller.principal().require(tool.scope()).is_ok());
         let tools = definitions().iter().zip(visible).filter(|(_, visible)| *visible);
         let mut result = ListToolsResult::with_all_items(tools.map(|(tool, _)| tool.clone()).collect());
         (result.ttl_ms, result.cache_scope) = fresh(&context, FIXED_TTL_MS);
@@ -150,7 +166,7 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
         let caller = caller(&context)?;
-        let mut result = resources::list(&self.app, caller, cursor(request))
+        let mut result = resources::list(caller, cursor(request))
             .await
             .map_err(|error| protocol_error(error, None, &caller.request_id))?;
         (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
@@ -174,7 +190,7 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = caller(&context)?;
-        let mut result = resources::read(&self.app, caller, &request.uri)
+        let mut result = resources::read(caller, &request.uri)
             .await
             .map_err(|error| protocol_error(error, Some(&request.uri), &caller.request_id))?;
         (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
@@ -187,7 +203,8 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ReadResourceDirectoryResult, ErrorData> {
         let caller = caller(&context)?;
-        let mut result = resources::read_directory(&self.app, caller, &request.uri, request.cursor.clone())
+        let folder = ReadFolder { uri: request.uri.clone(), cursor: request.cursor };
+        let mut result = resources::read_directory(caller, folder)
             .await
             .map_err(|error| protocol_error(error, Some(&request.uri), &caller.request_id))?;
         (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
@@ -200,7 +217,7 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ListSkillsResult, ErrorData> {
         let caller = caller(&context)?;
-        let mut result = resources::list_skills(&self.app, caller, cursor(request))
+        let mut result = resources::list_skills(caller, cursor(request))
             .await
             .map_err(|error| protocol_error(error, None, &caller.request_id))?;
         (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
@@ -209,7 +226,7 @@ impl ServerHandler for Handler {
 
     async fn get_skill(&self, request: GetSkillRequestParams, context: Context) -> Result<GetSkillResult, ErrorData> {
         let caller = caller(&context)?;
-        let mut result = resources::get_skill(&self.app, caller, &request.uri)
+        let mut result = resources::get_skill(caller, &request.uri)
             .await
             .map_err(|error| protocol_error(error, Some(&request.uri), &caller.request_id))?;
         (result.ttl_ms, result.cache_scope) = fresh(&context, SKILLS_TTL_MS);
@@ -233,7 +250,7 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
         let caller = caller(&context)?;
-        let result = prompts::get(&self.app, caller, &request.name).await;
+        let result = prompts::get(caller, &request.name).await;
         result.map(Into::into).map_err(|error| protocol_error(error, None, &caller.request_id))
     }
 

@@ -2,7 +2,7 @@
 
 use knowhow_domain::guidance;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::{App, skills, snapshots};
+use knowhow_ops::{skills, snapshots};
 use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
 
 use super::handler::Caller;
@@ -40,7 +40,7 @@ pub(super) fn scope(name: &str) -> Option<Scope> {
 
 /// Those that the caller's scopes allow.
 pub(super) fn list(caller: &Caller) -> Vec<Prompt> {
-    let visible = |prompt: &Prompt| scope(&prompt.name).is_none_or(|scope| caller.principal.require(scope).is_ok());
+    let visible = |prompt: &Prompt| scope(&prompt.name).is_none_or(|scope| caller.principal().require(scope).is_ok());
     all().into_iter().filter(visible).collect()
 }
 
@@ -48,11 +48,11 @@ pub(super) fn list(caller: &Caller) -> Vec<Prompt> {
 ///
 /// # Errors
 /// `NotFound` for another name.
-pub(super) async fn get(app: &App, caller: &Caller, name: &str) -> Result<GetPromptResult> {
+pub(super) async fn get(caller: &Caller, name: &str) -> Result<GetPromptResult> {
     let (text, about) = match name {
         GUIDANCE => (guidance::FULL.to_owned(), GUIDANCE_TEXT),
-        INDEX => (skills::index_block(app, &caller.principal).await?, INDEX_TEXT),
-        FROZEN => (snapshots::get_frozen_text(app, &caller.principal, &caller.call).await?, FROZEN_TEXT),
+        INDEX => (skills::index_block(caller.ctx()?).await?, INDEX_TEXT),
+        FROZEN => (snapshots::get_frozen_text(caller.ctx()?).await?, FROZEN_TEXT),
         _ => return Err(Error::not_found("prompt")),
     };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(about))

@@ -3,9 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use knowhow_domain::{Result, name};
-use knowhow_ops::App;
 use knowhow_ops::page::Page;
-use knowhow_ops::skills::{self, Child, FileEntry, SkillEntry};
+use knowhow_ops::skills::{self, Child, FileEntry, ReadFolder, SkillEntry};
 use rmcp::model::{
     DIRECTORY_MIME_TYPE, GetSkillResult, ListResourcesResult, ListSkillsResult, MetaObject, ReadResourceResult,
     Resource, ResourceContents, ResourceTemplate, Skill, SkillFrontmatter, SkillResource, SkillResources,
@@ -25,15 +24,15 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 /// One page of SKILL.md files; the others are found through the skill's entry or its folders.
-pub(super) async fn list(app: &App, caller: &Caller, cursor: Option<String>) -> Result<ListResourcesResult> {
-    let Page { items, next_cursor } = skills::list_documents(app, &caller.principal, cursor).await?;
+pub(super) async fn list(caller: &Caller, cursor: Option<String>) -> Result<ListResourcesResult> {
+    let Page { items, next_cursor } = skills::list_documents(caller.ctx()?, cursor).await?;
     let mut result = ListResourcesResult::with_all_items(items.into_iter().map(skill_md).collect());
     result.next_cursor = next_cursor;
     Ok(result)
 }
 
-pub(super) async fn read(app: &App, caller: &Caller, uri: &str) -> Result<ReadResourceResult> {
-    let file = skills::read_file(app, &caller.principal, uri).await?;
+pub(super) async fn read(caller: &Caller, uri: &str) -> Result<ReadResourceResult> {
+    let file = skills::read_file(caller.ctx()?, uri).await?;
     let contents = match String::from_utf8(file.content) {
         Ok(text) => ResourceContents::text(text, uri),
         Err(binary) => ResourceContents::blob(STANDARD.encode(binary.as_bytes()), uri),
@@ -43,27 +42,22 @@ pub(super) async fn read(app: &App, caller: &Caller, uri: &str) -> Result<ReadRe
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-pub(super) async fn read_directory(
-    app: &App,
-    caller: &Caller,
-    uri: &str,
-    cursor: Option<String>,
-) -> Result<ListResourcesResult> {
-    let Page { items, next_cursor } = skills::read_folder(app, &caller.principal, uri, cursor).await?;
+pub(super) async fn read_directory(caller: &Caller, query: ReadFolder) -> Result<ListResourcesResult> {
+    let Page { items, next_cursor } = skills::read_folder(caller.ctx()?, &query).await?;
     let mut result = ListResourcesResult::with_all_items(items.into_iter().map(child).collect());
     result.next_cursor = next_cursor;
     Ok(result)
 }
 
-pub(super) async fn list_skills(app: &App, caller: &Caller, cursor: Option<String>) -> Result<ListSkillsResult> {
-    let Page { items, next_cursor } = skills::list_entries(app, &caller.principal, cursor).await?;
+pub(super) async fn list_skills(caller: &Caller, cursor: Option<String>) -> Result<ListSkillsResult> {
+    let Page { items, next_cursor } = skills::list_entries(caller.ctx()?, cursor).await?;
     let mut result = ListSkillsResult::with_all_items(items.into_iter().map(skill).collect());
     result.next_cursor = next_cursor;
     Ok(result)
 }
 
-pub(super) async fn get_skill(app: &App, caller: &Caller, uri: &str) -> Result<GetSkillResult> {
-    Ok(GetSkillResult::new(skill(skills::get_entry(app, &caller.principal, uri).await?)))
+pub(super) async fn get_skill(caller: &Caller, uri: &str) -> Result<GetSkillResult> {
+    Ok(GetSkillResult::new(skill(skills::get_entry(caller.ctx()?, uri).await?)))
 }
 
 fn skill(entry: SkillEntry) -> Skill {

@@ -1,10 +1,9 @@
 //! Who may call: issuers of tokens, API keys.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, delete, get, post};
 use knowhow_domain::{ApiKey, Issuer};
-use knowhow_ops::App;
 use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreatedKey};
 use knowhow_ops::page::{Page, PageQuery};
 use uuid::Uuid;
@@ -28,12 +27,8 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
     )
 )]
 #[post("/v1/admin/issuers")]
-pub(crate) async fn create_issuer(
-    app: Data<App>,
-    caller: AdminCaller,
-    body: JsonBody<CreateIssuer>,
-) -> Result<HttpResponse, ApiError> {
-    let issuer = admin::create_issuer(&app, &caller.0, &body.0).await?;
+pub(crate) async fn create_issuer(ctx: AdminCaller, body: JsonBody<CreateIssuer>) -> Result<HttpResponse, ApiError> {
+    let issuer = admin::create_issuer(&ctx, &body.0).await?;
     Ok(json(StatusCode::CREATED, &issuer))
 }
 
@@ -53,12 +48,8 @@ pub(crate) async fn create_issuer(
     )
 )]
 #[get("/v1/admin/issuers")]
-pub(crate) async fn list_issuers(
-    app: Data<App>,
-    caller: AdminCaller,
-    page: Query<PageQuery>,
-) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_issuers(&app, &caller.0, &page).await?;
+pub(crate) async fn list_issuers(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_issuers(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
@@ -78,12 +69,8 @@ pub(crate) async fn list_issuers(
     )
 )]
 #[delete("/v1/admin/issuers/{id}")]
-pub(crate) async fn delete_issuer(
-    app: Data<App>,
-    caller: AdminCaller,
-    id: Path<Uuid>,
-) -> Result<HttpResponse, ApiError> {
-    admin::delete_issuer(&app, &caller.0, *id).await?;
+pub(crate) async fn delete_issuer(ctx: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
+    admin::delete_issuer(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -103,12 +90,8 @@ pub(crate) async fn delete_issuer(
     )
 )]
 #[post("/v1/admin/keys")]
-pub(crate) async fn create_key(
-    app: Data<App>,
-    caller: AdminCaller,
-    body: JsonBody<CreateKey>,
-) -> Result<HttpResponse, ApiError> {
-    let key = admin::create_key(&app, &caller.0, &body.0).await?;
+pub(crate) async fn create_key(ctx: AdminCaller, body: JsonBody<CreateKey>) -> Result<HttpResponse, ApiError> {
+    let key = admin::create_key(&ctx, &body.0).await?;
     Ok(json(StatusCode::CREATED, &key))
 }
 
@@ -128,12 +111,8 @@ pub(crate) async fn create_key(
     )
 )]
 #[get("/v1/admin/keys")]
-pub(crate) async fn list_keys(
-    app: Data<App>,
-    caller: AdminCaller,
-    page: Query<PageQuery>,
-) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_keys(&app, &caller.0, &page).await?;
+pub(crate) async fn list_keys(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_keys(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
@@ -153,7 +132,7 @@ pub(crate) async fn list_keys(
     )
 )]
 #[delete("/v1/admin/keys/{id}")]
-pub(crate) async fn revoke_key(app: Data<App>, caller: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
-    admin::revoke_key(&app, &caller.0, *id).await?;
+pub(crate) async fn revoke_key(ctx: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
+    admin::revoke_key(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }

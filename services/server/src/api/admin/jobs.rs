@@ -1,11 +1,11 @@
 //! What is done in the background.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, delete, get, post};
 use knowhow_domain::{Job, JobState};
-use knowhow_ops::App;
 use knowhow_ops::admin;
+use knowhow_ops::admin::ListJobs;
 use knowhow_ops::page::{Page, PageQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -39,12 +39,11 @@ pub(crate) struct JobsQuery {
 )]
 #[get("/v1/admin/jobs")]
 pub(crate) async fn list_jobs(
-    app: Data<App>,
-    caller: AdminCaller,
+    ctx: AdminCaller,
     query: Query<JobsQuery>,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_jobs(&app, &caller.0, query.state, &page).await?;
+    let page = admin::list_jobs(&ctx, &ListJobs { state: query.state, page: page.0 }).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
@@ -64,8 +63,8 @@ pub(crate) async fn list_jobs(
     )
 )]
 #[post("/v1/admin/jobs/{id}/retry")]
-pub(crate) async fn retry_job(app: Data<App>, caller: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
-    admin::retry_job(&app, &caller.0, *id).await?;
+pub(crate) async fn retry_job(ctx: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
+    admin::retry_job(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -85,7 +84,7 @@ pub(crate) async fn retry_job(app: Data<App>, caller: AdminCaller, id: Path<i64>
     )
 )]
 #[delete("/v1/admin/jobs/{id}")]
-pub(crate) async fn discard_job(app: Data<App>, caller: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
-    admin::discard_job(&app, &caller.0, *id).await?;
+pub(crate) async fn discard_job(ctx: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
+    admin::discard_job(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }

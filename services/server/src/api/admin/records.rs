@@ -1,11 +1,10 @@
 //! What happened, and what was deleted.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
 use knowhow_domain::{ArchivedSkill, AuditEntry};
-use knowhow_ops::App;
-use knowhow_ops::admin::{self, Restore, Restored};
+use knowhow_ops::admin::{self, ListArchive, ListAudit, Restore, Restored};
 use knowhow_ops::page::{Page, PageQuery};
 use uuid::Uuid;
 
@@ -30,12 +29,11 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
 )]
 #[get("/v1/admin/audit")]
 pub(crate) async fn list_audit(
-    app: Data<App>,
-    caller: AdminCaller,
+    ctx: AdminCaller,
     user: Query<UserQuery>,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_audit(&app, &caller.0, user.user.as_deref(), &page).await?;
+    let page = admin::list_audit(&ctx, &ListAudit { user: user.0.user, page: page.0 }).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
@@ -57,12 +55,11 @@ pub(crate) async fn list_audit(
 )]
 #[get("/v1/admin/archive")]
 pub(crate) async fn list_archive(
-    app: Data<App>,
-    caller: AdminCaller,
+    ctx: AdminCaller,
     user: Query<UserQuery>,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_archive(&app, &caller.0, user.user.as_deref(), &page).await?;
+    let page = admin::list_archive(&ctx, &ListArchive { user: user.0.user, page: page.0 }).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
@@ -84,11 +81,10 @@ pub(crate) async fn list_archive(
 )]
 #[post("/v1/admin/archive/{id}/restore")]
 pub(crate) async fn restore_skill(
-    app: Data<App>,
-    caller: AdminCaller,
+    ctx: AdminCaller,
     id: Path<Uuid>,
     body: JsonBody<Restore>,
 ) -> Result<HttpResponse, ApiError> {
-    let restored = admin::restore_skill(&app, &caller.0, *id, &body.0).await?;
+    let restored = admin::restore_skill(&ctx, &Restore { id: *id, ..body.0 }).await?;
     Ok(json(StatusCode::OK, &restored))
 }

@@ -1,11 +1,10 @@
 //! Tainted versions of users' skills, for a tenant's admins.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
 use knowhow_domain::Version;
-use knowhow_ops::App;
-use knowhow_ops::admin::{self, Approve, Reason};
+use knowhow_ops::admin::{self, Approve, ReviewVersion};
 use knowhow_ops::skills::VersionDetail;
 use uuid::Uuid;
 
@@ -21,7 +20,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
     params(
         ("skill" = Uuid, Path, description = "The skill's id"),
         ("version" = i32, Path, minimum = 1, description = "The version"),
-        Reason,
+        ReviewVersion,
         TenantQuery
     ),
     responses(
@@ -31,12 +30,12 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
 )]
 #[get("/v1/admin/skills/{skill}/versions/{version}")]
 pub(crate) async fn review_version(
-    app: Data<App>,
-    caller: AdminCaller,
+    ctx: AdminCaller,
     path: Path<(Uuid, i32)>,
-    query: Query<Reason>,
+    query: Query<ReviewVersion>,
 ) -> Result<HttpResponse, ApiError> {
-    let version = admin::review_version(&app, &caller.0, path.into_inner(), &query.reason).await?;
+    let (skill, version) = path.into_inner();
+    let version = admin::review_version(&ctx, &ReviewVersion { skill, version, ..query.0 }).await?;
     Ok(json(StatusCode::OK, &version))
 }
 
@@ -60,11 +59,11 @@ pub(crate) async fn review_version(
 )]
 #[post("/v1/admin/skills/{skill}/versions/{version}/approve")]
 pub(crate) async fn approve_version(
-    app: Data<App>,
-    caller: AdminCaller,
+    ctx: AdminCaller,
     path: Path<(Uuid, i32)>,
     body: JsonBody<Approve>,
 ) -> Result<HttpResponse, ApiError> {
-    let version = admin::approve_version(&app, &caller.0, path.into_inner(), &body.0).await?;
+    let (skill, version) = path.into_inner();
+    let version = admin::approve_version(&ctx, &Approve { skill, version, ..body.0 }).await?;
     Ok(json(StatusCode::OK, &version))
 }

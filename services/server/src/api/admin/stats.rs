@@ -1,9 +1,7 @@
 //! Counters of the process.
 
 use actix_web::http::StatusCode;
-use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
-use knowhow_ops::App;
 use knowhow_ops::admin::{self, Stats};
 
 use crate::http::{AdminCaller, ApiError, ReadProblems, json};
@@ -20,6 +18,6 @@ use crate::http::{AdminCaller, ApiError, ReadProblems, json};
     )
 )]
 #[get("/v1/admin/stats")]
-pub(crate) async fn get_stats(app: Data<App>, caller: AdminCaller) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &admin::get_stats(&app, &caller.0).await?))
+pub(crate) async fn get_stats(ctx: AdminCaller) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &admin::get_stats(&ctx).await?))
 }

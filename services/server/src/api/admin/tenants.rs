@@ -1,10 +1,9 @@
 //! Tenants and their users.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, get, patch, post};
 use knowhow_domain::{Tenant, User};
-use knowhow_ops::App;
 use knowhow_ops::admin::{self, CreateTenant, CreateUser, UpdateTenant};
 use knowhow_ops::page::{Page, PageQuery};
 
@@ -24,12 +23,8 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
     )
 )]
 #[post("/v1/admin/tenants")]
-pub(crate) async fn create_tenant(
-    app: Data<App>,
-    caller: AdminCaller,
-    body: JsonBody<CreateTenant>,
-) -> Result<HttpResponse, ApiError> {
-    let tenant = admin::create_tenant(&app, &caller.0, &body.0).await?;
+pub(crate) async fn create_tenant(ctx: AdminCaller, body: JsonBody<CreateTenant>) -> Result<HttpResponse, ApiError> {
+    let tenant = admin::create_tenant(&ctx, &body.0).await?;
     Ok(json(StatusCode::CREATED, &tenant))
 }
 
@@ -48,12 +43,8 @@ pub(crate) async fn create_tenant(
     )
 )]
 #[get("/v1/admin/tenants")]
-pub(crate) async fn list_tenants(
-    app: Data<App>,
-    caller: AdminCaller,
-    page: Query<PageQuery>,
-) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_tenants(&app, &caller.0, &page).await?;
+pub(crate) async fn list_tenants(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_tenants(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
@@ -72,12 +63,8 @@ pub(crate) async fn list_tenants(
     )
 )]
 #[get("/v1/admin/tenants/{slug}")]
-pub(crate) async fn get_tenant(
-    app: Data<App>,
-    caller: AdminCaller,
-    slug: Path<String>,
-) -> Result<HttpResponse, ApiError> {
-    let tenant = admin::get_tenant(&app, &caller.0, &slug).await?;
+pub(crate) async fn get_tenant(ctx: AdminCaller, slug: Path<String>) -> Result<HttpResponse, ApiError> {
+    let tenant = admin::get_tenant(&ctx, &slug).await?;
     Ok(json(StatusCode::OK, &tenant))
 }
 
@@ -98,12 +85,11 @@ pub(crate) async fn get_tenant(
 )]
 #[patch("/v1/admin/tenants/{slug}")]
 pub(crate) async fn update_tenant(
-    app: Data<App>,
-    caller: AdminCaller,
+    ctx: AdminCaller,
     slug: Path<String>,
     body: JsonBody<UpdateTenant>,
 ) -> Result<HttpResponse, ApiError> {
-    let tenant = admin::update_tenant(&app, &caller.0, &slug, &body.0).await?;
+    let tenant = admin::update_tenant(&ctx, &UpdateTenant { slug: slug.into_inner(), ..body.0 }).await?;
     Ok(json(StatusCode::OK, &tenant))
 }
 
@@ -123,12 +109,8 @@ pub(crate) async fn update_tenant(
     )
 )]
 #[post("/v1/admin/users")]
-pub(crate) async fn create_user(
-    app: Data<App>,
-    caller: AdminCaller,
-    body: JsonBody<CreateUser>,
-) -> Result<HttpResponse, ApiError> {
-    let user = admin::create_user(&app, &caller.0, &body.0).await?;
+pub(crate) async fn create_user(ctx: AdminCaller, body: JsonBody<CreateUser>) -> Result<HttpResponse, ApiError> {
+    let user = admin::create_user(&ctx, &body.0).await?;
     Ok(json(StatusCode::OK, &user))
 }
 
@@ -148,12 +130,8 @@ pub(crate) async fn create_user(
     )
 )]
 #[get("/v1/admin/users")]
-pub(crate) async fn list_users(
-    app: Data<App>,
-    caller: AdminCaller,
-    page: Query<PageQuery>,
-) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_users(&app, &caller.0, &page).await?;
+pub(crate) async fn list_users(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_users(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
@@ -173,11 +151,7 @@ pub(crate) async fn list_users(
     )
 )]
 #[get("/v1/admin/users/{external_id}")]
-pub(crate) async fn get_user(
-    app: Data<App>,
-    caller: AdminCaller,
-    external_id: Path<String>,
-) -> Result<HttpResponse, ApiError> {
-    let user = admin::get_user(&app, &caller.0, &external_id).await?;
+pub(crate) async fn get_user(ctx: AdminCaller, external_id: Path<String>) -> Result<HttpResponse, ApiError> {
+    let user = admin::get_user(&ctx, &external_id).await?;
     Ok(json(StatusCode::OK, &user))
 }

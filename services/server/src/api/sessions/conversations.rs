@@ -1,10 +1,8 @@
 //! Conversations that are over.
 
 use actix_web::http::StatusCode;
-use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
 use knowhow_domain::Conversation;
-use knowhow_ops::App;
 use knowhow_ops::conversations::{self, ListConversations};
 use knowhow_ops::page::Page;
 
@@ -21,9 +19,8 @@ use crate::http::{ApiError, CallerProblems, Query, UserCaller, json};
 )]
 #[get("/v1/conversations")]
 pub(crate) async fn list_conversations(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     query: Query<ListConversations>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &conversations::list_conversations(&app, &caller.principal, &query).await?))
+    Ok(json(StatusCode::OK, &conversations::list_conversations(&ctx, &query).await?))
 }

@@ -1,10 +1,9 @@
 //! The agent's side, taint, feedback, end.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
 use knowhow_domain::{Message, Session};
-use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::sessions::{self, AddReply, GiveFeedback, ListMessages, Logged, TaintSession};
 
@@ -22,12 +21,12 @@ use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHead
 )]
 #[post("/v1/sessions/{session}/reply")]
 pub(crate) async fn add_reply(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     session: Path<String>,
     body: JsonBody<AddReply>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::add_reply(&app, &caller.principal, &caller.call, &session, &body.0).await?))
+    let input = AddReply { session: session.into_inner(), ..body.0 };
+    Ok(json(StatusCode::OK, &sessions::add_reply(&ctx, &input).await?))
 }
 
 /// Read the log of a session
@@ -41,12 +40,12 @@ pub(crate) async fn add_reply(
 )]
 #[get("/v1/sessions/{session}/messages")]
 pub(crate) async fn list_messages(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     session: Path<String>,
     query: Query<ListMessages>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::list_messages(&app, &caller.principal, &session, &query).await?))
+    let query = ListMessages { session: session.into_inner(), ..query.0 };
+    Ok(json(StatusCode::OK, &sessions::list_messages(&ctx, &query).await?))
 }
 
 /// Mark a session as tainted
@@ -61,12 +60,12 @@ pub(crate) async fn list_messages(
 )]
 #[post("/v1/sessions/{session}/taint")]
 pub(crate) async fn taint_session(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     session: Path<String>,
     body: JsonBody<TaintSession>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::taint_session(&app, &caller.principal, &caller.call, &session, &body.0).await?))
+    let input = TaintSession { session: session.into_inner(), ..body.0 };
+    Ok(json(StatusCode::OK, &sessions::taint_session(&ctx, &input).await?))
 }
 
 /// Judge a session
@@ -81,12 +80,12 @@ pub(crate) async fn taint_session(
 )]
 #[post("/v1/sessions/{session}/feedback")]
 pub(crate) async fn give_feedback(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     session: Path<String>,
     body: JsonBody<GiveFeedback>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::give_feedback(&app, &caller.principal, &caller.call, &session, &body.0).await?))
+    let input = GiveFeedback { session: session.into_inner(), ..body.0 };
+    Ok(json(StatusCode::OK, &sessions::give_feedback(&ctx, &input).await?))
 }
 
 /// End a session
@@ -99,10 +98,6 @@ pub(crate) async fn give_feedback(
     responses((status = 200, description = "The session", body = Session), WriteProblems)
 )]
 #[post("/v1/sessions/{session}/end")]
-pub(crate) async fn end_session(
-    app: Data<App>,
-    caller: UserCaller,
-    session: Path<String>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::end_session(&app, &caller.principal, &caller.call, &session).await?))
+pub(crate) async fn end_session(ctx: UserCaller, session: Path<String>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::end_session(&ctx, &session).await?))
 }

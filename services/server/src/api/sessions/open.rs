@@ -1,10 +1,9 @@
 //! Open, read, list.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
 use knowhow_domain::Session;
-use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::sessions::{self, ListSessions, OpenSession, OpenedSession};
 
@@ -29,12 +28,8 @@ use crate::http::{
     )
 )]
 #[post("/v1/sessions")]
-pub(crate) async fn open_session(
-    app: Data<App>,
-    caller: UserCaller,
-    body: OptionalJson<OpenSession>,
-) -> Result<HttpResponse, ApiError> {
-    let opened = sessions::open_session(&app, &caller.principal, &caller.call, &body.0).await?;
+pub(crate) async fn open_session(ctx: UserCaller, body: OptionalJson<OpenSession>) -> Result<HttpResponse, ApiError> {
+    let opened = sessions::open_session(&ctx, &body.0).await?;
     let status = if opened.resumed { StatusCode::OK } else { StatusCode::CREATED };
     Ok(json(status, &opened))
 }
@@ -49,12 +44,8 @@ pub(crate) async fn open_session(
     responses((status = 200, description = "A page", body = Page<Session>), CallerProblems)
 )]
 #[get("/v1/sessions")]
-pub(crate) async fn list_sessions(
-    app: Data<App>,
-    caller: UserCaller,
-    query: Query<ListSessions>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::list_sessions(&app, &caller.principal, &query).await?))
+pub(crate) async fn list_sessions(ctx: UserCaller, query: Query<ListSessions>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::list_sessions(&ctx, &query).await?))
 }
 
 /// Read a session
@@ -67,10 +58,6 @@ pub(crate) async fn list_sessions(
     responses((status = 200, description = "The session", body = OpenedSession), ReadProblems)
 )]
 #[get("/v1/sessions/{session}")]
-pub(crate) async fn get_session(
-    app: Data<App>,
-    caller: UserCaller,
-    session: Path<String>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &sessions::get_session(&app, &caller.principal, &session).await?))
+pub(crate) async fn get_session(ctx: UserCaller, session: Path<String>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &sessions::get_session(&ctx, &session).await?))
 }

@@ -1,9 +1,7 @@
 //! The frozen snapshot.
 
 use actix_web::http::StatusCode;
-use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get, post};
-use knowhow_ops::App;
 use knowhow_ops::snapshots::{self, CurrentView, ForTools};
 
 use crate::http::{ApiError, CallerProblems, Query, UserCaller, WriteHeaders, WriteProblems, json, not_modified};
@@ -24,17 +22,16 @@ use crate::http::{ApiError, CallerProblems, Query, UserCaller, WriteHeaders, Wri
 )]
 #[get("/v1/snapshot")]
 pub(crate) async fn get_snapshot(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     query: Query<ForTools>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    if let Some(known) = snapshots::find_known(&app, &caller.principal, &query)?
+    if let Some(known) = snapshots::find_known(&ctx, &query)?
         && let Ok(unchanged) = not_modified(&request, &format!("\"{known}\""))
     {
         return Ok(unchanged);
     }
-    let current = snapshots::get_snapshot(&app, &caller.principal, &query).await?;
+    let current = snapshots::get_snapshot(&ctx, &query).await?;
     Ok(not_modified(&request, &format!("\"{}\"", current.snapshot.sha256))
         .unwrap_or_else(|mut response| response.json(&current)))
 }
@@ -49,10 +46,6 @@ pub(crate) async fn get_snapshot(
     responses((status = 200, description = "The snapshot", body = CurrentView), WriteProblems)
 )]
 #[post("/v1/snapshot/refresh")]
-pub(crate) async fn refresh_snapshot(
-    app: Data<App>,
-    caller: UserCaller,
-    query: Query<ForTools>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &snapshots::refresh_snapshot(&app, &caller.principal, &caller.call, &query).await?))
+pub(crate) async fn refresh_snapshot(ctx: UserCaller, query: Query<ForTools>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &snapshots::refresh_snapshot(&ctx, &query).await?))
 }

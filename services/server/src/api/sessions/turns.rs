@@ -1,10 +1,9 @@
 //! Turns. Their answers go out in the bytes they are kept in.
 
 use actix_web::http::header;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
-use knowhow_ops::App;
-use knowhow_ops::sessions::{self, TakeTurn, TurnAnswer};
+use knowhow_ops::sessions::{self, GetTurn, TakeTurn, TurnAnswer};
 
 use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems};
 
@@ -21,12 +20,12 @@ use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, Wr
 )]
 #[post("/v1/sessions/{session}/turns")]
 pub(crate) async fn take_turn(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     session: Path<String>,
     body: JsonBody<TakeTurn>,
 ) -> Result<HttpResponse, ApiError> {
-    let answer = sessions::take_turn(&app, &caller.principal, &caller.call, &session, &body.0).await?;
+    let input = TakeTurn { session: session.into_inner(), ..body.0 };
+    let answer = sessions::take_turn(&ctx, &input).await?;
     Ok(HttpResponse::Ok().insert_header(header::ContentType::json()).body(answer))
 }
 
@@ -43,12 +42,8 @@ pub(crate) async fn take_turn(
     responses((status = 200, description = "The same answer again", body = TurnAnswer), ReadProblems)
 )]
 #[get("/v1/sessions/{session}/turns/{turn}")]
-pub(crate) async fn get_turn(
-    app: Data<App>,
-    caller: UserCaller,
-    path: Path<(String, i32)>,
-) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn get_turn(ctx: UserCaller, path: Path<(String, i32)>) -> Result<HttpResponse, ApiError> {
     let (session, turn) = path.into_inner();
-    let answer = sessions::get_turn(&app, &caller.principal, &session, turn).await?;
+    let answer = sessions::get_turn(&ctx, &GetTurn { session, turn }).await?;
     Ok(HttpResponse::Ok().insert_header(header::ContentType::json()).body(answer))
 }

@@ -1,9 +1,8 @@
 //! Save, patch, fields, delete, used.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, delete, patch, post, put};
-use knowhow_ops::App;
 use knowhow_ops::skills::{
     self, Counted, DeleteSkill, PatchSkill, Patched, PutFields, ReportUse, SaveSkill, SavedSkill,
 };
@@ -43,18 +42,15 @@ pub(crate) struct SaveQuery {
 )]
 #[post("/v1/skills")]
 pub(crate) async fn save_skill(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     query: Query<SaveQuery>,
     body: JsonBody<SaveSkill>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let base = if_match(request.headers())?;
-    let input = SaveSkill { expected_version: base.or(body.0.expected_version), ..body.0 };
     let create_only = query.create_only.unwrap_or_default();
-    let saved = skills::save_skill(&app, &caller.principal, &caller.call, &input, create_only)
-        .await
-        .map_err(ApiError::under(base))?;
+    let input = SaveSkill { create_only, expected_version: base.or(body.0.expected_version), ..body.0 };
+    let saved = skills::save_skill(&ctx, &input).await.map_err(ApiError::under(base))?;
     let status = if saved.created { StatusCode::CREATED } else { StatusCode::OK };
     Ok(versioned(status, saved.skill.skill.version, &saved.skill))
 }
@@ -76,17 +72,15 @@ pub(crate) async fn save_skill(
 )]
 #[patch("/v1/skills/{skill}")]
 pub(crate) async fn patch_skill(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     skill: Path<String>,
     body: JsonBody<PatchSkill>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let base = if_match(request.headers())?;
-    let input = PatchSkill { expected_version: base.or(body.0.expected_version), ..body.0 };
-    let patched = skills::patch_skill(&app, &caller.principal, &caller.call, &skill, &input)
-        .await
-        .map_err(ApiError::under(base))?;
+    let skill = skill.into_inner();
+    let input = PatchSkill { skill, expected_version: base.or(body.0.expected_version), ..body.0 };
+    let patched = skills::patch_skill(&ctx, &input).await.map_err(ApiError::under(base))?;
     Ok(versioned(StatusCode::OK, patched.skill.version, &patched))
 }
 
@@ -106,17 +100,15 @@ pub(crate) async fn patch_skill(
 )]
 #[put("/v1/skills/{skill}/fields")]
 pub(crate) async fn put_fields(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     skill: Path<String>,
     body: JsonBody<PutFields>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let base = if_match(request.headers())?;
-    let input = PutFields { expected_version: base.or(body.0.expected_version), ..body.0 };
-    let saved = skills::put_fields(&app, &caller.principal, &caller.call, &skill, &input)
-        .await
-        .map_err(ApiError::under(base))?;
+    let skill = skill.into_inner();
+    let input = PutFields { skill, expected_version: base.or(body.0.expected_version), ..body.0 };
+    let saved = skills::put_fields(&ctx, &input).await.map_err(ApiError::under(base))?;
     Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
 }
 
@@ -136,15 +128,15 @@ pub(crate) async fn put_fields(
 )]
 #[delete("/v1/skills/{skill}")]
 pub(crate) async fn delete_skill(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     skill: Path<String>,
     body: OptionalJson<DeleteSkill>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let base = if_match(request.headers())?;
-    let input = DeleteSkill { expected_version: base.or(body.0.expected_version), ..body.0 };
-    skills::delete_skill(&app, &caller.principal, &caller.call, &skill, &input).await.map_err(ApiError::under(base))?;
+    let skill = skill.into_inner();
+    let input = DeleteSkill { skill, expected_version: base.or(body.0.expected_version), ..body.0 };
+    skills::delete_skill(&ctx, &input).await.map_err(ApiError::under(base))?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -159,11 +151,7 @@ pub(crate) async fn delete_skill(
     responses((status = 200, description = "Counted, or counted before", body = Counted), WriteProblems)
 )]
 #[post("/v1/skills/used")]
-pub(crate) async fn report_use(
-    app: Data<App>,
-    caller: UserCaller,
-    body: JsonBody<ReportUse>,
-) -> Result<HttpResponse, ApiError> {
-    let counted = skills::report_use(&app, &caller.principal, &caller.call, &body.0).await?;
+pub(crate) async fn report_use(ctx: UserCaller, body: JsonBody<ReportUse>) -> Result<HttpResponse, ApiError> {
+    let counted = skills::report_use(&ctx, &body.0).await?;
     Ok(json(StatusCode::OK, &counted))
 }

@@ -1,9 +1,7 @@
 //! Match and suggest.
 
 use actix_web::http::StatusCode;
-use actix_web::web::Data;
 use actix_web::{HttpResponse, get, post};
-use knowhow_ops::App;
 use knowhow_ops::recall::{self, MatchSkills, Matches, SuggestSkills, Suggestions};
 
 use crate::http::{ApiError, CallerProblems, JsonBody, Query, UserCaller, WriteProblems, json};
@@ -18,12 +16,8 @@ use crate::http::{ApiError, CallerProblems, JsonBody, Query, UserCaller, WritePr
     responses((status = 200, description = "The names, the most specific first", body = Matches), WriteProblems)
 )]
 #[post("/v1/skills/match")]
-pub(crate) async fn match_skills(
-    app: Data<App>,
-    caller: UserCaller,
-    body: JsonBody<MatchSkills>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &recall::match_skills(&app, &caller.principal, &body.0).await?))
+pub(crate) async fn match_skills(ctx: UserCaller, body: JsonBody<MatchSkills>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &recall::match_skills(&ctx, &body.0).await?))
 }
 
 /// Suggest skills for a context
@@ -36,10 +30,6 @@ pub(crate) async fn match_skills(
     responses((status = 200, description = "Best first", body = Suggestions), CallerProblems)
 )]
 #[get("/v1/skills/suggest")]
-pub(crate) async fn suggest_skills(
-    app: Data<App>,
-    caller: UserCaller,
-    query: Query<SuggestSkills>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &recall::suggest_skills(&app, &caller.principal, &query).await?))
+pub(crate) async fn suggest_skills(ctx: UserCaller, query: Query<SuggestSkills>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &recall::suggest_skills(&ctx, &query).await?))
 }

@@ -1,11 +1,11 @@
 //! What skills have learned from use.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, delete, get};
 use knowhow_domain::Example;
-use knowhow_ops::App;
 use knowhow_ops::examples;
+use knowhow_ops::examples::{DeleteExample, ListExamples};
 use knowhow_ops::page::{Page, PageQuery};
 
 use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json};
@@ -24,12 +24,12 @@ use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, Write
 )]
 #[get("/v1/skills/{skill}/examples")]
 pub(crate) async fn list_examples(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     skill: Path<String>,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &examples::list_examples(&app, &caller.principal, &skill, &page).await?))
+    let query = ListExamples { skill: skill.into_inner(), page: page.0 };
+    Ok(json(StatusCode::OK, &examples::list_examples(&ctx, &query).await?))
 }
 
 /// Delete one learned message
@@ -46,12 +46,9 @@ pub(crate) async fn list_examples(
     responses((status = 204, description = "Deleted"), WriteProblems)
 )]
 #[delete("/v1/skills/{skill}/examples/{example}")]
-pub(crate) async fn delete_example(
-    app: Data<App>,
-    caller: UserCaller,
-    path: Path<(String, String)>,
-) -> Result<HttpResponse, ApiError> {
-    examples::delete_example(&app, &caller.principal, &caller.call, &path.0, &path.1).await?;
+pub(crate) async fn delete_example(ctx: UserCaller, path: Path<(String, String)>) -> Result<HttpResponse, ApiError> {
+    let (skill, example) = path.into_inner();
+    examples::delete_example(&ctx, &DeleteExample { skill, example }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -68,11 +65,7 @@ pub(crate) async fn delete_example(
     responses((status = 204, description = "Deleted"), WriteProblems)
 )]
 #[delete("/v1/skills/{skill}/examples")]
-pub(crate) async fn delete_examples(
-    app: Data<App>,
-    caller: UserCaller,
-    skill: Path<String>,
-) -> Result<HttpResponse, ApiError> {
-    examples::delete_examples(&app, &caller.principal, &caller.call, &skill).await?;
+pub(crate) async fn delete_examples(ctx: UserCaller, skill: Path<String>) -> Result<HttpResponse, ApiError> {
+    examples::delete_examples(&ctx, &skill).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -2,13 +2,12 @@
 
 use actix_multipart::{Multipart, MultipartError};
 use actix_web::http::{StatusCode, header};
-use actix_web::web::{Bytes, Data};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, get, post};
 use futures_util::TryStreamExt;
 use futures_util::stream::unfold;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::App;
-use knowhow_ops::skills::{self, CheckImport, CheckedImport, Content, ExportQuery, ImportReport, Upload};
+use knowhow_ops::skills::{self, CheckImport, CheckedImport, Content, ExportQuery, ImportReport, ImportSkills, Upload};
 use serde::Deserialize;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
@@ -57,18 +56,17 @@ pub(crate) struct ImportForm {
 )]
 #[post("/v1/skills/import")]
 pub(crate) async fn import_skills(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     query: Query<ImportQuery>,
     form: Multipart,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    caller.principal.require(Scope::SkillsWrite)?;
+    ctx.principal.require(Scope::SkillsWrite)?;
     let mut lease = Lease::of(&request);
     let uploads = in_time(&request, read_uploads(form, &mut lease)).await?;
     lease.keep(&request);
-    let fix = query.fix.unwrap_or_default();
-    let report = skills::import_skills(&app, &caller.principal, &caller.call, uploads, fix).await?;
+    let input = ImportSkills { uploads, fix: query.fix.unwrap_or_default() };
+    let report = skills::import_skills(&ctx, input).await?;
     Ok(json(StatusCode::OK, &report))
 }
 
@@ -83,12 +81,8 @@ pub(crate) async fn import_skills(
     responses((status = 200, description = "Each skill compared", body = CheckedImport), WriteProblems)
 )]
 #[post("/v1/skills/import/check")]
-pub(crate) async fn check_import(
-    app: Data<App>,
-    caller: UserCaller,
-    body: JsonBody<CheckImport>,
-) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &skills::check_import(&app, &caller.principal, &body.0).await?))
+pub(crate) async fn check_import(ctx: UserCaller, body: JsonBody<CheckImport>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &skills::check_import(&ctx, &body.0).await?))
 }
 
 async fn read_uploads(mut form: Multipart, lease: &mut Lease) -> Result<Vec<Upload>> {
@@ -144,12 +138,11 @@ fn unreadable(error: MultipartError) -> Error {
 )]
 #[get("/v1/skills/export")]
 pub(crate) async fn export_skills(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     query: Query<ExportQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let exported = skills::export_skills(&app, &caller.principal, &query).await?;
+    let exported = skills::export_skills(&ctx, &query).await?;
     let disposition = format!("attachment; filename=\"{}\"", exported.file_name);
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let media_type = if accepted == Some(BYTES) { BYTES } else { exported.media_type };

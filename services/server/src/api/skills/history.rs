@@ -1,12 +1,11 @@
 //! Versions, diff, rollback.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get, post};
 use knowhow_domain::Version;
-use knowhow_ops::App;
 use knowhow_ops::page::{Page, PageQuery};
-use knowhow_ops::skills::{self, Diff, Rollback, SavedSkill, VersionDetail};
+use knowhow_ops::skills::{self, Diff, GetVersion, ListVersions, Rollback, SavedSkill, VersionDetail};
 
 use crate::http::{
     ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, if_match, json, versioned,
@@ -26,12 +25,12 @@ use crate::http::{
 )]
 #[get("/v1/skills/{skill}/versions")]
 pub(crate) async fn list_versions(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     skill: Path<String>,
     page: Query<PageQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &skills::list_versions(&app, &caller.principal, &skill, &page).await?))
+    let query = ListVersions { skill: skill.into_inner(), page: page.0 };
+    Ok(json(StatusCode::OK, &skills::list_versions(&ctx, &query).await?))
 }
 
 /// Read one version
@@ -47,13 +46,9 @@ pub(crate) async fn list_versions(
     responses((status = 200, description = "The version", body = VersionDetail), ReadProblems)
 )]
 #[get("/v1/skills/{skill}/versions/{version}")]
-pub(crate) async fn get_version(
-    app: Data<App>,
-    caller: UserCaller,
-    path: Path<(String, i32)>,
-) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn get_version(ctx: UserCaller, path: Path<(String, i32)>) -> Result<HttpResponse, ApiError> {
     let (skill, version) = path.into_inner();
-    Ok(json(StatusCode::OK, &skills::get_version(&app, &caller.principal, &skill, version).await?))
+    Ok(json(StatusCode::OK, &skills::get_version(&ctx, &GetVersion { skill, version }).await?))
 }
 
 /// Compare two versions
@@ -81,12 +76,12 @@ pub(crate) async fn get_version(
 )]
 #[get("/v1/skills/{skill}/diff")]
 pub(crate) async fn diff_versions(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     skill: Path<String>,
     query: Query<Diff>,
 ) -> Result<HttpResponse, ApiError> {
-    let diff = skills::diff_versions(&app, &caller.principal, &skill, &query).await?;
+    let query = Diff { skill: skill.into_inner(), ..query.0 };
+    let diff = skills::diff_versions(&ctx, &query).await?;
     Ok(HttpResponse::Ok()
         .content_type("text/x-diff; charset=utf-8")
         .insert_header(("Knowhow-Left-Out", diff.left_out))
@@ -109,16 +104,14 @@ pub(crate) async fn diff_versions(
 )]
 #[post("/v1/skills/{skill}/rollback")]
 pub(crate) async fn rollback_skill(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     skill: Path<String>,
     body: JsonBody<Rollback>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let base = if_match(request.headers())?;
-    let input = Rollback { expected_version: base.or(body.0.expected_version), ..body.0 };
-    let saved = skills::rollback_skill(&app, &caller.principal, &caller.call, &skill, &input)
-        .await
-        .map_err(ApiError::under(base))?;
+    let skill = skill.into_inner();
+    let input = Rollback { skill, expected_version: base.or(body.0.expected_version), ..body.0 };
+    let saved = skills::rollback_skill(&ctx, &input).await.map_err(ApiError::under(base))?;
     Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
 }

@@ -1,12 +1,11 @@
 //! Index, load, raw file.
 
 use actix_web::http::{StatusCode, header};
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get};
 use knowhow_domain::{Error, IndexItem};
-use knowhow_ops::App;
 use knowhow_ops::page::Page;
-use knowhow_ops::skills::{self, ListSkills, LoadedSkill};
+use knowhow_ops::skills::{self, ListSkills, LoadSkill, LoadedSkill};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -36,12 +35,11 @@ pub(crate) struct LoadQuery {
 )]
 #[get("/v1/skills")]
 pub(crate) async fn list_skills(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     query: Query<ListSkills>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = skills::list_skills(&app, &caller.principal, &query).await?;
+    let page = skills::list_skills(&ctx, &query).await?;
     let bytes = serde_json::to_vec(&page).map_err(Error::internal)?;
     Ok(not_modified(&request, &etag_of(&bytes))
         .unwrap_or_else(|mut response| response.insert_header(header::ContentType::json()).body(bytes)))
@@ -61,13 +59,12 @@ pub(crate) async fn list_skills(
 )]
 #[get("/v1/skills/{skill}")]
 pub(crate) async fn load_skill(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     skill: Path<String>,
     query: Query<LoadQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let peek = query.peek.unwrap_or_default();
-    let loaded = skills::load_skill(&app, &caller.principal, &caller.call, &skill, peek).await?;
+    let query = LoadSkill { skill: skill.into_inner(), peek: query.peek.unwrap_or_default() };
+    let loaded = skills::load_skill(&ctx, &query).await?;
     Ok(versioned(StatusCode::OK, loaded.skill.version, &loaded))
 }
 
@@ -88,10 +85,9 @@ pub(crate) async fn load_skill(
 )]
 #[get("/v1/skills/{skill}/SKILL.md")]
 pub(crate) async fn read_skill_md(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     skill: Path<String>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(file(&request, skills::read_skill_md(&app, &caller.principal, &skill).await?))
+    Ok(file(&request, skills::read_skill_md(&ctx, &skill).await?))
 }

@@ -1,10 +1,9 @@
 //! The other files of a skill.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, delete, get, put};
-use knowhow_ops::App;
-use knowhow_ops::skills::{self, SavedSkill};
+use knowhow_ops::skills::{self, DeleteResource, GetResource, PutResource, SavedSkill};
 
 use crate::http::{
     ApiError, Binary, RawBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems, file, if_match, versioned,
@@ -31,12 +30,12 @@ use crate::http::{
 )]
 #[get("/v1/skills/{skill}/resources/{path:.*}")]
 pub(crate) async fn get_resource(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     path: Path<(String, String)>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(file(&request, skills::get_resource(&app, &caller.principal, &path.0, &path.1).await?))
+    let (skill, path) = path.into_inner();
+    Ok(file(&request, skills::get_resource(&ctx, &GetResource { skill, path }).await?))
 }
 
 /// Write a resource
@@ -56,17 +55,15 @@ pub(crate) async fn get_resource(
 )]
 #[put("/v1/skills/{skill}/resources/{path:.*}")]
 pub(crate) async fn put_resource(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     path: Path<(String, String)>,
     body: RawBody,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let base = if_match(request.headers())?;
-    let target = (path.0.as_str(), path.1.as_str(), base);
-    let saved = skills::put_resource(&app, &caller.principal, &caller.call, target, &body.0)
-        .await
-        .map_err(ApiError::under(base))?;
+    let (skill, path) = path.into_inner();
+    let input = PutResource { skill, path, content: &body.0, expected_version: base };
+    let saved = skills::put_resource(&ctx, &input).await.map_err(ApiError::under(base))?;
     Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
 }
 
@@ -86,14 +83,13 @@ pub(crate) async fn put_resource(
 )]
 #[delete("/v1/skills/{skill}/resources/{path:.*}")]
 pub(crate) async fn delete_resource(
-    app: Data<App>,
-    caller: UserCaller,
+    ctx: UserCaller,
     path: Path<(String, String)>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let base = if_match(request.headers())?;
-    let target = (path.0.as_str(), path.1.as_str(), base);
-    let saved =
-        skills::delete_resource(&app, &caller.principal, &caller.call, target).await.map_err(ApiError::under(base))?;
+    let (skill, path) = path.into_inner();
+    let input = DeleteResource { skill, path, expected_version: base };
+    let saved = skills::delete_resource(&ctx, &input).await.map_err(ApiError::under(base))?;
     Ok(versioned(StatusCode::OK, saved.skill.version, &saved))
 }

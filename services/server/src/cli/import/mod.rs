@@ -59,6 +59,15 @@ pub(super) struct Import {
     verbose: bool,
 }
 
+/// What there is to send.
+struct Source<'a> {
+    listing: &'a Listing,
+    found: &'a Found,
+    plan: Plan,
+    /// Paths of the files of examples.
+    examples: Vec<String>,
+}
+
 impl Import {
     pub(super) async fn run(self) -> Result<ExitCode> {
         let prefix = self.prefix.as_deref().map(SkillName::parse).transpose().context("--prefix")?;
@@ -86,7 +95,8 @@ impl Import {
         };
         let skills = std::mem::take(&mut found.skills);
         let plan = plan(&listing, skills, &Options { fix: self.fix, prefix });
-        let outcome = self.send(&service, (&listing, &found), (plan, examples), &mut report).await;
+        let outcome =
+            self.send(&service, Source { listing: &listing, found: &found, plan, examples }, &mut report).await;
         report.stopped = outcome.err().map(|refusal| refusal.to_string());
         self.print(&report)
     }
@@ -103,13 +113,8 @@ impl Import {
         if self.from.is_some() || Kind::of(&within) != Kind::Plain { Ok(within) } else { Listing::of(&self.source) }
     }
 
-    async fn send(
-        &self,
-        service: &Service,
-        (listing, found): (&Listing, &Found),
-        (plan, examples): (Plan, Vec<String>),
-        report: &mut Report,
-    ) -> Result<(), Refusal> {
+    async fn send(&self, service: &Service, source: Source<'_>, report: &mut Report) -> Result<(), Refusal> {
+        let Source { listing, found, plan, examples } = source;
         let shown = |path: &str| listing.shown(path);
         report.skills.extend(plan.settled);
         let provenance = find_provenance(listing)?;

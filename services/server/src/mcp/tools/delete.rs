@@ -1,7 +1,6 @@
 //! `skill_delete`.
 
 use knowhow_domain::Result;
-use knowhow_ops::App;
 use knowhow_ops::skills::{self, DeleteSkill, Deleted};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
@@ -32,10 +31,10 @@ pub(super) struct Answer {
     absorbed_into: Option<String>,
 }
 
-pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
+pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
     let Arguments { name, absorbed_into, expected_version } = arguments;
-    let input = DeleteSkill { absorbed_into, expected_version };
-    let deleted = skills::delete_skill(app, &caller.principal, &caller.call, &name, &input).await?;
+    let input = DeleteSkill { skill: name, absorbed_into, expected_version };
+    let deleted = skills::delete_skill(caller.ctx()?, &input).await?;
     let Deleted { name, absorbed_into } = deleted;
     let text = match &absorbed_into {
         Some(successor) => format!("Deleted '{name}'; '{successor}' answers to its name from now on."),

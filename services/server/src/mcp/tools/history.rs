@@ -4,9 +4,8 @@ use std::fmt::Write;
 
 use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{Error, Result, Version};
-use knowhow_ops::App;
 use knowhow_ops::page::PageQuery;
-use knowhow_ops::skills::{self, Diff};
+use knowhow_ops::skills::{self, Diff, GetVersion, ListVersions};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -48,29 +47,30 @@ struct Answer {
     version: Option<Version>,
 }
 
-pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
+pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
     let Arguments { name, version, from, to, path, limit, cursor } = arguments;
     match (version, from.is_some() || to.is_some() || path.is_some()) {
         (Some(_), true) => Err(Error::invalid("/version", "give version, or from and to, not both")),
         (Some(version), false) => {
-            let detail = skills::get_version(app, &caller.principal, &name, version).await?;
+            let detail = skills::get_version(caller.ctx()?, &GetVersion { skill: name.clone(), version }).await?;
             let tainted = detail.version.tainted;
             let text = marks::set_apart(tainted, &detail.skill_md);
             let text = format!("Version {version} of '{name}'{}:\n\n{text}", untrusted::mark(tainted));
             text_result(text, &Answer { version: Some(detail.version), ..Answer::default() })
         }
         (None, true) => {
-            let query = Diff { from, to, path };
-            let diff = skills::diff_versions(app, &caller.principal, &name, &query).await?.text;
+            let query = Diff { skill: name, from, to, path };
+            let diff = skills::diff_versions(caller.ctx()?, &query).await?.text;
             if diff.is_empty() {
                 return text_result("The versions do not differ.".to_owned(), &Answer::default());
             }
-            let tainted = is_tainted(app, caller, &name, (from, to)).await?;
+            let tainted = is_tainted(caller, &query).await?;
             text_result(marks::set_apart(tainted, &diff), &Answer::default())
         }
         (None, false) => {
-            let page = skills::list_versions(app, &caller.principal, &name, &PageQuery { limit, cursor }).await?;
-            let mut text = format!("Versions of '{name}', newest first:");
+            let query = ListVersions { skill: name, page: PageQuery { limit, cursor } };
+            let page = skills::list_versions(caller.ctx()?, &query).await?;
+            let mut text = format!("Versions of '{}', newest first:", query.skill);
             page.items.iter().for_each(|version| line(&mut text, version));
             if let Some(cursor) = &page.next_cursor {
                 let _ = write!(text, "\nThere are older ones: call again with cursor {cursor}");
@@ -82,13 +82,14 @@ pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Re
 }
 
 /// Whether either side of a diff is not to be trusted: both are in one text.
-async fn is_tainted(app: &App, caller: &Caller, name: &str, (from, to): (Option<i32>, Option<i32>)) -> Result<bool> {
-    let newest = PageQuery { limit: Some(1), cursor: None };
-    let current = skills::list_versions(app, &caller.principal, name, &newest).await?.items;
+async fn is_tainted(caller: &Caller, diff: &Diff) -> Result<bool> {
+    let Diff { skill, from, to, .. } = diff;
+    let newest = ListVersions { skill: skill.clone(), page: PageQuery { limit: Some(1), cursor: None } };
+    let current = skills::list_versions(caller.ctx()?, &newest).await?.items;
     let to = to.or(current.first().map(|version| version.version)).unwrap_or(1);
     let from = from.unwrap_or(to.saturating_sub(1).max(1));
     for version in [from, to] {
-        if skills::get_version(app, &caller.principal, name, version).await?.version.tainted {
+        if skills::get_version(caller.ctx()?, &GetVersion { skill: skill.clone(), version }).await?.version.tainted {
             return Ok(true);
         }
     }

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use knowhow_domain::index::gist;
 use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{IndexItem, Result};
-use knowhow_ops::App;
 use knowhow_ops::page::Page;
 use knowhow_ops::skills::{self, ListSkills};
 use rmcp::model::CallToolResult;
@@ -70,10 +69,10 @@ impl Item {
     }
 }
 
-pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
+pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
     let Arguments { q, prefix, category, tag, ranked, limit, cursor } = arguments;
     let query = ListSkills { q, prefix, category, tag, ranked, limit, cursor };
-    let Page { items, next_cursor } = skills::list_skills(app, &caller.principal, &query).await?;
+    let Page { items, next_cursor } = skills::list_skills(caller.ctx()?, &query).await?;
     let mut text = match (items.len(), &query.q) {
         (0, Some(_)) => String::from("No skill is found by these words. Try others, or list all without q."),
         (0, None) => String::from("No skills."),

@@ -15,7 +15,6 @@ mod view;
 use std::sync::OnceLock;
 
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::App;
 use knowhow_ops::sessions::{Opens, Standing, join_session};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool as Definition, ToolAnnotations};
 use serde::Serialize;
@@ -151,37 +150,31 @@ impl Tool {
     ///
     /// # Errors
     /// What the operation refuses; `Invalid` for arguments that do not fit.
-    pub async fn call(self, app: &App, caller: &Caller, arguments: Option<JsonObject>) -> Result<CallToolResult> {
+    pub async fn call(self, caller: &Caller, arguments: Option<JsonObject>) -> Result<CallToolResult> {
         let arguments = fit(&self.definition().input_schema, arguments.unwrap_or_default())?;
-        let (principal, call) = (&caller.principal, &caller.call);
+        let ctx = caller.ctx()?;
         if self.effect() != Effect::Reads {
-            let standing = join_session(app, principal, call, Opens::Keys).await?;
-            return self.carry_out(app, caller, &standing, arguments).await;
+            let standing = join_session(ctx, Opens::Keys).await?;
+            return self.carry_out(caller, &standing, arguments).await;
         }
         // Nothing that is read depends on where the call comes from.
-        let joining = join_session(app, principal, call, Opens::Nothing);
-        let (joined, answer) = tokio::join!(joining, self.carry_out(app, caller, &Standing::Unnamed, arguments));
+        let joining = join_session(ctx, Opens::Nothing);
+        let (joined, answer) = tokio::join!(joining, self.carry_out(caller, &Standing::Unnamed, arguments));
         joined.and(answer)
     }
 
-    async fn carry_out(
-        self,
-        app: &App,
-        caller: &Caller,
-        standing: &Standing,
-        arguments: Value,
-    ) -> Result<CallToolResult> {
+    async fn carry_out(self, caller: &Caller, standing: &Standing, arguments: Value) -> Result<CallToolResult> {
         match self {
-            Self::Save => save::call(app, caller, standing, read(arguments)?).await,
-            Self::List => list::call(app, caller, read(arguments)?).await,
-            Self::View => view::call(app, caller, read(arguments)?).await,
-            Self::Patch => patch::call(app, caller, standing, read(arguments)?).await,
-            Self::Delete => delete::call(app, caller, read(arguments)?).await,
-            Self::History => history::call(app, caller, read(arguments)?).await,
-            Self::Suggest => suggest::call(app, caller, read(arguments)?).await,
-            Self::MemoryRecall => recall::call(app, caller, read(arguments)?).await,
-            Self::MemorySave => remember::call(app, caller, standing, read(arguments)?).await,
-            Self::SoulUpdate => soul::call(app, caller, standing, read(arguments)?).await,
+            Self::Save => save::call(caller, standing, read(arguments)?).await,
+            Self::List => list::call(caller, read(arguments)?).await,
+            Self::View => view::call(caller, read(arguments)?).await,
+            Self::Patch => patch::call(caller, standing, read(arguments)?).await,
+            Self::Delete => delete::call(caller, read(arguments)?).await,
+            Self::History => history::call(caller, read(arguments)?).await,
+            Self::Suggest => suggest::call(caller, read(arguments)?).await,
+            Self::MemoryRecall => recall::call(caller, read(arguments)?).await,
+            Self::MemorySave => remember::call(caller, standing, read(arguments)?).await,
+            Self::SoulUpdate => soul::call(caller, standing, read(arguments)?).await,
         }
     }
 }

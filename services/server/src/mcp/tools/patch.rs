@@ -2,7 +2,6 @@
 
 use knowhow_domain::Result;
 use knowhow_domain::patch::{self, Strategy};
-use knowhow_ops::App;
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, PatchSkill};
 use rmcp::model::CallToolResult;
@@ -59,15 +58,10 @@ pub(super) struct Answer {
 
 const LOOSELY_FOUND: &str = "The text was found although blanks or indentation differed; view it to be sure.";
 
-pub(super) async fn call(
-    app: &App,
-    caller: &Caller,
-    standing: &Standing,
-    arguments: Arguments,
-) -> Result<CallToolResult> {
+pub(super) async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
     let Arguments { name, edits, expected_version } = arguments;
-    let input = PatchSkill { edits: edits.into_iter().map(Into::into).collect(), expected_version };
-    let patched = skills::patch_skill(app, &caller.principal, &caller.call, &name, &input).await?;
+    let input = PatchSkill { skill: name, edits: edits.into_iter().map(Into::into).collect(), expected_version };
+    let patched = skills::patch_skill(caller.ctx()?, &input).await?;
     let (name, version, tainted) = (patched.skill.name, patched.skill.version, patched.skill.tainted);
     let (unchanged, matched) = (patched.unchanged, patched.matched);
     let replacements = u32::try_from(patched.replacements).unwrap_or(u32::MAX);

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{MemoryKind, Result, inert_line};
-use knowhow_ops::App;
 use knowhow_ops::memories::{self, Recall, RecalledItem, RecalledKind};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
@@ -54,9 +53,9 @@ impl Item {
     }
 }
 
-pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
+pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
     let Arguments { q, kind, limit } = arguments;
-    let recalled = memories::recall(app, &caller.principal, &Recall { q, kind, limit }).await?;
+    let recalled = memories::recall(caller.ctx()?, &Recall { q, kind, limit }).await?;
     let mut text = match recalled.items.len() {
         0 => String::from("Nothing is remembered about this. Ask in other words, or ask the user."),
         n => format!("{} recalled, best first, as reference:", count(n as i64, "item")),

@@ -1,7 +1,6 @@
 //! `memory_save`.
 
 use knowhow_domain::{MemoryKind, Result};
-use knowhow_ops::App;
 use knowhow_ops::memories::{self, SaveMemory};
 use knowhow_ops::sessions::Standing;
 use rmcp::model::CallToolResult;
@@ -40,16 +39,11 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-pub(super) async fn call(
-    app: &App,
-    caller: &Caller,
-    standing: &Standing,
-    arguments: Arguments,
-) -> Result<CallToolResult> {
+pub(super) async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
     let Arguments { kind, content, importance, tags, core } = arguments;
     // The conversation is what the client says of the call, never what a model says.
     let input = SaveMemory { kind, content, importance, tags, core, session: None };
-    let kept = memories::save_memory(app, &caller.principal, &caller.call, &input).await?;
+    let kept = memories::save_memory(caller.ctx()?, &input).await?;
     let note = kept.tainted.then(|| marks::of_memory(standing, kept.core));
     let text = match (&note, kept.core) {
         (Some(note), _) => note.clone(),

@@ -1,7 +1,6 @@
 //! `skill_save`.
 
 use knowhow_domain::{Result, Role};
-use knowhow_ops::App;
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, SaveSkill, Similar};
 use rmcp::model::CallToolResult;
@@ -68,6 +67,7 @@ impl From<Arguments> for SaveSkill {
             author: arguments.author,
             metadata: arguments.metadata,
             expected_version: arguments.expected_version,
+            create_only: false,
         }
     }
 }
@@ -84,13 +84,8 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-pub(super) async fn call(
-    app: &App,
-    caller: &Caller,
-    standing: &Standing,
-    arguments: Arguments,
-) -> Result<CallToolResult> {
-    let saved = skills::save_skill(app, &caller.principal, &caller.call, &arguments.into(), false).await?;
+pub(super) async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+    let saved = skills::save_skill(caller.ctx()?, &arguments.into()).await?;
     let (unchanged, similar) = (saved.skill.unchanged, saved.skill.similar);
     let (name, version, tainted) = (saved.skill.skill.name, saved.skill.skill.version, saved.skill.skill.tainted);
     let mut text = match (saved.created, unchanged) {

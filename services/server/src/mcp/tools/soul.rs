@@ -1,7 +1,6 @@
 //! `soul_update`.
 
 use knowhow_domain::{Error, Result, Soul};
-use knowhow_ops::App;
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::soul::{self, PutSoul};
 use rmcp::model::CallToolResult;
@@ -35,17 +34,12 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-pub(super) async fn call(
-    app: &App,
-    caller: &Caller,
-    standing: &Standing,
-    arguments: Arguments,
-) -> Result<CallToolResult> {
+pub(super) async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
     let Arguments { text, expected_version } = arguments;
     let input = PutSoul { text, expected_version };
-    let soul = match soul::put_soul(app, &caller.principal, &caller.call, &input).await {
+    let soul = match soul::put_soul(caller.ctx()?, &input).await {
         Err(Error::VersionConflict { .. }) => {
-            let current = soul::get_soul(app, &caller.principal).await?;
+            let current = soul::get_soul(caller.ctx()?).await?;
             let error = Error::VersionConflict { current_version: current.version };
             return Ok(tool_refusal(conflict(&current), error, &caller.request_id));
         }

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use knowhow_domain::Result;
 use knowhow_domain::prompt::untrusted;
-use knowhow_ops::App;
 use knowhow_ops::recall::{self, SuggestSkills, Suggested, Suggestions};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
@@ -57,10 +56,10 @@ impl Item {
 const NONE_FITS: &str = "No skill fits well; these are only the nearest.";
 const NONE_NEAR: &str = "No skill fits. Say it in other words, or go on without, and skill_save what you learn.";
 
-pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
+pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
     let Arguments { context, limit } = arguments;
     let query = SuggestSkills { context, limit, explain: None };
-    let Suggestions { items, .. } = recall::suggest_skills(app, &caller.principal, &query).await?;
+    let Suggestions { items, .. } = recall::suggest_skills(caller.ctx()?, &query).await?;
     let (fitting, near): (Vec<Suggested>, Vec<Suggested>) = items.into_iter().partition(|item| item.fits);
     let note = match (fitting.is_empty(), near.is_empty()) {
         (false, _) => None,

@@ -6,8 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{ResourceEntry, Result, inert_line};
-use knowhow_ops::App;
-use knowhow_ops::skills::{self, LoadedSkill};
+use knowhow_ops::skills::{self, GetResource, LoadSkill, LoadedSkill};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -52,15 +51,15 @@ struct FileAnswer<'a> {
     base64: Option<String>,
 }
 
-pub(super) async fn call(app: &App, caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
+pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
     match &arguments.path {
-        Some(path) => view_file(app, caller, &arguments.name, path).await,
-        None => view_skill(app, caller, &arguments.name).await,
+        Some(path) => view_file(caller, &arguments.name, path).await,
+        None => view_skill(caller, &arguments.name).await,
     }
 }
 
-async fn view_skill(app: &App, caller: &Caller, name: &str) -> Result<CallToolResult> {
-    let loaded = skills::load_skill(app, &caller.principal, &caller.call, name, false).await?;
+async fn view_skill(caller: &Caller, name: &str) -> Result<CallToolResult> {
+    let loaded = skills::load_skill(caller.ctx()?, &LoadSkill { skill: name.to_owned(), peek: false }).await?;
     let (skill, moved_from) = (&loaded.skill, loaded.moved_from.as_deref());
     let (name, version, digest, resources) = (&skill.name, skill.version, &skill.digest, &skill.resources);
     text_result(describe(&loaded), &Answer { name, version, digest, moved_from, resources })
@@ -87,8 +86,9 @@ fn describe(loaded: &LoadedSkill) -> String {
     text
 }
 
-async fn view_file(app: &App, caller: &Caller, name: &str, path: &str) -> Result<CallToolResult> {
-    let file = skills::get_resource(app, &caller.principal, name, path).await?;
+async fn view_file(caller: &Caller, name: &str, path: &str) -> Result<CallToolResult> {
+    let file =
+        skills::get_resource(caller.ctx()?, &GetResource { skill: name.to_owned(), path: path.to_owned() }).await?;
     let (media_type, size) = (file.media_type, file.content.len());
     let (text, base64) = match String::from_utf8(file.content) {
         Ok(text) => (marks::set_apart(file.tainted, &text), None),

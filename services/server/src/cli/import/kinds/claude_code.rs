@@ -23,7 +23,7 @@ pub(super) fn read(listing: &Listing) -> Found {
             }
             (Some(_), _) => {}
             (None, Some((home, "commands", inner))) if inner.ends_with(".md") && !is_skill_file(path) => {
-                take_command(&mut found, listing, path, home, inner);
+                take_command(&mut found, listing, &Command { path, home, inner });
             }
             (None, Some((home, "agents", _))) if !is_skill_file(path) => {
                 found.leave_out(&format!("{home}agents"), "holds subagents, which are no skills");
@@ -61,7 +61,15 @@ fn home_of<'a>(path: &'a str, homes: &'a [String]) -> Option<(&'a str, &'a str, 
     Some((home, folder, inner))
 }
 
-fn take_command(found: &mut Found, listing: &Listing, path: &str, home: &str, inner: &str) {
+/// A command's file: the home that it lies in, and its path below the home's folder of commands.
+struct Command<'a> {
+    path: &'a str,
+    home: &'a str,
+    inner: &'a str,
+}
+
+fn take_command(found: &mut Found, listing: &Listing, command: &Command<'_>) {
+    let Command { path, home, inner } = *command;
     if inner.rsplit('/').next().is_some_and(|file| file.eq_ignore_ascii_case("README.md")) {
         found.leave_out(path, "is no command");
         return;
