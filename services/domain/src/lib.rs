@@ -1,5 +1,6 @@
 //! Ground floor: the nouns of Knowhow. Ids, names, SKILL.md, the patch engine, rules and errors; no I/O.
 
+mod bounds;
 mod chat_tokens;
 pub mod clock;
 pub mod diff;
@@ -22,6 +23,7 @@ pub mod prompt;
 pub mod recall;
 pub mod resource;
 pub mod scope;
+pub mod secret;
 pub mod session;
 pub mod settings;
 pub mod uri;
@@ -40,5 +42,6 @@ pub use name::SkillName;
 pub use prompt::{Form, Tools};
 pub use resource::ResourcePath;
 pub use scope::{Scope, Scopes};
+pub use secret::Secret;
 pub use session::Channel;
 pub use settings::TenantSettings;

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Error, FieldError, Result, Scope, new_id};
 use knowhow_store::Principal;
-use knowhow_store::credential::{self, NewToken};
+use knowhow_store::credential::{self, Algorithm, NewToken};
 use knowhow_store::issuers::{self, IssuerRow};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -24,6 +24,18 @@ pub enum IssuerAlgorithm {
     ES256,
     /// Ed25519.
     EdDSA,
+}
+
+impl IssuerAlgorithm {
+    /// Its registered `alg` name, as it is stored and as the API says it.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::HS256 => "HS256",
+            Self::RS256 => Algorithm::Rs256.as_str(),
+            Self::ES256 => Algorithm::Es256.as_str(),
+            Self::EdDSA => Algorithm::EdDsa.as_str(),
+        }
+    }
 }
 
 /// An issuer, without its secret.
@@ -85,7 +97,7 @@ pub async fn create_issuer(app: &App, principal: &Principal, input: &CreateIssue
         id: new_id(),
         iss: input.iss.clone(),
         audience: input.audience.clone().unwrap_or_else(|| state.audience().to_owned()),
-        algorithm: format!("{:?}", input.algorithm),
+        algorithm: input.algorithm.as_str().to_owned(),
         // As it was read and checked, which is what will be fetched.
         jwks_url: input.jwks_url.as_deref().and_then(|url| read_url(app, url).ok()),
         created_at: app.now(),
@@ -197,6 +209,20 @@ impl Issuer {
             algorithm: row.algorithm,
             jwks_url: row.jwks_url,
             created_at: row.created_at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::IssuerAlgorithm::{ES256, EdDSA, HS256, RS256};
+
+    #[test]
+    fn an_algorithm_is_stored_as_the_api_says_it() {
+        for algorithm in [HS256, RS256, ES256, EdDSA] {
+            assert_eq!(json!(algorithm), algorithm.as_str());
         }
     }
 }
