@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cost stop doctor clean lint openapi bench bench-recall fit-recall sqlx-prepare
+.PHONY: help run test test-cost stop doctor clean lint openapi settings bench bench-recall fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -30,6 +30,9 @@ lint: ## format, clippy and dependency rules
 
 openapi: ## write openapi/*.json from the code
 	@scripts/dev/openapi.sh
+
+settings: ## write docs/settings.md from the code
+	@cargo run --quiet --bin knowhow -- config --describe >data/settings.md && mv data/settings.md docs/settings.md
 
 bench: ## measure the service beside pgbench (ARGS="--quick")
 	@scripts/dev/bench.sh $(ARGS)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Pastes the README's demo into a shell, command by command, against a served instance (run it through with_service.sh).
+"""Pastes the commands of README.md and docs/tour.md into a shell, one by one, against a served instance (run it through
+with_service.sh).
 
-Every command must succeed, no request may be refused, and some answers are looked into. It is pasted twice: whoever begins
+Every command must succeed, no request may be refused, and some answers are looked into. Each page is pasted twice: whoever begins
 again must not meet an error.
 """
 
@@ -13,11 +14,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SECTIONS = ["Five minutes", "The right skill at the right moment"]
 
-# What the answer to a command must hold, one of the two times (a busy machine may cut a turn short, and the next one has its
-# skill); each key is part of exactly one command.
-EXPECTED = {
+# The pages' sections with commands, and what the answer to a command must hold, one of the two times (a busy machine may cut a
+# turn short, and the next one has its skill); each key is part of exactly one command of its page.
+README = {
+    '"name": "water-plants"': '"version":1',
+    "-X PATCH": "the ficus twice",
+    "/turns": "Active Skill Instructions",
+    "/versions": '"patch"',
+}
+TOUR = {
     '"name": "plan-meeting"': '"version":1',
     "-X PATCH": '"version":2',
     "/v1/skills/plan-meeting/SKILL.md": "Find three free slots.",
@@ -31,14 +37,18 @@ EXPECTED = {
     "/v1/skills?q=": "plan-meeting",
     "/v1/recall?q=": "Prefers trains to planes",
 }
+PAGES = [
+    ("README.md", ["Five commands"], README),
+    ("docs/tour.md", ["Skills", "The right skill at the right moment"], TOUR),
+]
 
 
-def section(text, title):
+def section(page, text, title):
     """The shell blocks of a section, as one text."""
     body = re.split(r"^## ", text.partition(f"\n## {title}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
     blocks = re.findall(r"^```sh\n(.*?)^```$", body, flags=re.MULTILINE | re.DOTALL)
     if not blocks:
-        sys.exit(f"error: README.md has no shell block in the section '{title}'")
+        sys.exit(f"error: {page} has no shell block in the section '{title}'")
     return "".join(blocks)
 
 
@@ -54,7 +64,7 @@ def commands(text):
             yield pending
             pending = ""
     if pending:
-        sys.exit(f"error: README.md has a command without an end: {pending}")
+        sys.exit(f"error: a command has no end: {pending}")
 
 
 def paste(pasted, folder):
@@ -77,12 +87,10 @@ def prepare(folder):
     (folder / "data/dev.env").write_text("".join(lines))
 
 
-def main():
-    """Pastes twice, and looks into the answers."""
-    text = (ROOT / "README.md").read_text()
-    pasted = [command for title in SECTIONS for command in commands(section(text, title))]
-    folder = Path(os.environ["KNOWHOW_WORK"]) / "readme"
-    prepare(folder)
+def check(page, titles, expected, folder):
+    """Pastes a page twice and looks into the answers; how many commands it has, and what went wrong."""
+    text = (ROOT / page).read_text()
+    pasted = [command for title in titles for command in commands(section(page, text, title))]
     problems, said = [], [""] * len(pasted)
     for time in (1, 2):
         answers = paste(pasted, folder)
@@ -91,14 +99,24 @@ def main():
         problems += [f"time {time}, exit code {code}: {command}{answer}"
                      for command, (answer, code) in zip(pasted, answers) if code]
         said = [before + answer for before, (answer, _) in zip(said, answers)]
-    for part, wanted in EXPECTED.items():
+    for part, wanted in expected.items():
         problems += [f"not in the answers: {wanted}\n{command}{answer}"
                      for command, answer in zip(pasted, said) if part in command and wanted not in answer]
-    for part in EXPECTED:
         if sum(part in command for command in pasted) != 1:
-            problems.append(f"not exactly one command of README.md has: {part}")
-    print("\n\n".join(problems) or f"the {len(pasted)} commands of the README's demo do what it says, twice")
-    sys.exit(1 if problems else 0)
+            problems.append(f"not exactly one command of {page} has: {part}")
+    return len(pasted), problems
+
+
+def main():
+    """Checks every page."""
+    folder = Path(os.environ["KNOWHOW_WORK"]) / "readme"
+    prepare(folder)
+    failed = False
+    for page, titles, expected in PAGES:
+        count, problems = check(page, titles, expected, folder)
+        failed = failed or bool(problems)
+        print("\n\n".join(problems) or f"the {count} commands of {page} do what it says, twice")
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ show() {
     cat <<TXT
 
   Knowhow       $1 $url   (interactive API: $url/docs/)
-  MCP           $url/mcp   (README: "Connect an agent")
+  MCP           $url/mcp   (docs/mcp.md: "Connect an agent")
   JWT           $KNOWHOW_TOKEN
   API key       $KNOWHOW_API_KEY   (with the header Knowhow-User: demo-user)
   admin token   \$KNOWHOW_ADMIN_TOKEN in data/dev.env, for the endpoints under /v1/admin

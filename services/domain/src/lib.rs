@@ -1,6 +1,7 @@
 //! Ground floor: the nouns of Knowhow. Ids, names, SKILL.md, the patch engine, rules and errors; no I/O.
 
 pub mod audit;
+mod bounds;
 mod chat_tokens;
 pub mod clock;
 pub mod conversation;
@@ -30,6 +31,7 @@ pub mod prompt;
 pub mod recall;
 pub mod resource;
 pub mod scope;
+pub mod secret;
 pub mod session;
 pub mod settings;
 pub mod skill;
@@ -61,6 +63,7 @@ pub use name::SkillName;
 pub use prompt::{Form, Tools};
 pub use resource::ResourcePath;
 pub use scope::{Scope, Scopes};
+pub use secret::Secret;
 pub use session::{Channel, Session};
 pub use settings::TenantSettings;
 pub use skill::{ArchivedSkill, IndexItem, Source, SummaryBy};

@@ -27,12 +27,7 @@ pub fn digest(bytes: &[u8]) -> [u8; 32] {
 
 /// Lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        text.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]].map(char::from));
-    }
-    text
+    hex::encode(bytes)
 }
 
 /// The identity of a whole state: SHA-256 over the document's digest and, sorted by path, each resource's path and

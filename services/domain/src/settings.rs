@@ -8,24 +8,17 @@ use chrono::TimeDelta;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::bounds::out_of_bounds;
 use crate::index::INDEX_BUDGET;
 use crate::recall::FLOOR;
-use crate::session::{GAP_MINUTES, MAX_TURNS};
+use crate::session::GAP_MINUTES;
 use crate::{Channel, FieldError, Tools};
 
 /// Fewest and most characters that an index may be given.
 pub const INDEX_BUDGETS: std::ops::RangeInclusive<u32> = 200..=200_000;
-
-/// Most characters of skill bodies that one turn may be given.
-const MOST_BODIES: u32 = 1_000_000;
-
-/// Most recalled skills that one turn may be given.
-const MOST_RELEVANT: u32 = 20;
-
-/// Longest conversation gap that a tenant may set, in minutes: a week.
-const MOST_GAP_MINUTES: u32 = 7 * 24 * 60;
 
 /// Settings and quotas of one tenant; absent members have their defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -232,46 +225,13 @@ impl TenantSettings {
         self.learn_from_use && self.example_days > 0
     }
 
-    /// What is out of bounds, each with its pointer below `/settings`.
+    /// What is out of the bounds that the schemas declare, each with its pointer below `/settings`.
     pub fn validate(&self) -> Vec<FieldError> {
-        let within = |pointer: String, value: u64, least: u64, most: u64| {
-            let bounds = || format!("must be {least} to {most}, is {value}");
-            (!(least..=most).contains(&value)).then(|| FieldError::new(format!("/settings/{pointer}"), bounds()))
-        };
-        let share = |pointer: String, value: f32| {
-            let detail = format!("must be 0 to 1, is {value}");
-            (!(0.0..=1.0).contains(&value)).then(|| FieldError::new(format!("/settings/{pointer}"), detail))
-        };
-        let (least, most) = (u64::from(*INDEX_BUDGETS.start()), u64::from(*INDEX_BUDGETS.end()));
-        let mut findings = vec![
-            within("skills_per_user".into(), u64::from(self.skills_per_user), 0, 1_000_000),
-            within("bytes_per_user".into(), self.bytes_per_user, 0, 1 << 40),
-            within("versions_per_skill".into(), self.versions_per_skill.into(), 1, 10_000),
-            within("stored_bytes_per_user".into(), self.stored_bytes_per_user, 0, 1 << 42),
-            within("users".into(), self.users.into(), 0, 100_000_000),
-            within("sessions_per_user".into(), self.sessions_per_user.into(), 1, 1_000_000),
-            within("conversation_bytes_per_user".into(), self.conversation_bytes_per_user, 1 << 20, 1 << 40),
-            within("archive_days".into(), u64::from(self.archive_days), 0, 3650),
-            within("conversation_days".into(), u64::from(self.conversation_days), 0, 3650),
-            within("example_days".into(), u64::from(self.example_days), 0, 3650),
-            within("audit_days".into(), self.audit_days.into(), 30, 3650),
-            within("index_budget".into(), u64::from(self.index_budget), least, most),
-            share("min_score".into(), self.min_score),
-            within("session_gap_minutes".into(), self.session_gap_minutes.into(), 1, MOST_GAP_MINUTES.into()),
-        ];
+        let mut findings = out_of_bounds::<Self>(&json!(self), "/settings");
         for (channel, settings) in &self.channels {
-            let of = |member: &str| format!("channels/{}/{member}", channel.as_str());
-            findings.extend([
-                settings.max_turns.and_then(|n| within(of("max_turns"), n.into(), 1, MAX_TURNS.into())),
-                settings.index_budget.and_then(|n| within(of("index_budget"), n.into(), least, most)),
-                settings.body_budget.and_then(|n| within(of("body_budget"), n.into(), 0, MOST_BODIES.into())),
-                settings.relevant_skills.and_then(|n| within(of("relevant_skills"), n.into(), 0, MOST_RELEVANT.into())),
-                settings.min_score.and_then(|value| share(of("min_score"), value)),
-                settings
-                    .session_gap_minutes
-                    .and_then(|n| within(of("session_gap_minutes"), n.into(), 1, MOST_GAP_MINUTES.into())),
-            ]);
+            let pointer = format!("/settings/channels/{}", channel.as_str());
+            findings.extend(out_of_bounds::<ChannelSettings>(&json!(settings), &pointer));
         }
-        findings.into_iter().flatten().collect()
+        findings
     }
 }

@@ -1,5 +1,9 @@
 //! Skill URIs, `skill://<skill name>/<file path>`: how they are written and what they are read as.
 
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
 use crate::limits::SEGMENTS;
 use crate::name::SkillName;
 
@@ -50,24 +54,29 @@ pub fn skill_of(uri: &str) -> Option<SkillName> {
     SkillName::parse(name).ok()
 }
 
-/// Percent-encodes all but the characters of a path (RFC 3986, `pchar`) and the slashes between its segments.
-fn encode(path: &str, out: &mut String) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    if path.bytes().all(|byte| byte == b'/' || is_path_byte(byte)) {
-        return out.push_str(path);
-    }
-    for byte in path.bytes() {
-        if byte == b'/' || is_path_byte(byte) {
-            out.push(char::from(byte));
-        } else {
-            out.extend(['%', char::from(DIGITS[usize::from(byte >> 4)]), char::from(DIGITS[usize::from(byte & 15)])]);
-        }
-    }
-}
+/// What a path has as it is (RFC 3986, `pchar`): unreserved, sub-delims, `:` and `@`, and the slashes between its segments.
+const ESCAPED: AsciiSet = NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@');
 
-/// RFC 3986: unreserved, sub-delims, `:` and `@`.
-fn is_path_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte)
+fn encode(path: &str, out: &mut String) {
+    out.extend(utf8_percent_encode(path, &ESCAPED));
 }
 
 fn decoded_segment(segment: &str) -> Option<String> {
@@ -80,24 +89,13 @@ fn decoded_segment(segment: &str) -> Option<String> {
 
 /// A part of a URI without its escapes (RFC 3986, 2.1); `None` where one is broken or the bytes are no UTF-8.
 pub fn percent_decode(part: &str) -> Option<String> {
-    let mut bytes = part.bytes();
-    let mut out = Vec::with_capacity(part.len());
-    while let Some(byte) = bytes.next() {
-        out.push(match byte {
-            b'%' => hex_digit(bytes.next()?)? << 4 | hex_digit(bytes.next()?)?,
-            other => other,
-        });
+    // The library takes a broken escape for what it says.
+    let is_whole =
+        |behind: &str| behind.as_bytes().first_chunk::<2>().is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+    if !part.split('%').skip(1).all(is_whole) {
+        return None;
     }
-    String::from_utf8(out).ok()
-}
-
-fn hex_digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
-    }
+    percent_decode_str(part).decode_utf8().ok().map(Cow::into_owned)
 }
 
 #[cfg(test)]

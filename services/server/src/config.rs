@@ -1,107 +1,122 @@
 //! Settings: one typed struct, `KNOWHOW_*` environment over an optional TOML file. The only room that reads the
 //! environment.
 
+mod address;
 mod models;
+mod page;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use knowhow_domain::Secret;
 use knowhow_ops::recall::Catalogues;
 use knowhow_store::DatabaseConfig;
 use knowhow_store::queue::WorkerConfig;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use self::address::Address;
+pub use self::page::page;
 
 /// Variables of the same prefix that belong to clients and to the development scripts.
 const OTHERS: [&str; 7] = ["url", "token", "api_key", "admin_token", "login_password", "user", "existing_api_key"];
 const OTHER_PREFIXES: [&str; 3] = ["pg_", "test_", "bench_"];
 
-/// Everything that can be set.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Everything that can be set. The comments are the table of docs/settings.md.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The database through its login role, `knowhow_login` or one of its own.
-    pub database_url: String,
-    /// Master secret, 64 hex characters (32 bytes): hashes API keys, seals issuers' secrets.
-    pub secret_key: String,
+    #[schema(value_type = String)]
+    pub database_url: Address,
+    /// Master secret, 64 hex characters (`openssl rand -hex 32`): hashes API keys, seals issuers' secrets.
+    #[schema(value_type = String)]
+    pub secret_key: Secret,
+    /// Connections for writes, for each worker thread.
+    pub write_connections: u32,
+    /// Connections for hot reads, for each worker thread.
+    pub read_connections: usize,
+    /// Longest wait for a connection, milliseconds; then 503. Where nobody listens, the 503 comes at once.
+    pub acquire_timeout_ms: u64,
+    /// Longest wait for a statement with all the locks it needs, milliseconds; then 503, at the latest half a second later where
+    /// the database does not answer at all.
+    pub statement_timeout_ms: u64,
     /// Address to listen on.
     pub bind: String,
     /// Port to listen on.
     pub port: u16,
-    /// Worker threads; 0 is one for each core.
+    /// Worker threads, each with its own connections; 0 is one for each core.
     pub workers: usize,
-    /// Connections for writes, for each worker.
-    pub write_connections: u32,
-    /// Connections for hot reads, for each worker.
-    pub read_connections: usize,
-    /// Longest wait for a connection, milliseconds.
-    pub acquire_timeout_ms: u64,
-    /// Longest statement, milliseconds.
-    pub statement_timeout_ms: u64,
     /// Longest wait for a whole request body, milliseconds.
     pub body_timeout_ms: u64,
-    /// Memory for request bodies that are under way, MiB; a third of it for each caller, so 72 at least.
+    /// Memory for request bodies that are under way, MiB, a third of it for each caller; 72 or more, as one import may have 24.
     pub body_memory_mb: usize,
-    /// Longest wait for requests in flight at shutdown, seconds.
+    /// Longest wait at SIGTERM for requests in flight and jobs in hand, seconds.
     pub shutdown_timeout_s: u64,
-    /// Whether `serve` works on jobs too; otherwise some `knowhow worker` must.
-    pub with_worker: bool,
-    /// Jobs that a worker does at once.
-    pub worker_concurrency: usize,
-    /// A worker that is silent for so long is taken for dead, and others get its jobs, seconds.
-    pub worker_recovery_s: u64,
-    /// Largest body of a skill, bytes.
-    pub skill_body_bytes: usize,
-    /// `aud` that tokens must carry.
-    pub audience: String,
     /// Where clients reach the service, e.g. `https://api.example.com`; by default the address it listens on. The MCP
     /// endpoint is below it, at `/mcp`, and tokens may name that URI in `aud`.
     pub public_url: String,
     /// Whether the interactive page is served at `/docs`; `/openapi.json` always is.
     pub docs: bool,
-    /// Hosts besides those of `public_url` and loopback that MCP requests may name, with or without a port,
+    /// Hosts besides those of `KNOWHOW_PUBLIC_URL` and loopback that MCP requests may name, with or without a port,
     /// separated by commas.
     pub allowed_hosts: String,
-    /// Origins besides that of `public_url` from which browsers may send MCP requests, separated by commas.
+    /// Origins besides that of `KNOWHOW_PUBLIC_URL` from which browsers may send MCP requests, separated by commas.
     pub allowed_origins: String,
-    /// URLs of the authorization servers that MCP clients are sent to, separated by commas.
+    /// URLs of the authorization servers that MCP clients are sent to for a token, separated by commas.
     pub authorization_servers: String,
+    /// Whether `serve` works on jobs too, as `knowhow worker` does; otherwise some `knowhow worker` must.
+    pub with_worker: bool,
+    /// Jobs that a worker does at once, half of them for what persons cause alone.
+    pub worker_concurrency: usize,
+    /// A worker that is silent for so long is taken for dead, and others get its jobs, seconds.
+    pub worker_recovery_s: u64,
+    /// `aud` that tokens must carry.
+    pub audience: String,
     /// `iss` of the deployment's own tokens, which may carry the role `operator`.
     pub operator_issuer: String,
-    /// HS256 secret of those tokens; by default derived from `secret_key`.
-    pub operator_secret: String,
+    /// HS256 secret of those tokens; by default derived from `KNOWHOW_SECRET_KEY`.
+    #[schema(value_type = String)]
+    pub operator_secret: Secret,
     /// Whether tenants' issuers may have key URLs in private networks and without TLS.
     pub private_issuers: bool,
-    /// Wrong credentials from one address and minute before it is told to wait; 0 for no limit.
+    /// Wrong credentials from one address and minute before it is answered 429; 0 for no limit.
     pub wrong_credentials_per_minute: u32,
+    /// Largest body of a skill, bytes.
+    pub skill_body_bytes: usize,
     /// Memory for what recall knows of users, MiB; users beyond it are read again at each turn.
     pub catalogue_cache_mb: u64,
     /// Skills of one user whose vectors are kept in that memory; of users with more, cosines come from the database.
     pub catalogue_vectors: usize,
     /// How long a snapshot is given to sessions that begin, minutes; the worker renders it anew for active users.
     pub snapshot_minutes: u32,
-    /// Folder of the embeddings model that runs in this process.
+    /// Folder of the embeddings model that runs in the service; `make run` fetches one.
     pub model_dir: String,
     /// Threads that run it; 0 is one for two cores.
     pub embed_threads: usize,
-    /// Base URL of an OpenAI-compatible API for embeddings; goes before `model_dir`.
-    pub embeddings_url: String,
+    /// Base URL of an OpenAI-compatible API for embeddings, e.g. `https://api.example.com/v1`; goes before `KNOWHOW_MODEL_DIR`.
+    #[schema(value_type = String)]
+    pub embeddings_url: Address,
     /// Its key.
-    pub embeddings_key: String,
+    #[schema(value_type = String)]
+    pub embeddings_key: Secret,
     /// The model's name there.
     pub embeddings_model: String,
-    /// Numbers of its vectors.
+    /// Numbers of its vectors. After a change of this or of the model, skills are embedded anew.
     pub embeddings_dimensions: usize,
-    /// Longest wait for an answer, milliseconds.
+    /// Longest wait for one answer, milliseconds; two more attempts.
     pub embeddings_timeout_ms: u64,
-    /// Base URL of an OpenAI-compatible API for chat.
-    pub chat_url: String,
+    /// Base URL of an OpenAI-compatible API for chat, which writes summaries.
+    #[schema(value_type = String)]
+    pub chat_url: Address,
     /// Its key.
-    pub chat_key: String,
+    #[schema(value_type = String)]
+    pub chat_key: Secret,
     /// The model's name there.
     pub chat_model: String,
-    /// Longest wait for an answer, milliseconds.
+    /// Longest wait for one answer, milliseconds; two more attempts.
     pub chat_timeout_ms: u64,
     /// Log filter, e.g. `info,knowhow_store=debug`.
     pub log: String,
@@ -112,44 +127,44 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            database_url: String::new(),
-            secret_key: String::new(),
-            bind: "127.0.0.1".into(),
-            port: 8080,
-            workers: 0,
+            database_url: Address::default(),
+            secret_key: Secret::default(),
             write_connections: 8,
             read_connections: 4,
             acquire_timeout_ms: 3000,
             statement_timeout_ms: 4500,
+            bind: "127.0.0.1".into(),
+            port: 8080,
+            workers: 0,
             body_timeout_ms: 30_000,
             body_memory_mb: 96,
             shutdown_timeout_s: 8,
-            with_worker: false,
-            worker_concurrency: 4,
-            worker_recovery_s: 30,
-            skill_body_bytes: 256 * 1024,
-            audience: "knowhow".into(),
             public_url: String::new(),
             docs: true,
             allowed_hosts: String::new(),
             allowed_origins: String::new(),
             authorization_servers: String::new(),
+            with_worker: false,
+            worker_concurrency: 4,
+            worker_recovery_s: 30,
+            audience: "knowhow".into(),
             operator_issuer: "knowhow-operator".into(),
-            operator_secret: String::new(),
+            operator_secret: Secret::default(),
             private_issuers: false,
             wrong_credentials_per_minute: 100,
+            skill_body_bytes: 256 * 1024,
             catalogue_cache_mb: 64,
             catalogue_vectors: 5_000,
             snapshot_minutes: 30,
             model_dir: String::new(),
             embed_threads: 0,
-            embeddings_url: String::new(),
-            embeddings_key: String::new(),
+            embeddings_url: Address::default(),
+            embeddings_key: Secret::default(),
             embeddings_model: String::new(),
             embeddings_dimensions: 0,
             embeddings_timeout_ms: 5000,
-            chat_url: String::new(),
-            chat_key: String::new(),
+            chat_url: Address::default(),
+            chat_key: Secret::default(),
             chat_model: String::new(),
             chat_timeout_ms: 60_000,
             log: "info".into(),
@@ -213,7 +228,7 @@ impl Config {
             bail!("set KNOWHOW_DATABASE_URL, e.g. postgres://knowhow_login:...@127.0.0.1:5432/knowhow");
         }
         Ok(DatabaseConfig {
-            url: self.database_url.clone(),
+            url: Secret::from(&*self.database_url),
             write_connections: self.write_connections,
             read_connections: self.read_connections,
             acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
@@ -231,12 +246,7 @@ impl Config {
     /// # Errors
     /// Where it is not at least 64 hex characters.
     pub fn secret(&self) -> Result<Vec<u8>> {
-        let hex = self.secret_key.as_bytes();
-        let bytes: Option<Vec<u8>> = hex
-            .chunks(2)
-            .map(|pair| std::str::from_utf8(pair).ok().filter(|p| p.len() == 2))
-            .map(|pair| pair.and_then(|p| u8::from_str_radix(p, 16).ok()))
-            .collect();
+        let bytes = hex::decode(self.secret_key.as_bytes()).ok();
         bytes
             .filter(|b| b.len() >= 32)
             .context("KNOWHOW_SECRET_KEY must be at least 64 hex characters: openssl rand -hex 32")
@@ -247,33 +257,8 @@ impl Config {
     /// # Errors
     /// Never in practice; the type can be written.
     pub fn masked(&self) -> Result<String> {
-        let mut shown = self.clone();
-        let Self { secret_key, operator_secret, embeddings_key, chat_key, .. } = &mut shown;
-        for secret in [secret_key, operator_secret, embeddings_key, chat_key] {
-            if !secret.is_empty() {
-                *secret = "***".into();
-            }
-        }
-        for address in [&mut shown.database_url, &mut shown.embeddings_url, &mut shown.chat_url] {
-            let Ok(mut url) = url::Url::parse(address) else { continue };
-            let hides_password = url.password().is_some() && url.set_password(Some("***")).is_ok();
-            let query = url.query().map(masked_values);
-            url.set_query(query.as_deref());
-            if hides_password || query.is_some() {
-                *address = url.into();
-            }
-        }
-        Ok(toml::to_string(&shown)?)
+        Ok(toml::to_string(self)?)
     }
-}
-
-/// A URL's query with the names alone, as some servers take their key there.
-fn masked_values(query: &str) -> String {
-    let masked = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, _)) => format!("{name}=***"),
-        None => "***".to_owned(),
-    });
-    masked.collect::<Vec<_>>().join("&")
 }
 
 fn typed(name: &str, kind: &toml::Value, value: String) -> Result<toml::Value> {
@@ -354,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_is_in_the_files_for_deployments_and_in_the_readme() {
+    fn every_setting_is_in_the_files_for_deployments() {
         let all: BTreeSet<String> =
             toml::Table::try_from(Config::default()).unwrap().into_iter().map(|(key, _)| key).collect();
         let example = include_str!("../../../deploy/env.example");
@@ -367,10 +352,6 @@ mod tests {
         });
         let expected: BTreeSet<String> = all.iter().filter(|key| !set_elsewhere.contains(key)).cloned().collect();
         assert_eq!(passed_on, expected, "deploy/compose.yaml");
-        let readme = include_str!("../../../README.md");
-        let untold: Vec<&String> =
-            all.iter().filter(|key| !readme.contains(&format!("`KNOWHOW_{}`", key.to_uppercase()))).collect();
-        assert!(untold.is_empty(), "README.md: {untold:?}");
     }
 
     #[test]
@@ -406,7 +387,8 @@ mod tests {
         )
         .unwrap();
         let shown = config.masked().unwrap();
-        assert!(!shown.contains("5ec4e7"), "{shown}");
+        let printed = format!("{config:?} {:?} {:?}", config.database().unwrap(), config.worker().unwrap());
+        assert!(!shown.contains("5ec4e7") && !printed.contains("5ec4e7"), "{shown}{printed}");
         for url in [
             "postgres://me:***@host/db?password=***",
             "https://host/v1?api-key=***&version=***",

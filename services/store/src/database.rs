@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, RecyclingMethod, Timeouts};
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{Error, Result, Secret};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct DatabaseConfig {
     /// `postgres://` URL of the login role.
-    pub url: String,
+    pub url: Secret,
     /// Connections for writes, per worker thread. Durable writes wait for the disk, so more of them share one flush.
     pub write_connections: u32,
     /// Connections of the pipeline, per worker thread.

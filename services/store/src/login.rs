@@ -1,6 +1,7 @@
 //! The role by which the service logs in: made by `knowhow migrate` where it is missing. A role belongs to the whole
 //! server, so another database's service may use the same one: its password is changed on demand alone.
 
+use knowhow_domain::Secret;
 use sqlx::{AssertSqlSafe, Executor, PgConnection};
 
 /// The login that `KNOWHOW_DATABASE_URL` names.
@@ -9,7 +10,7 @@ pub struct Login {
     /// The role's name; `knowhow_login` unless a database has a role of its own.
     pub role: String,
     /// Its password, where the URL has one.
-    pub password: Option<String>,
+    pub password: Option<Secret>,
     /// Whether a role that is there already gets that password too.
     pub set_password: bool,
 }

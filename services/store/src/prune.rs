@@ -226,7 +226,7 @@ async fn prune_idle_snapshots(db: &Database, now: DateTime<Utc>, batch: i64) -> 
     remove(db, statement).await
 }
 
-/// An entry's id tells its time (UUIDv7), and the index of a tenant's log is by id: so what is due is found without reading
+/// An entry's id begins with its time, in milliseconds (RFC 9562, UUIDv7), and the index of a tenant's log is by id: so what is due is found without reading
 /// the rest. The entries of no tenant, which are refused logins, are the nil tenant's.
 async fn prune_audit_entries(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let statement = sqlx::query!(
@@ -235,7 +235,9 @@ async fn prune_audit_entries(db: &Database, now: DateTime<Utc>, batch: i64) -> R
             select t.tenant_id, $1::timestamptz - make_interval(days => app.audit_days(t.tenant_id)) as since
             from (select tenant_id from tenants union all select $3) t
         ), due as materialized (
-            select tenant_id, since, uuidv7(since - clock_timestamp()) as before from kept
+            select tenant_id, since,
+                   (lpad(to_hex((extract(epoch from since) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as before
+            from kept
         )
         delete from audit_log where (tenant_id, user_id, audit_id) in (
             select a.tenant_id, a.user_id, a.audit_id

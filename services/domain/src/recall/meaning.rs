@@ -1,5 +1,7 @@
 //! Embeddings of a catalogue's skills, and the cosine of a message to each.
 
+use half::f16;
+
 /// The embeddings of some skills as 16-bit floats, the numbers that a `halfvec` of pgvector holds, so that a cosine
 /// differs from one computed there by the order of its additions only (about 1e-6).
 #[derive(Debug, Default)]
@@ -86,15 +88,11 @@ fn shorten(vector: &[f32]) -> Option<(Vec<u16>, f32)> {
 
 /// Moves the exponent of a 16-bit float to where a 32-bit one has it.
 const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
-const LARGEST: f32 = 65_504.0;
-const SIGN: u16 = 0x8000;
+const LARGEST: f32 = f16::MAX.to_f32_const();
 
 /// To 16 bits, ties to even; larger numbers become the largest.
 fn narrow(x: f32) -> u16 {
-    let bits = (x.abs().min(LARGEST) / REBIAS).to_bits();
-    let rounded = (bits + 0xfff + (bits >> 13 & 1)) >> 13;
-    let sign = if x.is_sign_negative() { SIGN } else { 0 };
-    sign | rounded as u16
+    f16::from_f32(x.clamp(-LARGEST, LARGEST)).to_bits()
 }
 
 /// The number that is kept for another.
@@ -104,7 +102,7 @@ pub(super) fn rounded(x: f32) -> f32 {
 }
 
 fn widen(x: u16) -> f32 {
-    widen_scaled(x) * REBIAS
+    f16::from_bits(x).to_f32()
 }
 
 /// The number divided by [`REBIAS`]: sign, exponent and fraction put where a 32-bit float has them.

@@ -111,9 +111,6 @@ fn read_digests(skills: &[SkillDigest]) -> Result<Vec<Vec<u8>>> {
     if findings.is_empty() { Ok(digests) } else { Err(Error::Invalid(findings)) }
 }
 
-fn bytes_of(hex: &str) -> Option<Vec<u8>> {
-    if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    (0..64).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).ok()).collect()
+fn bytes_of(digest: &str) -> Option<Vec<u8>> {
+    hex::decode(digest).ok().filter(|bytes| bytes.len() == 32)
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use knowhow_domain::Error;
+use knowhow_domain::Secret;
 use knowhow_domain::uri::percent_decode;
 use knowhow_store::Login;
 use knowhow_store::reach::{self, Cause};
@@ -50,7 +51,7 @@ impl Migrate {
             |part: &str| percent_decode(part).context("KNOWHOW_DATABASE_URL: write a % in role or password as %25");
         Ok(Login {
             role: decode(url.username())?,
-            password: url.password().map(decode).transpose()?,
+            password: url.password().map(decode).transpose()?.map(Secret::from),
             set_password: self.set_login_password,
         })
     }

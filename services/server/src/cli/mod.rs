@@ -21,7 +21,7 @@ use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::mcp;
 use crate::telemetry;
 
@@ -71,7 +71,11 @@ enum Command {
         mcp: bool,
     },
     /// Print the effective settings, secrets masked
-    Config,
+    Config {
+        /// Print what can be set instead, with defaults and meanings, as Markdown
+        #[arg(long)]
+        describe: bool,
+    },
     /// Check database, roles, row-level security, models and settings, and say what is wrong
     Doctor,
     /// Print what lets a shell complete these commands, e.g. for ~/.bashrc: source <(knowhow completions bash)
@@ -101,6 +105,10 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
             println!("{document}");
             return Ok(ExitCode::SUCCESS);
         }
+        Command::Config { describe: true } => {
+            print!("{}", config::page()?);
+            return Ok(ExitCode::SUCCESS);
+        }
         Command::Completions { shell } => {
             // Not straight to the output: the library panics where a reader such as `head` has had enough.
             let mut script = Vec::new();
@@ -114,7 +122,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
     }
     let config = Config::load(cli.config.as_deref())?;
     match cli.command {
-        Command::Config => {
+        Command::Config { .. } => {
             print!("{}", config.masked()?);
             Ok(ExitCode::SUCCESS)
         }

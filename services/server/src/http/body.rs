@@ -8,7 +8,7 @@ use std::time::Duration;
 use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::web::{Bytes, BytesMut, Data};
-use actix_web::{FromRequest, HttpRequest};
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use futures_util::StreamExt;
 use knowhow_domain::Error;
 use serde::de::DeserializeOwned;
@@ -105,9 +105,7 @@ pub async fn in_time<T>(request: &HttpRequest, reading: impl Future<Output = Res
 
 /// Refuses a body that is not said to be JSON.
 pub fn check_media_type(request: &HttpRequest) -> Result<(), ApiError> {
-    let given = request.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    let essence = given.split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/json") {
+    if request.content_type().eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
     Err(Error::UnsupportedMediaType("send application/json".into()).into())

@@ -38,7 +38,9 @@ async fn no_role_that_serves_changes_an_entry() {
 fn entry(tenant: &str, user: Uuid, days: i32) -> String {
     format!(
         "insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
-         values ('{tenant}', '{user}', uuidv7(interval '-{days} days'), now() - interval '{days} days', 'a', '{days}', 'c');"
+         select '{tenant}', '{user}', (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000a' ||
+                substr(md5(random()::text), 1, 15))::uuid, at, 'a', '{days}', 'c'
+         from (select now() - interval '{days} days' as at) t;"
     )
 }
 

@@ -77,7 +77,7 @@ async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
     let house = House::at(place, 2, 1);
     let config = WorkerConfig {
         database: DatabaseConfig {
-            url: place.login_url.clone(),
+            url: place.login_url.as_str().into(),
             write_connections: 2,
             read_connections: 1,
             acquire_timeout: Duration::from_secs(10),

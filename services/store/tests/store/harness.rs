@@ -26,7 +26,7 @@ pub struct Server {
 
 impl Server {
     fn login(&self) -> Login {
-        Login { role: "knowhow_login".into(), password: Some(self.password.clone()), set_password: false }
+        Login { role: "knowhow_login".into(), password: Some(self.password.clone().into()), set_password: false }
     }
 }
 
@@ -155,7 +155,7 @@ pub async fn with_role(place: &Place, options: &str, test: impl AsyncFnOnce(&str
 /// Pools for one test, small: all tests together share the server's connections.
 pub fn open(url: &str, write_connections: u32, read_connections: usize) -> Database {
     Database::open(&DatabaseConfig {
-        url: url.to_owned(),
+        url: url.into(),
         write_connections,
         read_connections,
         acquire_timeout: Duration::from_secs(60),

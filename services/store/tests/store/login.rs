@@ -30,7 +30,7 @@ async fn with_name(test: impl AsyncFnOnce(&str)) {
 }
 
 fn login(role: &str, password: &str) -> Login {
-    Login { role: role.to_owned(), password: Some(password.to_owned()), set_password: false }
+    Login { role: role.to_owned(), password: Some(password.into()), set_password: false }
 }
 
 #[tokio::test]

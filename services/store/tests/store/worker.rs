@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 fn config(place: &Place) -> WorkerConfig {
     WorkerConfig {
         database: DatabaseConfig {
-            url: place.login_url.clone(),
+            url: place.login_url.as_str().into(),
             write_connections: 2,
             read_connections: 1,
             acquire_timeout: Duration::from_secs(10),

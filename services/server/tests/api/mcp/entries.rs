@@ -45,7 +45,7 @@ pub async fn verified(caller: &Caller, entry: &Value) -> BTreeMap<String, Vec<u8
     for file in entry["resources"].as_array().unwrap() {
         let uri = file["uri"].as_str().unwrap();
         let bytes = caller.read(uri).await;
-        let sum: String = digest(&SHA256, &bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sum = hex::encode(digest(&SHA256, &bytes));
         assert_eq!(file["digest"], format!("sha256:{sum}"), "{uri}");
         assert_eq!(file["size"], bytes.len(), "{uri}");
         assert!(files.insert(uri.to_owned(), bytes).is_none(), "{uri} twice");

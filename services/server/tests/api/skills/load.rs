@@ -61,11 +61,7 @@ async fn the_raw_file_has_a_strong_tag() {
     let raw = alice.get("/v1/skills/plan/SKILL.md").await;
     assert_eq!(raw.status, 200);
     let tag = raw.header("etag").to_owned();
-    let digest: String = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, &raw.body)
-        .as_ref()
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect();
+    let digest = hex::encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, &raw.body));
     assert_eq!(tag, format!("\"{digest}\""));
     assert_eq!(raw.header("x-content-type-options"), "nosniff");
     for match_ in [tag.clone(), format!("\"x\", {tag}"), format!("W/{tag}"), "*".into()] {

@@ -253,7 +253,7 @@ fn secret_key() -> &'static str {
     KEY.get_or_init(|| {
         let mut bytes = [0; 32];
         aws_lc_rs::rand::fill(&mut bytes).unwrap();
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(bytes)
     })
 }
 

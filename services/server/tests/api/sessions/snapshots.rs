@@ -31,10 +31,6 @@ fn age(snapshot: &Value, interval: &str) {
     assert_eq!(sql::execute(&moved), 1);
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// All of it, byte for byte.
 #[tokio::test]
 async fn a_snapshot_has_all_a_session_begins_with() {
@@ -67,7 +63,7 @@ async fn a_snapshot_has_all_a_session_begins_with() {
         members(&snapshot),
         ["created_at", "expires_at", "id", "omitted", "sha256", "shortened", "stale_skills", "text", "tokens"]
     );
-    assert_eq!(snapshot["sha256"], hex(digest(&SHA256, expected.as_bytes()).as_ref()));
+    assert_eq!(snapshot["sha256"], hex::encode(digest(&SHA256, expected.as_bytes()).as_ref()));
     assert_eq!(snapshot["tokens"], expected.len().div_ceil(4));
     assert_eq!(
         (&snapshot["omitted"], &snapshot["shortened"], &snapshot["stale_skills"]),

@@ -17,7 +17,7 @@ fn sized(name: &str, characters: usize) -> Value {
 
 /// The mark of a fence around a text.
 pub fn mark(text: &str) -> String {
-    digest(&SHA256, text.as_bytes()).as_ref().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&digest(&SHA256, text.as_bytes()).as_ref()[..4])
 }
 
 #[tokio::test]

@@ -1,0 +1,67 @@
+//! Texts that must not be printed.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+/// What stands for a secret wherever it would be printed.
+pub const MASK: &str = "***";
+
+/// A key, a password, or an address that holds one. Whoever sends or hashes it reads it as a text; debug output and
+/// serialized forms have [`MASK`] in its place, or nothing where it is empty.
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    fn masked(&self) -> &'static str {
+        if self.0.is_empty() { "" } else { MASK }
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl Deref for Secret {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.masked(), f)
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.masked())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_read_and_never_printed() {
+        let secret = Secret::from("5ec4e7");
+        assert_eq!((&*secret, format!("{secret:?}")), ("5ec4e7", "\"***\"".to_owned()));
+        assert_eq!(serde_json::to_string(&secret).unwrap(), "\"***\"");
+        assert_eq!(serde_json::from_str::<Secret>("\"5ec4e7\"").unwrap(), secret);
+        assert_eq!(serde_json::to_string(&Secret::default()).unwrap(), "\"\"");
+    }
+}

@@ -1,0 +1,62 @@
+//! docs/settings.md: every setting, from the type and its comments.
+
+use anyhow::{Context, Result};
+use utoipa::PartialSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+use super::Config;
+
+/// The setting that begins each part of the page, and its title.
+const PARTS: [(&str, &str); 7] = [
+    ("database_url", "Database"),
+    ("bind", "Serving"),
+    ("with_worker", "Jobs"),
+    ("audience", "Callers"),
+    ("skill_body_bytes", "Skills and recall"),
+    ("model_dir", "Models"),
+    ("log", "Log"),
+];
+
+const HEAD: &str = "# Settings
+
+`KNOWHOW_*` in the environment, over an optional TOML file (`--config FILE`, keys in lower case without the prefix). Unknown keys are
+errors. `knowhow config` prints what is in force, with secrets masked; `knowhow doctor` says what is wrong (`make doctor` does so
+for what `make run` has set up).
+
+This page is written by `make settings` from `services/server/src/config.rs`, and a test holds it against the type.
+";
+
+/// The page as Markdown.
+///
+/// # Errors
+/// Where a setting has no comment: never in a program that was tested.
+pub fn page() -> Result<String> {
+    let defaults = toml::Table::try_from(Config::default())?;
+    let RefOr::T(Schema::Object(config)) = Config::schema() else {
+        anyhow::bail!("the settings are no object");
+    };
+    let mut page = HEAD.to_owned();
+    for (name, schema) in &config.properties {
+        if let Some((_, title)) = PARTS.iter().find(|(first, _)| first == name) {
+            page += &format!("\n## {title}\n\n| variable | default | meaning |\n|---|---|---|\n");
+        }
+        let RefOr::T(Schema::Object(schema)) = schema else { anyhow::bail!("{name} is no plain value") };
+        let meaning = schema.description.as_deref().with_context(|| format!("{name} has no comment"))?;
+        let default = match defaults.get(name).map(ToString::to_string) {
+            Some(text) if text != "\"\"" => format!("`{}`", text.trim_matches('"')),
+            _ => String::new(),
+        };
+        page += &format!("| `KNOWHOW_{}` | {default} | {} |\n", name.to_uppercase(), meaning.replace('\n', " "));
+    }
+    Ok(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_settings_is_current() {
+        assert_eq!(include_str!("../../../../docs/settings.md"), page().unwrap(), "run: make settings");
+    }
+}

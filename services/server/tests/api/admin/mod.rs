@@ -1,0 +1,8 @@
+//! `/v1/admin`: what operators and a tenant's admins do.
+
+pub mod jobs;
+mod jwks;
+mod keys;
+mod records;
+mod tenants;
+mod trail;

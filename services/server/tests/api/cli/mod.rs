@@ -1,0 +1,7 @@
+//! The command line.
+
+mod commands;
+mod corpus;
+mod imports;
+mod movers;
+mod setup;

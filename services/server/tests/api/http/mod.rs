@@ -1,0 +1,8 @@
+//! What holds for every request, whatever it asks for.
+
+pub mod bodies;
+mod hostile;
+mod idempotency;
+mod logs;
+mod misfits;
+mod tokens;

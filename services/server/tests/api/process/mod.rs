@@ -1,0 +1,10 @@
+//! The service and the worker as processes: killed, cut off, one of several, with models and without.
+
+mod at_once;
+pub mod background;
+mod concurrency;
+mod faults;
+mod models;
+pub mod pools;
+mod waiting;
+pub mod worker;

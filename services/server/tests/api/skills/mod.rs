@@ -1,0 +1,17 @@
+//! `/v1/skills`: what is written, read, found, moved and learned.
+
+mod archives;
+mod delete;
+pub mod examples;
+pub mod exchange;
+mod fields;
+mod learned;
+mod list;
+mod load;
+mod patch;
+mod quotas;
+mod resources;
+mod save;
+mod starters;
+mod used;
+mod versions;

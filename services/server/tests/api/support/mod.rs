@@ -1,0 +1,9 @@
+//! What every test stands on: the service, callers, answers, hand-made HTTP and SQL.
+
+pub mod answers;
+pub mod callers;
+pub mod raw;
+pub mod service;
+pub mod signing;
+pub mod sql;
+pub mod talk;
