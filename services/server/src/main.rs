@@ -3,6 +3,7 @@
 mod api;
 mod cli;
 mod config;
+mod entry;
 mod http;
 mod mcp;
 mod telemetry;

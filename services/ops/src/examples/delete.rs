@@ -1,8 +1,7 @@
 //! Delete: what a skill has learned, one message or all.
 
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::{TenantTx, examples};
+use knowhow_store::{TenantTx, examples, skills};
 use uuid::Uuid;
 
 use crate::Ctx;
@@ -38,17 +37,13 @@ pub async fn delete_examples(ctx: &Ctx, skill: &str) -> Result<()> {
 
 async fn remove(ctx: &Ctx, skill: &str, example: Option<Uuid>) -> Result<i64> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let found = lookup::find(ctx, skill, Reach::Exact, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
-        let gone = ctx
-            .once(&mut tx, &("examples.delete", skill, example), async |tx| {
-                let (id, _, _) = skills::find(tx, key).await?.ok_or_else(lookup::missing)?;
-                examples::remove(tx, id, example).await
-            })
-            .await?;
-        tx.commit().await?;
-        Ok(gone)
-    })
-    .await?;
-    Ok(found.item)
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let gone = ctx
+        .once(&mut tx, &("examples.delete", skill, example), async |tx| {
+            let (id, _, _) = lookup::find_in(tx, skill, Reach::Exact, skills::find).await?;
+            examples::remove(tx, id, example).await
+        })
+        .await?;
+    tx.commit().await?;
+    Ok(gone)
 }

@@ -2,12 +2,13 @@
 
 use chrono::TimeDelta;
 use knowhow_domain::{Error, Result, Scope, SkillId};
-use knowhow_store::skills::{self, Archived, SkillKey};
+use knowhow_store::skills::{self, Archived, Locked, SkillState};
 use knowhow_store::{TenantTx, examples, history};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::apply::check_version;
+use super::change::{Changed, Proposal, SkillChange, SkillVerb, Successor, Target, change_skill, existing};
+use super::kept::ShowsSkill;
 use super::lookup::{self, Reach};
 use crate::Ctx;
 use crate::examples::SAME_UP_TO;
@@ -31,7 +32,7 @@ pub struct DeleteSkill {
 }
 
 /// What a delete came to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Deleted {
     /// The full name that was deleted.
     pub name: String,
@@ -46,79 +47,80 @@ pub struct Deleted {
 /// that answers to as many names as can be.
 pub async fn delete_skill(ctx: &Ctx, input: &DeleteSkill) -> Result<Deleted> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let successor = match &input.absorbed_into {
-        Some(name) => Some(find_successor(ctx, name).await?),
-        None => None,
-    };
-    let found = lookup::find(ctx, &input.skill, Reach::Exact, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
-        let name = ctx
-            .once(&mut tx, &("delete", &input.skill, input), async |tx| {
-                delete(ctx, tx, key, (input, successor.as_ref())).await
-            })
-            .await?;
-        tx.commit().await?;
-        Ok(name)
-    })
-    .await?;
-    Ok(Deleted { name: found.item, absorbed_into: successor.map(|(_, name)| name) })
+    change_skill(ctx, input).await
 }
 
-async fn find_successor(ctx: &Ctx, name: &str) -> Result<(SkillId, String)> {
-    let found = lookup::find(ctx, name, Reach::Successor, async |key: &SkillKey| {
-        let loaded = skills::peek(&ctx.app.db, &ctx.principal, key).await?.ok_or_else(lookup::missing)?;
-        Ok((loaded.skill.id, loaded.skill.name))
-    })
-    .await;
-    match found {
-        Ok(found) => Ok(found.item),
-        Err(error @ (Error::NotFound { .. } | Error::AmbiguousName { .. })) => {
-            Err(Error::invalid("/absorbed_into", error.to_string()))
+impl ShowsSkill for Deleted {}
+
+impl SkillChange for DeleteSkill {
+    fn target(&self) -> Target<'_> {
+        Target::Called(&self.skill, Reach::Exact)
+    }
+
+    async fn propose(&self, _: &Ctx, tx: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+        let skill = &existing(current, self.expected_version)?.skill;
+        if skill.pinned {
+            let detail = format!("'{}' is pinned; unpin it first", skill.name);
+            return Err(Error::Conflict { code: "pinned", detail });
         }
-        Err(other) => Err(other),
+        let successor = match &self.absorbed_into {
+            Some(name) => Some(find_successor(tx, name, skill.id).await?),
+            None => None,
+        };
+        Ok(Proposal::Delete(successor))
     }
 }
 
-async fn delete(
+impl SkillVerb for DeleteSkill {
+    type Answer = Deleted;
+
+    fn request(&self) -> impl Serialize {
+        ("delete", &self.skill, self)
+    }
+
+    fn answer(&self, changed: Changed) -> Deleted {
+        Deleted { name: changed.skill.name, absorbed_into: changed.successor }
+    }
+}
+
+/// The skill that is to answer to the name of `absorbed`.
+async fn find_successor(tx: &mut TenantTx, name: &str, absorbed: SkillId) -> Result<Successor> {
+    let (id, name) = match lookup::find_in(tx, name, Reach::Successor, skills::find).await {
+        Ok((id, name, _)) => (id, name),
+        Err(error @ (Error::NotFound { .. } | Error::AmbiguousName { .. })) => {
+            return Err(Error::invalid("/absorbed_into", error.to_string()));
+        }
+        Err(other) => return Err(other),
+    };
+    if id == absorbed {
+        return Err(Error::invalid("/absorbed_into", "a skill cannot be absorbed into itself"));
+    }
+    if skills::count_names(tx, id, absorbed).await? >= NAMES {
+        let detail = format!("the skill answers to {NAMES} other names, the limit; delete without absorbed_into");
+        return Err(Error::Quota(detail));
+    }
+    Ok(Successor { id, name })
+}
+
+/// Puts a locked skill away, with what it has learned for its successor.
+pub(super) async fn archive(
     ctx: &Ctx,
     tx: &mut TenantTx,
-    key: &SkillKey,
-    (input, successor): (&DeleteSkill, Option<&(SkillId, String)>),
-) -> Result<String> {
-    let locked = skills::lock(tx, key).await?.ok_or_else(lookup::missing)?;
-    check_version(input.expected_version, Some(&locked))?;
-    let skill = locked.skill;
-    if skill.pinned {
-        let detail = format!(
-            "'{}' is pinned; unpin it first: PUT /v1/skills/{}/fields with {{\"pinned\": false}}",
-            skill.name,
-            skill.name.replace('/', "%2F")
-        );
-        return Err(Error::Conflict { code: "pinned", detail });
-    }
-    if let Some((id, name)) = successor {
-        if *id == skill.id {
-            return Err(Error::invalid("/absorbed_into", "a skill cannot be absorbed into itself"));
-        }
-        if skills::find(tx, &SkillKey::Id(*id)).await?.is_none() {
-            return Err(Error::invalid("/absorbed_into", format!("no such skill: {name}")));
-        }
-        if skills::count_names(tx, *id, skill.id).await? >= NAMES {
-            let detail = format!("the skill answers to {NAMES} other names, the limit; delete without absorbed_into");
-            return Err(Error::Quota(detail));
-        }
-        examples::hand_over(tx, skill.id, *id, SAME_UP_TO).await?;
+    skill: &SkillState,
+    successor: Option<&Successor>,
+) -> Result<()> {
+    if let Some(successor) = successor {
+        examples::hand_over(tx, skill.id, successor.id, SAME_UP_TO).await?;
     }
     let now = ctx.now();
-    let days = ctx.principal.settings().archive_days;
-    let purge_at = now + TimeDelta::days(i64::from(days));
-    let successor = successor.map(|(id, name)| (*id, name.as_str()));
-    skills::archive(tx, &Archived { skill: &skill, successor, now, purge_at }).await?;
-    if days == 0 {
+    let settings = ctx.principal.settings();
+    let purge_at = now + TimeDelta::days(settings.archive_days.into());
+    let successor = successor.map(|successor| (successor.id, successor.name.as_str()));
+    skills::archive(tx, &Archived { skill, successor, now, purge_at }).await?;
+    if settings.archive_days == 0 {
         // What one step leaves of a long history, clearing up takes.
         history::clear_deleted(tx, now).await?;
     }
-    let most = ctx.principal.settings().most_stored_bytes();
-    history::make_room(tx, most, now).await?;
-    Ok(skill.name)
+    history::make_room(tx, settings.most_stored_bytes(), now).await?;
+    Ok(())
 }

@@ -1,19 +1,17 @@
 //! Discovery fields alone: the frontmatter is edited where they stand, the body stays as it is.
 
-use knowhow_domain::{ChangeKind, Error, FieldEdits, Result, Role, Scope, SkillDocument, SkillName};
+use knowhow_domain::{ChangeKind, Error, FieldEdits, Result, Role, Scope, SkillDocument};
 use knowhow_store::TenantTx;
-use knowhow_store::skills::{self, Locked, SkillKey};
+use knowhow_store::skills::Locked;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::apply::{Origin, Proposal, apply, check_version};
-use super::kept::OfVersion;
-use super::lookup::{self, Reach};
-use super::save::source;
+use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, existing};
+use super::draft::Draft;
+use super::lookup::Reach;
 use super::view::SavedSkill;
 use crate::Ctx;
-use crate::call::Request;
 
 /// Fields to change. What is absent stays; null removes what is optional.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
@@ -88,50 +86,39 @@ pub async fn put_fields(ctx: &Ctx, input: &PutFields) -> Result<SavedSkill> {
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
-    let found = lookup::find(ctx, &input.skill, Reach::Segment, async |key: &SkillKey| {
-        change(ctx, (&input.skill, key), (input, &edits)).await
-    })
-    .await?;
-    Ok(found.item)
+    change_skill(ctx, &EditFields { input, edits }).await
 }
 
-async fn change(
-    ctx: &Ctx,
-    (asked, key): (&str, &SkillKey),
-    (input, edits): (&PutFields, &FieldEdits),
-) -> Result<SavedSkill> {
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
-    let origin = Origin::new(ctx, ChangeKind::Save, source(ctx));
-    let saved = ctx
-        .once_in_short(&mut tx, Request { asked: &("fields", asked, input), long: &OfVersion }, async |tx| {
-            let applied = apply(tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-                let current = current.ok_or_else(lookup::missing)?;
-                check_version(input.expected_version, Some(current))?;
-                let document = SkillDocument::parse_named(&current.skill.document, &ctx.app.limits)?;
-                Ok(Some(Proposal {
-                    name: SkillName::parse(&current.skill.name)?,
-                    document: document.with_edits(edits, None, &ctx.app.limits)?,
-                    resources: current.skill.resources.clone(),
-                    new_files: Vec::new(),
-                    request_digest: None,
-                    derived: true,
-                    brought: None,
-                }))
-            })
-            .await?;
-            let mut skill = applied.skill;
-            let mut unchanged = applied.unchanged;
-            if let Some(pinned) = input.pinned.filter(|p| *p != skill.pinned) {
-                skills::set_flags(tx, skill.id, pinned, ctx.now()).await?;
-                skill.pinned = pinned;
-                skill.updated_at = ctx.now();
-                unchanged = false;
-            }
-            Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
-        })
-        .await?;
-    origin.commit(tx).await?;
-    Ok(saved)
+/// Fields that can be edited.
+struct EditFields<'a> {
+    input: &'a PutFields,
+    edits: FieldEdits,
+}
+
+impl SkillChange for EditFields<'_> {
+    fn target(&self) -> Target<'_> {
+        Target::Called(&self.input.skill, Reach::Segment)
+    }
+
+    async fn propose(&self, ctx: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+        let (limits, current) = (&ctx.app.limits, existing(current, self.input.expected_version)?);
+        let document = SkillDocument::parse_named(&current.skill.document, limits)?;
+        let document = document.with_edits(&self.edits, None, limits)?;
+        let draft = Draft::of(ChangeKind::Save, current, document)?;
+        Ok(Proposal::Write(Box::new(Draft { derived: true, pinned: self.input.pinned, ..draft })))
+    }
+}
+
+impl SkillVerb for EditFields<'_> {
+    type Answer = SavedSkill;
+
+    fn request(&self) -> impl Serialize {
+        ("fields", &self.input.skill, self.input)
+    }
+
+    fn answer(&self, changed: Changed) -> SavedSkill {
+        SavedSkill::of(changed)
+    }
 }
 
 fn edits(input: &PutFields) -> FieldEdits {

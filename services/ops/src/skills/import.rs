@@ -7,11 +7,13 @@ use knowhow_domain::{
     ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, Source, manifest,
 };
 use knowhow_store::TenantTx;
-use knowhow_store::skills::{Locked, SkillKey};
+use knowhow_store::skills::Locked;
 use serde::{Deserialize, Serialize};
 
-use super::apply::{Applied, Origin, Proposal, apply};
+use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill};
+use super::draft::Draft;
 use super::import_report::{ImportOutcome, ImportReport, Imported};
+use super::kept::ShowsSkill;
 use super::unpack::{Unpacked, Upload, Uploaded, unpack};
 use crate::archive::{self, Found, Named, Provenance};
 use crate::examples::{self, ImportedExamples, ReadLines};
@@ -51,9 +53,8 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
         let imported = match skill {
             Ok(Readied::Taken(name, _)) if !names.insert(name.clone()) => Err(duplicate(&name)),
             Ok(Readied::Taken(name, skill)) => {
-                let origin = Origin::new(ctx, ChangeKind::Import, Source::Import);
-                let origin = if is_bulk { origin.in_bulk() } else { origin };
-                import(&origin, &name, &skill).await.map(|done| done.told(&path, &skill))
+                let one = ImportOne { name, skill: &skill, is_bulk };
+                change_skill(ctx, &one).await.map(|done| done.told(&path, &skill))
             }
             Ok(Readied::SameAs(other)) => {
                 let item = Imported::at(path.clone(), ImportOutcome::Duplicate);
@@ -178,30 +179,51 @@ fn resource(path: &str, bytes: Vec<u8>) -> Result<(ResourceEntry, Vec<u8>)> {
 }
 
 /// What is kept of an import for its idempotency key.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Done {
     name: String,
     outcome: ImportOutcome,
     version: i32,
 }
 
-async fn import(origin: &Origin<'_>, name: &SkillName, skill: &Readable) -> Result<Done> {
-    let entries: Vec<&ResourceEntry> = skill.resources.iter().flatten().map(|(entry, _)| entry).collect();
-    let request = ("import", name.as_str(), manifest::hex(&skill.document.digest()), entries);
-    let key = SkillKey::Name(name.as_str().to_owned());
-    let mut tx = TenantTx::begin(&origin.ctx.app.db, &origin.ctx.principal).await?;
-    let done = origin
-        .ctx
-        .once(&mut tx, &request, async |tx| {
-            let applied = apply(tx, &key, origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-                Ok(Some(skill.proposal(name, current)))
-            })
-            .await?;
-            Ok(Done::of(applied))
-        })
-        .await?;
-    origin.commit(tx).await?;
-    Ok(done)
+impl ShowsSkill for Done {}
+
+/// A skill to import.
+struct ImportOne<'a> {
+    name: SkillName,
+    skill: &'a Readable,
+    is_bulk: bool,
+}
+
+impl SkillChange for ImportOne<'_> {
+    fn target(&self) -> Target<'_> {
+        Target::Named(&self.name)
+    }
+
+    async fn propose(&self, _: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+        Ok(Proposal::Write(Box::new(self.skill.draft(&self.name, current))))
+    }
+
+    fn source(&self, _: &Ctx) -> Source {
+        Source::Import
+    }
+
+    fn is_bulk(&self) -> bool {
+        self.is_bulk
+    }
+}
+
+impl SkillVerb for ImportOne<'_> {
+    type Answer = Done;
+
+    fn request(&self) -> impl Serialize {
+        let entries: Vec<&ResourceEntry> = self.skill.resources.iter().flatten().map(|(entry, _)| entry).collect();
+        ("import", self.name.as_str(), manifest::hex(&self.skill.document.digest()), entries)
+    }
+
+    fn answer(&self, changed: Changed) -> Done {
+        Done::of(changed)
+    }
 }
 
 impl Readable {
@@ -211,32 +233,25 @@ impl Readable {
         manifest::state_digest(&self.document.digest(), &entries)
     }
 
-    fn proposal(&self, name: &SkillName, current: Option<&Locked>) -> Proposal {
+    fn draft(&self, name: &SkillName, current: Option<&Locked>) -> Draft {
         let (resources, new_files) = match (&self.resources, current) {
             (Some(resources), _) => resources.iter().cloned().unzip(),
             (None, Some(current)) => (current.skill.resources.clone(), Vec::new()),
             (None, None) => (Vec::new(), Vec::new()),
         };
-        Proposal {
-            name: name.clone(),
-            document: self.document.clone(),
-            resources,
-            new_files,
-            request_digest: None,
-            derived: false,
-            brought: self.tainted_by.clone(),
-        }
+        let draft = Draft::new(ChangeKind::Import, name.clone(), self.document.clone());
+        Draft { resources, new_files, brought: self.tainted_by.clone(), ..draft }
     }
 }
 
 impl Done {
-    fn of(applied: Applied) -> Self {
-        let outcome = match (applied.created, applied.unchanged) {
+    fn of(changed: Changed) -> Self {
+        let outcome = match (changed.created, changed.unchanged) {
             (true, _) => ImportOutcome::Created,
             (false, true) => ImportOutcome::Unchanged,
             (false, false) => ImportOutcome::Updated,
         };
-        Self { name: applied.skill.name, outcome, version: applied.skill.version }
+        Self { name: changed.skill.name, outcome, version: changed.skill.version }
     }
 
     fn told(self, path: &str, skill: &Readable) -> Imported {

@@ -8,26 +8,29 @@ use super::save::Saved;
 use super::view::{SavedSkill, Skill};
 use crate::call::Long;
 
-/// An answer with a skill in it.
-pub(super) trait ShowsSkill {
-    fn skill(&mut self) -> &mut Skill;
+/// An answer that may have a skill in it.
+pub(crate) trait ShowsSkill {
+    /// The skill that it shows.
+    fn skill(&mut self) -> Option<&mut Skill> {
+        None
+    }
 }
 
 impl ShowsSkill for Saved {
-    fn skill(&mut self) -> &mut Skill {
-        &mut self.skill.skill
+    fn skill(&mut self) -> Option<&mut Skill> {
+        Some(&mut self.skill.skill)
     }
 }
 
 impl ShowsSkill for SavedSkill {
-    fn skill(&mut self) -> &mut Skill {
-        &mut self.skill
+    fn skill(&mut self) -> Option<&mut Skill> {
+        Some(&mut self.skill)
     }
 }
 
 impl ShowsSkill for Patched {
-    fn skill(&mut self) -> &mut Skill {
-        &mut self.skill
+    fn skill(&mut self) -> Option<&mut Skill> {
+        Some(&mut self.skill)
     }
 }
 
@@ -36,13 +39,18 @@ pub(super) struct OfVersion;
 
 impl<T: ShowsSkill> Long<T> for OfVersion {
     fn shorten(&self, answer: &mut T) {
-        answer.skill().refill(None);
+        if let Some(skill) = answer.skill() {
+            skill.refill(None);
+        }
     }
 
     /// # Errors
     /// `Conflict` `answer-gone` where the version is kept no more.
     async fn restore(&self, tx: &mut TenantTx, answer: &mut T) -> Result<()> {
-        restore(tx, answer.skill()).await
+        match answer.skill() {
+            Some(skill) => restore(tx, skill).await,
+            None => Ok(()),
+        }
     }
 }
 

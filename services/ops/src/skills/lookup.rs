@@ -2,7 +2,8 @@
 //! and a miss says what is near.
 
 use knowhow_domain::{Error, Result, SkillId, name};
-use knowhow_store::skills::{self, SkillKey};
+use knowhow_store::TenantTx;
+use knowhow_store::skills::{self, Misses, SkillKey};
 use uuid::Uuid;
 
 use crate::{Ctx, compute};
@@ -45,37 +46,68 @@ pub(crate) async fn find<T>(
         Err(Error::NotFound { what: "skill", candidates }) if candidates.is_empty() => Ok(None),
         Err(other) => Err(other),
     };
-    let found = |item| Ok(Found { item, moved_from: None });
-    if let Ok(id) = Uuid::try_parse(asked.trim())
-        && let Some(item) = fetch(SkillKey::Id(SkillId(id))).await?
-    {
-        return found(item);
-    }
-    let Some(wanted) = name::lookup_key(asked) else { return Err(missing()) };
-    if let Some(item) = fetch(SkillKey::Name(wanted.clone())).await? {
-        return found(item);
-    }
-    let misses = skills::explain_miss(&ctx.app.db, &ctx.principal, &wanted).await?;
-    if let Some(successor) = misses.successor {
-        if reach != Reach::Successor {
-            return Err(Error::NotFound { what: "skill", candidates: vec![successor] });
+    for key in exact_keys(asked) {
+        if let Some(item) = fetch(key).await? {
+            return Ok(Found { item, moved_from: None });
         }
-        let item = fetch(SkillKey::Name(successor)).await?.ok_or_else(missing)?;
-        return Ok(Found { item, moved_from: Some(wanted) });
     }
-    let fits = misses.names.iter().filter(|name| ends_with_segment(name, &wanted));
+    let wanted = name::lookup_key(asked).ok_or_else(missing)?;
+    let misses = skills::explain_miss(&ctx.app.db, &ctx.principal, &wanted).await?;
+    let near = find_near(&wanted, misses, reach).await?;
+    let item = fetch(SkillKey::Name(near.name)).await?.ok_or_else(missing)?;
+    Ok(Found { item, moved_from: near.is_successor.then_some(wanted) })
+}
+
+/// The same in an open transaction, which sees its own changes: the name is found out there, and what is to be done with the
+/// skill is done once.
+pub(crate) async fn find_in<T>(
+    tx: &mut TenantTx,
+    asked: &str,
+    reach: Reach,
+    mut fetch: impl AsyncFnMut(&mut TenantTx, &SkillKey) -> Result<Option<T>>,
+) -> Result<T> {
+    for key in exact_keys(asked) {
+        if let Some(item) = fetch(tx, &key).await? {
+            return Ok(item);
+        }
+    }
+    let wanted = name::lookup_key(asked).ok_or_else(missing)?;
+    let misses = skills::explain_miss_in(tx, &wanted).await?;
+    let near = find_near(&wanted, misses, reach).await?;
+    fetch(tx, &SkillKey::Name(near.name)).await?.ok_or_else(missing)
+}
+
+/// The keys that a skill of exactly this name or id has.
+fn exact_keys(asked: &str) -> impl Iterator<Item = SkillKey> {
+    let by_id = Uuid::try_parse(asked.trim()).ok().map(|id| SkillKey::Id(SkillId(id)));
+    by_id.into_iter().chain(name::lookup_key(asked).map(SkillKey::Name))
+}
+
+/// A skill that is meant by a name which is not its own.
+struct Near {
+    name: String,
+    /// Whether it absorbed the one of that name.
+    is_successor: bool,
+}
+
+async fn find_near(wanted: &str, misses: Misses, reach: Reach) -> Result<Near> {
+    if let Some(successor) = misses.successor {
+        return match reach {
+            Reach::Successor => Ok(Near { name: successor, is_successor: true }),
+            Reach::Segment | Reach::Exact => Err(Error::NotFound { what: "skill", candidates: vec![successor] }),
+        };
+    }
+    let fits = misses.names.iter().filter(|name| ends_with_segment(name, wanted));
     let mut fits: Vec<String> = fits.take(CANDIDATES).cloned().collect();
     match fits.len() {
         _ if reach == Reach::Exact && !fits.is_empty() => Err(Error::NotFound { what: "skill", candidates: fits }),
         0 => {
             // Of many names it takes longer than a thread that answers requests may be held.
+            let wanted = wanted.to_owned();
             let candidates = compute(move || Ok(name::closest(&wanted, &misses.names))).await?;
             Err(Error::NotFound { what: "skill", candidates })
         }
-        1 => {
-            let full = SkillKey::Name(fits.remove(0));
-            fetch(full).await?.map_or_else(|| Err(missing()), found)
-        }
+        1 => Ok(Near { name: fits.remove(0), is_successor: false }),
         _ => Err(Error::AmbiguousName { candidates: fits }),
     }
 }

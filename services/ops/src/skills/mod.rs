@@ -1,9 +1,11 @@
 //! What can be done with skills.
 
-mod apply;
+mod bounds;
+mod change;
 mod check_import;
 mod compare;
 mod delete;
+mod draft;
 mod export;
 mod export_plan;
 mod fields;
@@ -24,6 +26,7 @@ mod used;
 mod versions;
 mod view;
 
+pub(crate) use change::{Proposal, SkillChange, Target, change_in};
 pub use check_import::{CheckImport, CheckedImport, CheckedSkill, MOST_CHECKED, SkillDigest, SkillState, check_import};
 pub use compare::{Compared, Diff, diff_versions};
 pub use delete::{DeleteSkill, Deleted, NAMES, delete_skill};

@@ -1,21 +1,20 @@
 //! Patch: the preferred edit. Replaces text, all edits or none; the same patch again changes nothing.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
-use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, manifest};
-use knowhow_store::skills::{self, Locked, SkillKey};
+use knowhow_domain::{ChangeKind, Error, Limits, ResourceEntry, Result, Scope, SkillDocument, manifest};
+use knowhow_store::skills::{self, Locked};
 use knowhow_store::{TenantTx, versions};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::apply::{Origin, Proposal, apply, check_version};
-use super::kept::OfVersion;
+use super::change::{Changed, Proposal, Replaced, SkillChange, SkillVerb, Target, change_skill, check_version};
+use super::draft::Draft;
 use super::lookup::{self, Reach};
-use super::save::source;
 use super::view::Skill;
-use crate::call::Request;
-use crate::{App, Ctx, compute};
+use crate::{Ctx, compute};
 
 /// Edits to make, in order, all or none.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -54,45 +53,44 @@ pub struct Patched {
 /// `NotFound`, `PatchNoMatch`, `PatchAmbiguous`, `Invalid`, `VersionConflict`; nothing has changed then.
 pub async fn patch_skill(ctx: &Ctx, input: &PatchSkill) -> Result<Patched> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let found = lookup::find(ctx, &input.skill, Reach::Segment, async |key: &SkillKey| {
-        change(ctx, (&input.skill, key), input).await
-    })
-    .await?;
-    Ok(found.item)
+    change_skill(ctx, input).await
 }
 
-async fn change(ctx: &Ctx, (asked, key): (&str, &SkillKey), input: &PatchSkill) -> Result<Patched> {
-    let origin = Origin::new(ctx, ChangeKind::Patch, source(ctx));
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
-    let patched = ctx
-        .once_in_short(&mut tx, Request { asked: &("patch", asked, input), long: &OfVersion }, async |tx| {
-            let (mut replacements, mut matched) = (0, Strategy::Exact);
-            let applied = apply(tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
-                let current = current.ok_or_else(lookup::missing)?;
-                let request = edits_digest(&input.edits);
-                if is_repeated(current, &request, input.expected_version) {
-                    return Ok(None);
-                }
-                check_version(input.expected_version, Some(current))?;
-                match replace(&ctx.app, tx, current, &input.edits).await {
-                    // What is gone may have been replaced by this very patch, before other changes came.
-                    Err(miss @ Error::PatchNoMatch { .. }) => {
-                        let made = versions::was_requested(tx, current.skill.id, &request).await?;
-                        if made { Ok(None) } else { Err(miss) }
-                    }
-                    Err(refusal) => Err(refusal),
-                    Ok(done) => {
-                        (replacements, matched) = (done.replacements, done.matched);
-                        Ok(done.proposal(current, request))
-                    }
-                }
-            })
-            .await?;
-            Ok(Patched { skill: applied.skill, unchanged: applied.unchanged, replacements, matched })
-        })
-        .await?;
-    origin.commit(tx).await?;
-    Ok(patched)
+impl SkillChange for PatchSkill {
+    fn target(&self) -> Target<'_> {
+        Target::Called(&self.skill, Reach::Segment)
+    }
+
+    async fn propose(&self, ctx: &Ctx, tx: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+        let current = current.ok_or_else(lookup::missing)?;
+        let request = edits_digest(&self.edits);
+        if is_repeated(current, &request, self.expected_version) {
+            return Ok(Proposal::Keep);
+        }
+        check_version(self.expected_version, Some(current))?;
+        match replace(&ctx.app.limits, tx, current, &self.edits).await {
+            // What is gone may have been replaced by this very patch, before other changes came.
+            Err(miss @ Error::PatchNoMatch { .. }) => {
+                let made = versions::was_requested(tx, current.skill.id, &request).await?;
+                if made { Ok(Proposal::Keep) } else { Err(miss) }
+            }
+            Err(refusal) => Err(refusal),
+            Ok(draft) => Ok(Proposal::Write(Box::new(Draft { request_digest: Some(request), ..draft }))),
+        }
+    }
+}
+
+impl SkillVerb for PatchSkill {
+    type Answer = Patched;
+
+    fn request(&self) -> impl Serialize {
+        ("patch", &self.skill, self)
+    }
+
+    fn answer(&self, changed: Changed) -> Patched {
+        let Changed { skill, unchanged, replaced: Replaced { places, matched }, .. } = changed;
+        Patched { skill, unchanged, replacements: places, matched }
+    }
 }
 
 /// Whether the current version was made by these very edits, sent for the version before it or for none.
@@ -101,35 +99,9 @@ fn is_repeated(current: &Locked, request: &[u8; 32], expected: Option<i32>) -> b
         && expected.is_none_or(|v| v == current.skill.version || v.checked_add(1) == Some(current.skill.version))
 }
 
-struct Replaced {
-    document: SkillDocument,
-    resources: Vec<ResourceEntry>,
-    new_files: Vec<Vec<u8>>,
-    replacements: usize,
-    matched: Strategy,
-    unchanged: bool,
-}
-
-impl Replaced {
-    fn proposal(self, current: &Locked, request: [u8; 32]) -> Option<Proposal> {
-        match SkillName::parse(&current.skill.name) {
-            Ok(name) if !self.unchanged => Some(Proposal {
-                name,
-                document: self.document,
-                resources: self.resources,
-                new_files: self.new_files,
-                request_digest: Some(request),
-                derived: true,
-                brought: None,
-            }),
-            _ => None,
-        }
-    }
-}
-
-async fn replace(app: &App, tx: &mut TenantTx, current: &Locked, edits: &[Edit]) -> Result<Replaced> {
+async fn replace(limits: &Arc<Limits>, tx: &mut TenantTx, current: &Locked, edits: &[Edit]) -> Result<Draft> {
     let texts = read_texts(tx, current, edits).await?;
-    let (limits, edits, raw) = (app.limits.clone(), edits.to_vec(), current.skill.document.clone());
+    let (limits, edits, raw) = (limits.clone(), edits.to_vec(), current.skill.document.clone());
     let patched = compute(move || {
         let document = SkillDocument::parse_named(&raw, &limits)?;
         apply_edits(&document, &|path| texts.get(path).cloned(), &edits, &limits)
@@ -144,14 +116,9 @@ async fn replace(app: &App, tx: &mut TenantTx, current: &Locked, edits: &[Edit])
         }
         new_files.push(text.into_bytes());
     }
-    Ok(Replaced {
-        document: patched.document,
-        resources,
-        new_files,
-        replacements: patched.replacements,
-        matched: patched.matched,
-        unchanged: patched.unchanged,
-    })
+    let replaced = Replaced { places: patched.replacements, matched: patched.matched };
+    let draft = Draft::of(ChangeKind::Patch, current, patched.document)?;
+    Ok(Draft { resources, new_files, replaced, derived: true, ..draft })
 }
 
 /// The texts of the resources that edits name, in one query; none where no edit names any.

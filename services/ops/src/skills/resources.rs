@@ -1,19 +1,16 @@
 //! The other files of a skill. Each change of one is a new version of the skill.
 
-use knowhow_domain::{
-    ChangeKind, Error, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest,
-};
+use knowhow_domain::{ChangeKind, Error, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, manifest};
 use knowhow_store::TenantTx;
 use knowhow_store::skills::{self, Locked, SkillKey};
+use serde::Serialize;
 
-use super::apply::{Origin, Proposal, apply, check_version};
-use super::kept::OfVersion;
+use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, existing};
+use super::draft::Draft;
 use super::load::File;
 use super::lookup::{self, Reach};
-use super::save::source;
 use super::view::SavedSkill;
 use crate::Ctx;
-use crate::call::Request;
 
 /// One file of a skill.
 #[derive(Debug, Clone)]
@@ -77,8 +74,8 @@ pub async fn get_resource(ctx: &Ctx, query: &GetResource) -> Result<File> {
 /// # Errors
 /// `NotFound`, `Invalid` for the path, `TooLarge`, `VersionConflict`.
 pub async fn put_resource(ctx: &Ctx, input: &PutResource<'_>) -> Result<SavedSkill> {
-    let content = input.content;
-    let path = ResourcePath::parse(&input.path)?;
+    ctx.principal.require(Scope::SkillsWrite)?;
+    let (path, content) = (ResourcePath::parse(&input.path)?, input.content);
     if content.len() > ctx.app.limits.resource_bytes {
         let what = format!("the resource '{}'", path.as_str());
         return Err(Error::TooLarge { what, limit: ctx.app.limits.resource_bytes as u64 });
@@ -89,20 +86,8 @@ pub async fn put_resource(ctx: &Ctx, input: &PutResource<'_>) -> Result<SavedSki
         size: content.len() as u64,
         digest: manifest::hex(&manifest::digest(content)),
     };
-    change(ctx, (&input.skill, input.expected_version, &format!("put {} {}", entry.path, entry.digest)), |resources| {
-        let folded = |other: &str| ResourcePath::parse_imported(other).map(|p| p.case_fold()).unwrap_or_default();
-        let clash = |r: &&ResourceEntry| r.path != entry.path && folded(&r.path) == path.case_fold();
-        if let Some(other) = resources.iter().find(clash) {
-            let detail =
-                format!("differs only by case from '{}', which some file systems cannot keep apart", other.path);
-            return Err(Error::invalid("/path", detail));
-        }
-        resources.retain(|r| r.path != entry.path);
-        resources.push(entry.clone());
-        resources.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(vec![content.to_vec()])
-    })
-    .await
+    let file = Some((entry, content));
+    change_skill(ctx, &ChangeFile { skill: &input.skill, expected: input.expected_version, path, file }).await
 }
 
 /// Removes one file.
@@ -110,53 +95,66 @@ pub async fn put_resource(ctx: &Ctx, input: &PutResource<'_>) -> Result<SavedSki
 /// # Errors
 /// `NotFound` for the skill or the file, `VersionConflict`.
 pub async fn delete_resource(ctx: &Ctx, input: &DeleteResource) -> Result<SavedSkill> {
+    ctx.principal.require(Scope::SkillsWrite)?;
     let path = ResourcePath::parse_imported(&input.path)?;
-    change(ctx, (&input.skill, input.expected_version, &format!("delete {}", path.as_str())), |resources| {
-        let before = resources.len();
-        resources.retain(|r| r.path != path.as_str());
-        if resources.len() == before { Err(Error::not_found("resource")) } else { Ok(Vec::new()) }
-    })
-    .await
+    change_skill(ctx, &ChangeFile { skill: &input.skill, expected: input.expected_version, path, file: None }).await
 }
 
-async fn change(
-    ctx: &Ctx,
-    (skill, expected, request): (&str, Option<i32>, &str),
-    mut edit: impl FnMut(&mut Vec<ResourceEntry>) -> Result<Vec<Vec<u8>>>,
-) -> Result<SavedSkill> {
-    ctx.principal.require(Scope::SkillsWrite)?;
-    let origin = Origin::new(ctx, ChangeKind::Save, source(ctx));
-    let found = lookup::find(ctx, skill, Reach::Segment, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
-        let saved = ctx
-            .once_in_short(
-                &mut tx,
-                Request { asked: &("resource", skill, request, expected), long: &OfVersion },
-                async |tx| {
-                    let applied = apply(tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-                        let current = current.ok_or_else(lookup::missing)?;
-                        check_version(expected, Some(current))?;
-                        let mut resources = current.skill.resources.clone();
-                        let new_files = edit(&mut resources)?;
-                        Ok(Some(Proposal {
-                            name: SkillName::parse(&current.skill.name)?,
-                            document: SkillDocument::parse_named(&current.skill.document, &ctx.app.limits)?,
-                            resources,
-                            new_files,
-                            request_digest: None,
-                            derived: true,
-                            brought: None,
-                        }))
-                    })
-                    .await?;
-                    let (skill, unchanged) = (applied.skill, applied.unchanged);
-                    Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
-                },
-            )
-            .await?;
-        origin.commit(tx).await?;
-        Ok(saved)
-    })
-    .await?;
-    Ok(found.item)
+/// One file that is to be as it is here; without one it goes.
+struct ChangeFile<'a> {
+    skill: &'a str,
+    expected: Option<i32>,
+    path: ResourcePath,
+    file: Option<(ResourceEntry, &'a [u8])>,
+}
+
+impl SkillChange for ChangeFile<'_> {
+    fn target(&self) -> Target<'_> {
+        Target::Called(self.skill, Reach::Segment)
+    }
+
+    async fn propose(&self, ctx: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+        let current = existing(current, self.expected)?;
+        let document = SkillDocument::parse_named(&current.skill.document, &ctx.app.limits)?;
+        let draft = Draft::of(ChangeKind::Save, current, document)?;
+        let resources = self.apply(&draft.resources)?;
+        let new_files = self.file.iter().map(|(_, content)| content.to_vec()).collect();
+        Ok(Proposal::Write(Box::new(Draft { resources, new_files, derived: true, ..draft })))
+    }
+}
+
+impl SkillVerb for ChangeFile<'_> {
+    type Answer = SavedSkill;
+
+    fn request(&self) -> impl Serialize {
+        let what = match &self.file {
+            Some((entry, _)) => format!("put {} {}", entry.path, entry.digest),
+            None => format!("delete {}", self.path.as_str()),
+        };
+        ("resource", self.skill, what, self.expected)
+    }
+
+    fn answer(&self, changed: Changed) -> SavedSkill {
+        SavedSkill::of(changed)
+    }
+}
+
+impl ChangeFile<'_> {
+    /// The files after the change.
+    fn apply(&self, before: &[ResourceEntry]) -> Result<Vec<ResourceEntry>> {
+        let others = before.iter().filter(|other| other.path != self.path.as_str());
+        let mut resources: Vec<ResourceEntry> = others.cloned().collect();
+        let Some((entry, _)) = &self.file else {
+            return if resources.len() == before.len() { Err(Error::not_found("resource")) } else { Ok(resources) };
+        };
+        let folded = |other: &str| ResourcePath::parse_imported(other).map(|p| p.case_fold()).unwrap_or_default();
+        if let Some(other) = resources.iter().find(|other| folded(&other.path) == self.path.case_fold()) {
+            let detail =
+                format!("differs only by case from '{}', which some file systems cannot keep apart", other.path);
+            return Err(Error::invalid("/path", detail));
+        }
+        resources.push(entry.clone());
+        resources.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(resources)
+    }
 }

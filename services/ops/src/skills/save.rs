@@ -1,20 +1,19 @@
 //! Save: create or update, from fields or from a whole SKILL.md.
 
 use knowhow_domain::{
-    ChangeKind, Error, FieldEdits, FieldError, Result, Role, Scope, SkillDocument, SkillName, Source,
+    ChangeKind, Error, FieldEdits, FieldError, Limits, Result, Role, Scope, SkillDocument, SkillName,
 };
 use knowhow_store::TenantTx;
-use knowhow_store::skills::{Locked, SkillKey};
+use knowhow_store::skills::Locked;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::apply::{Applied, Origin, Proposal, apply, check_version};
-use super::kept::OfVersion;
+use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, check_version};
+use super::draft::Draft;
 use super::view::SavedSkill;
-use crate::call::Request;
+use crate::Ctx;
 use crate::recall::find_similar;
-use crate::{App, Ctx};
 
 /// A skill to save: either `name`, `description` and `content` with what else is known, or a whole SKILL.md. In an
 /// update, members that are absent stay as they are.
@@ -88,48 +87,51 @@ pub struct Saved {
 /// `skill-exists` with `create_only`.
 pub async fn save_skill(ctx: &Ctx, input: &SaveSkill) -> Result<Saved> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let draft = Draft::of(&ctx.app, input)?;
-    let origin = Origin::new(ctx, ChangeKind::Save, source(ctx));
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
-    let mut saved = ctx
-        .once_in_short(&mut tx, Request { asked: &("save", input.create_only, input), long: &OfVersion }, async |tx| {
-            let key = SkillKey::Name(draft.name.as_str().to_owned());
-            let applied = apply(tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-                if input.create_only && current.is_some() {
-                    let detail = format!("'{}' exists; save without create_only to change it", draft.name);
-                    return Err(Error::Conflict { code: "skill-exists", detail });
-                }
-                check_version(input.expected_version, current)?;
-                draft.propose(&ctx.app, current).map(Some)
-            })
-            .await?;
-            Ok(Saved::of(applied))
-        })
-        .await?;
-    origin.commit(tx).await?;
+    let mut saved = change_skill(ctx, &Save::of(&ctx.app.limits, input)?).await?;
     if saved.created {
         saved.skill.similar = find_similar(ctx, &saved.skill.skill).await;
     }
     Ok(saved)
 }
 
-impl Saved {
-    fn of(applied: Applied) -> Self {
-        let Applied { skill, created, unchanged } = applied;
-        Self { skill: SavedSkill { skill, unchanged, similar: Vec::new(), review: None }, created }
+/// A save that can be tried.
+struct Save<'a> {
+    input: &'a SaveSkill,
+    name: SkillName,
+    body: Body<'a>,
+}
+
+impl SkillChange for Save<'_> {
+    fn target(&self) -> Target<'_> {
+        Target::Named(&self.name)
+    }
+
+    async fn propose(&self, ctx: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+        if self.input.create_only && current.is_some() {
+            let detail = format!("'{}' exists; save without create_only to change it", self.name);
+            return Err(Error::Conflict { code: "skill-exists", detail });
+        }
+        check_version(self.input.expected_version, current)?;
+        let document = self.document(&ctx.app.limits, current)?;
+        // A whole SKILL.md leaves nothing of the one before; fields leave what they do not name.
+        let derived = matches!(self.body, Body::Fields(..)) && current.is_some();
+        let resources = current.map(|current| current.skill.resources.clone()).unwrap_or_default();
+        let draft = Draft::new(ChangeKind::Save, self.name.clone(), document);
+        Ok(Proposal::Write(Box::new(Draft { resources, derived, ..draft })))
     }
 }
 
-/// What a session or an MCP client wrote, an agent wrote; so does a backend with an API key. Over REST a user's own
-/// token writes as the user.
-pub(super) fn source(ctx: &Ctx) -> Source {
-    let Ctx { principal, call, .. } = ctx;
-    if call.by_agent || call.session.is_some() || principal.is_backend() { Source::Agent } else { Source::User }
-}
+impl SkillVerb for Save<'_> {
+    type Answer = Saved;
 
-struct Draft<'a> {
-    name: SkillName,
-    body: Body<'a>,
+    fn request(&self) -> impl Serialize {
+        ("save", self.input.create_only, self.input)
+    }
+
+    fn answer(&self, changed: Changed) -> Saved {
+        let created = changed.created;
+        Saved { skill: SavedSkill::of(changed), created }
+    }
 }
 
 enum Body<'a> {
@@ -137,22 +139,22 @@ enum Body<'a> {
     Fields(Box<FieldEdits>, &'a str),
 }
 
-impl<'a> Draft<'a> {
-    fn of(app: &App, input: &'a SaveSkill) -> Result<Self> {
+impl<'a> Save<'a> {
+    fn of(limits: &Limits, input: &'a SaveSkill) -> Result<Self> {
         match &input.skill_md {
-            Some(skill_md) => Self::of_document(app, input, skill_md),
+            Some(skill_md) => Self::of_document(limits, input, skill_md),
             None => Self::of_fields(input),
         }
     }
 
-    fn of_document(app: &App, input: &SaveSkill, skill_md: &str) -> Result<Self> {
+    fn of_document(limits: &Limits, input: &'a SaveSkill, skill_md: &str) -> Result<Self> {
         let edits = edits(input);
         if input.content.is_some() || !edits.is_empty() {
             return Err(Error::invalid("/skill_md", "a whole SKILL.md excludes content and fields; edit it instead"));
         }
-        let document = SkillDocument::parse_named(skill_md, &app.limits)?;
+        let document = SkillDocument::parse_named(skill_md, limits)?;
         let name = SkillName::parse(input.name.as_deref().unwrap_or(document.name_in_frontmatter()))?;
-        Ok(Self { name, body: Body::Document(Box::new(document)) })
+        Ok(Self { input, name, body: Body::Document(Box::new(document)) })
     }
 
     fn of_fields(input: &'a SaveSkill) -> Result<Self> {
@@ -167,45 +169,33 @@ impl<'a> Draft<'a> {
         findings.extend(edits.validate());
         match (&input.name, &input.content) {
             (Some(name), Some(content)) if findings.is_empty() => {
-                Ok(Self { name: SkillName::parse(name)?, body: Body::Fields(Box::new(edits), content) })
+                Ok(Self { input, name: SkillName::parse(name)?, body: Body::Fields(Box::new(edits), content) })
             }
             _ => Err(Error::Invalid(findings)),
         }
     }
 
-    fn propose(&self, app: &App, current: Option<&Locked>) -> Result<Proposal> {
-        let document = match (&self.body, current) {
+    fn document(&self, limits: &Limits, current: Option<&Locked>) -> Result<SkillDocument> {
+        match (&self.body, current) {
             (Body::Document(document), current) => {
-                check_name(app, &self.name, document.name_in_frontmatter(), current)?;
-                (**document).clone()
+                check_name(limits, &self.name, document.name_in_frontmatter(), current)?;
+                Ok((**document).clone())
             }
-            (Body::Fields(edits, content), None) => SkillDocument::compose(&self.name, edits, content, &app.limits)?,
-            (Body::Fields(edits, content), Some(current)) => SkillDocument::parse_named(
-                &current.skill.document,
-                &app.limits,
-            )?
-            .with_edits(edits, Some(content), &app.limits)?,
-        };
-        Ok(Proposal {
-            name: self.name.clone(),
-            document,
-            resources: current.map(|c| c.skill.resources.clone()).unwrap_or_default(),
-            new_files: Vec::new(),
-            request_digest: None,
-            // A whole SKILL.md leaves nothing of the one before; fields leave what they do not name.
-            derived: matches!(self.body, Body::Fields(..)) && current.is_some(),
-            brought: None,
-        })
+            (Body::Fields(edits, content), None) => SkillDocument::compose(&self.name, edits, content, limits),
+            (Body::Fields(edits, content), Some(current)) => {
+                SkillDocument::parse_named(&current.skill.document, limits)?.with_edits(edits, Some(content), limits)
+            }
+        }
     }
 }
 
 /// The name must end in the frontmatter's, unless the skill was imported with that very difference.
-fn check_name(app: &App, name: &SkillName, in_frontmatter: &str, current: Option<&Locked>) -> Result<()> {
+fn check_name(limits: &Limits, name: &SkillName, in_frontmatter: &str, current: Option<&Locked>) -> Result<()> {
     if in_frontmatter == name.as_str() || in_frontmatter == name.last_segment() {
         return Ok(());
     }
     if let Some(current) = current
-        && SkillDocument::parse_named(&current.skill.document, &app.limits)?.name_in_frontmatter() == in_frontmatter
+        && SkillDocument::parse_named(&current.skill.document, limits)?.name_in_frontmatter() == in_frontmatter
     {
         return Ok(());
     }

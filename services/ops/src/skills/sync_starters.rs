@@ -2,13 +2,14 @@
 //! brought back where the user deleted them.
 
 use knowhow_domain::{ChangeKind, Result, SkillDocument, SkillName, Source};
-use knowhow_store::skills::{Locked, SkillKey};
+use knowhow_store::skills::Locked;
 use knowhow_store::{TenantTx, starters};
 
-use super::apply::{Origin, Proposal, apply};
+use super::change::{Proposal, SkillChange, Target, change_in};
+use super::draft::Draft;
+use crate::Ctx;
 use crate::library::RELEASE;
 use crate::starters::{STARTERS, Starter};
-use crate::{App, Ctx};
 
 /// Brings the user's starter skills to this release. Costs nothing where that is known to have happened.
 ///
@@ -39,31 +40,43 @@ async fn update(ctx: &Ctx, tx: &mut TenantTx) -> Result<()> {
     starters::settle(tx).await?;
     // The service brings them, whichever request happens to be the first.
     let ctx = &Ctx::of(&ctx.app, &ctx.principal);
-    let origin = Origin::new(ctx, ChangeKind::Sync, Source::Starter).in_bulk();
     for name in starters::list_outdated_copies(tx, RELEASE.as_slice()).await? {
         for starter in STARTERS.iter().filter(|starter| starter.name == name) {
-            renew_copy(&ctx.app, tx, &origin, starter).await?;
+            change_in(ctx, tx, &RenewCopy::of(ctx, starter)?).await?;
         }
     }
     starters::bring(tx, RELEASE.as_slice(), ctx.now()).await
 }
 
-/// Puts the new text into a copy, which keeps its other files.
-async fn renew_copy(app: &App, tx: &mut TenantTx, origin: &Origin<'_>, starter: &Starter) -> Result<()> {
-    let name = SkillName::parse(starter.name)?;
-    let document = SkillDocument::parse(starter.skill_md, &app.limits)?;
-    let key = SkillKey::Name(starter.name.to_owned());
-    apply(tx, &key, origin, async |_: &mut TenantTx, current: Option<&Locked>| {
-        Ok(Some(Proposal {
-            name: name.clone(),
-            document: document.clone(),
-            resources: current.map(|c| c.skill.resources.clone()).unwrap_or_default(),
-            new_files: Vec::new(),
-            request_digest: None,
-            derived: false,
-            brought: None,
-        }))
-    })
-    .await?;
-    Ok(())
+/// The new text for a copy, which keeps its other files.
+struct RenewCopy {
+    name: SkillName,
+    document: SkillDocument,
+}
+
+impl RenewCopy {
+    fn of(ctx: &Ctx, starter: &Starter) -> Result<Self> {
+        let document = SkillDocument::parse(starter.skill_md, &ctx.app.limits)?;
+        Ok(Self { name: SkillName::parse(starter.name)?, document })
+    }
+}
+
+impl SkillChange for RenewCopy {
+    fn target(&self) -> Target<'_> {
+        Target::Named(&self.name)
+    }
+
+    async fn propose(&self, _: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+        let resources = current.map(|current| current.skill.resources.clone()).unwrap_or_default();
+        let draft = Draft::new(ChangeKind::Sync, self.name.clone(), self.document.clone());
+        Ok(Proposal::Write(Box::new(Draft { resources, ..draft })))
+    }
+
+    fn source(&self, _: &Ctx) -> Source {
+        Source::Starter
+    }
+
+    fn is_bulk(&self) -> bool {
+        true
+    }
 }

@@ -3,7 +3,7 @@
 use knowhow_domain::{Error, FieldError, Outcome, Result, Scope, SkillId};
 use knowhow_store::TenantTx;
 use knowhow_store::examples::{self, Lesson};
-use knowhow_store::skills::{self, SkillKey};
+use knowhow_store::skills;
 use knowhow_store::usage::{self, USES_PER_DAY, Use};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -54,33 +54,29 @@ pub struct Counted {
 pub async fn report_use(ctx: &Ctx, input: &ReportUse) -> Result<Counted> {
     ctx.principal.require(Scope::SkillsRead)?;
     check(input)?;
-    let found = lookup::find(ctx, &input.skill, Reach::Successor, async |key: &SkillKey| {
-        let mut taught = None;
-        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
-        let counted = ctx
-            .once(&mut tx, &("used", input), async |tx| {
-                let (skill, _, version) = skills::find(tx, key).await?.ok_or_else(lookup::missing)?;
-                taught = teach(ctx, tx, input, skill).await?.map(|lesson| (skill, lesson));
-                let used = Use {
-                    skill,
-                    version,
-                    session_key: input.session_key.as_deref(),
-                    memory_id: input.memory_id.as_deref(),
-                    outcome: input.outcome,
-                    now: ctx.now(),
-                };
-                let (counted, times_used) = usage::count(tx, &used).await?.ok_or_else(too_many)?;
-                Ok(Counted { counted, times_used })
-            })
-            .await?;
-        tx.commit().await?;
-        if let Some((skill, lesson)) = taught {
-            learn_later(ctx, vec![skill], lesson);
-        }
-        Ok(counted)
-    })
-    .await?;
-    Ok(found.item)
+    let mut taught = None;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let counted = ctx
+        .once(&mut tx, &("used", input), async |tx| {
+            let (skill, _, version) = lookup::find_in(tx, &input.skill, Reach::Successor, skills::find).await?;
+            taught = teach(ctx, tx, input, skill).await?.map(|lesson| (skill, lesson));
+            let used = Use {
+                skill,
+                version,
+                session_key: input.session_key.as_deref(),
+                memory_id: input.memory_id.as_deref(),
+                outcome: input.outcome,
+                now: ctx.now(),
+            };
+            let (counted, times_used) = usage::count(tx, &used).await?.ok_or_else(too_many)?;
+            Ok(Counted { counted, times_used })
+        })
+        .await?;
+    tx.commit().await?;
+    if let Some((skill, lesson)) = taught {
+        learn_later(ctx, vec![skill], lesson);
+    }
+    Ok(counted)
 }
 
 fn too_many() -> Error {

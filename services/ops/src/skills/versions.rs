@@ -1,19 +1,17 @@
 //! History: list, read, roll back.
 
-use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, SkillName, Version};
+use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, Version};
 use knowhow_store::TenantTx;
 use knowhow_store::skills::{self, Locked, SkillKey};
 use knowhow_store::versions::{self, VersionState};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::apply::{Origin, Proposal, apply, check_version};
-use super::kept::OfVersion;
+use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, existing};
+use super::draft::Draft;
 use super::lookup::{self, Reach};
-use super::save::source;
 use super::view::SavedSkill;
 use crate::Ctx;
-use crate::call::Request;
 use crate::page::{Page, PageQuery, rows_for};
 
 /// One version with everything it held.
@@ -87,39 +85,33 @@ pub async fn get_version(ctx: &Ctx, query: &GetVersion) -> Result<VersionDetail>
 /// `NotFound`, `VersionConflict`.
 pub async fn rollback_skill(ctx: &Ctx, input: &Rollback) -> Result<SavedSkill> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let origin = Origin::new(ctx, ChangeKind::Rollback, source(ctx));
-    let found = lookup::find(ctx, &input.skill, Reach::Segment, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
-        let saved = ctx
-            .once_in_short(
-                &mut tx,
-                Request { asked: &("rollback", &input.skill, input), long: &OfVersion },
-                async |tx| {
-                    let applied = apply(tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
-                        let current = current.ok_or_else(lookup::missing)?;
-                        check_version(input.expected_version, Some(current))?;
-                        let old = get(tx, current.skill.id, input.version).await?;
-                        Ok(Some(Proposal {
-                            name: SkillName::parse(&current.skill.name)?,
-                            document: SkillDocument::parse_named(&old.document, &ctx.app.limits)?,
-                            resources: old.resources,
-                            new_files: Vec::new(),
-                            request_digest: None,
-                            derived: false,
-                            brought: None,
-                        }))
-                    })
-                    .await?;
-                    let (skill, unchanged) = (applied.skill, applied.unchanged);
-                    Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
-                },
-            )
-            .await?;
-        origin.commit(tx).await?;
-        Ok(saved)
-    })
-    .await?;
-    Ok(found.item)
+    change_skill(ctx, input).await
+}
+
+impl SkillChange for Rollback {
+    fn target(&self) -> Target<'_> {
+        Target::Called(&self.skill, Reach::Segment)
+    }
+
+    async fn propose(&self, ctx: &Ctx, tx: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+        let current = existing(current, self.expected_version)?;
+        let old = get(tx, current.skill.id, self.version).await?;
+        let document = SkillDocument::parse_named(&old.document, &ctx.app.limits)?;
+        let draft = Draft::of(ChangeKind::Rollback, current, document)?;
+        Ok(Proposal::Write(Box::new(Draft { resources: old.resources, ..draft })))
+    }
+}
+
+impl SkillVerb for Rollback {
+    type Answer = SavedSkill;
+
+    fn request(&self) -> impl Serialize {
+        ("rollback", &self.skill, self)
+    }
+
+    fn answer(&self, changed: Changed) -> SavedSkill {
+        SavedSkill::of(changed)
+    }
 }
 
 /// Runs a read over the history of one skill, which gets the id and the current version.

@@ -1,11 +1,13 @@
 //! Skills as callers see them.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Fields, ResourceEntry, SkillId, SummaryBy, manifest};
-use knowhow_store::skills::{Loaded, SkillState, Written};
+use knowhow_domain::{ResourceEntry, SkillId, SummaryBy, manifest};
+use knowhow_store::skills::Loaded;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+
+use super::change::Changed;
 
 /// A whole skill.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -117,6 +119,13 @@ pub struct Similar {
     pub similarity: f32,
 }
 
+impl SavedSkill {
+    /// What was done, without similar ones.
+    pub(super) fn of(changed: Changed) -> Self {
+        Self { skill: changed.skill, unchanged: changed.unchanged, similar: Vec::new(), review: None }
+    }
+}
+
 impl Skill {
     pub(super) fn of(loaded: Loaded) -> Self {
         let Loaded { skill, times_used, last_used_at, .. } = loaded;
@@ -165,48 +174,4 @@ pub(super) fn widen(number: f32) -> f64 {
 
 fn shortest<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(widen(*number))
-}
-
-/// The state that a change leaves behind, without asking the database for what is known here.
-pub(super) struct After<'a> {
-    pub(super) name: &'a str,
-    pub(super) fields: &'a Fields,
-    pub(super) document: &'a str,
-    pub(super) cuts: [usize; 3],
-    pub(super) resources: &'a [ResourceEntry],
-    pub(super) digest: [u8; 32],
-    pub(super) source: &'static str,
-    pub(super) now: DateTime<Utc>,
-}
-
-impl After<'_> {
-    pub(super) fn state(&self, before: Option<&SkillState>, written: &Written) -> SkillState {
-        let fields = self.fields;
-        SkillState {
-            id: written.id,
-            name: self.name.to_owned(),
-            description: fields.description.clone(),
-            summary: fields.summary.clone(),
-            made_summary: None,
-            category: fields.category.clone(),
-            tags: fields.tags.clone(),
-            triggers: fields.triggers.clone(),
-            see_also: fields.see_also.clone(),
-            role: fields.role.map(|r| r.as_str().to_owned()),
-            attributes: knowhow_store::skills::attributes(fields),
-            source: before.map_or_else(|| self.source.to_owned(), |b| b.source.clone()),
-            pinned: before.is_some_and(|b| b.pinned),
-            enriched: before.is_some_and(|b| b.enriched),
-            importance: before.map_or(0.7, |b| b.importance),
-            decay_rate: before.map_or(0.99, |b| b.decay_rate),
-            version: written.version,
-            tainted: written.tainted,
-            digest: self.digest.to_vec(),
-            document: self.document.to_owned(),
-            cuts: self.cuts,
-            resources: self.resources.to_vec(),
-            created_at: before.map_or(self.now, |b| b.created_at),
-            updated_at: self.now,
-        }
-    }
 }

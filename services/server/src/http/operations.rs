@@ -96,7 +96,7 @@ impl Operations {
                 title: "Method not allowed".into(),
                 status: status.as_u16(),
                 detail: format!("this takes {}", allowed.join(", ")),
-                instance: format!("/requests/{}", super::request_id::current()),
+                instance: format!("/requests/{}", crate::entry::current_request_id()),
                 ..Problem::default()
             })
     }

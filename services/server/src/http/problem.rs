@@ -9,7 +9,7 @@ use knowhow_domain::{Error, FieldError, Passage, Scope};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::request_id;
+use crate::entry::current_request_id;
 
 /// A refusal (RFC 9457).
 #[derive(Debug, Default, Serialize, ToSchema)]
@@ -104,7 +104,7 @@ impl ResponseError for ApiError {
     }
 
     fn error_response(&self) -> HttpResponse {
-        self.head().content_type("application/problem+json").json(self.logged(&request_id::current()))
+        self.head().content_type("application/problem+json").json(self.logged(&current_request_id()))
     }
 }
 

@@ -17,23 +17,15 @@ use knowhow_ops::snapshots::KnownSnapshots;
 use knowhow_ops::{App, Library, Models};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 
-use super::bodies::Bodies;
-use super::caller::Refusals;
 use super::front::Front;
 use super::operations::{Operations, refuse_unknown_parameters};
-use super::{ApiError, request_id, router, served_document};
+use super::{ApiError, router, served_document};
 use crate::config::Config;
+use crate::entry::{Bodies, Refusals, Shared, identify};
 use crate::mcp::{self, Site};
 
 /// Least memory for bodies, MiB.
 const LEAST_BODY_MEMORY_MB: usize = 72;
-
-/// What all workers share beside the gate.
-pub struct Shared {
-    pub(super) body_timeout: Duration,
-    pub(super) refusals: Refusals,
-    pub(super) bodies: Bodies,
-}
 
 /// A server that listens, and where.
 pub struct Listening {
@@ -101,7 +93,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .default_service(web::to(unmatched))
             .wrap(from_fn(refuse_unknown_parameters))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
-            .wrap(from_fn(request_id::identify))
+            .wrap(from_fn(identify))
     })
     .workers(if config.workers == 0 { std::thread::available_parallelism()?.get() } else { config.workers })
     .shutdown_timeout(config.shutdown_timeout_s)

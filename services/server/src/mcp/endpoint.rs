@@ -22,9 +22,8 @@ use tokio::sync::mpsc;
 use super::handler::{Caller, Handler, Work};
 use super::message::{INVALID_REQUEST, Message};
 use super::site::{SCOPES, Site};
-use crate::http::{
-    ApiError, Entry, JSON_BYTES, admit_user, check_media_type, current_request_id, enter, note, read_body,
-};
+use crate::entry::{Entry, JSON_BYTES, admit_user, check_media_type, current_request_id, enter, note, read_body};
+use crate::http::ApiError;
 
 /// A refusal below the protocol, from the range that JSON-RPC leaves to servers.
 const REFUSED: i32 = -32000;
@@ -93,11 +92,11 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
         return Err(response);
     }
-    let turn_away = |error: ApiError, id| turn_away(site, request, error, id);
+    let turn_away = |error: Error, id| turn_away(site, request, ApiError::from(error), id);
     let Entry { app, principal, call } = match enter(request, Some(site.resource())).await {
         Ok(entry) => entry,
         // Somebody whom we could not look up may be anybody: what failed is this request, and so the answer names it.
-        Err(error) if matches!(error.cause(), Error::Unavailable(_) | Error::Internal(_)) => {
+        Err(error) if matches!(error, Error::Unavailable(_) | Error::Internal(_)) => {
             let bytes = read_body(request, payload.into_inner(), JSON_BYTES).await.unwrap_or_default();
             let message = Message::read(&bytes).ok();
             return Err(turn_away(error, message.as_ref().and_then(Message::id)));
@@ -111,7 +110,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     let id = message.id();
     note(message.label(), message.traceparent());
     if let Some(scope) = message.scope() {
-        principal.require(scope).map_err(|e| turn_away(e.into(), id))?;
+        principal.require(scope).map_err(|e| turn_away(e, id))?;
     }
     let (call, unfit) = match call.and_then(|call| call_of(call, &message)) {
         Ok(call) => (call, None),
@@ -121,12 +120,12 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     match admit_user(&ctx).await {
         // Whoever may do nothing with skills may still ask what there is.
         Ok(()) | Err(Error::Forbidden(_)) => {}
-        Err(error) => return Err(turn_away(error.into(), id)),
+        Err(error) => return Err(turn_away(error, id)),
     }
     let (desk, inbox) = mpsc::channel(1);
     let caller = Caller { ctx, unfit, request_id: current_request_id(), desk };
     // Before anything else: what the call writes must carry the mark, and the mark holds also where the call is refused.
-    mark(&caller, &message).await.map_err(|e| turn_away(e.into(), id))?;
+    mark(&caller, &message).await.map_err(|e| turn_away(e, id))?;
     let mut passed = http::Request::new(Full::new(bytes.clone()));
     *passed.method_mut() = http::Method::POST;
     *passed.headers_mut() = headers(request.headers());

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::message::known_method;
 use super::problem::{protocol_error, tool_failure};
-use super::tools::{Tool, definitions};
+use super::tools::{AnyTool, definitions};
 use super::{prompts, resources};
 
 /// How long a client may take what depends on a caller's scopes alone for fresh, in milliseconds.
@@ -65,7 +65,7 @@ impl Caller {
 /// A tool call on its way to the task of its request. The library moves its own tasks between threads, for all it
 /// knows; the operations stay on the thread whose connections they use.
 pub struct Work {
-    tool: Tool,
+    tool: AnyTool,
     arguments: Option<JsonObject>,
     reply: oneshot::Sender<CallToolResult>,
 }
@@ -139,7 +139,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         refuse_cursor(request.as_ref())?;
         let caller = caller(&context)?;
-        let visible = Tool::ALL.iter().map(|tool| caller.principal().require(tool.scope()).is_ok());
+        let visible = AnyTool::ALL.iter().map(|tool| caller.principal().require(tool.scope).is_ok());
         let tools = definitions().iter().zip(visible).filter(|(_, visible)| *visible);
         let mut result = ListToolsResult::with_all_items(tools.map(|(tool, _)| tool.clone()).collect());
         (result.ttl_ms, result.cache_scope) = fresh(&context, FIXED_TTL_MS);
@@ -148,8 +148,8 @@ impl ServerHandler for Handler {
 
     async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
         let caller = caller(&context)?;
-        let Some(tool) = Tool::named(&request.name) else {
-            let known: Vec<&str> = Tool::ALL.into_iter().map(Tool::name).collect();
+        let Some(tool) = AnyTool::named(&request.name) else {
+            let known: Vec<&str> = AnyTool::ALL.into_iter().map(|tool| tool.name).collect();
             let message = format!("no such tool; there are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };

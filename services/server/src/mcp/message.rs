@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::problem::protocol_error;
 use super::prompts;
-use super::tools::Tool;
+use super::tools::AnyTool;
 
 /// Invalid JSON was received.
 const PARSE_ERROR: i32 = -32700;
@@ -138,7 +138,7 @@ impl<'a> Message<'a> {
     pub fn scope(&self) -> Option<Scope> {
         let method = self.method.as_deref()?;
         match method {
-            "tools/call" => Some(Tool::named(self.inner.name.as_deref()?)?.scope()),
+            "tools/call" => Some(AnyTool::named(self.inner.name.as_deref()?)?.scope),
             "prompts/get" => prompts::scope(self.inner.name.as_deref()?),
             _ if method.starts_with("resources/") || method.starts_with("skills/") => Some(Scope::SkillsRead),
             _ => None,
@@ -148,7 +148,9 @@ impl<'a> Message<'a> {
     /// What is logged of it: the method, and the tool where one is called; nothing that is not ours.
     pub fn label(&self) -> &'static str {
         match self.method.as_deref() {
-            Some("tools/call") => self.inner.name.as_deref().and_then(Tool::named).map_or("tools/call", Tool::name),
+            Some("tools/call") => {
+                self.inner.name.as_deref().and_then(AnyTool::named).map_or("tools/call", |tool| tool.name)
+            }
             Some(method) => known_method(method).unwrap_or("other"),
             None => "response",
         }

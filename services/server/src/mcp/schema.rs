@@ -8,9 +8,12 @@ use serde_json::{Value, json};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+/// A JSON Schema.
+pub type JsonSchema = Arc<JsonObject>;
+
 /// The schema of a type, as short as it can be, for it comes with each call of a model: references are put in place, as
 /// many clients follow none, and nothing is said to be null, which is left out instead.
-pub fn schema_of<T: ToSchema>() -> Arc<JsonObject> {
+pub fn schema_of<T: ToSchema>() -> JsonSchema {
     let mut parts = Vec::new();
     T::schemas(&mut parts);
     let parts: HashMap<String, Value> = parts.into_iter().map(|(name, schema)| (name, value(&schema))).collect();

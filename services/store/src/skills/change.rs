@@ -67,7 +67,7 @@ pub struct FollowUp<'a> {
 }
 
 /// What [`write`] did.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Written {
     /// The skill.
     pub id: SkillId,
@@ -75,8 +75,20 @@ pub struct Written {
     pub version: i32,
     /// Whether that is tainted.
     pub tainted: bool,
+    /// The index line of a model, where what it says is still true.
+    pub made_summary: Option<String>,
+    /// Who first wrote it.
+    pub source: String,
+    /// Not to be deleted or touched by a background process.
+    pub pinned: bool,
+    /// 0 to 1.
+    pub importance: f32,
+    /// SHA-256 over document and resources.
+    pub digest: Vec<u8>,
     /// First saved.
     pub created_at: DateTime<Utc>,
+    /// Saved last.
+    pub updated_at: DateTime<Utc>,
     /// Skills the user has now.
     pub skill_count: i32,
     /// Bytes of the user's skills now.

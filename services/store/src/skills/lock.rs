@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, SkillId, manifest};
 use uuid::Uuid;
 
-use super::{SkillKey, SkillState, cut, resources, text};
+use super::{Misses, SkillKey, SkillState, cut, resources, text};
 use crate::error::refuse;
 use crate::{TenantTx, starters};
 
@@ -189,6 +189,32 @@ async fn find_row(tx: &mut TenantTx, key: &SkillKey) -> Result<Option<(SkillId, 
     .await
     .map_err(refuse)?;
     Ok(row.map(|r| (SkillId(r.skill_id), r.name, r.version)))
+}
+
+/// The same as [`explain_miss`](super::explain_miss) in an open transaction, which sees its own changes.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn explain_miss_in(tx: &mut TenantTx, name: &str) -> Result<Misses> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let rows = sqlx::query!(
+        r#"-- skills.explain_miss_in
+        select s.name as "name!", d.name is not null as "moved!"
+        from skill_states s
+        left join skill_redirects d
+            on d.tenant_id = $1 and d.user_id = $2 and d.skill_id = s.skill_id and d.name = $3
+        where s.tenant_id = $1 and s.user_id = $2
+        order by d.name nulls last, s.name
+        limit 5000"#,
+        tenant,
+        user,
+        name
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    let successor = rows.iter().filter(|row| row.moved).map(|row| row.name.clone()).next_back();
+    Ok(Misses { successor, names: rows.into_iter().map(|row| row.name).collect() })
 }
 
 /// The bytes of stored files by their digests (hex), in no order; unknown ones are left out.

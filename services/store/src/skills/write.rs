@@ -78,7 +78,8 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
                 updated_at = excluded.updated_at, frontmatter = excluded.frontmatter, starter_id = null,
                 tainted = excluded.tainted
             where s.tenant_id = $1 and s.user_id = $2 and s.version = $25
-            returning s.skill_id, s.version, s.created_at, s.tainted
+            returning s.skill_id, s.version, s.created_at, s.updated_at, s.tainted, s.made_summary, s.source, s.pinned,
+                      s.importance, s.digest
         ), files as (
             insert into skill_resources (tenant_id, user_id, digest, content)
             select $1, $2, f.digest, f.content from unnest($3::bytea[], $4::bytea[]) as f (digest, content), saved
@@ -137,7 +138,8 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
             select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text, $37))
             from saved cross join unnest($33::text[]) task
         )
-        select saved.skill_id, saved.version, saved.created_at, saved.tainted, catalog.skill_count, catalog.byte_count,
+        select saved.skill_id, saved.version, saved.created_at, saved.updated_at, saved.tainted, saved.made_summary,
+               saved.source, saved.pinned, saved.importance, saved.digest as "digest!", catalog.skill_count, catalog.byte_count,
                catalog.stored_bytes
         from saved cross join catalog cross join enqueued"#,
         tenant,
@@ -190,7 +192,13 @@ pub async fn write(tx: &mut TenantTx, change: &Change<'_>) -> Result<Option<Writ
         id: SkillId(r.skill_id),
         version: r.version,
         tainted: r.tainted,
+        made_summary: r.made_summary,
+        source: r.source,
+        pinned: r.pinned,
+        importance: r.importance,
+        digest: r.digest,
         created_at: r.created_at,
+        updated_at: r.updated_at,
         skill_count: r.skill_count,
         byte_count: r.byte_count,
         stored_bytes: r.stored_bytes,
@@ -239,24 +247,31 @@ pub async fn put_made_summary(
     Ok(kept.rows_affected() == 1)
 }
 
-/// Sets the flags that are not part of the text and so make no version.
+/// Sets the flags that are not part of the text and so make no version. When that was; `None` where they are so already.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn set_flags(tx: &mut TenantTx, skill: SkillId, pinned: bool, now: DateTime<Utc>) -> Result<()> {
+pub async fn set_flags(
+    tx: &mut TenantTx,
+    skill: SkillId,
+    pinned: bool,
+    now: DateTime<Utc>,
+) -> Result<Option<DateTime<Utc>>> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    sqlx::query!(
+    sqlx::query_scalar!(
         "-- skills.set_flags
         with flagged as (
             update skills set pinned = $4, updated_at = $5
             where tenant_id = $1 and user_id = $2 and skill_id = $3 and pinned <> $4
-            returning name
+            returning name, updated_at
         ), catalog as (
             update user_catalogs c set revision = c.revision + 1 from flagged
             where c.tenant_id = $1 and c.user_id = $2
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+            select $1, $2, $6, updated_at, $7, case when $4 then 'skill.pin' else 'skill.unpin' end, name from flagged
         )
-        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
-        select $1, $2, $6, $5, $7, case when $4 then 'skill.pin' else 'skill.unpin' end, name from flagged",
+        select updated_at from flagged",
         tenant,
         user,
         skill.0,
@@ -265,10 +280,9 @@ pub async fn set_flags(tx: &mut TenantTx, skill: SkillId, pinned: bool, now: Dat
         new_id(),
         actor
     )
-    .execute(tx.conn())
+    .fetch_optional(tx.conn())
     .await
-    .map_err(refuse)?;
-    Ok(())
+    .map_err(refuse)
 }
 
 /// The members of agentskills.io that have no column of their own.

@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, delete, patch, post, put};
+use knowhow_domain::Error;
 use knowhow_ops::skills::{
     self, Counted, DeleteSkill, PatchSkill, Patched, PutFields, ReportUse, SaveSkill, SavedSkill,
 };
@@ -136,7 +137,14 @@ pub(crate) async fn delete_skill(
     let base = if_match(request.headers())?;
     let skill = skill.into_inner();
     let input = DeleteSkill { skill, expected_version: base.or(body.0.expected_version), ..body.0 };
-    skills::delete_skill(&ctx, &input).await.map_err(ApiError::under(base))?;
+    let unpin = |error| match error {
+        Error::Conflict { code: code @ "pinned", detail } => {
+            let detail = format!("{detail}: PUT {}/fields with {{\"pinned\": false}}", request.path());
+            Error::Conflict { code, detail }
+        }
+        other => other,
+    };
+    skills::delete_skill(&ctx, &input).await.map_err(unpin).map_err(ApiError::under(base))?;
     Ok(HttpResponse::NoContent().finish())
 }
 

@@ -11,9 +11,8 @@ use knowhow_ops::skills::{self, CheckImport, CheckedImport, Content, ExportQuery
 use serde::Deserialize;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::http::{
-    ApiError, Binary, CallerProblems, JsonBody, Lease, Query, UserCaller, WriteHeaders, WriteProblems, in_time, json,
-};
+use crate::entry::{Lease, in_time};
+use crate::http::{ApiError, Binary, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, json};
 
 /// Packed; what comes out of an archive has its own limits.
 const UPLOAD_BYTES: usize = 24 * 1024 * 1024;

@@ -3,19 +3,16 @@
 use std::fmt::Write;
 
 use knowhow_domain::prompt::untrusted;
-use knowhow_domain::{Error, Result, Version};
+use knowhow_domain::{Error, Result, Scope, Version};
 use knowhow_ops::page::PageQuery;
+use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, Diff, GetVersion, ListVersions};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{marks, text_result};
+use super::{Effect, Tool, marks, text_result};
 use crate::mcp::handler::Caller;
-
-pub(super) const TITLE: &str = "History of a skill";
-pub(super) const TEXT: &str = "Shows a skill's versions, newest first; with version the SKILL.md of that one; with \
-    from or to the diff of two, whole or of one path. Call it to check what a change did, or to bring back old text with skill_save.";
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -47,36 +44,49 @@ struct Answer {
     version: Option<Version>,
 }
 
-pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
-    let Arguments { name, version, from, to, path, limit, cursor } = arguments;
-    match (version, from.is_some() || to.is_some() || path.is_some()) {
-        (Some(_), true) => Err(Error::invalid("/version", "give version, or from and to, not both")),
-        (Some(version), false) => {
-            let detail = skills::get_version(caller.ctx()?, &GetVersion { skill: name.clone(), version }).await?;
-            let tainted = detail.version.tainted;
-            let text = marks::set_apart(tainted, &detail.skill_md);
-            let text = format!("Version {version} of '{name}'{}:\n\n{text}", untrusted::mark(tainted));
-            text_result(text, &Answer { version: Some(detail.version), ..Answer::default() })
-        }
-        (None, true) => {
-            let query = Diff { skill: name, from, to, path };
-            let diff = skills::diff_versions(caller.ctx()?, &query).await?.text;
-            if diff.is_empty() {
-                return text_result("The versions do not differ.".to_owned(), &Answer::default());
+/// `skill_history`.
+pub(super) struct History;
+
+impl Tool for History {
+    const NAME: &'static str = "skill_history";
+    const TITLE: &'static str = "History of a skill";
+    const TEXT: &'static str = "Shows a skill's versions, newest first; with version the SKILL.md of that one; with \
+    from or to the diff of two, whole or of one path. Call it to check what a change did, or to bring back old text with skill_save.";
+    const SCOPE: Scope = Scope::SkillsRead;
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = Arguments;
+
+    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+        let Arguments { name, version, from, to, path, limit, cursor } = arguments;
+        match (version, from.is_some() || to.is_some() || path.is_some()) {
+            (Some(_), true) => Err(Error::invalid("/version", "give version, or from and to, not both")),
+            (Some(version), false) => {
+                let detail = skills::get_version(caller.ctx()?, &GetVersion { skill: name.clone(), version }).await?;
+                let tainted = detail.version.tainted;
+                let text = marks::set_apart(tainted, &detail.skill_md);
+                let text = format!("Version {version} of '{name}'{}:\n\n{text}", untrusted::mark(tainted));
+                text_result(text, &Answer { version: Some(detail.version), ..Answer::default() })
             }
-            let tainted = is_tainted(caller, &query).await?;
-            text_result(marks::set_apart(tainted, &diff), &Answer::default())
-        }
-        (None, false) => {
-            let query = ListVersions { skill: name, page: PageQuery { limit, cursor } };
-            let page = skills::list_versions(caller.ctx()?, &query).await?;
-            let mut text = format!("Versions of '{}', newest first:", query.skill);
-            page.items.iter().for_each(|version| line(&mut text, version));
-            if let Some(cursor) = &page.next_cursor {
-                let _ = write!(text, "\nThere are older ones: call again with cursor {cursor}");
+            (None, true) => {
+                let query = Diff { skill: name, from, to, path };
+                let diff = skills::diff_versions(caller.ctx()?, &query).await?.text;
+                if diff.is_empty() {
+                    return text_result("The versions do not differ.".to_owned(), &Answer::default());
+                }
+                let tainted = is_tainted(caller, &query).await?;
+                text_result(marks::set_apart(tainted, &diff), &Answer::default())
             }
-            let next_cursor = page.next_cursor;
-            text_result(text, &Answer { versions: Some(page.items), next_cursor, version: None })
+            (None, false) => {
+                let query = ListVersions { skill: name, page: PageQuery { limit, cursor } };
+                let page = skills::list_versions(caller.ctx()?, &query).await?;
+                let mut text = format!("Versions of '{}', newest first:", query.skill);
+                page.items.iter().for_each(|version| line(&mut text, version));
+                if let Some(cursor) = &page.next_cursor {
+                    let _ = write!(text, "\nThere are older ones: call again with cursor {cursor}");
+                }
+                let next_cursor = page.next_cursor;
+                text_result(text, &Answer { versions: Some(page.items), next_cursor, version: None })
+            }
         }
     }
 }

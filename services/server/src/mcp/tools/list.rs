@@ -4,19 +4,17 @@ use std::fmt::Write;
 
 use knowhow_domain::index::gist;
 use knowhow_domain::prompt::untrusted;
-use knowhow_domain::{IndexItem, Result};
+use knowhow_domain::{IndexItem, Result, Scope};
 use knowhow_ops::page::Page;
+use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, ListSkills};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{count, result};
+use super::{Effect, Tool, count, result};
 use crate::mcp::handler::Caller;
-
-pub(super) const TITLE: &str = "List skills";
-pub(super) const TEXT: &str = "Lists your skills by name, one line each, or searches them with q. Call it before you \
-    save a skill, to see whether there is one already.";
+use crate::mcp::schema::{JsonSchema, schema_of};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -69,26 +67,43 @@ impl Item {
     }
 }
 
-pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
-    let Arguments { q, prefix, category, tag, ranked, limit, cursor } = arguments;
-    let query = ListSkills { q, prefix, category, tag, ranked, limit, cursor };
-    let Page { items, next_cursor } = skills::list_skills(caller.ctx()?, &query).await?;
-    let mut text = match (items.len(), &query.q) {
-        (0, Some(_)) => String::from("No skill is found by these words. Try others, or list all without q."),
-        (0, None) => String::from("No skills."),
-        (n, _) => format!("{}; read one with skill_view:", count(n as i64, "skill")),
-    };
-    for item in &items {
-        let about = gist(Some(&item.summary), "");
-        let uses = count(item.times_used, "use");
-        let mark = untrusted::mark(item.tainted);
-        let _ = write!(text, "\n- {}{mark} (version {}, {uses}): {about}", item.name, item.version);
+/// `skill_list`.
+pub(super) struct List;
+
+impl Tool for List {
+    const NAME: &'static str = "skill_list";
+    const TITLE: &'static str = "List skills";
+    const TEXT: &'static str = "Lists your skills by name, one line each, or searches them with q. Call it before you \
+    save a skill, to see whether there is one already.";
+    const SCOPE: Scope = Scope::SkillsRead;
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = Arguments;
+
+    fn output_schema() -> Option<JsonSchema> {
+        Some(schema_of::<Answer>())
     }
-    if items.iter().any(|item| item.tainted) {
-        let _ = write!(text, "\n({})", untrusted::MEANING);
+
+    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+        let Arguments { q, prefix, category, tag, ranked, limit, cursor } = arguments;
+        let query = ListSkills { q, prefix, category, tag, ranked, limit, cursor };
+        let Page { items, next_cursor } = skills::list_skills(caller.ctx()?, &query).await?;
+        let mut text = match (items.len(), &query.q) {
+            (0, Some(_)) => String::from("No skill is found by these words. Try others, or list all without q."),
+            (0, None) => String::from("No skills."),
+            (n, _) => format!("{}; read one with skill_view:", count(n as i64, "skill")),
+        };
+        for item in &items {
+            let about = gist(Some(&item.summary), "");
+            let uses = count(item.times_used, "use");
+            let mark = untrusted::mark(item.tainted);
+            let _ = write!(text, "\n- {}{mark} (version {}, {uses}): {about}", item.name, item.version);
+        }
+        if items.iter().any(|item| item.tainted) {
+            let _ = write!(text, "\n({})", untrusted::MEANING);
+        }
+        if let Some(cursor) = &next_cursor {
+            let _ = write!(text, "\nThere are more: call again with cursor {cursor}");
+        }
+        result(text, &Answer { items: items.into_iter().map(Item::of).collect(), next_cursor })
     }
-    if let Some(cursor) = &next_cursor {
-        let _ = write!(text, "\nThere are more: call again with cursor {cursor}");
-    }
-    result(text, &Answer { items: items.into_iter().map(Item::of).collect(), next_cursor })
 }

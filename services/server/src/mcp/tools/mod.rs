@@ -12,6 +12,7 @@ mod soul;
 mod suggest;
 mod view;
 
+use std::pin::Pin;
 use std::sync::OnceLock;
 
 use knowhow_domain::{Error, Result, Scope};
@@ -24,39 +25,42 @@ use utoipa::ToSchema;
 
 use super::arguments::fit;
 use super::handler::Caller;
-use super::schema::schema_of;
+use super::schema::{JsonSchema, schema_of};
 
 /// Key of `_meta` under which a tool that answers with a text alone tells programs what they need beside it.
 const ANSWER: &str = "dev.knowhow/answer";
 
-/// A tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tool {
-    /// `skill_save`
-    Save,
-    /// `skill_list`
-    List,
-    /// `skill_view`
-    View,
-    /// `skill_patch`
-    Patch,
-    /// `skill_delete`
-    Delete,
-    /// `skill_history`
-    History,
-    /// `skill_suggest`
-    Suggest,
-    /// `memory_recall`
-    MemoryRecall,
-    /// `memory_save`
-    MemorySave,
-    /// `soul_update`
-    SoulUpdate,
+/// A tool: its file says all of it, and one line of [`AnyTool::ALL`] that it is there.
+pub trait Tool {
+    /// What it is called by.
+    const NAME: &'static str;
+    /// For people.
+    const TITLE: &'static str;
+    /// What a model is told about it.
+    const TEXT: &'static str;
+    /// What a caller needs to see and to call it.
+    const SCOPE: Scope;
+    /// What calling it may do.
+    const EFFECT: Effect;
+    /// What it takes.
+    type Arguments: DeserializeOwned + ToSchema;
+
+    /// The form of what programs read, where it is more than a text.
+    fn output_schema() -> Option<JsonSchema> {
+        None
+    }
+
+    /// Does it. `standing` is that of the conversation that the call names, where the tool writes.
+    ///
+    /// # Errors
+    /// What the operation refuses.
+    async fn call(caller: &Caller, standing: &Standing, arguments: Self::Arguments) -> Result<CallToolResult>;
 }
 
 /// What calling a tool may do, as a hint to hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
+pub enum Effect {
+    /// It changes nothing.
     Reads,
     /// Every version is kept, and the same call again changes nothing.
     Writes,
@@ -66,84 +70,43 @@ enum Effect {
     Destroys,
 }
 
-impl Tool {
+/// Any of the tools.
+#[derive(Clone, Copy)]
+pub struct AnyTool {
+    /// What it is called by.
+    pub name: &'static str,
+    /// What a caller needs to see and to call it.
+    pub scope: Scope,
+    effect: Effect,
+    define: fn() -> Definition,
+    call: for<'a> fn(&'a Caller, &'a Standing, Value) -> Calling<'a>,
+}
+
+/// The operations stay on the thread whose connections they use.
+type Calling<'a> = Pin<Box<dyn Future<Output = Result<CallToolResult>> + 'a>>;
+
+impl AnyTool {
     /// Every tool, in the order in which they are listed.
     pub const ALL: [Self; 10] = [
-        Self::Suggest,
-        Self::List,
-        Self::View,
-        Self::Save,
-        Self::Patch,
-        Self::Delete,
-        Self::History,
-        Self::MemoryRecall,
-        Self::MemorySave,
-        Self::SoulUpdate,
+        Self::of::<suggest::Suggest>(),
+        Self::of::<list::List>(),
+        Self::of::<view::View>(),
+        Self::of::<save::Save>(),
+        Self::of::<patch::Patch>(),
+        Self::of::<delete::Delete>(),
+        Self::of::<history::History>(),
+        Self::of::<recall::Recollect>(),
+        Self::of::<remember::Remember>(),
+        Self::of::<soul::UpdateSoul>(),
     ];
+
+    const fn of<T: Tool>() -> Self {
+        Self { name: T::NAME, scope: T::SCOPE, effect: T::EFFECT, define: define::<T>, call: call::<T> }
+    }
 
     /// The tool of that name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Save => "skill_save",
-            Self::List => "skill_list",
-            Self::View => "skill_view",
-            Self::Patch => "skill_patch",
-            Self::Delete => "skill_delete",
-            Self::History => "skill_history",
-            Self::Suggest => "skill_suggest",
-            Self::MemoryRecall => "memory_recall",
-            Self::MemorySave => "memory_save",
-            Self::SoulUpdate => "soul_update",
-        }
-    }
-
-    fn definition(self) -> &'static Definition {
-        let place = Self::ALL.iter().position(|tool| *tool == self).unwrap_or_default();
-        &definitions()[place]
-    }
-
-    /// What a caller needs to see and to call it.
-    pub fn scope(self) -> Scope {
-        match self {
-            Self::Suggest | Self::List | Self::View | Self::History => Scope::SkillsRead,
-            Self::Save | Self::Patch | Self::Delete => Scope::SkillsWrite,
-            Self::MemoryRecall | Self::MemorySave | Self::SoulUpdate => Scope::Memories,
-        }
-    }
-
-    fn effect(self) -> Effect {
-        match self {
-            Self::Suggest | Self::List | Self::View | Self::History | Self::MemoryRecall => Effect::Reads,
-            Self::Save | Self::Patch | Self::SoulUpdate => Effect::Writes,
-            Self::MemorySave => Effect::Adds,
-            Self::Delete => Effect::Destroys,
-        }
-    }
-
-    fn define(self) -> Definition {
-        match self {
-            Self::Save => answering::<save::Answer>(taking::<save::Arguments>(self, save::TITLE, save::TEXT)),
-            Self::List => answering::<list::Answer>(taking::<list::Arguments>(self, list::TITLE, list::TEXT)),
-            Self::View => taking::<view::Arguments>(self, view::TITLE, view::TEXT),
-            Self::Patch => answering::<patch::Answer>(taking::<patch::Arguments>(self, patch::TITLE, patch::TEXT)),
-            Self::Delete => answering::<delete::Answer>(taking::<delete::Arguments>(self, delete::TITLE, delete::TEXT)),
-            Self::History => taking::<history::Arguments>(self, history::TITLE, history::TEXT),
-            Self::Suggest => {
-                answering::<suggest::Answer>(taking::<suggest::Arguments>(self, suggest::TITLE, suggest::TEXT))
-            }
-            Self::MemoryRecall => {
-                answering::<recall::Answer>(taking::<recall::Arguments>(self, recall::TITLE, recall::TEXT))
-            }
-            Self::MemorySave => {
-                answering::<remember::Answer>(taking::<remember::Arguments>(self, remember::TITLE, remember::TEXT))
-            }
-            Self::SoulUpdate => answering::<soul::Answer>(taking::<soul::Arguments>(self, soul::TITLE, soul::TEXT)),
-        }
+        Self::ALL.into_iter().find(|tool| tool.name == name)
     }
 
     /// Calls it. What writes opens the conversation that the call names; any call keeps it from falling silent.
@@ -151,64 +114,48 @@ impl Tool {
     /// # Errors
     /// What the operation refuses; `Invalid` for arguments that do not fit.
     pub async fn call(self, caller: &Caller, arguments: Option<JsonObject>) -> Result<CallToolResult> {
-        let arguments = fit(&self.definition().input_schema, arguments.unwrap_or_default())?;
+        let definition = definitions().iter().find(|definition| definition.name == self.name);
+        let definition = definition.ok_or_else(|| Error::internal("a tool without a definition"))?;
+        let arguments = fit(&definition.input_schema, arguments.unwrap_or_default())?;
         let ctx = caller.ctx()?;
-        if self.effect() != Effect::Reads {
+        if self.effect != Effect::Reads {
             let standing = join_session(ctx, Opens::Keys).await?;
-            return self.carry_out(caller, &standing, arguments).await;
+            return (self.call)(caller, &standing, arguments).await;
         }
         // Nothing that is read depends on where the call comes from.
         let joining = join_session(ctx, Opens::Nothing);
-        let (joined, answer) = tokio::join!(joining, self.carry_out(caller, &Standing::Unnamed, arguments));
+        let (joined, answer) = tokio::join!(joining, (self.call)(caller, &Standing::Unnamed, arguments));
         joined.and(answer)
     }
-
-    async fn carry_out(self, caller: &Caller, standing: &Standing, arguments: Value) -> Result<CallToolResult> {
-        match self {
-            Self::Save => save::call(caller, standing, read(arguments)?).await,
-            Self::List => list::call(caller, read(arguments)?).await,
-            Self::View => view::call(caller, read(arguments)?).await,
-            Self::Patch => patch::call(caller, standing, read(arguments)?).await,
-            Self::Delete => delete::call(caller, read(arguments)?).await,
-            Self::History => history::call(caller, read(arguments)?).await,
-            Self::Suggest => suggest::call(caller, read(arguments)?).await,
-            Self::MemoryRecall => recall::call(caller, read(arguments)?).await,
-            Self::MemorySave => remember::call(caller, standing, read(arguments)?).await,
-            Self::SoulUpdate => soul::call(caller, standing, read(arguments)?).await,
-        }
-    }
 }
 
-/// All definitions, in the order of [`Tool::ALL`].
+fn call<'a, T: Tool>(caller: &'a Caller, standing: &'a Standing, arguments: Value) -> Calling<'a> {
+    Box::pin(async move {
+        let arguments = serde_json::from_value(arguments).map_err(|error| Error::invalid("", error.to_string()))?;
+        T::call(caller, standing, arguments).await
+    })
+}
+
+/// All definitions, in the order of [`AnyTool::ALL`].
 pub fn definitions() -> &'static [Definition] {
     static DEFINITIONS: OnceLock<Vec<Definition>> = OnceLock::new();
-    DEFINITIONS.get_or_init(|| Tool::ALL.into_iter().map(Tool::define).collect())
+    DEFINITIONS.get_or_init(|| AnyTool::ALL.into_iter().map(|tool| (tool.define)()).collect())
 }
 
-/// A tool that takes these arguments.
-fn taking<A: ToSchema>(tool: Tool, title: &'static str, text: &'static str) -> Definition {
+fn define<T: Tool>() -> Definition {
     let annotations = ToolAnnotations::new().open_world(false);
-    let annotations = match tool.effect() {
+    let annotations = match T::EFFECT {
         Effect::Reads => annotations.read_only(true),
         // What is left out is so by default: not read-only, destructive, not idempotent.
         Effect::Writes => annotations.destructive(false).idempotent(true),
         Effect::Adds => annotations.destructive(false),
         Effect::Destroys => annotations.idempotent(true),
     };
-    let mut definition = Definition::new(tool.name(), text, schema_of::<A>());
-    definition.title = Some(title.into());
+    let mut definition = Definition::new(T::NAME, T::TEXT, schema_of::<T::Arguments>());
+    definition.title = Some(T::TITLE.into());
     definition.annotations = Some(annotations);
+    definition.output_schema = T::output_schema();
     definition
-}
-
-/// The same with what it answers for programs.
-fn answering<R: ToSchema>(mut definition: Definition) -> Definition {
-    definition.output_schema = Some(schema_of::<R>());
-    definition
-}
-
-fn read<T: DeserializeOwned>(arguments: Value) -> Result<T> {
-    serde_json::from_value(arguments).map_err(|error| Error::invalid("", error.to_string()))
 }
 
 /// A result that programs read as `answer` and models as `text`. Half of the clients show their model one of them, half

@@ -1,20 +1,16 @@
 //! `skill_patch`.
 
-use knowhow_domain::Result;
 use knowhow_domain::patch::{self, Strategy};
+use knowhow_domain::{Result, Scope};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, PatchSkill};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{count, marks, result};
+use super::{Effect, Tool, count, marks, result};
 use crate::mcp::handler::Caller;
-
-pub(super) const TITLE: &str = "Patch a skill";
-pub(super) const TEXT: &str = "Replaces text in a skill: the preferred way to change one. Call it at once when a \
-    skill you followed was wrong, incomplete or out of date. All edits are made, or none and the closest passages \
-    shown.";
+use crate::mcp::schema::{JsonSchema, schema_of};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -58,22 +54,40 @@ pub(super) struct Answer {
 
 const LOOSELY_FOUND: &str = "The text was found although blanks or indentation differed; view it to be sure.";
 
-pub(super) async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
-    let Arguments { name, edits, expected_version } = arguments;
-    let input = PatchSkill { skill: name, edits: edits.into_iter().map(Into::into).collect(), expected_version };
-    let patched = skills::patch_skill(caller.ctx()?, &input).await?;
-    let (name, version, tainted) = (patched.skill.name, patched.skill.version, patched.skill.tainted);
-    let (unchanged, matched) = (patched.unchanged, patched.matched);
-    let replacements = u32::try_from(patched.replacements).unwrap_or(u32::MAX);
-    let mut text = if unchanged {
-        format!("'{name}' had this patch already: still version {version}.")
-    } else {
-        let replaced = count(replacements.into(), "replacement");
-        format!("Patched '{name}': {replaced}, version {version}.")
-    };
-    let loosely = (!unchanged && matched != Strategy::Exact).then(|| LOOSELY_FOUND.to_owned());
-    let notes: Vec<String> = loosely.into_iter().chain(marks::of_skill(standing, tainted && !unchanged)).collect();
-    let note = (!notes.is_empty()).then(|| notes.join(" "));
-    marks::append(&mut text, note.as_deref());
-    result(text, &Answer { name, version, unchanged, replacements, matched, note })
+/// `skill_patch`.
+pub(super) struct Patch;
+
+impl Tool for Patch {
+    const NAME: &'static str = "skill_patch";
+    const TITLE: &'static str = "Patch a skill";
+    const TEXT: &'static str = "Replaces text in a skill: the preferred way to change one. Call it at once when a \
+    skill you followed was wrong, incomplete or out of date. All edits are made, or none and the closest passages \
+    shown.";
+    const SCOPE: Scope = Scope::SkillsWrite;
+    const EFFECT: Effect = Effect::Writes;
+    type Arguments = Arguments;
+
+    fn output_schema() -> Option<JsonSchema> {
+        Some(schema_of::<Answer>())
+    }
+
+    async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+        let Arguments { name, edits, expected_version } = arguments;
+        let input = PatchSkill { skill: name, edits: edits.into_iter().map(Into::into).collect(), expected_version };
+        let patched = skills::patch_skill(caller.ctx()?, &input).await?;
+        let (name, version, tainted) = (patched.skill.name, patched.skill.version, patched.skill.tainted);
+        let (unchanged, matched) = (patched.unchanged, patched.matched);
+        let replacements = u32::try_from(patched.replacements).unwrap_or(u32::MAX);
+        let mut text = if unchanged {
+            format!("'{name}' had this patch already: still version {version}.")
+        } else {
+            let replaced = count(replacements.into(), "replacement");
+            format!("Patched '{name}': {replaced}, version {version}.")
+        };
+        let loosely = (!unchanged && matched != Strategy::Exact).then(|| LOOSELY_FOUND.to_owned());
+        let notes: Vec<String> = loosely.into_iter().chain(marks::of_skill(standing, tainted && !unchanged)).collect();
+        let note = (!notes.is_empty()).then(|| notes.join(" "));
+        marks::append(&mut text, note.as_deref());
+        result(text, &Answer { name, version, unchanged, replacements, matched, note })
+    }
 }

@@ -1,6 +1,6 @@
 //! `skill_save`.
 
-use knowhow_domain::{Result, Role};
+use knowhow_domain::{Result, Role, Scope};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, SaveSkill, Similar};
 use rmcp::model::CallToolResult;
@@ -8,15 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{marks, result};
+use super::{Effect, Tool, marks, result};
 use crate::mcp::handler::Caller;
-
-pub(super) const TITLE: &str = "Save a skill";
-pub(super) const TEXT: &str = "Creates a skill, a named procedure in markdown, or replaces the text of one. Save \
-    after work that took five or more tool calls, a tricky error you solved, a workflow that is not obvious, or when \
-    the user asks you to remember how something is done. Look with skill_list first; to change a part use \
-    skill_patch. Give name, description and content; fields you leave out keep their values. Never save secrets. \
-    similar: skills to view and merge.";
+use crate::mcp::schema::{JsonSchema, schema_of};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -84,20 +78,40 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-pub(super) async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
-    let saved = skills::save_skill(caller.ctx()?, &arguments.into()).await?;
-    let (unchanged, similar) = (saved.skill.unchanged, saved.skill.similar);
-    let (name, version, tainted) = (saved.skill.skill.name, saved.skill.skill.version, saved.skill.skill.tainted);
-    let mut text = match (saved.created, unchanged) {
-        (true, _) => format!("Created the skill '{name}', version {version}."),
-        (_, true) => format!("The skill '{name}' was like this already: still version {version}."),
-        _ => format!("Saved the skill '{name}' as version {version}."),
-    };
-    if !similar.is_empty() {
-        let names: Vec<&str> = similar.iter().map(|s| s.name.as_str()).collect();
-        text.push_str(&format!(" Existing skills that may be about the same: {}.", names.join(", ")));
+/// `skill_save`.
+pub(super) struct Save;
+
+impl Tool for Save {
+    const NAME: &'static str = "skill_save";
+    const TITLE: &'static str = "Save a skill";
+    const TEXT: &'static str = "Creates a skill, a named procedure in markdown, or replaces the text of one. Save \
+    after work that took five or more tool calls, a tricky error you solved, a workflow that is not obvious, or when \
+    the user asks you to remember how something is done. Look with skill_list first; to change a part use \
+    skill_patch. Give name, description and content; fields you leave out keep their values. Never save secrets. \
+    similar: skills to view and merge.";
+    const SCOPE: Scope = Scope::SkillsWrite;
+    const EFFECT: Effect = Effect::Writes;
+    type Arguments = Arguments;
+
+    fn output_schema() -> Option<JsonSchema> {
+        Some(schema_of::<Answer>())
     }
-    let note = marks::of_skill(standing, tainted && !unchanged);
-    marks::append(&mut text, note.as_deref());
-    result(text, &Answer { name, version, unchanged, similar, note })
+
+    async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+        let saved = skills::save_skill(caller.ctx()?, &arguments.into()).await?;
+        let (unchanged, similar) = (saved.skill.unchanged, saved.skill.similar);
+        let (name, version, tainted) = (saved.skill.skill.name, saved.skill.skill.version, saved.skill.skill.tainted);
+        let mut text = match (saved.created, unchanged) {
+            (true, _) => format!("Created the skill '{name}', version {version}."),
+            (_, true) => format!("The skill '{name}' was like this already: still version {version}."),
+            _ => format!("Saved the skill '{name}' as version {version}."),
+        };
+        if !similar.is_empty() {
+            let names: Vec<&str> = similar.iter().map(|s| s.name.as_str()).collect();
+            text.push_str(&format!(" Existing skills that may be about the same: {}.", names.join(", ")));
+        }
+        let note = marks::of_skill(standing, tainted && !unchanged);
+        marks::append(&mut text, note.as_deref());
+        result(text, &Answer { name, version, unchanged, similar, note })
+    }
 }

@@ -1,20 +1,16 @@
 //! `soul_update`.
 
-use knowhow_domain::{Error, Result, Soul};
+use knowhow_domain::{Error, Result, Scope, Soul};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::soul::{self, PutSoul};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{marks, result};
+use super::{Effect, Tool, marks, result};
 use crate::mcp::handler::Caller;
 use crate::mcp::problem::tool_refusal;
-
-pub(super) const TITLE: &str = "Update the soul";
-pub(super) const TEXT: &str = "Writes the soul: how the user wants you to be in every conversation (tone, language, \
-    how to be addressed). Only when the user asks for it; show them the text first. Facts about the user go to \
-    memory_save. Where another version is current, you are shown it.";
+use crate::mcp::schema::{JsonSchema, schema_of};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,23 +30,41 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-pub(super) async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
-    let Arguments { text, expected_version } = arguments;
-    let input = PutSoul { text, expected_version };
-    let soul = match soul::put_soul(caller.ctx()?, &input).await {
-        Err(Error::VersionConflict { .. }) => {
-            let current = soul::get_soul(caller.ctx()?).await?;
-            let error = Error::VersionConflict { current_version: current.version };
-            return Ok(tool_refusal(conflict(&current), error, &caller.request_id));
-        }
-        written => written?,
-    };
-    let Soul { version, tainted, .. } = soul;
-    let note = tainted.then(|| marks::of_soul(standing, version));
-    let text = note.clone().unwrap_or_else(|| {
-        format!("The soul is at version {version}; conversations that begin with the next snapshot have it.")
-    });
-    result(text, &Answer { version, tainted, note })
+/// `soul_update`.
+pub(super) struct UpdateSoul;
+
+impl Tool for UpdateSoul {
+    const NAME: &'static str = "soul_update";
+    const TITLE: &'static str = "Update the soul";
+    const TEXT: &'static str = "Writes the soul: how the user wants you to be in every conversation (tone, language, \
+    how to be addressed). Only when the user asks for it; show them the text first. Facts about the user go to \
+    memory_save. Where another version is current, you are shown it.";
+    const SCOPE: Scope = Scope::Memories;
+    const EFFECT: Effect = Effect::Writes;
+    type Arguments = Arguments;
+
+    fn output_schema() -> Option<JsonSchema> {
+        Some(schema_of::<Answer>())
+    }
+
+    async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+        let Arguments { text, expected_version } = arguments;
+        let input = PutSoul { text, expected_version };
+        let soul = match soul::put_soul(caller.ctx()?, &input).await {
+            Err(Error::VersionConflict { .. }) => {
+                let current = soul::get_soul(caller.ctx()?).await?;
+                let error = Error::VersionConflict { current_version: current.version };
+                return Ok(tool_refusal(conflict(&current), error, &caller.request_id));
+            }
+            written => written?,
+        };
+        let Soul { version, tainted, .. } = soul;
+        let note = tainted.then(|| marks::of_soul(standing, version));
+        let text = note.clone().unwrap_or_else(|| {
+            format!("The soul is at version {version}; conversations that begin with the next snapshot have it.")
+        });
+        result(text, &Answer { version, tainted, note })
+    }
 }
 
 /// The text comes last: whatever is in it, nothing of ours follows. One that was written in a tainted session is not shown:

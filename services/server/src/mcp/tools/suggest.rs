@@ -2,20 +2,17 @@
 
 use std::fmt::Write;
 
-use knowhow_domain::Result;
 use knowhow_domain::prompt::untrusted;
+use knowhow_domain::{Result, Scope};
 use knowhow_ops::recall::{self, SuggestSkills, Suggested, Suggestions};
+use knowhow_ops::sessions::Standing;
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::result;
+use super::{Effect, Tool, result};
 use crate::mcp::handler::Caller;
-
-pub(super) const TITLE: &str = "Suggest skills";
-pub(super) const TEXT: &str = "Finds skills for what you are about to do. Call it before work that is not trivial, \
-    and when the work takes a turn. Those with fits may help: read them with skill_view; the others are only the \
-    nearest.";
+use crate::mcp::schema::{JsonSchema, schema_of};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -56,19 +53,37 @@ impl Item {
 const NONE_FITS: &str = "No skill fits well; these are only the nearest.";
 const NONE_NEAR: &str = "No skill fits. Say it in other words, or go on without, and skill_save what you learn.";
 
-pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
-    let Arguments { context, limit } = arguments;
-    let query = SuggestSkills { context, limit, explain: None };
-    let Suggestions { items, .. } = recall::suggest_skills(caller.ctx()?, &query).await?;
-    let (fitting, near): (Vec<Suggested>, Vec<Suggested>) = items.into_iter().partition(|item| item.fits);
-    let note = match (fitting.is_empty(), near.is_empty()) {
-        (false, _) => None,
-        (true, false) => Some(NONE_FITS),
-        (true, true) => Some(NONE_NEAR),
-    };
-    let text = describe(&fitting, &near, note);
-    let items = fitting.into_iter().chain(near).map(Item::of).collect();
-    result(text, &Answer { note, items })
+/// `skill_suggest`.
+pub(super) struct Suggest;
+
+impl Tool for Suggest {
+    const NAME: &'static str = "skill_suggest";
+    const TITLE: &'static str = "Suggest skills";
+    const TEXT: &'static str = "Finds skills for what you are about to do. Call it before work that is not trivial, \
+    and when the work takes a turn. Those with fits may help: read them with skill_view; the others are only the \
+    nearest.";
+    const SCOPE: Scope = Scope::SkillsRead;
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = Arguments;
+
+    fn output_schema() -> Option<JsonSchema> {
+        Some(schema_of::<Answer>())
+    }
+
+    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+        let Arguments { context, limit } = arguments;
+        let query = SuggestSkills { context, limit, explain: None };
+        let Suggestions { items, .. } = recall::suggest_skills(caller.ctx()?, &query).await?;
+        let (fitting, near): (Vec<Suggested>, Vec<Suggested>) = items.into_iter().partition(|item| item.fits);
+        let note = match (fitting.is_empty(), near.is_empty()) {
+            (false, _) => None,
+            (true, false) => Some(NONE_FITS),
+            (true, true) => Some(NONE_NEAR),
+        };
+        let text = describe(&fitting, &near, note);
+        let items = fitting.into_iter().chain(near).map(Item::of).collect();
+        result(text, &Answer { note, items })
+    }
 }
 
 fn describe(fitting: &[Suggested], near: &[Suggested], note: Option<&str>) -> String {

@@ -5,19 +5,15 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use knowhow_domain::prompt::untrusted;
-use knowhow_domain::{ResourceEntry, Result, inert_line};
+use knowhow_domain::{ResourceEntry, Result, Scope, inert_line};
+use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, GetResource, LoadSkill, LoadedSkill};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{marks, text_result};
+use super::{Effect, Tool, marks, text_result};
 use crate::mcp::handler::Caller;
-
-pub(super) const TITLE: &str = "View a skill";
-pub(super) const TEXT: &str = "Reads a skill to follow it: its procedure and the paths of its files. Call it when one \
-    fits what you are about to do, and before you change it. With path it reads one of its files. A name's last \
-    segment will do where it is the only one.";
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,10 +47,24 @@ struct FileAnswer<'a> {
     base64: Option<String>,
 }
 
-pub(super) async fn call(caller: &Caller, arguments: Arguments) -> Result<CallToolResult> {
-    match &arguments.path {
-        Some(path) => view_file(caller, &arguments.name, path).await,
-        None => view_skill(caller, &arguments.name).await,
+/// `skill_view`.
+pub(super) struct View;
+
+impl Tool for View {
+    const NAME: &'static str = "skill_view";
+    const TITLE: &'static str = "View a skill";
+    const TEXT: &'static str = "Reads a skill to follow it: its procedure and the paths of its files. Call it when one \
+    fits what you are about to do, and before you change it. With path it reads one of its files. A name's last \
+    segment will do where it is the only one.";
+    const SCOPE: Scope = Scope::SkillsRead;
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = Arguments;
+
+    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+        match &arguments.path {
+            Some(path) => view_file(caller, &arguments.name, path).await,
+            None => view_skill(caller, &arguments.name).await,
+        }
     }
 }
 

@@ -83,3 +83,18 @@ async fn a_key_is_visible_ascii() {
     twice.refused(400, "malformed");
     alice.post("/v1/skills", skill("x")).header("Idempotency-Key", &"k".repeat(255)).await.ok(201);
 }
+
+/// What a repeated request would do by now is of no matter.
+#[tokio::test]
+async fn a_repeated_delete_is_answered_though_the_successor_is_gone() {
+    let World { alice, .. } = &World::new().await;
+    alice.create_all(&["old", "new"]).await;
+    let delete =
+        || alice.delete("/v1/skills/old").json(&json!({"absorbed_into": "new"})).header("Idempotency-Key", "k");
+    delete().await.empty(204);
+    alice.delete("/v1/skills/new").await.empty(204);
+    delete().await.empty(204);
+    alice.create_all(&["old"]).await;
+    delete().await.empty(204);
+    assert_eq!(alice.names().await, ["old"]);
+}

@@ -143,7 +143,9 @@ async fn a_model_writes_the_index_line_where_the_author_gave_none() {
     let snapshot = alice.post("/v1/snapshot/refresh", json!({})).await.ok(200);
     assert!(snapshot["text"].as_str().unwrap().contains(&format!("- own: {}", made.0)));
     // It says what the skill does, so it stays while that is the same.
-    alice.put("/v1/skills/own/fields", json!({"tags": ["bird"], "triggers": ["coo"]})).await.ok(200);
+    let change = json!({"tags": ["bird"], "triggers": ["coo"]});
+    let answered = alice.put("/v1/skills/own/fields", change).await.ok(200);
+    assert_eq!((&answered["summary"], &answered["summary_by"]), (&json!(made.0), &json!("model")));
     ground.idle();
     assert_eq!(line("own").await, made);
     // A model that is of no use leaves the extract, marked as such.

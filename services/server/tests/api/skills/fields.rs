@@ -1,8 +1,9 @@
 //! Discovery fields alone: edited where they stand, null removes, pinning makes no version.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::callers::World;
+use crate::callers::{World, skill};
 
 #[tokio::test]
 async fn fields_change_and_the_rest_stays_byte_for_byte() {
@@ -68,4 +69,35 @@ async fn bad_fields_change_nothing() {
     read_only.put("/v1/skills/p/fields", json!({"pinned": true})).await.refused(403, "forbidden");
     let after = alice.peek("p").await;
     assert_eq!((&after["version"], &after["tags"], &after["pinned"]), (&json!(1), &json!([]), &json!(false)));
+}
+
+/// Of every change, what is answered is what is read afterwards.
+#[tokio::test]
+async fn a_change_is_answered_as_it_is_read() {
+    let World { alice, .. } = &World::new().await;
+    let made = alice.create(skill("p")).await;
+    assert_eq!(without_verdict(&made), alice.peek("p").await);
+    for (method, path, body) in [
+        (Method::PUT, "/fields", json!({"tags": ["x"], "pinned": true})),
+        (Method::PUT, "/fields", json!({"pinned": false})),
+        (Method::PUT, "/fields", json!({"description": "Another one. Use when there is another."})),
+        (Method::PATCH, "", json!({"edits": [{"old_string": "First", "new_string": "Last"}]})),
+        (Method::PUT, "/resources/references/a.md", json!("x")),
+        (Method::POST, "/rollback", json!({"version": 1})),
+    ] {
+        let answered = alice.send(method, &format!("/v1/skills/p{path}")).json(&body).await.ok(200);
+        assert_eq!(without_verdict(&answered), alice.peek("p").await, "{path} {body}");
+    }
+    let saved = alice.post("/v1/skills", skill("p")).await.ok(200);
+    assert_eq!((&saved["unchanged"], without_verdict(&saved)), (&json!(true), alice.peek("p").await));
+}
+
+/// The skill in the answer of a change, as a load shows it.
+fn without_verdict(answer: &Value) -> Value {
+    let mut skill = answer.clone();
+    skill["moved_from"] = Value::Null;
+    for verdict in ["unchanged", "similar", "review", "replacements", "matched"] {
+        skill.as_object_mut().unwrap().remove(verdict);
+    }
+    skill
 }

@@ -330,5 +330,7 @@ async fn who_writes_is_remembered() {
     let long = "s".repeat(256);
     for bad in ["with blank", "", &long] {
         world.alice.post("/v1/skills", skill("bad")).header("Knowhow-Session", bad).await.refused(400, "malformed");
+        // Reading is refused alike: nobody finds out late that a conversation was never named.
+        world.alice.get("/v1/skills").header("Knowhow-Session", bad).await.refused(400, "malformed");
     }
 }

@@ -43,7 +43,7 @@ struct Held {
 
 impl Bodies {
     /// Memory of so many bytes.
-    pub(super) fn new(most: usize) -> Self {
+    pub fn new(most: usize) -> Self {
         let known = moka::sync::Cache::builder().max_capacity(100_000).time_to_idle(KNOWN_FOR).build();
         Self { most, held: Mutex::default(), known, hasher: RandomState::new() }
     }

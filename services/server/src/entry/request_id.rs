@@ -47,7 +47,7 @@ pub fn note(rpc: &'static str, traceparent: Option<&str>) {
 }
 
 /// Says for whom the request is, for the log.
-pub(super) fn note_caller(principal: &Principal) {
+pub fn note_caller(principal: &Principal) {
     let noted = CURRENT.try_with(|request| {
         // An operator in no tenant has none.
         request.tenant.set((!principal.tenant_slug().is_empty()).then_some(principal.tenant().0));
@@ -57,7 +57,7 @@ pub(super) fn note_caller(principal: &Principal) {
 }
 
 /// Gives the request its id, continues its trace (W3C Trace Context, 3.2), and logs how it went.
-pub(super) async fn identify<B: MessageBody>(
+pub async fn identify<B: MessageBody>(
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, actix_web::Error> {

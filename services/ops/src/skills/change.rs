@@ -1,0 +1,198 @@
+//! The one place that changes a skill, whoever asks and however: find and lock it, let the verb propose, check that against
+//! limits and quotas, and carry it out. Each verb is a [`SkillChange`]; [`change_in`] fits several into one transaction.
+
+use knowhow_domain::patch::Strategy;
+use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
+use knowhow_store::TenantTx;
+use knowhow_store::skills::{self, Loaded, Locked, SkillKey};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::delete::archive;
+use super::draft::{Base, Draft};
+use super::kept::{OfVersion, ShowsSkill};
+use super::lookup::{self, Reach};
+use super::view::Skill;
+use crate::call::Request;
+use crate::{Ctx, jobs};
+
+/// A change of a skill: which, and what is to become of it.
+pub(crate) trait SkillChange {
+    /// Which skill it is about.
+    fn target(&self) -> Target<'_>;
+
+    /// What it wants, seeing the skill as it is, locked; `None` where there is none.
+    async fn propose(&self, ctx: &Ctx, tx: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal>;
+
+    /// Who a new skill is by.
+    fn source(&self, ctx: &Ctx) -> Source {
+        author(ctx)
+    }
+
+    /// Whether it is one of many, for whose vectors nobody waits.
+    fn is_bulk(&self) -> bool {
+        false
+    }
+}
+
+/// A change that a caller asks for and is answered, also when it asks again.
+pub(super) trait SkillVerb: SkillChange {
+    /// What it answers.
+    type Answer: Serialize + DeserializeOwned + Clone + ShowsSkill;
+
+    /// What an idempotency key is bound to.
+    fn request(&self) -> impl Serialize;
+
+    /// What is said of what was done.
+    fn answer(&self, changed: Changed) -> Self::Answer;
+}
+
+/// Which skill a change is about.
+pub(crate) enum Target<'a> {
+    /// One that must be there, by whatever the caller calls it.
+    Called(&'a str, Reach),
+    /// The one of exactly this name, which may be new.
+    Named(&'a SkillName),
+    /// A deleted one.
+    Archived,
+}
+
+/// What a verb wants of a skill.
+pub(crate) enum Proposal {
+    /// Nothing: the request has been carried out before.
+    Keep,
+    /// Another text, other files or flags. What is the same as now makes no version.
+    Write(Box<Draft>),
+    /// It goes.
+    Delete(Option<Successor>),
+    /// It comes back from this entry of the archive. Why is for the audit log.
+    Restore { archive_id: Uuid, reason: String },
+}
+
+/// The skill that answers to the name of a deleted one.
+pub(crate) struct Successor {
+    pub(super) id: SkillId,
+    pub(super) name: String,
+}
+
+/// What was done.
+pub(crate) struct Changed {
+    /// The skill now; a deleted one as it was.
+    pub(crate) skill: Skill,
+    pub(super) created: bool,
+    pub(super) unchanged: bool,
+    pub(super) replaced: Replaced,
+    /// Which skill answers to the name of a deleted one.
+    pub(super) successor: Option<String>,
+    /// Whether it says something else since, and is to be embedded.
+    pub(super) says_else: bool,
+}
+
+/// How text was replaced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Replaced {
+    /// In how many places.
+    pub(super) places: usize,
+    /// How it was found; of several edits, the most tolerant way.
+    pub(super) matched: Strategy,
+}
+
+impl Replaced {
+    pub(super) const NOTHING: Self = Self { places: 0, matched: Strategy::Exact };
+}
+
+/// Changes a skill in a transaction of its own, once per idempotency key.
+///
+/// # Errors
+/// What the verb refuses; `TooLarge` and `Quota` for what is beyond its bounds.
+pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
+    let mut says_else = None;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let request = Request { asked: &verb.request(), long: &OfVersion };
+    let answer = ctx
+        .once_in_short(&mut tx, request, async |tx| {
+            let changed = change_in(ctx, tx, verb).await?;
+            says_else = changed.says_else.then_some(changed.skill.id);
+            Ok(verb.answer(changed))
+        })
+        .await?;
+    tx.commit().await?;
+    if let Some(skill) = says_else.filter(|_| !verb.is_bulk()) {
+        jobs::embed_at_once(ctx, skill);
+    }
+    Ok(answer)
+}
+
+/// Changes a skill in an open transaction, which may hold other changes. The caller commits.
+///
+/// # Errors
+/// As [`change_skill`]; the transaction is of no more use then.
+pub(crate) async fn change_in(ctx: &Ctx, tx: &mut TenantTx, change: &impl SkillChange) -> Result<Changed> {
+    // A second round is needed only where another writer created the skill while the first waited for its lock.
+    for _ in 0..2 {
+        let locked = match change.target() {
+            Target::Called(asked, reach) => Some(lookup::find_in(tx, asked, reach, skills::lock).await?),
+            Target::Named(name) => skills::lock(tx, &SkillKey::Name(name.as_str().to_owned())).await?,
+            Target::Archived => None,
+        };
+        let proposal = change.propose(ctx, tx, locked.as_ref()).await?;
+        // One time for all that the change does, so that its answer and a later read agree.
+        let now = ctx.now();
+        let changed = match proposal {
+            Proposal::Write(draft) => {
+                let base = Base { locked, source: change.source(ctx), is_bulk: change.is_bulk(), now };
+                draft.write(ctx, tx, base).await?
+            }
+            Proposal::Keep => Some(Changed::nothing(locked.ok_or_else(lookup::missing)?)),
+            Proposal::Delete(successor) => {
+                let locked = locked.ok_or_else(lookup::missing)?;
+                archive(ctx, tx, &locked.skill, successor.as_ref()).await?;
+                let successor = successor.map(|successor| successor.name);
+                Some(Changed { unchanged: false, successor, ..Changed::nothing(locked) })
+            }
+            Proposal::Restore { archive_id, reason } => {
+                let tasks = jobs::tasks_after_restore(&ctx.app);
+                let name = skills::restore(tx, archive_id, &reason, tasks, now).await?;
+                let restored = skills::lock(tx, &SkillKey::Name(name)).await?.ok_or_else(lookup::missing)?;
+                Some(Changed { unchanged: false, ..Changed::nothing(restored) })
+            }
+        };
+        if let Some(changed) = changed {
+            return Ok(changed);
+        }
+    }
+    Err(Error::internal("a locked skill changed under its lock"))
+}
+
+impl Changed {
+    /// The skill is as it was.
+    pub(super) fn nothing(locked: Locked) -> Self {
+        let Locked { skill, times_used, last_used_at, .. } = locked;
+        let skill = Skill::of(Loaded { skill, times_used, last_used_at, lesson: None });
+        let replaced = Replaced::NOTHING;
+        Self { skill, created: false, unchanged: true, replaced, successor: None, says_else: false }
+    }
+}
+
+/// Refuses where the caller's base is not the current version; 0 stands for a skill that does not exist.
+pub(super) fn check_version(expected: Option<i32>, current: Option<&Locked>) -> Result<()> {
+    let current_version = current.map_or(0, |l| l.skill.version);
+    match expected {
+        Some(version) if version != current_version => Err(Error::VersionConflict { current_version }),
+        _ => Ok(()),
+    }
+}
+
+/// The skill that a change is made of, based on this version where that matters.
+pub(super) fn existing(current: Option<&Locked>, expected: Option<i32>) -> Result<&Locked> {
+    check_version(expected, current)?;
+    current.ok_or_else(lookup::missing)
+}
+
+/// What a session or an MCP client wrote, an agent wrote; so does a backend with an API key. Over REST a user's own
+/// token writes as the user.
+fn author(ctx: &Ctx) -> Source {
+    let Ctx { principal, call, .. } = ctx;
+    if call.by_agent || call.session.is_some() || principal.is_backend() { Source::Agent } else { Source::User }
+}

@@ -1,0 +1,164 @@
+//! The state that a change wants for a skill, and how it becomes a version.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
+use knowhow_store::TenantTx;
+use knowhow_store::skills::{self, Change, Lineage, Loaded, Locked, SkillState, Written};
+use serde_json::Value;
+
+use super::bounds::{check_quotas, check_resources, keep_history_within};
+use super::change::{Changed, Replaced};
+use super::view::Skill;
+use crate::{Ctx, jobs};
+
+/// The state that a change wants.
+pub(crate) struct Draft {
+    pub(super) kind: ChangeKind,
+    pub(super) name: SkillName,
+    pub(super) document: SkillDocument,
+    pub(super) resources: Vec<ResourceEntry>,
+    /// Bytes of resources that may not be stored yet.
+    pub(super) new_files: Vec<Vec<u8>>,
+    /// Recognises the same request when it comes again.
+    pub(super) request_digest: Option<[u8; 32]>,
+    /// Whether it is made by changing the state before, and so is as tainted.
+    pub(super) derived: bool,
+    /// What an archive says that it was tainted by.
+    pub(super) brought: Option<Vec<String>>,
+    /// The flag that is no part of the text.
+    pub(super) pinned: Option<bool>,
+    /// How text was replaced to get here.
+    pub(super) replaced: Replaced,
+}
+
+/// What a draft is written over.
+pub(super) struct Base {
+    pub(super) locked: Option<Locked>,
+    /// Who a new skill is by.
+    pub(super) source: Source,
+    pub(super) is_bulk: bool,
+    pub(super) now: DateTime<Utc>,
+}
+
+impl Draft {
+    /// A text under a name, without other files.
+    pub(super) fn new(kind: ChangeKind, name: SkillName, document: SkillDocument) -> Self {
+        Self {
+            kind,
+            name,
+            document,
+            resources: Vec::new(),
+            new_files: Vec::new(),
+            request_digest: None,
+            derived: false,
+            brought: None,
+            pinned: None,
+            replaced: Replaced::NOTHING,
+        }
+    }
+
+    /// Another text for a skill that keeps its name and its other files.
+    pub(super) fn of(kind: ChangeKind, current: &Locked, document: SkillDocument) -> Result<Self> {
+        let resources = current.skill.resources.clone();
+        Ok(Self { resources, ..Self::new(kind, SkillName::parse(&current.skill.name)?, document) })
+    }
+
+    /// Makes it a version, unless the skill is like this already, and sets the flag. `None` where another writer has come
+    /// first.
+    pub(super) async fn write(self, ctx: &Ctx, tx: &mut TenantTx, base: Base) -> Result<Option<Changed>> {
+        check_resources(&ctx.app.limits, &self.resources)?;
+        let digest = manifest::state_digest(&self.document.digest(), &self.resources);
+        let (pinned, replaced, now) = (self.pinned, self.replaced, base.now);
+        let changed = match base.locked {
+            Some(same) if same.skill.digest == digest => Some(Changed::nothing(same)),
+            _ => self.write_version(ctx, tx, &base).await?,
+        };
+        let Some(mut changed) = changed else { return Ok(None) };
+        changed.replaced = replaced;
+        if let Some(pinned) = pinned
+            && let Some(flagged_at) = skills::set_flags(tx, changed.skill.id, pinned, now).await?
+        {
+            (changed.skill.pinned, changed.skill.updated_at, changed.unchanged) = (pinned, flagged_at, false);
+        }
+        Ok(Some(changed))
+    }
+
+    async fn write_version(&self, ctx: &Ctx, tx: &mut TenantTx, base: &Base) -> Result<Option<Changed>> {
+        let Base { locked, source, is_bulk, now } = base;
+        let before = locked.as_ref().map(|locked| &locked.skill);
+        let named = ctx.call.named(None);
+        let change = Change {
+            name: &self.name,
+            document: &self.document,
+            frontmatter: self.frontmatter(),
+            resources: &self.resources,
+            new_files: &self.new_files,
+            base_version: before.map_or(0, |b| b.version),
+            base_bytes: before.map_or(0, SkillState::bytes),
+            base_resources: before.map_or(&[], |b| &b.resources),
+            source: *source,
+            kind: self.kind,
+            session: ctx.call.session.as_deref(),
+            lineage: Lineage { named: &named, derived: self.derived, brought: self.brought.as_deref() },
+            follow_up: jobs::follow_up(&ctx.app, *is_bulk, before, &self.document),
+            request_digest: self.request_digest,
+            now: *now,
+        };
+        let Some(written) = skills::write(tx, &change).await? else { return Ok(None) };
+        let skill = self.state(before, &written);
+        // What the service itself brings never locks a user out.
+        if self.kind != ChangeKind::Sync {
+            check_quotas(&ctx.principal, before.is_none(), skill.bytes() > change.base_bytes, &written)?;
+        }
+        keep_history_within(ctx, tx, &written).await?;
+        let times_used = locked.as_ref().map_or(0, |locked| locked.times_used);
+        let last_used_at = locked.as_ref().and_then(|locked| locked.last_used_at);
+        Ok(Some(Changed {
+            skill: Skill::of(Loaded { skill, times_used, last_used_at, lesson: None }),
+            created: before.is_none(),
+            unchanged: false,
+            replaced: Replaced::NOTHING,
+            successor: None,
+            says_else: jobs::embeds(&change.follow_up),
+        }))
+    }
+
+    /// The frontmatter as hosts read it; `None` where they are served another text than the stored one.
+    fn frontmatter(&self) -> Option<Value> {
+        let served = self.document.served(&self.name);
+        matches!(served.text, Cow::Borrowed(_)).then_some(Value::Object(served.frontmatter))
+    }
+
+    /// The state that was written: what the statement was given, and what it says of the rest.
+    fn state(&self, before: Option<&SkillState>, written: &Written) -> SkillState {
+        let fields = self.document.fields();
+        SkillState {
+            id: written.id,
+            name: self.name.as_str().to_owned(),
+            description: fields.description.clone(),
+            summary: fields.summary.clone(),
+            made_summary: written.made_summary.clone(),
+            category: fields.category.clone(),
+            tags: fields.tags.clone(),
+            triggers: fields.triggers.clone(),
+            see_also: fields.see_also.clone(),
+            role: fields.role.map(|role| role.as_str().to_owned()),
+            attributes: skills::attributes(fields),
+            source: written.source.clone(),
+            pinned: written.pinned,
+            enriched: before.is_some_and(|before| before.enriched),
+            importance: written.importance,
+            decay_rate: before.map_or(0.99, |before| before.decay_rate),
+            version: written.version,
+            tainted: written.tainted,
+            digest: written.digest.clone(),
+            document: self.document.raw().to_owned(),
+            cuts: self.document.cuts(),
+            resources: self.resources.clone(),
+            created_at: written.created_at,
+            updated_at: written.updated_at,
+        }
+    }
+}

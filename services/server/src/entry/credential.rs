@@ -1,0 +1,116 @@
+//! Who sends a request, and what its headers say of the call: the same for every face.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use actix_web::HttpRequest;
+use actix_web::http::header::{self, HeaderMap};
+use actix_web::web::Data;
+use knowhow_domain::{Error, Result, Scope};
+use knowhow_ops::{App, Call, Ctx, IdempotencyKey, Principal, SessionRef, skills};
+
+use super::{Shared, request_id};
+
+/// A request whose credential is good.
+pub struct Entry {
+    /// What this thread works with.
+    pub app: Data<App>,
+    /// Who.
+    pub principal: Principal,
+    /// Session and idempotency key; `Malformed` where a header of them is none.
+    pub call: Result<Call>,
+}
+
+/// Verifies the credential of a request. `resource` is the URI of the face it came to, where that has one.
+///
+/// # Errors
+/// `Unauthenticated`; `RateLimited` where too many wrong ones come from an address; `Malformed` for a header that comes twice.
+pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entry> {
+    let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
+    let shared = request.app_data::<Data<Shared>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
+    let bearer = bearer(request.headers())?;
+    let user = single(request.headers(), "knowhow-user")?;
+    let principal = app.gate.authenticate_at(resource, bearer, user).await.map_err(|error| match error {
+        Error::Unauthenticated(_) => shared.refusals.count(request.peer_addr().map(|a| a.ip()), error),
+        other => other,
+    })?;
+    request_id::note_caller(&principal);
+    shared.bodies.welcome(request);
+    let headers = request.headers();
+    let call = read_call(single(headers, "knowhow-session")?, single(headers, "idempotency-key")?);
+    Ok(Entry { app, principal, call })
+}
+
+fn read_call(session: Option<&str>, idempotency_key: Option<&str>) -> Result<Call> {
+    Ok(Call {
+        idempotency_key: idempotency_key.map(IdempotencyKey::parse).transpose()?,
+        session: session.map(SessionRef::parse).transpose()?,
+        ..Call::default()
+    })
+}
+
+fn bearer(headers: &HeaderMap) -> Result<&str> {
+    let missing = || Error::Unauthenticated("send Authorization: Bearer with a JWT or an API key".into());
+    let mut given = headers.get_all(header::AUTHORIZATION);
+    match (given.next(), given.next()) {
+        (Some(value), None) => {
+            let (scheme, token) = value.to_str().ok().and_then(|v| v.split_once(' ')).ok_or_else(missing)?;
+            if scheme.eq_ignore_ascii_case("bearer") { Ok(token.trim()) } else { Err(missing()) }
+        }
+        (Some(_), Some(_)) => Err(Error::Unauthenticated("send one Authorization header, not several".into())),
+        (None, _) => Err(missing()),
+    }
+}
+
+/// A header that may come once, in UTF-8.
+fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>> {
+    let mut given = headers.get_all(name);
+    match (given.next(), given.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => std::str::from_utf8(value.as_bytes())
+            .map(Some)
+            .map_err(|_| Error::Malformed(format!("the header {name} is not UTF-8"))),
+        _ => Err(Error::Malformed(format!("send the header {name} once, not several times"))),
+    }
+}
+
+/// Wrong credentials by address. Whoever sends many is told to wait, so that guessing costs time.
+pub struct Refusals {
+    most: u32,
+    seen: moka::sync::Cache<IpAddr, Arc<AtomicU32>>,
+}
+
+const WINDOW_S: u32 = 60;
+
+impl Refusals {
+    /// At most so many a minute from one address; 0 for any number.
+    pub fn new(most: u32) -> Self {
+        let window = Duration::from_secs(u64::from(WINDOW_S));
+        Self { most, seen: moka::sync::Cache::builder().max_capacity(100_000).time_to_live(window).build() }
+    }
+
+    fn count(&self, from: Option<IpAddr>, refusal: Error) -> Error {
+        let Some(from) = from.filter(|_| self.most > 0) else { return refusal };
+        let seen = self.seen.get_with(from, Arc::default).fetch_add(1, Ordering::Relaxed);
+        if seen < self.most {
+            return refusal;
+        }
+        let detail = format!("{} wrong credentials within a minute; wait, then send a right one", self.most);
+        Error::RateLimited { detail, retry_after: WINDOW_S }
+    }
+}
+
+/// Lets in who works for a user, and brings that user's starter skills.
+///
+/// # Errors
+/// `Malformed` for who acts for no user, `Forbidden` for who may do nothing for a user.
+pub async fn admit_user(ctx: &Ctx) -> Result<()> {
+    ctx.principal.user()?;
+    let scopes = [Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories];
+    if scopes.into_iter().all(|scope| ctx.principal.require(scope).is_err()) {
+        return ctx.principal.require(Scope::SkillsRead);
+    }
+    skills::sync_starters(ctx).await
+}

@@ -1,0 +1,26 @@
+//! What all faces share: who sends a request, what it carries, and the id that it has. Refusals are errors of the domain, so
+//! that each face says them in its own form.
+
+mod bodies;
+mod body;
+mod credential;
+mod misfit;
+mod request_id;
+mod request_line;
+
+pub use bodies::{Bodies, Lease};
+pub use body::{JSON_BYTES, check_media_type, in_time, parse, read as read_body, read_query};
+pub use credential::{Entry, Refusals, admit_user, enter};
+pub use request_id::{current as current_request_id, identify, note, note_caller};
+
+use std::time::Duration;
+
+/// What the requests of all threads share beside the gate.
+pub struct Shared {
+    /// How long a body may take to arrive.
+    pub body_timeout: Duration,
+    /// Wrong credentials by address.
+    pub refusals: Refusals,
+    /// Memory for bodies.
+    pub bodies: Bodies,
+}
