@@ -1,9 +1,10 @@
 //! What accompanies a write: the session it comes from and the key that makes it happen once.
 
 use knowhow_domain::{Error, Result};
-use knowhow_store::{TenantTx, idempotency};
+use knowhow_store::{WriteTx, idempotency};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::App;
@@ -60,19 +61,12 @@ impl Call {
     pub(crate) async fn once<T: Serialize + DeserializeOwned>(
         &self,
         app: &App,
-        tx: &mut TenantTx,
+        tx: &mut WriteTx,
         request: &impl Serialize,
-        work: impl AsyncFnOnce(&mut TenantTx) -> Result<T>,
+        work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>,
     ) -> Result<T> {
-        let Some(key) = &self.idempotency_key else { return work(tx).await };
-        match claim(app, tx, key, request).await? {
-            Some(answer) => Ok(answer),
-            None => {
-                let answer = work(tx).await?;
-                keep(tx, key, &answer).await?;
-                Ok(answer)
-            }
-        }
+        let keep = |answer: &T| serde_json::to_value(answer).map_err(Error::internal);
+        self.carry_out(app, tx, (request, keep, async |_: &mut WriteTx, _: &mut T| Ok(())), work).await
     }
 
     /// The same for an answer that holds a long text which is stored already, or comes with the request: `shorten` takes it
@@ -80,46 +74,52 @@ impl Call {
     pub(crate) async fn once_in_short<T: Serialize + DeserializeOwned + Clone>(
         &self,
         app: &App,
-        tx: &mut TenantTx,
+        tx: &mut WriteTx,
         (request, shorten, restore): (
             &impl Serialize,
             impl FnOnce(&mut T),
-            impl AsyncFnOnce(&mut TenantTx, &mut T) -> Result<()>,
+            impl AsyncFnOnce(&mut WriteTx, &mut T) -> Result<()>,
         ),
-        work: impl AsyncFnOnce(&mut TenantTx) -> Result<T>,
+        work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>,
+    ) -> Result<T> {
+        let keep = |answer: &T| {
+            let mut short = answer.clone();
+            shorten(&mut short);
+            serde_json::to_value(short).map_err(Error::internal)
+        };
+        self.carry_out(app, tx, (request, keep, restore), work).await
+    }
+
+    /// The key is claimed with the first round trip of `work`, and the answer kept with COMMIT.
+    async fn carry_out<T: Serialize + DeserializeOwned>(
+        &self,
+        app: &App,
+        tx: &mut WriteTx,
+        (request, keep, restore): (
+            &impl Serialize,
+            impl FnOnce(&T) -> Result<Value>,
+            impl AsyncFnOnce(&mut WriteTx, &mut T) -> Result<()>,
+        ),
+        work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>,
     ) -> Result<T> {
         let Some(key) = &self.idempotency_key else { return work(tx).await };
-        match claim(app, tx, key, request).await? {
-            Some(mut answer) => {
+        let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request).map_err(Error::internal)?).into();
+        idempotency::claim(tx, key, &digest, app.now());
+        let done = work(tx).await;
+        match tx.is_repeated().await {
+            // Whatever `work` says then, it says because it was not to be done.
+            Ok(true) => {
+                let kept = idempotency::find_answer(tx, key, &digest, app.now()).await?;
+                let mut answer = serde_json::from_value(kept).map_err(Error::internal)?;
                 restore(tx, &mut answer).await?;
                 Ok(answer)
             }
-            None => {
-                let answer = work(tx).await?;
-                let mut short = answer.clone();
-                shorten(&mut short);
-                keep(tx, key, &short).await?;
+            Err(unknown) if done.is_ok() => Err(unknown),
+            _ => {
+                let answer = done?;
+                idempotency::answer(tx, key, keep(&answer)?);
                 Ok(answer)
             }
         }
     }
-}
-
-/// What was kept of the key's first request; `None` where this is it.
-async fn claim<T: DeserializeOwned>(
-    app: &App,
-    tx: &mut TenantTx,
-    key: &str,
-    request: &impl Serialize,
-) -> Result<Option<T>> {
-    let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request).map_err(Error::internal)?).into();
-    match idempotency::claim(tx, key, &digest, app.now()).await? {
-        idempotency::Claim::Answered(answer) => serde_json::from_value(answer).map(Some).map_err(Error::internal),
-        idempotency::Claim::Fresh => Ok(None),
-    }
-}
-
-async fn keep(tx: &mut TenantTx, key: &str, answer: &impl Serialize) -> Result<()> {
-    let kept = serde_json::to_value(answer).map_err(Error::internal)?;
-    idempotency::answer(tx, key, &kept).await
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::{Principal, TenantTx, souls};
+use knowhow_store::{Principal, WriteTx, souls};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -94,11 +94,11 @@ pub async fn put_soul(app: &App, principal: &Principal, call: &Call, input: &Put
     }
     // The same request brings the same text.
     let shorten = |soul: &mut SoulView| soul.text.clear();
-    let restore = async |_: &mut TenantTx, soul: &mut SoulView| {
+    let restore = async |_: &mut WriteTx, soul: &mut SoulView| {
         soul.text.clone_from(&input.text);
         Ok(())
     };
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "soul.put").await?;
     let soul = call
         .once_in_short(app, &mut tx, (&("soul", input), shorten, restore), async |tx| {
             let wanted = (input.text.as_str(), input.expected_version);

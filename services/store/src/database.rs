@@ -46,6 +46,8 @@ pub struct Database {
     /// For statements across tenants, so that callers are recognised however busy the writers are.
     pub(crate) lookups: sqlx::PgPool,
     pub(crate) reads: deadpool_postgres::Pool,
+    /// For [`crate::WriteTx`].
+    pub(crate) changes: deadpool_postgres::Pool,
     pub(crate) patience: Patience,
 }
 
@@ -65,22 +67,23 @@ impl Database {
             .keepalives_idle(SILENCE)
             .keepalives_interval(SILENCE / 4)
             .keepalives_retries(4);
-        let manager = Manager::from_config(
-            target,
-            MakeRustlsConnect::new(tls.client()?),
-            ManagerConfig { recycling_method: RecyclingMethod::Fast },
-        );
+        let tls_client = MakeRustlsConnect::new(tls.client()?);
         let wait = Some(config.acquire_timeout);
-        let reads = deadpool_postgres::Pool::builder(manager)
-            .max_size(config.read_connections)
-            .timeouts(Timeouts { wait, create: wait, recycle: wait })
-            .runtime(deadpool_postgres::Runtime::Tokio1)
-            .build()
-            .map_err(Error::internal)?;
+        let pipelined = |connections| {
+            let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+            let manager = Manager::from_config(target.clone(), tls_client.clone(), recycling);
+            deadpool_postgres::Pool::builder(manager)
+                .max_size(connections)
+                .timeouts(Timeouts { wait, create: wait, recycle: wait })
+                .runtime(deadpool_postgres::Runtime::Tokio1)
+                .build()
+                .map_err(Error::internal)
+        };
         Ok(Self {
             writes: pool(config, options.clone(), config.write_connections),
             lookups: pool(config, options, LOOKUP_CONNECTIONS),
-            reads,
+            reads: pipelined(config.read_connections)?,
+            changes: pipelined(config.write_connections as usize)?,
             patience: config.patience(),
         })
     }
@@ -88,6 +91,7 @@ impl Database {
     /// Closes every connection; requests that still hold one finish first.
     pub async fn close(&self) {
         self.reads.close();
+        self.changes.close();
         self.writes.close().await;
         self.lookups.close().await;
     }

@@ -45,3 +45,4 @@ pub use vault::declared::{Declared, list_declared};
 pub use vault::gate::{GateConfig, GateState};
 pub use vault::principal::{Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
 pub use vault::tx::TenantTx;
+pub use vault::write_tx::WriteTx;

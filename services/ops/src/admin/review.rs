@@ -43,7 +43,8 @@ pub async fn review_version(
     principal.require_admin()?;
     let reason = check(reason)?;
     let mut tx = of_owner(app, principal, skill).await?;
-    let state = versions::find(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
+    let state =
+        versions::find_for_admin(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
     let detail = json!({"version": version, "reason": reason});
     audit::record(&mut tx, "skill.review", &skill.to_string(), detail, app.now()).await?;
     tx.commit().await?;
@@ -64,7 +65,8 @@ pub async fn approve_version(
     let reason = check(&input.reason)?;
     let mut tx = of_owner(app, principal, skill).await?;
     skills::approve(&mut tx, (SkillId(skill), version), reason, app.now()).await?;
-    let state = versions::find(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
+    let state =
+        versions::find_for_admin(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
     tx.commit().await?;
     Ok(Version::of(state.row))
 }

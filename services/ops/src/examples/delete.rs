@@ -2,7 +2,7 @@
 
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::{Principal, TenantTx, examples};
+use knowhow_store::{Principal, WriteTx, examples};
 use uuid::Uuid;
 
 use crate::skills::lookup::{self, Reach};
@@ -31,7 +31,7 @@ async fn remove(app: &App, principal: &Principal, call: &Call, skill: &str, exam
     principal.require(Scope::SkillsWrite)?;
     call.check()?;
     let found = lookup::find(app, principal, skill, Reach::Exact, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let mut tx = WriteTx::begin(&app.db, principal, "examples.delete").await?;
         let gone = call
             .once(app, &mut tx, &("examples.delete", skill, example), async |tx| {
                 let (id, _, _) = skills::find(tx, key).await?.ok_or_else(lookup::missing)?;

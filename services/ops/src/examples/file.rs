@@ -3,7 +3,7 @@
 use knowhow_domain::lesson::{EXAMPLE_CHARS, EXAMPLES_PER_USER, example_text};
 use knowhow_domain::{Error, Result, manifest};
 use knowhow_store::examples::{self, NewLine};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -153,7 +153,7 @@ pub(crate) async fn import_lines(
         return Ok(report);
     }
     let (session, task) = (call.session.as_deref(), task_for_examples(app));
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "examples.import").await?;
     let outcomes: Option<Vec<Outcome>> = call
         .once(app, &mut tx, &("import.examples", &path, manifest::hex(&digest)), async |tx| {
             let outcomes = examples::import(tx, &lines, session, task, app.now()).await?;

@@ -5,7 +5,7 @@ use knowhow_domain::lesson::example_text;
 use knowhow_domain::session::GAP_MINUTES;
 use knowhow_domain::{Error, Result, SkillId, manifest};
 use knowhow_store::examples::{self, Lesson, NewExample};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use tokio::sync::Semaphore;
 
 use super::SAME_UP_TO;
@@ -48,7 +48,7 @@ async fn learn(app: &App, principal: &Principal, skills: &[SkillId], lesson: &Le
     // Of a turn that was searched it is there; a job makes the others.
     let embedding = app.models.find_message(principal.user()?, message).await;
     let mut is_new = false;
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "examples.learn").await?;
     for skill in skills {
         let example = NewExample {
             skill: *skill,
@@ -64,7 +64,7 @@ async fn learn(app: &App, principal: &Principal, skills: &[SkillId], lesson: &Le
         is_new |= examples::learn(&mut tx, &example).await?;
     }
     if is_new {
-        examples::evict(&mut tx).await?;
+        examples::evict(&mut tx);
     }
     tx.commit().await
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, Scope};
 use knowhow_store::examples::{self, Example};
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -43,7 +43,7 @@ pub async fn list_examples(
     principal.require(Scope::SkillsRead)?;
     let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
     let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let mut tx = WriteTx::begin(&app.db, principal, "examples.list").await?;
         let (id, _) = skills::look_up(&mut tx, key).await?.ok_or_else(lookup::missing)?;
         let rows = examples::list(&mut tx, id, before, rows_for(limit)).await?;
         tx.commit().await?;

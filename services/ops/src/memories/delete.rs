@@ -1,7 +1,7 @@
 //! Delete a memory.
 
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::{Principal, TenantTx, memories};
+use knowhow_store::{Principal, WriteTx, memories};
 use uuid::Uuid;
 
 use crate::{App, Call};
@@ -15,7 +15,7 @@ pub async fn delete_memory(app: &App, principal: &Principal, call: &Call, memory
     call.check()?;
     let missing = || Error::not_found("memory");
     let id = Uuid::try_parse(memory.trim()).map_err(|_| missing())?;
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "memories.delete").await?;
     let is_gone =
         call.once(app, &mut tx, &("memory.delete", id), async |tx| memories::delete(tx, id, app.now()).await).await?;
     tx.commit().await?;

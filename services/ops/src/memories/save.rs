@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use knowhow_domain::{Error, FieldError, Result, Scope};
 use knowhow_store::memories::{self, CORE_MEMORIES, MEMORIES, NewMemory};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use utoipa::ToSchema;
@@ -66,11 +66,11 @@ pub async fn save_memory(app: &App, principal: &Principal, call: &Call, input: &
     };
     // The same request brings the same content.
     let shorten = |memory: &mut MemoryView| memory.content.clear();
-    let restore = async |_: &mut TenantTx, memory: &mut MemoryView| {
+    let restore = async |_: &mut WriteTx, memory: &mut MemoryView| {
         memory.content.clone_from(&input.content);
         Ok(())
     };
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "memories.save").await?;
     let kept = call
         .once_in_short(app, &mut tx, (&("memory", input), shorten, restore), async |tx| {
             Ok(MemoryView::of(memories::add(tx, &new).await?.ok_or_else(full)?))

@@ -2,7 +2,7 @@
 
 use knowhow_domain::{Channel, Error, Result, Scope};
 use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, SessionKey};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -102,7 +102,7 @@ pub async fn add_reply(
     check_message(&input.message)?;
     let tool_calls = i32::try_from(input.tool_calls.unwrap_or_default())
         .map_err(|_| Error::invalid("/tool_calls", "is out of bounds"))?;
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "sessions.reply").await?;
     let reply = (input.message.as_str(), tool_calls);
     let now = app.now();
     let silent_since = Channel::ALL.map(|channel| (channel, now - principal.settings().longest_silence(channel)));
@@ -134,7 +134,7 @@ fn too_many_replies() -> Error {
 
 /// Marks a session, and all that was written in it; forgets what was learned in it.
 pub(super) async fn taint(app: &App, principal: &Principal, session: Uuid, sources: &[String]) -> Result<()> {
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "sessions.taint").await?;
     sessions::taint(&mut tx, session, sources, app.now()).await?;
     tx.commit().await
 }
@@ -184,7 +184,7 @@ pub async fn give_feedback(
         check_text("/note", note, 4000)?;
     }
     let feedback = Feedback { kind: input.kind.as_str(), value, note: input.note.as_deref() };
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "sessions.feedback").await?;
     let kept = call
         .once(app, &mut tx, &("feedback", session, input), async |tx| {
             sessions::add_feedback(tx, session, feedback, app.now()).await

@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use knowhow_domain::{Error, FieldError, ResourceEntry, Result, SkillDocument, SkillId, SkillName, manifest};
-use knowhow_store::skills::{self, Change, ChangeKind, Lineage, Loaded, Locked, SkillKey, Source};
-use knowhow_store::{Principal, TenantTx, history};
+use knowhow_store::skills::{self, Change, ChangeKind, Lineage, Loaded, Locked, SkillKey, SkillState, Source, Written};
+use knowhow_store::{Principal, WriteTx, history};
 use serde_json::Value;
 
 use super::view::{After, Skill};
@@ -22,12 +22,14 @@ pub(super) struct Origin<'a> {
     is_bulk: bool,
     /// The skill that says something else since, which is to be embedded.
     says_else: OnceLock<SkillId>,
+    /// The change that is on its way.
+    written: Mutex<Option<Written>>,
 }
 
 impl<'a> Origin<'a> {
     /// One person.
     pub(super) fn new(principal: &'a Principal, call: &'a Call, kind: ChangeKind, source: Source) -> Self {
-        Self { principal, call, kind, source, is_bulk: false, says_else: OnceLock::new() }
+        Self { principal, call, kind, source, is_bulk: false, says_else: OnceLock::new(), written: Mutex::default() }
     }
 
     /// One of many changes, for whose vectors nobody waits.
@@ -35,9 +37,14 @@ impl<'a> Origin<'a> {
         Self { is_bulk: true, ..self }
     }
 
-    /// Makes the change durable, and begins what is done at once after that.
-    pub(super) async fn commit(&self, app: &App, tx: TenantTx) -> Result<()> {
+    /// Makes the change durable, completes what is shown of it with what the database found out, and begins what is done
+    /// at once after that.
+    pub(super) async fn commit(&self, app: &App, tx: WriteTx, shown: Option<&mut Skill>) -> Result<()> {
         tx.commit().await?;
+        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Some(written), Some(skill)) = (written, shown) {
+            skill.tainted = written.is_tainted()?;
+        }
         if let Some(skill) = self.says_else.get().filter(|_| !self.is_bulk) {
             jobs::embed_at_once(app, self.principal, *skill);
         }
@@ -71,38 +78,32 @@ pub(super) struct Applied {
 /// carried out before.
 pub(super) async fn apply(
     app: &App,
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     key: &SkillKey,
     origin: &Origin<'_>,
-    mut propose: impl AsyncFnMut(&mut TenantTx, Option<&Locked>) -> Result<Option<Proposal>>,
+    mut propose: impl AsyncFnMut(&mut WriteTx, Option<&Locked>) -> Result<Option<Proposal>>,
 ) -> Result<Applied> {
-    // A second round is needed only where another writer created the skill while the first waited for its lock.
-    for _ in 0..2 {
-        let locked = skills::lock(tx, key).await?;
-        let proposal = match (propose(tx, locked.as_ref()).await?, &locked) {
-            (Some(proposal), _) => proposal,
-            (None, Some(locked)) => return Ok(unchanged(locked)),
-            (None, None) => return Err(Error::internal("a change of nothing is never done")),
-        };
-        check_resources(app, &proposal.resources)?;
-        let digest = manifest::state_digest(&proposal.document.digest(), &proposal.resources);
-        if let Some(locked) = locked.as_ref().filter(|l| l.skill.digest == digest) {
-            return Ok(unchanged(locked));
-        }
-        if let Some(applied) = write(app, tx, origin, locked.as_ref(), &proposal).await? {
-            return Ok(applied);
-        }
+    let locked = skills::lock(tx, key).await?;
+    let proposal = match (propose(tx, locked.as_ref()).await?, &locked) {
+        (Some(proposal), _) => proposal,
+        (None, Some(locked)) => return Ok(unchanged(locked)),
+        (None, None) => return Err(Error::internal("a change of nothing is never done")),
+    };
+    check_resources(app, &proposal.resources)?;
+    let digest = manifest::state_digest(&proposal.document.digest(), &proposal.resources);
+    match locked.as_ref().filter(|locked| locked.skill.digest == digest) {
+        Some(locked) => Ok(unchanged(locked)),
+        None => write(app, tx, origin, locked.as_ref(), &proposal).await,
     }
-    Err(Error::internal("a locked skill changed under its lock"))
 }
 
 async fn write(
     app: &App,
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     origin: &Origin<'_>,
     locked: Option<&Locked>,
     proposal: &Proposal,
-) -> Result<Option<Applied>> {
+) -> Result<Applied> {
     let before = locked.map(|l| &l.skill);
     let named = origin.call.named(None);
     let change = Change {
@@ -111,9 +112,7 @@ async fn write(
         frontmatter: frontmatter_of(proposal),
         resources: &proposal.resources,
         new_files: &proposal.new_files,
-        base_version: before.map_or(0, |b| b.version),
-        base_bytes: before.map_or(0, knowhow_store::skills::SkillState::bytes),
-        base_resources: before.map_or(&[], |b| &b.resources),
+        base: before,
         source: origin.source,
         kind: origin.kind,
         session: origin.call.session.as_deref(),
@@ -122,8 +121,9 @@ async fn write(
         request_digest: proposal.request_digest,
         now: app.now(),
     };
-    let Some(written) = skills::write(tx, &change).await? else { return Ok(None) };
-    if jobs::embeds(&change.follow_up) {
+    let (now, embeds) = (change.now, jobs::embeds(&change.follow_up));
+    let written = skills::write(tx, change)?;
+    if embeds {
         origin.says_else.get_or_init(|| written.id);
     }
     let after = After {
@@ -134,15 +134,21 @@ async fn write(
         resources: &proposal.resources,
         digest: manifest::state_digest(&proposal.document.digest(), &proposal.resources),
         source: origin.source.as_str(),
-        now: change.now,
+        now,
     };
     let skill = after.state(before, &written);
     // What the service itself brings never locks a user out.
     if origin.kind != ChangeKind::Sync {
-        check_quotas(origin.principal, before.is_none(), skill.bytes() > change.base_bytes, &written)?;
+        check_quotas(
+            origin.principal,
+            before.is_none(),
+            skill.bytes() > before.map_or(0, SkillState::bytes),
+            &written,
+        )?;
     }
     keep_history_within_bounds(app, tx, origin.principal, &written).await?;
-    Ok(Some(Applied {
+    *origin.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(written);
+    Ok(Applied {
         skill: Skill::of(Loaded {
             skill,
             times_used: locked.map_or(0, |l| l.times_used),
@@ -151,7 +157,7 @@ async fn write(
         }),
         created: before.is_none(),
         unchanged: false,
-    }))
+    })
 }
 
 /// The frontmatter as hosts read it; `None` where they are served another text than the stored one.
@@ -169,24 +175,24 @@ fn unchanged(locked: &Locked) -> Applied {
 /// The oldest versions leave where the skill has too many, or all that is kept of the user's skills is too large.
 async fn keep_history_within_bounds(
     app: &App,
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     principal: &Principal,
-    written: &skills::Written,
+    written: &Written,
 ) -> Result<()> {
     let settings = principal.settings();
     let keep = i32::try_from(settings.versions_per_skill).unwrap_or(i32::MAX);
     if written.version > keep {
-        history::trim(tx, written.id, written.version, keep).await?;
+        history::trim(tx, written.id, written.version, keep);
     }
     let most = settings.most_stored_bytes();
-    if written.stored_bytes.unsigned_abs() > most && !history::make_room(tx, most, app.now()).await? {
+    if written.most_stored_bytes.unsigned_abs() > most && !history::make_room(tx, most, app.now()).await? {
         return Err(Error::TooLarge { what: "the user's skills with their history".into(), limit: most });
     }
     Ok(())
 }
 
 /// Quotas bind what grows: whoever is over one can still shrink and delete.
-fn check_quotas(principal: &Principal, created: bool, grew: bool, written: &skills::Written) -> Result<()> {
+fn check_quotas(principal: &Principal, created: bool, grew: bool, written: &Written) -> Result<()> {
     let settings = principal.settings();
     if created && i64::from(written.skill_count) > i64::from(settings.skills_per_user) {
         return Err(Error::Quota(format!(

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use knowhow_domain::{Error, ResourceEntry, Result, Scope, diff};
 use knowhow_store::skills;
 use knowhow_store::versions::VersionState;
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -100,7 +100,7 @@ struct Pair {
 
 impl Pair {
     /// Reads what is to be compared in one statement.
-    async fn read(tx: &mut TenantTx, old: VersionState, new: VersionState, path: Option<&str>) -> Result<Self> {
+    async fn read(tx: &mut WriteTx, old: VersionState, new: VersionState, path: Option<&str>) -> Result<Self> {
         let mut changed = changed_files(&old.resources, &new.resources);
         if let Some(path) = path {
             let has_path = |state: &VersionState| state.resources.iter().any(|entry| entry.path == path);

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use knowhow_domain::{Error, Result, Scope, SkillId};
 use knowhow_store::skills::{self, Archived, SkillKey};
-use knowhow_store::{Principal, TenantTx, examples, history};
+use knowhow_store::{Principal, WriteTx, examples, history};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -55,7 +55,7 @@ pub async fn delete_skill(
         None => None,
     };
     let found = lookup::find(app, principal, skill, Reach::Exact, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let mut tx = WriteTx::begin(&app.db, principal, "skills.delete").await?;
         let name = call
             .once(app, &mut tx, &("delete", skill, input), async |tx| {
                 delete(app, principal, tx, key, (input, successor.as_ref())).await
@@ -86,7 +86,7 @@ async fn find_successor(app: &App, principal: &Principal, name: &str) -> Result<
 async fn delete(
     app: &App,
     principal: &Principal,
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     key: &SkillKey,
     (input, successor): (&DeleteSkill, Option<&(SkillId, String)>),
 ) -> Result<String> {
@@ -112,18 +112,20 @@ async fn delete(
             let detail = format!("the skill answers to {NAMES} other names, the limit; delete without absorbed_into");
             return Err(Error::Quota(detail));
         }
-        examples::hand_over(tx, skill.id, *id, SAME_UP_TO).await?;
+        examples::hand_over(tx, skill.id, *id, SAME_UP_TO);
     }
     let now = app.now();
     let days = principal.settings().archive_days;
     let purge_at = now + TimeDelta::days(i64::from(days));
     let successor = successor.map(|(id, name)| (*id, name.as_str()));
-    skills::archive(tx, &Archived { skill: &skill, successor, now, purge_at }).await?;
+    let stored = skills::archive(tx, &Archived { skill: &skill, successor, now, purge_at })?;
     if days == 0 {
         // What one step leaves of a long history, clearing up takes.
         history::clear_deleted(tx, now).await?;
     }
     let most = principal.settings().most_stored_bytes();
-    history::make_room(tx, most, now).await?;
+    if stored.unsigned_abs() > most {
+        history::make_room(tx, most, now).await?;
+    }
     Ok(skill.name)
 }

@@ -2,7 +2,7 @@
 
 use knowhow_domain::{Error, FieldEdits, Result, Role, Scope, SkillDocument, SkillName};
 use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -105,11 +105,11 @@ async fn change(
     (asked, key): (&str, &SkillKey),
     (input, edits): (&PutFields, &FieldEdits),
 ) -> Result<SavedSkill> {
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "skills.fields").await?;
     let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
-    let saved = call
+    let mut saved = call
         .once_in_short(app, &mut tx, (&("fields", asked, input), kept::shorten, kept::restore), async |tx| {
-            let applied = apply(app, tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+            let applied = apply(app, tx, key, &origin, async |_: &mut WriteTx, current: Option<&Locked>| {
                 let current = current.ok_or_else(lookup::missing)?;
                 check_version(input.expected_version, Some(current))?;
                 let document = SkillDocument::parse_named(&current.skill.document, &app.limits)?;
@@ -127,7 +127,7 @@ async fn change(
             let mut skill = applied.skill;
             let mut unchanged = applied.unchanged;
             if let Some(pinned) = input.pinned.filter(|p| *p != skill.pinned) {
-                skills::set_flags(tx, skill.id, pinned, app.now()).await?;
+                skills::set_flags(tx, skill.id, pinned, app.now());
                 skill.pinned = pinned;
                 skill.updated_at = app.now();
                 unchanged = false;
@@ -135,7 +135,7 @@ async fn change(
             Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
         })
         .await?;
-    origin.commit(app, tx).await?;
+    origin.commit(app, tx, Some(&mut saved.skill)).await?;
     Ok(saved)
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use knowhow_domain::limits::SEGMENTS;
 use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest};
 use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::{Deserialize, Serialize};
 
 use super::apply::{Applied, Origin, Proposal, apply};
@@ -196,18 +196,18 @@ async fn import(app: &App, origin: &Origin<'_>, name: &SkillName, skill: &Readab
     let entries: Vec<&ResourceEntry> = skill.resources.iter().flatten().map(|(entry, _)| entry).collect();
     let request = ("import", name.as_str(), manifest::hex(&skill.document.digest()), entries);
     let key = SkillKey::Name(name.as_str().to_owned());
-    let mut tx = TenantTx::begin(&app.db, origin.principal).await?;
+    let mut tx = WriteTx::begin(&app.db, origin.principal, "skills.import").await?;
     let done = origin
         .call
         .once(app, &mut tx, &request, async |tx| {
-            let applied = apply(app, tx, &key, origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+            let applied = apply(app, tx, &key, origin, async |_: &mut WriteTx, current: Option<&Locked>| {
                 Ok(Some(skill.proposal(name, current)))
             })
             .await?;
             Ok(Done::of(applied))
         })
         .await?;
-    origin.commit(app, tx).await?;
+    origin.commit(app, tx, None).await?;
     Ok(done)
 }
 

@@ -1,7 +1,7 @@
 //! An answer that shows a skill, as it is kept for its idempotency key: what the stored version says is left out.
 
 use knowhow_domain::{Error, Limits, ResourceEntry, Result, SkillDocument};
-use knowhow_store::{TenantTx, versions};
+use knowhow_store::{WriteTx, versions};
 
 use super::patch::Patched;
 use super::save::Saved;
@@ -35,11 +35,11 @@ pub(super) fn shorten(answer: &mut impl ShowsSkill) {
     answer.skill().refill(None);
 }
 
-/// Puts it back.
+/// Puts it back, and says whether the version is tainted: the answer was kept before the database had told.
 ///
 /// # Errors
 /// `Conflict` `answer-gone` where the version is kept no more.
-pub(super) async fn restore(tx: &mut TenantTx, answer: &mut impl ShowsSkill) -> Result<()> {
+pub(super) async fn restore(tx: &mut WriteTx, answer: &mut impl ShowsSkill) -> Result<()> {
     let skill = answer.skill();
     let Some(state) = versions::find(tx, skill.id, skill.version).await? else {
         let detail = format!(
@@ -52,6 +52,7 @@ pub(super) async fn restore(tx: &mut TenantTx, answer: &mut impl ShowsSkill) -> 
     // What is stored has passed the limits of its time.
     let limits = Limits { body_bytes: usize::MAX, ..Limits::default() };
     let document = SkillDocument::parse_named(&state.document, &limits)?;
+    skill.tainted = state.row.tainted;
     skill.refill(Some((document, state.resources)));
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
 use knowhow_domain::{Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, manifest};
 use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
-use knowhow_store::{Principal, TenantTx, versions};
+use knowhow_store::{Principal, WriteTx, versions};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -72,11 +72,11 @@ async fn change(
     input: &PatchSkill,
 ) -> Result<Patched> {
     let origin = Origin::new(principal, call, ChangeKind::Patch, source(principal, call));
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
-    let patched = call
+    let mut tx = WriteTx::begin(&app.db, principal, "skills.patch").await?;
+    let mut patched = call
         .once_in_short(app, &mut tx, (&("patch", asked, input), kept::shorten, kept::restore), async |tx| {
             let (mut replacements, mut matched) = (0, Strategy::Exact);
-            let applied = apply(app, tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
+            let applied = apply(app, tx, key, &origin, async |tx: &mut WriteTx, current: Option<&Locked>| {
                 let current = current.ok_or_else(lookup::missing)?;
                 let request = edits_digest(&input.edits);
                 if is_repeated(current, &request, input.expected_version) {
@@ -100,7 +100,7 @@ async fn change(
             Ok(Patched { skill: applied.skill, unchanged: applied.unchanged, replacements, matched })
         })
         .await?;
-    origin.commit(app, tx).await?;
+    origin.commit(app, tx, Some(&mut patched.skill)).await?;
     Ok(patched)
 }
 
@@ -136,7 +136,7 @@ impl Replaced {
     }
 }
 
-async fn replace(app: &App, tx: &mut TenantTx, current: &Locked, edits: &[Edit]) -> Result<Replaced> {
+async fn replace(app: &App, tx: &mut WriteTx, current: &Locked, edits: &[Edit]) -> Result<Replaced> {
     let texts = read_texts(tx, current, edits).await?;
     let (limits, edits, raw) = (app.limits.clone(), edits.to_vec(), current.skill.document.clone());
     let patched = compute(move || {
@@ -164,7 +164,7 @@ async fn replace(app: &App, tx: &mut TenantTx, current: &Locked, edits: &[Edit])
 }
 
 /// The texts of the resources that edits name, in one query; none where no edit names any.
-async fn read_texts(tx: &mut TenantTx, current: &Locked, edits: &[Edit]) -> Result<HashMap<String, String>> {
+async fn read_texts(tx: &mut WriteTx, current: &Locked, edits: &[Edit]) -> Result<HashMap<String, String>> {
     let named = |r: &&ResourceEntry| edits.iter().any(|e| e.path.as_deref() == Some(r.path.as_str()));
     let wanted: Vec<&ResourceEntry> = current.skill.resources.iter().filter(named).collect();
     if wanted.is_empty() {

@@ -2,7 +2,7 @@
 
 use knowhow_domain::{Error, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest};
 use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 
 use super::apply::{Origin, Proposal, apply, check_version};
 use super::kept;
@@ -105,14 +105,14 @@ async fn change(
     call.check()?;
     let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
     let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
-        let saved = call
+        let mut tx = WriteTx::begin(&app.db, principal, "skills.resources").await?;
+        let mut saved = call
             .once_in_short(
                 app,
                 &mut tx,
                 (&("resource", skill, request, expected), kept::shorten, kept::restore),
                 async |tx| {
-                    let applied = apply(app, tx, key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+                    let applied = apply(app, tx, key, &origin, async |_: &mut WriteTx, current: Option<&Locked>| {
                         let current = current.ok_or_else(lookup::missing)?;
                         check_version(expected, Some(current))?;
                         let mut resources = current.skill.resources.clone();
@@ -133,7 +133,7 @@ async fn change(
                 },
             )
             .await?;
-        origin.commit(app, tx).await?;
+        origin.commit(app, tx, Some(&mut saved.skill)).await?;
         Ok(saved)
     })
     .await?;

@@ -2,7 +2,7 @@
 
 use knowhow_domain::{Error, FieldEdits, FieldError, Result, Role, Scope, SkillDocument, SkillName};
 use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -91,11 +91,11 @@ pub async fn save_skill(
     call.check()?;
     let draft = Draft::of(app, input)?;
     let origin = Origin::new(principal, call, ChangeKind::Save, source(principal, call));
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "skills.save").await?;
     let mut saved = call
         .once_in_short(app, &mut tx, (&("save", create_only, input), kept::shorten, kept::restore), async |tx| {
             let key = SkillKey::Name(draft.name.as_str().to_owned());
-            let applied = apply(app, tx, &key, &origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+            let applied = apply(app, tx, &key, &origin, async |_: &mut WriteTx, current: Option<&Locked>| {
                 if create_only && current.is_some() {
                     let detail = format!("'{}' exists; save without create_only to change it", draft.name);
                     return Err(Error::Conflict { code: "skill-exists", detail });
@@ -107,7 +107,7 @@ pub async fn save_skill(
             Ok(Saved::of(applied))
         })
         .await?;
-    origin.commit(app, tx).await?;
+    origin.commit(app, tx, Some(&mut saved.skill.skill)).await?;
     if saved.created {
         saved.skill.similar = find_similar(app, principal, &saved.skill.skill).await;
     }

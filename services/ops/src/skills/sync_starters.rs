@@ -3,7 +3,7 @@
 
 use knowhow_domain::{Result, SkillDocument, SkillName};
 use knowhow_store::skills::{ChangeKind, Locked, SkillKey, Source};
-use knowhow_store::{Principal, TenantTx, starters};
+use knowhow_store::{Principal, WriteTx, starters};
 
 use super::apply::{Origin, Proposal, apply};
 use crate::library::RELEASE;
@@ -24,7 +24,7 @@ pub async fn sync_starters(app: &App, principal: &Principal) -> Result<()> {
     if principal.starters_release() == Some(release) {
         return Ok(());
     }
-    let mut tx = TenantTx::begin(&app.db, principal).await?;
+    let mut tx = WriteTx::begin(&app.db, principal, "starters.sync").await?;
     if !starters::lend(&mut tx, release, app.now()).await? && starters::lock(&mut tx).await?.as_deref() != Some(release)
     {
         update(app, principal, &mut tx).await?;
@@ -35,7 +35,7 @@ pub async fn sync_starters(app: &App, principal: &Principal) -> Result<()> {
 }
 
 /// For who has skills: new starters come, references move to this release's texts, as do copies that say what was given.
-async fn update(app: &App, principal: &Principal, tx: &mut TenantTx) -> Result<()> {
+async fn update(app: &App, principal: &Principal, tx: &mut WriteTx) -> Result<()> {
     starters::settle(tx).await?;
     let call = Call::default();
     let origin = Origin::new(principal, &call, ChangeKind::Sync, Source::Starter).in_bulk();
@@ -48,11 +48,11 @@ async fn update(app: &App, principal: &Principal, tx: &mut TenantTx) -> Result<(
 }
 
 /// Puts the new text into a copy, which keeps its other files.
-async fn renew_copy(app: &App, tx: &mut TenantTx, origin: &Origin<'_>, starter: &Starter) -> Result<()> {
+async fn renew_copy(app: &App, tx: &mut WriteTx, origin: &Origin<'_>, starter: &Starter) -> Result<()> {
     let name = SkillName::parse(starter.name)?;
     let document = SkillDocument::parse(starter.skill_md, &app.limits)?;
     let key = SkillKey::Name(starter.name.to_owned());
-    apply(app, tx, &key, origin, async |_: &mut TenantTx, current: Option<&Locked>| {
+    apply(app, tx, &key, origin, async |_: &mut WriteTx, current: Option<&Locked>| {
         Ok(Some(Proposal {
             name: name.clone(),
             document: document.clone(),

@@ -4,7 +4,7 @@ use knowhow_domain::{Error, FieldError, Result, Scope, SkillId};
 use knowhow_store::examples::{self, Lesson};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::usage::{self, USES_PER_DAY, Use};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -79,7 +79,7 @@ pub async fn report_use(app: &App, principal: &Principal, call: &Call, input: &R
     check(input)?;
     let found = lookup::find(app, principal, &input.skill, Reach::Successor, async |key: &SkillKey| {
         let mut taught = None;
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let mut tx = WriteTx::begin(&app.db, principal, "skills.used").await?;
         let counted = call
             .once(app, &mut tx, &("used", input), async |tx| {
                 let (skill, _, version) = skills::find(tx, key).await?.ok_or_else(lookup::missing)?;
@@ -117,12 +117,15 @@ fn too_many() -> Error {
 async fn teach(
     app: &App,
     principal: &Principal,
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     (call, input, skill): (&Call, &ReportUse, SkillId),
 ) -> Result<Option<Lesson>> {
     let Some(session) = input.session_key.as_deref().or(call.session.as_deref()) else { return Ok(None) };
     match input.outcome {
-        Some(Outcome::Failure) => examples::fail(tx, skill, session).await.map(|()| None),
+        Some(Outcome::Failure) => {
+            examples::fail(tx, skill, session);
+            Ok(None)
+        }
         Some(Outcome::Partial) => Ok(None),
         Some(Outcome::Success) | None => match taught_since(app, principal) {
             Some(since) => examples::find_lesson(tx, session, &call.named(None), since).await,

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, SkillName, manifest};
 use knowhow_store::skills::{self, ChangeKind, Locked, SkillKey};
 use knowhow_store::versions::{self, VersionRow, VersionState};
-use knowhow_store::{Principal, TenantTx};
+use knowhow_store::{Principal, WriteTx};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -112,10 +112,10 @@ pub async fn rollback_skill(
     call.check()?;
     let origin = Origin::new(principal, call, ChangeKind::Rollback, source(principal, call));
     let found = lookup::find(app, principal, skill, Reach::Segment, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
-        let saved = call
+        let mut tx = WriteTx::begin(&app.db, principal, "skills.rollback").await?;
+        let mut saved = call
             .once_in_short(app, &mut tx, (&("rollback", skill, input), kept::shorten, kept::restore), async |tx| {
-                let applied = apply(app, tx, key, &origin, async |tx: &mut TenantTx, current: Option<&Locked>| {
+                let applied = apply(app, tx, key, &origin, async |tx: &mut WriteTx, current: Option<&Locked>| {
                     let current = current.ok_or_else(lookup::missing)?;
                     check_version(input.expected_version, Some(current))?;
                     let old = get(tx, current.skill.id, input.version).await?;
@@ -134,7 +134,7 @@ pub async fn rollback_skill(
                 Ok(SavedSkill { skill, unchanged, similar: Vec::new(), review: None })
             })
             .await?;
-        origin.commit(app, tx).await?;
+        origin.commit(app, tx, Some(&mut saved.skill)).await?;
         Ok(saved)
     })
     .await?;
@@ -146,11 +146,11 @@ pub(super) async fn in_history<T>(
     app: &App,
     principal: &Principal,
     skill: &str,
-    mut read: impl AsyncFnMut(&mut TenantTx, SkillId, i32) -> Result<T>,
+    mut read: impl AsyncFnMut(&mut WriteTx, SkillId, i32) -> Result<T>,
 ) -> Result<T> {
     principal.require(Scope::SkillsRead)?;
     let found = lookup::find(app, principal, skill, Reach::Successor, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&app.db, principal).await?;
+        let mut tx = WriteTx::begin(&app.db, principal, "skills.history").await?;
         let (id, current) = skills::look_up(&mut tx, key).await?.ok_or_else(lookup::missing)?;
         let result = read(&mut tx, id, current).await?;
         tx.commit().await?;
@@ -160,7 +160,7 @@ pub(super) async fn in_history<T>(
     Ok(found.item)
 }
 
-pub(super) async fn get(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<VersionState> {
+pub(super) async fn get(tx: &mut WriteTx, skill: SkillId, version: i32) -> Result<VersionState> {
     versions::find(tx, skill, version).await?.ok_or_else(|| Error::not_found("version"))
 }
 

@@ -281,7 +281,8 @@ impl After<'_> {
             importance: before.map_or(0.7, |b| b.importance),
             decay_rate: before.map_or(0.99, |b| b.decay_rate),
             version: written.version,
-            tainted: written.tainted,
+            // Known once the change is committed, see `Origin::commit`.
+            tainted: false,
             digest: self.digest.to_vec(),
             document: self.document.to_owned(),
             cuts: self.cuts,

@@ -174,14 +174,6 @@ impl From<SkillRow> for SkillState {
     }
 }
 
-pub(crate) fn text(bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(Error::internal)
-}
-
 pub(crate) fn resources(value: Value) -> Result<Vec<ResourceEntry>> {
     serde_json::from_value(value).map_err(Error::internal)
-}
-
-pub(crate) fn cut(at: i32) -> usize {
-    usize::try_from(at).unwrap_or_default()
 }

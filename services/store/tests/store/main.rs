@@ -12,6 +12,7 @@ mod declared;
 mod embeddings;
 mod examples;
 mod fairness;
+mod flights;
 mod harness;
 mod isolation;
 mod login;
