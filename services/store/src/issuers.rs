@@ -5,9 +5,9 @@ use futures_util::stream::{self, StreamExt};
 use knowhow_domain::{Error, Result, new_id};
 use uuid::Uuid;
 
+use crate::across::system::{self, KeyAddress};
 use crate::credential::{Algorithm, read_url};
 use crate::error::{is_unique_violation, refuse};
-use crate::system::{self, KeyAddress};
 use crate::{Database, GateState, TenantTx};
 
 /// Addresses of keys that are asked in one examination, the newest, and how many of them at once.

@@ -4,13 +4,11 @@
 //! skill of the user, or a release with other starters, `settle` makes rows of them, which still refer to the texts. A change to one then gives it a text of
 //! its own. `starter_installs` remembers what was given as rows, so that a release never overwrites and never brings back.
 
-pub(crate) mod library;
-
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, new_id};
 use uuid::Uuid;
 
-pub use library::{StarterText, Unembedded, list_unembedded, publish, put_vectors};
+pub use crate::across::library::{StarterText, Unembedded, list_unembedded, publish, put_vectors};
 
 use crate::error::refuse;
 use crate::vault::statement::Statement;

@@ -177,7 +177,6 @@ statement! {
 ///
 /// # Errors
 /// `Internal` for sizes that no limit lets through, and where the skill was not locked.
-#[expect(clippy::too_many_lines, reason = "one member for each column")]
 pub fn write(tx: &mut WriteTx, change: Change<'_>) -> Result<Written> {
     let counts = tx.counts()?;
     let fields = change.document.fields();

@@ -54,7 +54,13 @@ pub(crate) async fn find_tenant(
                 }
             },
             None => IssuerKeys::Jwks {
-                url: row.jwks_url.unwrap_or_default().parse().map_err(Error::internal)?,
+                url: row
+                    .jwks_url
+                    .ok_or_else(|| {
+                        Error::internal(format!("issuer {iss} has neither a secret nor an address of keys"))
+                    })?
+                    .parse()
+                    .map_err(Error::internal)?,
                 algorithm: algorithm.parse::<Algorithm>().map_err(Error::internal)?,
                 private_network: private_issuers,
             },
