@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use knowhow_domain::{Error, Result};
-use knowhow_store::{TenantTx, idempotency};
+use knowhow_store::{WriteTx, idempotency};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -101,7 +101,18 @@ pub(crate) trait Long<T> {
     fn shorten(&self, answer: &mut T);
 
     /// Puts it back.
-    async fn restore(&self, tx: &mut TenantTx, answer: &mut T) -> Result<()>;
+    async fn restore(&self, tx: &mut WriteTx, answer: &mut T) -> Result<()>;
+}
+
+/// An answer without a long text.
+struct NothingLong;
+
+impl<T> Long<T> for NothingLong {
+    fn shorten(&self, _: &mut T) {}
+
+    async fn restore(&self, _: &mut WriteTx, _: &mut T) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Ctx {
@@ -115,56 +126,43 @@ impl Ctx {
 
     /// Does `work` once per idempotency key; a repeated request gets the first one's answer. The caller commits. The answer is
     /// kept as it is, so this is for short ones; see [`Ctx::once_in_short`].
-    pub(crate) async fn once<T: Serialize + DeserializeOwned>(
+    pub(crate) async fn once<T: Serialize + DeserializeOwned + Clone>(
         &self,
-        tx: &mut TenantTx,
+        tx: &mut WriteTx,
         request: &impl Serialize,
-        work: impl AsyncFnOnce(&mut TenantTx) -> Result<T>,
+        work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>,
     ) -> Result<T> {
-        let Some(key) = &self.call.idempotency_key else { return work(tx).await };
-        if let Some(answer) = self.claim(tx, key, request).await? {
-            return Ok(answer);
-        }
-        let answer = work(tx).await?;
-        keep(tx, key, &answer).await?;
-        Ok(answer)
+        self.once_in_short(tx, Request { asked: request, long: &NothingLong }, work).await
     }
 
-    /// The same for an answer that is kept without its long text.
+    /// The same for an answer that is kept without its long text. The key is claimed with the first round trip of `work`, and
+    /// the answer kept with COMMIT.
     pub(crate) async fn once_in_short<T: Serialize + DeserializeOwned + Clone>(
         &self,
-        tx: &mut TenantTx,
+        tx: &mut WriteTx,
         request: Request<'_, impl Serialize, impl Long<T>>,
-        work: impl AsyncFnOnce(&mut TenantTx) -> Result<T>,
+        work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>,
     ) -> Result<T> {
         let Some(key) = &self.call.idempotency_key else { return work(tx).await };
-        if let Some(mut answer) = self.claim(tx, key, request.asked).await? {
-            request.long.restore(tx, &mut answer).await?;
-            return Ok(answer);
-        }
-        let answer = work(tx).await?;
-        let mut short = answer.clone();
-        request.long.shorten(&mut short);
-        keep(tx, key, &short).await?;
-        Ok(answer)
-    }
-
-    /// What was kept of the key's first request; `None` where this is it.
-    async fn claim<T: DeserializeOwned>(
-        &self,
-        tx: &mut TenantTx,
-        key: &str,
-        request: &impl Serialize,
-    ) -> Result<Option<T>> {
-        let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request).map_err(Error::internal)?).into();
-        match idempotency::claim(tx, key, &digest, self.now()).await? {
-            idempotency::Claim::Answered(answer) => serde_json::from_value(answer).map(Some).map_err(Error::internal),
-            idempotency::Claim::Fresh => Ok(None),
+        let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request.asked).map_err(Error::internal)?).into();
+        idempotency::claim(tx, key, &digest, self.now());
+        let done = work(tx).await;
+        match tx.is_repeated().await {
+            // Whatever `work` says then, it says because it was not to be done.
+            Ok(true) => {
+                let kept = idempotency::find_answer(tx, key, &digest, self.now()).await?;
+                let mut answer = serde_json::from_value(kept).map_err(Error::internal)?;
+                request.long.restore(tx, &mut answer).await?;
+                Ok(answer)
+            }
+            Err(unknown) if done.is_ok() => Err(unknown),
+            _ => {
+                let answer = done?;
+                let mut short = answer.clone();
+                request.long.shorten(&mut short);
+                idempotency::answer(tx, key, serde_json::to_value(short).map_err(Error::internal)?);
+                Ok(answer)
+            }
         }
     }
-}
-
-async fn keep(tx: &mut TenantTx, key: &str, answer: &impl Serialize) -> Result<()> {
-    let kept = serde_json::to_value(answer).map_err(Error::internal)?;
-    idempotency::answer(tx, key, &kept).await
 }

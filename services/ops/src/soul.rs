@@ -1,7 +1,7 @@
 //! The soul: the user's overlay of the agent's personality, in every snapshot.
 
 use knowhow_domain::{Error, Result, Scope, Soul};
-use knowhow_store::{TenantTx, souls};
+use knowhow_store::{WriteTx, souls};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -57,7 +57,7 @@ pub async fn put_soul(ctx: &Ctx, input: &PutSoul) -> Result<Soul> {
         let detail = format!("must have at most {SOUL_CHARS} characters and no NUL, has {length}");
         return Err(Error::invalid("/text", detail));
     }
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "souls.put").await?;
     let soul = ctx
         .once_in_short(&mut tx, Request { asked: &("soul", input), long: &input }, async |tx| {
             let wanted = (input.text.as_str(), input.expected_version);
@@ -77,7 +77,7 @@ impl Long<Soul> for &PutSoul {
         soul.text.clear();
     }
 
-    async fn restore(&self, _: &mut TenantTx, soul: &mut Soul) -> Result<()> {
+    async fn restore(&self, _: &mut WriteTx, soul: &mut Soul) -> Result<()> {
         soul.text.clone_from(&self.text);
         Ok(())
     }

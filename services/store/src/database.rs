@@ -14,6 +14,9 @@ use crate::vault::held::{Patience, within};
 /// For each worker thread; what they look up is remembered for a second.
 const LOOKUP_CONNECTIONS: u32 = 2;
 
+/// For each worker thread, for administration, jobs and exports.
+const RARE_CONNECTIONS: u32 = 2;
+
 /// For how long the other end of a socket may leave what was sent to it unconfirmed.
 const SILENCE: Duration = Duration::from_secs(10);
 
@@ -22,9 +25,9 @@ const SILENCE: Duration = Duration::from_secs(10);
 pub struct DatabaseConfig {
     /// `postgres://` URL of the login role.
     pub url: Secret,
-    /// Connections for writes, per worker thread. Durable writes wait for the disk, so more of them share one flush.
+    /// Connections for changes in two round trips, per worker thread. Durable writes wait for the disk, so more of them share one flush.
     pub write_connections: u32,
-    /// Connections of the pipeline, per worker thread.
+    /// Connections for statements of one round trip, per worker thread.
     pub read_connections: usize,
     /// How long a request may wait for a connection before it is refused.
     pub acquire_timeout: Duration,
@@ -42,10 +45,14 @@ impl DatabaseConfig {
 /// the pipeline, both of which set the caller's context.
 #[derive(Clone)]
 pub struct Database {
+    /// For [`crate::TenantTx`], and for what the clock does across tenants.
     pub(crate) writes: sqlx::PgPool,
     /// For statements across tenants, so that callers are recognised however busy the writers are.
     pub(crate) lookups: sqlx::PgPool,
+    /// For statements of one round trip.
     pub(crate) reads: deadpool_postgres::Pool,
+    /// For [`crate::WriteTx`].
+    pub(crate) changes: deadpool_postgres::Pool,
     pub(crate) patience: Patience,
 }
 
@@ -65,22 +72,23 @@ impl Database {
             .keepalives_idle(SILENCE)
             .keepalives_interval(SILENCE / 4)
             .keepalives_retries(4);
-        let manager = Manager::from_config(
-            target,
-            MakeRustlsConnect::new(tls.client()?),
-            ManagerConfig { recycling_method: RecyclingMethod::Fast },
-        );
+        let tls_client = MakeRustlsConnect::new(tls.client()?);
         let wait = Some(config.acquire_timeout);
-        let reads = deadpool_postgres::Pool::builder(manager)
-            .max_size(config.read_connections)
-            .timeouts(Timeouts { wait, create: wait, recycle: wait })
-            .runtime(deadpool_postgres::Runtime::Tokio1)
-            .build()
-            .map_err(Error::internal)?;
+        let pipelined = |connections| {
+            let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+            let manager = Manager::from_config(target.clone(), tls_client.clone(), recycling);
+            deadpool_postgres::Pool::builder(manager)
+                .max_size(connections)
+                .timeouts(Timeouts { wait, create: wait, recycle: wait })
+                .runtime(deadpool_postgres::Runtime::Tokio1)
+                .build()
+                .map_err(Error::internal)
+        };
         Ok(Self {
-            writes: pool(config, options.clone(), config.write_connections),
+            writes: pool(config, options.clone(), config.write_connections.min(RARE_CONNECTIONS)),
             lookups: pool(config, options, LOOKUP_CONNECTIONS),
-            reads,
+            reads: pipelined(config.read_connections)?,
+            changes: pipelined(config.write_connections as usize)?,
             patience: config.patience(),
         })
     }
@@ -88,6 +96,7 @@ impl Database {
     /// Closes every connection; requests that still hold one finish first.
     pub async fn close(&self) {
         self.reads.close();
+        self.changes.close();
         self.writes.close().await;
         self.lookups.close().await;
     }

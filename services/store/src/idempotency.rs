@@ -5,17 +5,8 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result};
 use serde_json::Value;
 
-use crate::TenantTx;
-use crate::error::refuse;
-
-/// What is known of a key.
-#[derive(Debug)]
-pub enum Claim {
-    /// Ours to use; finish with [`answer`].
-    Fresh,
-    /// Used before, for the same request, which was answered so.
-    Answered(Value),
-}
+use crate::WriteTx;
+use crate::vault::{row, statement};
 
 /// Most keys of one user: each is kept for a day.
 pub const KEYS: i64 = 20_000;
@@ -26,70 +17,56 @@ fn full() -> Error {
     ))
 }
 
-/// Claims `key` for a request of this digest, or finds what it answered. A key older than a day is as new.
+row! { struct AnswerRow { request_digest: Vec<u8>, response: Option<Value> } }
+
+statement! {
+    read FindAnswer { key: String, now: DateTime<Utc> } -> AnswerRow,
+    "-- idempotency.find_answer
+    select k.request_digest, k.response from idempotency_keys k
+    where k.tenant_id = $1 and k.user_id = $2 and k.key = $3 and k.created_at >= $4::timestamptz - interval '24 hours'"
+}
+
+statement! {
+    write ClaimKey {
+        key: String, request_digest: Vec<u8>, now: DateTime<Utc>, most: i64,
+    } -> (),
+    "-- idempotency.claim
+    insert into idempotency_keys as k (tenant_id, user_id, key, request_digest, created_at)
+    select $1, $2, $3, $4, $5
+    where $6 > (select count(*) from (
+        select from idempotency_keys o where o.tenant_id = $1 and o.user_id = $2 limit $6) known)
+    on conflict (tenant_id, user_id, key) do update
+        set request_digest = excluded.request_digest, response = null, created_at = excluded.created_at
+        where k.created_at < $5::timestamptz - interval '24 hours'
+    returning k.key"
+}
+
+/// Claims `key` for a request of this digest, ahead of what the transaction does next. A key older than a day is as new.
+pub fn claim(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) {
+    tx.claim(ClaimKey { key: key.to_owned(), request_digest: request.to_vec(), now, most: KEYS });
+}
+
+/// What the request of that digest was answered, whose key turned out to be claimed.
 ///
 /// # Errors
 /// `IdempotencyMismatch` where the key stands for another request; `Quota` where the user has as many as can be.
-pub async fn claim(tx: &mut TenantTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) -> Result<Claim> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    let fresh = sqlx::query!(
-        "-- idempotency.claim
-        insert into idempotency_keys as k (tenant_id, user_id, key, request_digest, created_at)
-        select $1, $2, $3, $4, $5
-        where $6 > (select count(*) from (
-            select from idempotency_keys o where o.tenant_id = $1 and o.user_id = $2 limit $6) known)
-        on conflict (tenant_id, user_id, key) do update
-            set request_digest = excluded.request_digest, response = null, created_at = excluded.created_at
-            where k.created_at < $5::timestamptz - interval '24 hours'",
-        tenant,
-        user,
-        key,
-        request.as_slice(),
-        now,
-        KEYS
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?
-    .rows_affected();
-    if fresh == 1 {
-        return Ok(Claim::Fresh);
-    }
-    let row = sqlx::query!(
-        "-- idempotency.find
-        select request_digest, response from idempotency_keys
-        where tenant_id = $1 and user_id = $2 and key = $3 and created_at >= $4::timestamptz - interval '24 hours'",
-        tenant,
-        user,
-        key,
-        now
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?
-    .ok_or_else(full)?;
-    match row.response {
-        Some(response) if row.request_digest == request.as_slice() => Ok(Claim::Answered(response)),
+pub async fn find_answer(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) -> Result<Value> {
+    tx.forget_claim();
+    let found = tx.read(FindAnswer { key: key.to_owned(), now }).await?;
+    let known = found.into_iter().next().ok_or_else(full)?;
+    match known.response {
+        Some(response) if known.request_digest == request.as_slice() => Ok(response),
         _ => Err(Error::IdempotencyMismatch),
     }
 }
 
-/// Keeps the answer of the request that claimed `key`.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn answer(tx: &mut TenantTx, key: &str, response: &Value) -> Result<()> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    sqlx::query!(
-        "-- idempotency.answer
-        update idempotency_keys set response = $4 where tenant_id = $1 and user_id = $2 and key = $3",
-        tenant,
-        user,
-        key,
-        response
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(())
+statement! {
+    write KeepAnswer { key: String, response: Value } -> (),
+    "-- idempotency.answer
+    update idempotency_keys set response = $4 where tenant_id = $1 and user_id = $2 and key = $3"
+}
+
+/// Keeps the answer of the request that claimed `key`, together with what the transaction writes.
+pub fn answer(tx: &mut WriteTx, key: &str, response: Value) {
+    tx.defer(KeepAnswer { key: key.to_owned(), response });
 }

@@ -5,11 +5,12 @@ use futures_util::stream::{self, StreamExt};
 use knowhow_domain::{Algorithm, Error, Issuer, Result, new_id};
 use uuid::Uuid;
 
+use crate::across::system::{self, KeyAddress};
+use crate::across::tenants;
 use crate::credential::read_url;
 use crate::error::{is_unique_violation, refuse};
-use crate::system::{self, KeyAddress};
 use crate::vault::Word;
-use crate::{Database, GateState, TenantTx, tenants};
+use crate::{Database, GateState, TenantTx};
 
 /// Most issuers of one tenant.
 pub const ISSUERS: i64 = 32;

@@ -1,10 +1,10 @@
 //! First floor: the vault. Who calls, transactions under row-level security, and every SQL statement of Knowhow.
 
+mod across;
 pub mod audit;
 pub mod conversations;
 pub mod credential;
 mod database;
-pub mod due;
 pub mod embeddings;
 mod error;
 pub mod examples;
@@ -16,18 +16,13 @@ mod login;
 pub mod memories;
 mod migrate;
 mod prepare;
-mod prune;
 pub mod queue;
 pub mod reach;
-mod refused;
 pub mod sessions;
 pub mod skills;
 pub mod snapshots;
 pub mod souls;
-mod stale;
 pub mod starters;
-mod system;
-pub mod tenants;
 mod tls;
 pub mod trail;
 pub mod usage;
@@ -35,13 +30,15 @@ pub mod users;
 mod vault;
 pub mod versions;
 
+pub use across::prune::{Pruned, prune, prune_snapshots};
+pub use across::stale::{enqueue_stale_embeddings, enqueue_stale_examples, enqueue_stale_memories};
+pub use across::{due, tenants};
 pub use database::{Database, DatabaseConfig};
 pub use login::Login;
 pub use migrate::migrate;
-pub use prune::{Pruned, prune, prune_snapshots};
-pub use stale::{enqueue_stale_embeddings, enqueue_stale_examples, enqueue_stale_memories};
 pub use vault::boot;
 pub use vault::declared::{Declared, list_declared};
 pub use vault::gate::{GateConfig, GateState};
 pub use vault::principal::{Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
 pub use vault::tx::TenantTx;
+pub use vault::write_tx::WriteTx;

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, Soul, new_id};
+use uuid::Uuid;
 
-use crate::error::refuse;
 use crate::vault::{read, row, statement};
-use crate::{Database, Principal, TenantTx};
+use crate::{Database, Principal, WriteTx};
 
 /// Versions that are kept, and the last one that is not tainted, which prompts have.
 pub const VERSIONS: i32 = 100;
@@ -35,82 +35,77 @@ pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64)
     read(db, principal, ListSouls { before, limit }).await
 }
 
+// The revision keeps a snapshot that was rendered before from replacing a later one; who empties the soul wants it out of
+// the sessions to come, as with whatever is deleted.
+statement! {
+    write PutSoul {
+        text: String, actor: String, session: Option<String>, now: DateTime<Utc>, base: Option<i32>, audit_id: Uuid,
+        named: Vec<String>, most: i32,
+    } -> Soul,
+    "-- souls.put
+    with last as (
+        select s.version, s.content, s.actor, s.tainted, s.created_at from souls s
+        where s.tenant_id = $1 and s.user_id = $2 order by s.version desc limit 1
+    ), weighed as materialized (
+        select w.* from app.weigh($9, false, null, null, array[convert_to($3, 'UTF8')], '{}',
+            (select convert_to(content, 'UTF8') from last where not tainted), null, $2,
+            coalesce((select version from last), 0) + 1) w
+    ), made as (
+        insert into souls (tenant_id, user_id, version, content, actor, session, tainted, created_at)
+        select $1, $2, coalesce((select version from last), 0) + 1, $3, $4, $5::text, w.tainted, $6
+        from weighed w
+        where ($7::integer is null or $7 = coalesce((select version from last), 0))
+          and ($3 is distinct from (select content from last)
+               or (select tainted from last) and not w.tainted)
+        returning version, content, actor, tainted, created_at
+    ), forgotten as (
+        delete from souls s using made
+        where s.tenant_id = $1 and s.user_id = $2 and s.version <= made.version - $10
+          and s.version is distinct from (
+              select max(c.version) from souls c where c.tenant_id = $1 and c.user_id = $2 and not c.tainted)
+    ), catalog as (
+        update user_catalogs c
+        set revision = c.revision + 1,
+            snapshot_floor = case when $3 = '' then c.revision + 1 else c.snapshot_floor end
+        from made where c.tenant_id = $1 and c.user_id = $2
+    ), noted as (
+        insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
+        select $1, $2, s, 'soul', $2, version from made, weighed w, unnest(w.sessions) s
+    ), audited as (
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
+        select $1, $2, $8, $6, $4, 'soul.update', 'soul', jsonb_build_object('version', version),
+               (select sha256(convert_to(content, 'UTF8')) from last), sha256(convert_to($3, 'UTF8'))
+        from made
+    )
+    select version as version, content as content, actor as actor, tainted as tainted,
+           created_at as created_at
+    from (select * from made union all select * from last) soul
+    order by version desc
+    limit 1"
+}
+
 /// Writes a version on top of `base`, where one is given; the oldest leaves. None is made where the text is that of the current version
 /// (unless that is tainted and this is not), or another version than `base` is current. The soul as it is then; `None` where there is none.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn put(
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     (text, base): (&str, Option<i32>),
     (session, named): (Option<&str>, &[&str]),
     now: DateTime<Utc>,
 ) -> Result<Option<Soul>> {
-    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    // Writers stand in line here, so that the statement below sees the version of the one before.
-    tx.lock_catalog().await?;
-    // The revision keeps a snapshot that was rendered before from replacing a later one; who empties the soul wants it
-    // out of the sessions to come, as with whatever is deleted.
-    let row = sqlx::query!(
-        r#"-- souls.put
-        with last as (
-            select s.version, s.content, s.actor, s.tainted, s.created_at from souls s
-            where s.tenant_id = $1 and s.user_id = $2 order by s.version desc limit 1
-        ), weighed as materialized (
-            select w.* from app.weigh($9, false, null, null, array[convert_to($3, 'UTF8')], '{}',
-                (select convert_to(content, 'UTF8') from last where not tainted), null, $2,
-                coalesce((select version from last), 0) + 1) w
-        ), made as (
-            insert into souls (tenant_id, user_id, version, content, actor, session, tainted, created_at)
-            select $1, $2, coalesce((select version from last), 0) + 1, $3, $4, $5::text, w.tainted, $6
-            from weighed w
-            where ($7::integer is null or $7 = coalesce((select version from last), 0))
-              and ($3 is distinct from (select content from last)
-                   or (select tainted from last) and not w.tainted)
-            returning version, content, actor, tainted, created_at
-        ), forgotten as (
-            delete from souls s using made
-            where s.tenant_id = $1 and s.user_id = $2 and s.version <= made.version - $10
-              and s.version is distinct from (
-                  select max(c.version) from souls c where c.tenant_id = $1 and c.user_id = $2 and not c.tainted)
-        ), catalog as (
-            update user_catalogs c
-            set revision = c.revision + 1,
-                snapshot_floor = case when $3 = '' then c.revision + 1 else c.snapshot_floor end
-            from made where c.tenant_id = $1 and c.user_id = $2
-        ), noted as (
-            insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
-            select $1, $2, s, 'soul', $2, version from made, weighed w, unnest(w.sessions) s
-        ), audited as (
-            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
-            select $1, $2, $8, $6, $4, 'soul.update', 'soul', jsonb_build_object('version', version),
-                   (select sha256(convert_to(content, 'UTF8')) from last), sha256(convert_to($3, 'UTF8'))
-            from made
-        )
-        select version as "version!", content as "content!", actor as "actor!", tainted as "tainted!",
-               created_at as "created_at!"
-        from (select * from made union all select * from last) soul
-        order by version desc
-        limit 1"#,
-        tenant,
-        user,
-        text,
-        actor,
-        session,
+    // Writers stand in line here, so that the statement behind it sees the version of the one before.
+    tx.lock_catalog();
+    let put = PutSoul {
+        text: text.to_owned(),
+        actor: tx.actor(),
+        session: session.map(str::to_owned),
         now,
         base,
-        new_id(),
-        named as &[&str],
-        VERSIONS
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(row.map(|row| Soul {
-        version: row.version,
-        text: row.content,
-        updated_by: Some(row.actor),
-        tainted: row.tainted,
-        updated_at: Some(row.created_at),
-    }))
+        audit_id: new_id(),
+        named: named.iter().map(|name| (*name).to_owned()).collect(),
+        most: VERSIONS,
+    };
+    Ok(tx.write(put).await?.into_iter().next())
 }

@@ -4,82 +4,87 @@
 //! skill of the user, or a release with other starters, `settle` makes rows of them, which still refer to the texts. A change to one then gives it a text of
 //! its own. `starter_installs` remembers what was given as rows, so that a release never overwrites and never brings back.
 
-mod library;
-
 use chrono::{DateTime, Utc};
-use knowhow_domain::Result;
+use knowhow_domain::{Result, new_id};
+use uuid::Uuid;
 
-pub use library::{StarterText, Unembedded, list_unembedded, publish, put_vectors};
+pub use crate::across::library::{StarterText, Unembedded, list_unembedded, publish, put_vectors};
 
 use crate::error::refuse;
-use crate::{Database, Principal, TenantTx};
+use crate::vault::statement::Statement;
+use crate::vault::{row, statement};
+use crate::{Database, Principal, TenantTx, WriteTx};
+
+statement! {
+    write Lend { release: Vec<u8>, now: DateTime<Utc> } -> (),
+    "-- starters.lend
+    with library as (
+        select count(*)::integer as skills, coalesce(sum(t.document_bytes), 0) as bytes
+        from starter_releases b join starter_texts t on t.starter_id = b.starter_id
+        where b.release = $3
+    )
+    update user_catalogs c
+    set starters_release = $3, starters_at = $4, revision = c.revision + 1, skill_count = library.skills,
+        byte_count = c.byte_count + library.bytes
+    from library
+    where c.tenant_id = $1 and c.user_id = $2 and c.starters_release is null and c.skill_count = 0
+    returning c.user_id"
+}
 
 /// Lends a release to a user who has no skills and was never given starters; `false` for all others.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn lend(tx: &mut TenantTx, release: &[u8], now: DateTime<Utc>) -> Result<bool> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    let lent = sqlx::query!(
-        "-- starters.lend
-        with library as (
-            select count(*)::integer as skills, coalesce(sum(t.document_bytes), 0) as bytes
-            from starter_releases b join starter_texts t on t.starter_id = b.starter_id
-            where b.release = $3
-        )
-        update user_catalogs c
-        set starters_release = $3, starters_at = $4, revision = c.revision + 1, skill_count = library.skills,
-            byte_count = c.byte_count + library.bytes
-        from library
-        where c.tenant_id = $1 and c.user_id = $2 and c.starters_release is null and c.skill_count = 0",
-        tenant,
-        user,
-        release,
-        now
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(lent.rows_affected() == 1)
+pub async fn lend(tx: &mut WriteTx, release: &[u8], now: DateTime<Utc>) -> Result<bool> {
+    Ok(!tx.write(Lend { release: release.to_vec(), now }).await?.is_empty())
+}
+
+row! { struct ReleaseRow { starters_release: Option<Vec<u8>> } }
+
+statement! {
+    write LockRelease {} -> ReleaseRow,
+    "-- starters.lock
+    select starters_release from user_catalogs where tenant_id = $1 and user_id = $2 for update"
 }
 
 /// Locks the user's catalogue and reads which release the user has.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn lock(tx: &mut TenantTx) -> Result<Option<Vec<u8>>> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    sqlx::query_scalar!(
-        "-- starters.lock
-        select starters_release from user_catalogs where tenant_id = $1 and user_id = $2 for update",
-        tenant,
-        user
-    )
-    .fetch_one(tx.conn())
-    .await
-    .map_err(refuse)
+pub async fn lock(tx: &mut WriteTx) -> Result<Option<Vec<u8>>> {
+    let locked = tx.write(LockRelease {}).await?;
+    Ok(locked.into_iter().next().and_then(|row| row.starters_release))
+}
+
+row! { struct LentRow { release: Vec<u8>, at: DateTime<Utc> } }
+
+statement! {
+    write Settle {} -> LentRow,
+    "-- starters.settle
+    select starters_release as release, starters_at as at from user_catalogs
+    where tenant_id = $1 and user_id = $2 and starters_at is not null for update"
 }
 
 /// Makes rows of what is lent to the user; locks the user's catalogue only where there is something.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn settle(tx: &mut TenantTx) -> Result<()> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    let lent = sqlx::query!(
-        r#"-- starters.settle
-        select starters_release as "release!", starters_at as "at!" from user_catalogs
-        where tenant_id = $1 and user_id = $2 and starters_at is not null for update"#,
-        tenant,
-        user
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
-    match lent {
+pub async fn settle(tx: &mut WriteTx) -> Result<()> {
+    match tx.write(Settle {}).await?.pop() {
         Some(lent) => bring(tx, &lent.release, lent.at).await,
         None => Ok(()),
     }
+}
+
+/// The same for an admin, over the user's rows.
+pub(crate) async fn settle_for_admin(tx: &mut TenantTx) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    let lent: Option<(Vec<u8>, DateTime<Utc>)> =
+        sqlx::query_as(Settle::SQL).bind(tenant).bind(user).fetch_optional(tx.conn()).await.map_err(refuse)?;
+    let Some((release, at)) = lent else { return Ok(()) };
+    let bring = sqlx::query(Bring::SQL).bind(tenant).bind(user).bind(release).bind(at).bind(actor).bind(new_id());
+    bring.execute(tx.conn()).await.map_err(refuse)?;
+    Ok(())
 }
 
 /// The same in a transaction of its own.
@@ -87,9 +92,23 @@ pub async fn settle(tx: &mut TenantTx) -> Result<()> {
 /// # Errors
 /// `Unavailable`.
 pub(crate) async fn settle_alone(db: &Database, principal: &Principal) -> Result<()> {
-    let mut tx = TenantTx::begin(db, principal).await?;
+    let mut tx = WriteTx::begin(db, principal, "starters.settle").await?;
     settle(&mut tx).await?;
     tx.commit().await
+}
+
+row! { struct NameRow { name: String } }
+
+statement! {
+    read ListOutdatedCopies { release: Vec<u8> } -> NameRow,
+    "-- starters.list_outdated_copies
+    select t.name
+    from starter_releases b
+    join starter_texts t on t.starter_id = b.starter_id
+    join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = t.name
+    join starter_installs i on i.tenant_id = $1 and i.user_id = $2 and i.name = t.name
+    where b.release = $3 and s.document_digest = i.document_digest and s.document_digest <> t.document_digest
+    order by t.name"
 }
 
 /// The names of starters that have a text of the user's own which is nevertheless the one that was given (it was changed
@@ -97,24 +116,71 @@ pub(crate) async fn settle_alone(db: &Database, principal: &Principal) -> Result
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_outdated_copies(tx: &mut TenantTx, release: &[u8]) -> Result<Vec<String>> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    sqlx::query_scalar!(
-        "-- starters.list_outdated_copies
-        select t.name
+pub async fn list_outdated_copies(tx: &mut WriteTx, release: &[u8]) -> Result<Vec<String>> {
+    let copies = tx.read(ListOutdatedCopies { release: release.to_vec() }).await?;
+    Ok(copies.into_iter().map(|row| row.name).collect())
+}
+
+statement! {
+    write Bring { release: Vec<u8>, now: DateTime<Utc>, actor: String, audit_id: Uuid } -> (),
+    "-- starters.bring
+    with catalog as materialized (
+        select c.starters_at is not null as lent from user_catalogs c where c.tenant_id = $1 and c.user_id = $2
+    ), wanted as materialized (
+        select t.starter_id, t.name, t.digest, t.document_digest, t.document_bytes, s.skill_id,
+               s.document_digest as own_digest, old.starter_id as had, old.document_bytes as had_bytes,
+               i.name is not null as given
         from starter_releases b
         join starter_texts t on t.starter_id = b.starter_id
-        join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = t.name
-        join starter_installs i on i.tenant_id = $1 and i.user_id = $2 and i.name = t.name
-        where b.release = $3 and s.document_digest = i.document_digest and s.document_digest <> t.document_digest
-        order by t.name",
-        tenant,
-        user,
-        release
+        left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = t.name
+        left join starter_texts old on old.starter_id = s.starter_id
+        left join starter_installs i on i.tenant_id = $1 and i.user_id = $2 and i.name = t.name
+        where b.release = $3
+    ), added as (
+        insert into skills (tenant_id, user_id, skill_id, name, source, version, starter_id, created_at, updated_at)
+        select $1, $2, starter_skill_id($2, name), name, 'starter', 1, starter_id, $4, $4
+        from wanted where skill_id is null and not given
+        returning skill_id, starter_id, version
+    ), moved as (
+        update skills s set starter_id = w.starter_id, version = s.version + 1, updated_at = $4
+        from wanted w
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = w.skill_id and w.had <> w.starter_id
+        returning s.skill_id, s.starter_id, s.version
+    ), changed as (
+        select skill_id, starter_id, version from added union all select skill_id, starter_id, version from moved
+    ), history as (
+        insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, digest, starter_id,
+            document_bytes, resources, created_at)
+        select $1, $2, c.skill_id, c.version, 'sync', $5, w.digest, c.starter_id, w.document_bytes, '[]', $4
+        from changed c join wanted w on w.starter_id = c.starter_id
+    ), counted as (
+        insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from added
+    ), unredirected as (
+        delete from skill_redirects d using wanted w, added a
+        where d.tenant_id = $1 and d.user_id = $2 and d.name = w.name and a.starter_id = w.starter_id
+    ), noted as (
+        insert into starter_installs (tenant_id, user_id, name, document_digest, installed_at)
+        select $1, $2, name, document_digest, $4
+        from wanted where not given or had is not null or own_digest = document_digest
+        on conflict (tenant_id, user_id, name)
+        do update set document_digest = excluded.document_digest, installed_at = excluded.installed_at
+    ), sums as (
+        select count(*)::integer as changes, coalesce(sum((w.had is null)::integer), 0) as skills,
+               coalesce(sum(w.document_bytes - coalesce(w.had_bytes, 0)), 0) as bytes,
+               jsonb_agg(w.name order by w.name) as names
+        from changed c join wanted w on w.starter_id = c.starter_id
+    ), audited as (
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+        select $1, $2, $6, $4, $5, 'skill.sync', 'starters', jsonb_build_object('skills', names)
+        from sums, catalog where changes > 0 and not lent
     )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)
+    update user_catalogs c
+    set starters_release = $3, starters_at = null,
+        revision = c.revision + case when changes > 0 and not lent then 1 else 0 end,
+        skill_count = c.skill_count + case when lent then 0 else skills end,
+        byte_count = c.byte_count + case when lent then 0 else bytes end
+    from sums, catalog
+    where c.tenant_id = $1 and c.user_id = $2"
 }
 
 /// Gives the user, whose catalogue is locked, the starters of a release as rows: new ones, unless one of that name is there
@@ -122,77 +188,9 @@ pub async fn list_outdated_copies(tx: &mut TenantTx, release: &[u8]) -> Result<V
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn bring(tx: &mut TenantTx, release: &[u8], now: DateTime<Utc>) -> Result<()> {
-    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+pub async fn bring(tx: &mut WriteTx, release: &[u8], now: DateTime<Utc>) -> Result<()> {
     // What was lent is counted already, and is no change.
-    sqlx::query!(
-        "-- starters.bring
-        with catalog as materialized (
-            select c.starters_at is not null as lent from user_catalogs c where c.tenant_id = $1 and c.user_id = $2
-        ), wanted as materialized (
-            select t.starter_id, t.name, t.digest, t.document_digest, t.document_bytes, s.skill_id,
-                   s.document_digest as own_digest, old.starter_id as had, old.document_bytes as had_bytes,
-                   i.name is not null as given
-            from starter_releases b
-            join starter_texts t on t.starter_id = b.starter_id
-            left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = t.name
-            left join starter_texts old on old.starter_id = s.starter_id
-            left join starter_installs i on i.tenant_id = $1 and i.user_id = $2 and i.name = t.name
-            where b.release = $3
-        ), added as (
-            insert into skills (tenant_id, user_id, skill_id, name, source, version, starter_id, created_at, updated_at)
-            select $1, $2, starter_skill_id($2, name), name, 'starter', 1, starter_id, $4, $4
-            from wanted where skill_id is null and not given
-            returning skill_id, starter_id, version
-        ), moved as (
-            update skills s set starter_id = w.starter_id, version = s.version + 1, updated_at = $4
-            from wanted w
-            where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = w.skill_id and w.had <> w.starter_id
-            returning s.skill_id, s.starter_id, s.version
-        ), changed as (
-            select skill_id, starter_id, version from added union all select skill_id, starter_id, version from moved
-        ), history as (
-            insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, digest, starter_id,
-                document_bytes, resources, created_at)
-            select $1, $2, c.skill_id, c.version, 'sync', $5, w.digest, c.starter_id, w.document_bytes, '[]', $4
-            from changed c join wanted w on w.starter_id = c.starter_id
-        ), counted as (
-            insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from added
-        ), unredirected as (
-            delete from skill_redirects d using wanted w, added a
-            where d.tenant_id = $1 and d.user_id = $2 and d.name = w.name and a.starter_id = w.starter_id
-        ), noted as (
-            insert into starter_installs (tenant_id, user_id, name, document_digest, installed_at)
-            select $1, $2, name, document_digest, $4
-            from wanted where not given or had is not null or own_digest = document_digest
-            on conflict (tenant_id, user_id, name)
-            do update set document_digest = excluded.document_digest, installed_at = excluded.installed_at
-        ), sums as (
-            select count(*)::integer as changes, coalesce(sum((w.had is null)::integer), 0) as skills,
-                   coalesce(sum(w.document_bytes - coalesce(w.had_bytes, 0)), 0) as bytes,
-                   jsonb_agg(w.name order by w.name) as names
-            from changed c join wanted w on w.starter_id = c.starter_id
-        ), audited as (
-            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-            select $1, $2, $6, $4, $5, 'skill.sync', 'starters', jsonb_build_object('skills', names)
-            from sums, catalog where changes > 0 and not lent
-        )
-        update user_catalogs c
-        set starters_release = $3, starters_at = null,
-            revision = c.revision + case when changes > 0 and not lent then 1 else 0 end,
-            skill_count = c.skill_count + case when lent then 0 else skills end,
-            byte_count = c.byte_count + case when lent then 0 else bytes end
-        from sums, catalog
-        where c.tenant_id = $1 and c.user_id = $2",
-        tenant,
-        user,
-        release,
-        now,
-        actor,
-        knowhow_domain::new_id()
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
+    let actor = tx.actor();
+    tx.write(Bring { release: release.to_vec(), now, actor, audit_id: new_id() }).await?;
     Ok(())
 }

@@ -2,9 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Outcome, Result, SkillId};
+use uuid::Uuid;
 
-use crate::TenantTx;
-use crate::error::refuse;
+use crate::WriteTx;
+use crate::vault::{row, statement};
 
 /// One reported use.
 #[derive(Debug, Clone)]
@@ -26,64 +27,69 @@ pub struct Use<'a> {
 /// Most reported uses of one user and UTC day.
 pub const USES_PER_DAY: i64 = 5_000;
 
+row! { struct CountedRow { counted: bool, is_left: bool, times_used: i64 } }
+
+// A row that was inserted, not found and changed, has no xmax.
+statement! {
+    write CountUse {
+        skill: Uuid, version: i32, session_key: Option<String>, memory_id: Option<String>, outcome: Option<String>,
+        now: DateTime<Utc>, most: i64,
+    } -> CountedRow,
+    "-- usage.count
+    with usage as materialized (
+        select u.skill_id from skill_usage u where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3 for update
+    ), this as (
+        select usage.skill_id, ($8::timestamptz at time zone 'UTC')::date as day,
+               substr(sha256(convert_to(jsonb_build_array($5::text, $6::text)::text, 'UTF8')), 1, 16) as use_digest
+        from usage
+    ), room as (
+        select count(*) < $9 as is_left from (
+            select from usage_events e, this
+            where e.tenant_id = $1 and e.user_id = $2 and e.day = this.day and e.kind = 'used' limit $9) today
+    ), event as (
+        insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, outcome, at)
+        select $1, $2, this.day, this.skill_id, 'used', this.use_digest, $4, $7, $8
+        from this, room
+        where room.is_left or exists (
+            select from usage_events k where k.tenant_id = $1 and k.user_id = $2 and k.day = this.day
+                and k.skill_id = this.skill_id and k.kind = 'used' and k.use_digest = this.use_digest)
+        on conflict (tenant_id, user_id, day, skill_id, kind, use_digest)
+        do update set outcome = excluded.outcome where e.outcome is null and excluded.outcome is not null
+        returning e.xmax = 0 as fresh
+    ), counted as (
+        update skill_usage u set
+            times_used = u.times_used + case when event.fresh then 1 else 0 end,
+            last_used_at = greatest(u.last_used_at, $8),
+            successes = u.successes + case when $7 = 'success' then 1 else 0 end,
+            failures = u.failures + case when $7 = 'failure' then 1 else 0 end,
+            partials = u.partials + case when $7 = 'partial' then 1 else 0 end
+        from event
+        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
+        returning u.times_used
+    )
+    select coalesce((select fresh from event), false) as counted,
+           (select is_left from room) as is_left,
+           coalesce((select times_used from counted),
+                    (select times_used from skill_usage
+                     where tenant_id = $1 and user_id = $2 and skill_id = $3), 0) as times_used"
+}
+
 /// Counts a use once per skill, session key, memory and UTC day. An outcome that comes later for a use that is already
 /// counted is added to it. Returns whether it counted and the count now; `None` where the day has as many uses as can be.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn count(tx: &mut TenantTx, used: &Use<'_>) -> Result<Option<(bool, i64)>> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    // A row that was inserted, not found and changed, has no xmax.
-    let row = sqlx::query!(
-        r#"-- usage.count
-        with usage as materialized (
-            select u.skill_id from skill_usage u where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3 for update
-        ), this as (
-            select usage.skill_id, ($8::timestamptz at time zone 'UTC')::date as day,
-                   substr(sha256(convert_to(jsonb_build_array($5::text, $6::text)::text, 'UTF8')), 1, 16) as use_digest
-            from usage
-        ), room as (
-            select count(*) < $9 as is_left from (
-                select from usage_events e, this
-                where e.tenant_id = $1 and e.user_id = $2 and e.day = this.day and e.kind = 'used' limit $9) today
-        ), event as (
-            insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, outcome, at)
-            select $1, $2, this.day, this.skill_id, 'used', this.use_digest, $4, $7, $8
-            from this, room
-            where room.is_left or exists (
-                select from usage_events k where k.tenant_id = $1 and k.user_id = $2 and k.day = this.day
-                    and k.skill_id = this.skill_id and k.kind = 'used' and k.use_digest = this.use_digest)
-            on conflict (tenant_id, user_id, day, skill_id, kind, use_digest)
-            do update set outcome = excluded.outcome where e.outcome is null and excluded.outcome is not null
-            returning e.xmax = 0 as fresh
-        ), counted as (
-            update skill_usage u set
-                times_used = u.times_used + case when event.fresh then 1 else 0 end,
-                last_used_at = greatest(u.last_used_at, $8),
-                successes = u.successes + case when $7 = 'success' then 1 else 0 end,
-                failures = u.failures + case when $7 = 'failure' then 1 else 0 end,
-                partials = u.partials + case when $7 = 'partial' then 1 else 0 end
-            from event
-            where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
-            returning u.times_used
-        )
-        select coalesce((select fresh from event), false) as "counted!",
-               (select is_left from room) as "is_left!",
-               coalesce((select times_used from counted),
-                        (select times_used from skill_usage
-                         where tenant_id = $1 and user_id = $2 and skill_id = $3), 0) as "times_used!""#,
-        tenant,
-        user,
-        used.skill.0,
-        used.version,
-        used.session_key,
-        used.memory_id,
-        used.outcome.map(Outcome::as_str),
-        used.now,
-        USES_PER_DAY
-    )
-    .fetch_one(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok((row.is_left || row.counted).then_some((row.counted, row.times_used)))
+pub async fn count(tx: &mut WriteTx, used: &Use<'_>) -> Result<Option<(bool, i64)>> {
+    let own = |text: Option<&str>| text.map(str::to_owned);
+    let count = CountUse {
+        skill: used.skill.0,
+        version: used.version,
+        session_key: own(used.session_key),
+        memory_id: own(used.memory_id),
+        outcome: used.outcome.map(|outcome| outcome.as_str().to_owned()),
+        now: used.now,
+        most: USES_PER_DAY,
+    };
+    let counted = tx.write(count).await?.into_iter().next();
+    Ok(counted.filter(|row| row.is_left || row.counted).map(|row| (row.counted, row.times_used)))
 }

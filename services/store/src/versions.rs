@@ -1,11 +1,17 @@
 //! History: the versions of a skill, as they were. Those of a deleted one are kept in the same table, and found by nobody.
 
+use chrono::{DateTime, Utc};
 use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillId, Version, manifest};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use sqlx::types::Json;
+use uuid::Uuid;
 
-use crate::TenantTx;
 use crate::error::refuse;
-use crate::skills::{resources, text};
-use crate::vault::Word;
+use crate::vault::statement::Statement;
+use crate::vault::value::{Files, Utf8};
+use crate::vault::{Word, row, statement};
+use crate::{TenantTx, WriteTx};
 
 /// One version with its SKILL.md.
 #[derive(Debug, Clone)]
@@ -18,119 +24,139 @@ pub struct VersionState {
     pub resources: Vec<ResourceEntry>,
 }
 
+row! {
+    struct ListedRow {
+        version: i32, change: Word<ChangeKind>, actor: String, session: Option<String>, tainted: bool, digest: Vec<u8>,
+        created_at: DateTime<Utc>, tainted_in: Vec<String>, tainted_by: Vec<String>, approved_by: Option<String>,
+        approved_at: Option<DateTime<Utc>>,
+    }
+}
+
+row! { struct FilesRow { resources: Files, document: Utf8 } }
+
+row! { struct MadeRow { made: bool } }
+
+impl From<ListedRow> for Version {
+    fn from(row: ListedRow) -> Self {
+        Self {
+            version: row.version,
+            change: row.change.0,
+            actor: row.actor,
+            session: row.session,
+            tainted: row.tainted,
+            tainted_in: row.tainted_in,
+            tainted_by: row.tainted_by,
+            approved_by: row.approved_by,
+            approved_at: row.approved_at,
+            digest: manifest::hex(&row.digest),
+            created_at: row.created_at,
+        }
+    }
+}
+
+// A starter that is lent has the one version that its row will have.
+statement! {
+    read ListVersions { skill: Uuid, before: Option<i32>, limit: i64 } -> ListedRow,
+    "-- versions.list
+    select version as version, change as change, actor as actor, session, tainted as tainted,
+           digest as digest, created_at as created_at, coalesce(tainted_in, '{}') as tainted_in,
+           coalesce(tainted_by, '{}') as tainted_by, approved_by, approved_at
+    from skill_versions
+    where tenant_id = $1 and user_id = $2 and skill_id = $3 and ($4::integer is null or version < $4)
+      and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
+    union all
+    select 1, 'sync', 'starters', null, false, l.digest, l.created_at, '{}', '{}', null, null
+    from skill_states l
+    where l.tenant_id = $1 and l.user_id = $2 and l.skill_id = $3 and l.lent and ($4::integer is null or $4 > 1)
+    order by 1 desc
+    limit $5"
+}
+
 /// A page, newest first, from `before` down.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list(tx: &mut TenantTx, skill: SkillId, before: Option<i32>, limit: i64) -> Result<Vec<Version>> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    // A starter that is lent has the one version that its row will have.
-    let rows = sqlx::query!(
-        r#"-- versions.list
-        select version as "version!", change as "change!: Word<ChangeKind>", actor as "actor!", session, tainted as "tainted!",
-               digest as "digest!", created_at as "created_at!", tainted_in, tainted_by, approved_by, approved_at
-        from skill_versions
-        where tenant_id = $1 and user_id = $2 and skill_id = $3 and ($4::integer is null or version < $4)
-          and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
-        union all
-        select 1, 'sync', 'starters', null, false, l.digest, l.created_at, null, null, null, null
-        from skill_states l
-        where l.tenant_id = $1 and l.user_id = $2 and l.skill_id = $3 and l.lent and ($4::integer is null or $4 > 1)
-        order by 1 desc
-        limit $5"#,
-        tenant,
-        user,
-        skill.0,
-        before,
-        limit
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(rows
-        .into_iter()
-        .map(|r| Version {
-            version: r.version,
-            change: r.change.0,
-            actor: r.actor,
-            session: r.session,
-            tainted: r.tainted,
-            tainted_in: r.tainted_in.unwrap_or_default(),
-            tainted_by: r.tainted_by.unwrap_or_default(),
-            approved_by: r.approved_by,
-            approved_at: r.approved_at,
-            digest: manifest::hex(&r.digest),
-            created_at: r.created_at,
-        })
-        .collect())
+pub async fn list(tx: &mut WriteTx, skill: SkillId, before: Option<i32>, limit: i64) -> Result<Vec<Version>> {
+    let versions = tx.read(ListVersions { skill: skill.0, before, limit }).await?;
+    Ok(versions.into_iter().map(Version::from).collect())
+}
+
+statement! {
+    read FindVersion { skill: Uuid, version: i32 } -> (ListedRow, FilesRow),
+    "-- versions.find
+    select v.version as version, v.change as change, v.actor as actor, v.session, v.tainted as tainted,
+           v.digest as digest, v.created_at as created_at, v.resources as resources,
+           coalesce(v.tainted_in, '{}') as tainted_in, coalesce(v.tainted_by, '{}') as tainted_by, v.approved_by, v.approved_at,
+           coalesce(t.document, r.content) as document
+    from skill_versions v
+    left join starter_texts t on t.starter_id = v.starter_id
+    left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = v.document_digest
+    where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4
+      and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
+    union all
+    select 1, 'sync', 'starters', null, false, l.digest, l.created_at, '[]', '{}', '{}', null, null, l.document
+    from skill_states l
+    where l.tenant_id = $1 and l.user_id = $2 and l.skill_id = $3 and l.lent and $4 = 1"
 }
 
 /// One version.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Option<VersionState>> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    let row = sqlx::query!(
-        r#"-- versions.find
-        select v.version as "version!", v.change as "change!: Word<ChangeKind>", v.actor as "actor!", v.session, v.tainted as "tainted!",
-               v.digest as "digest!", v.created_at as "created_at!", v.resources as "resources!",
-               v.tainted_in, v.tainted_by, v.approved_by, v.approved_at,
-               coalesce(t.document, r.content) as "content!"
-        from skill_versions v
-        left join starter_texts t on t.starter_id = v.starter_id
-        left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = v.document_digest
-        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4
-          and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
-        union all
-        select 1, 'sync', 'starters', null, false, l.digest, l.created_at, '[]', null, null, null, null, l.document
-        from skill_states l
-        where l.tenant_id = $1 and l.user_id = $2 and l.skill_id = $3 and l.lent and $4 = 1"#,
-        tenant,
-        user,
-        skill.0,
-        version
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
-    let Some(r) = row else { return Ok(None) };
-    Ok(Some(VersionState {
-        document: text(r.content)?,
-        resources: resources(r.resources)?,
-        version: Version {
-            version: r.version,
-            change: r.change.0,
-            actor: r.actor,
-            session: r.session,
-            tainted: r.tainted,
-            tainted_in: r.tainted_in.unwrap_or_default(),
-            tainted_by: r.tainted_by.unwrap_or_default(),
-            approved_by: r.approved_by,
-            approved_at: r.approved_at,
-            digest: manifest::hex(&r.digest),
-            created_at: r.created_at,
-        },
+pub async fn find(tx: &mut WriteTx, skill: SkillId, version: i32) -> Result<Option<VersionState>> {
+    let found = tx.read(FindVersion { skill: skill.0, version }).await?;
+    Ok(found.into_iter().next().map(|(row, files)| VersionState {
+        version: row.into(),
+        document: files.document.into(),
+        resources: files.resources.into(),
     }))
+}
+
+statement! {
+    read WasRequested { skill: Uuid, request: Vec<u8> } -> MadeRow,
+    "-- versions.was_requested
+    select exists (
+        select from skill_versions
+        where tenant_id = $1 and user_id = $2 and skill_id = $3 and request_digest = $4) as made"
+}
+
+/// One version of a user's skill, for an admin.
+///
+/// # Errors
+/// `Unavailable`; `Internal` for a text that is none.
+pub async fn find_for_admin(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Option<VersionState>> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let found = sqlx::query(FindVersion::SQL).bind(tenant).bind(user).bind(skill.0).bind(version);
+    let found = found.fetch_optional(tx.conn()).await.map_err(refuse)?;
+    found.map(|row| of_sqlx(&row).map_err(refuse)).transpose()
+}
+
+fn of_sqlx(row: &PgRow) -> Result<VersionState, sqlx::Error> {
+    let listed = ListedRow {
+        version: row.try_get("version")?,
+        change: row.try_get("change")?,
+        actor: row.try_get("actor")?,
+        session: row.try_get("session")?,
+        tainted: row.try_get("tainted")?,
+        digest: row.try_get("digest")?,
+        created_at: row.try_get("created_at")?,
+        tainted_in: row.try_get("tainted_in")?,
+        tainted_by: row.try_get("tainted_by")?,
+        approved_by: row.try_get("approved_by")?,
+        approved_at: row.try_get("approved_at")?,
+    };
+    Ok(VersionState {
+        version: listed.into(),
+        document: String::from_utf8(row.try_get("document")?).map_err(|error| sqlx::Error::Decode(error.into()))?,
+        resources: row.try_get::<Json<Vec<ResourceEntry>>, _>("resources")?.0,
+    })
 }
 
 /// Whether some version of the skill was made by a request of this digest.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn was_requested(tx: &mut TenantTx, skill: SkillId, request: &[u8; 32]) -> Result<bool> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    sqlx::query_scalar!(
-        r#"-- versions.was_requested
-        select exists (
-            select from skill_versions
-            where tenant_id = $1 and user_id = $2 and skill_id = $3 and request_digest = $4) as "made!""#,
-        tenant,
-        user,
-        skill.0,
-        request.as_slice()
-    )
-    .fetch_one(tx.conn())
-    .await
-    .map_err(refuse)
+pub async fn was_requested(tx: &mut WriteTx, skill: SkillId, request: &[u8; 32]) -> Result<bool> {
+    let found = tx.read(WasRequested { skill: skill.0, request: request.to_vec() }).await?;
+    Ok(found.iter().any(|row| row.made))
 }

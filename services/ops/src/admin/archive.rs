@@ -1,16 +1,14 @@
 //! Deleted skills: a tenant's admin lists them and puts one back.
 
 use knowhow_domain::{ArchivedSkill, Error, Result};
-use knowhow_store::TenantTx;
-use knowhow_store::skills::{self, Locked};
+use knowhow_store::{TenantTx, skills};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{begin, note_read};
-use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
-use crate::skills::{Proposal, SkillChange, Target, change_in};
+use crate::{Ctx, jobs};
 
 /// Why a skill is put back.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -75,24 +73,8 @@ pub async fn restore_skill(ctx: &Ctx, input: &Restore) -> Result<Restored> {
     let owner = owner.ok_or_else(|| Error::not_found("archive entry"))?;
     tx.commit().await?;
     let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner).await?;
-    let restored = change_in(ctx, &mut tx, &PutBack { archive_id: input.id, reason }).await?;
+    let tasks = jobs::tasks_after_restore(&ctx.app);
+    let name = skills::restore(&mut tx, input.id, reason, tasks, ctx.now()).await?;
     tx.commit().await?;
-    Ok(Restored { name: restored.skill.name, tenant: ctx.principal.tenant_slug().to_owned() })
-}
-
-/// A deleted skill to put back.
-struct PutBack<'a> {
-    archive_id: Uuid,
-    /// For the audit log.
-    reason: &'a str,
-}
-
-impl SkillChange for PutBack<'_> {
-    fn target(&self) -> Target<'_> {
-        Target::Archived
-    }
-
-    async fn propose(&self, _: &Ctx, _: &mut TenantTx, _: Option<&Locked>) -> Result<Proposal> {
-        Ok(Proposal::Restore { archive_id: self.archive_id, reason: self.reason.to_owned() })
-    }
+    Ok(Restored { name, tenant: ctx.principal.tenant_slug().to_owned() })
 }

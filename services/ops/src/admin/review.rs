@@ -53,7 +53,8 @@ pub async fn review_version(ctx: &Ctx, query: &ReviewVersion) -> Result<VersionD
     let ReviewVersion { skill, version, reason } = query;
     let (skill, version, reason) = (*skill, *version, check(reason)?);
     let mut tx = of_owner(ctx, skill).await?;
-    let state = versions::find(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
+    let state =
+        versions::find_for_admin(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
     let detail = json!({"version": version, "reason": reason});
     audit::record(&mut tx, "skill.review", &skill.to_string(), detail, ctx.now()).await?;
     tx.commit().await?;
@@ -70,7 +71,8 @@ pub async fn approve_version(ctx: &Ctx, input: &Approve) -> Result<Version> {
     let (skill, version, reason) = (*skill, *version, check(reason)?);
     let mut tx = of_owner(ctx, skill).await?;
     skills::approve(&mut tx, (SkillId(skill), version), reason, ctx.now()).await?;
-    let state = versions::find(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
+    let state =
+        versions::find_for_admin(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
     tx.commit().await?;
     Ok(state.version)
 }

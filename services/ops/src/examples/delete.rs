@@ -1,7 +1,7 @@
 //! Delete: what a skill has learned, one message or all.
 
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_store::{TenantTx, examples, skills};
+use knowhow_store::{WriteTx, examples, skills};
 use uuid::Uuid;
 
 use crate::Ctx;
@@ -37,7 +37,7 @@ pub async fn delete_examples(ctx: &Ctx, skill: &str) -> Result<()> {
 
 async fn remove(ctx: &Ctx, skill: &str, example: Option<Uuid>) -> Result<i64> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.delete").await?;
     let gone = ctx
         .once(&mut tx, &("examples.delete", skill, example), async |tx| {
             let (id, _, _) = lookup::find_in(tx, skill, Reach::Exact, skills::find).await?;

@@ -2,7 +2,7 @@
 
 use knowhow_domain::lesson::{EXAMPLE_CHARS, EXAMPLES_PER_USER, example_text};
 use knowhow_domain::{Error, Result, manifest};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::examples::{self, NewLine};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -148,7 +148,7 @@ pub(crate) async fn import_lines(ctx: &Ctx, file: ReadLines) -> Result<ImportedE
         return Ok(report);
     }
     let (session, task) = (ctx.call.session.as_deref(), task_for_examples(&ctx.app));
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.import").await?;
     let outcomes: Option<Vec<Outcome>> = ctx
         .once(&mut tx, &("import.examples", &path, manifest::hex(&digest)), async |tx| {
             let outcomes = examples::import(tx, &lines, session, task, ctx.now()).await?;

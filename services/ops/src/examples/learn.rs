@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::lesson::example_text;
 use knowhow_domain::session::GAP_MINUTES;
 use knowhow_domain::{Error, Result, SkillId, manifest};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::examples::{self, Lesson, NewExample};
 use tokio::sync::Semaphore;
 
@@ -48,7 +48,7 @@ async fn learn(ctx: &Ctx, skills: &[SkillId], lesson: &Lesson) -> Result<()> {
     // Of a turn that was searched it is there; a job makes the others.
     let embedding = ctx.app.models.find_message(ctx.principal.user()?, message).await;
     let mut is_new = false;
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.learn").await?;
     for skill in skills {
         let example = NewExample {
             skill: *skill,
@@ -64,7 +64,7 @@ async fn learn(ctx: &Ctx, skills: &[SkillId], lesson: &Lesson) -> Result<()> {
         is_new |= examples::learn(&mut tx, &example).await?;
     }
     if is_new {
-        examples::evict(&mut tx).await?;
+        examples::evict(&mut tx);
     }
     tx.commit().await
 }

@@ -2,7 +2,7 @@
 
 use knowhow_domain::{Example, Result, Scope};
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::{TenantTx, examples};
+use knowhow_store::{WriteTx, examples};
 use uuid::Uuid;
 
 use crate::Ctx;
@@ -26,7 +26,7 @@ pub async fn list_examples(ctx: &Ctx, query: &ListExamples) -> Result<Page<Examp
     ctx.principal.require(Scope::SkillsRead)?;
     let (limit, before) = (query.page.limit()?, query.page.after::<Uuid>()?);
     let found = lookup::find(ctx, &query.skill, Reach::Successor, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+        let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.list").await?;
         let (id, _) = skills::look_up(&mut tx, key).await?.ok_or_else(lookup::missing)?;
         let rows = examples::list(&mut tx, id, before, rows_for(limit)).await?;
         tx.commit().await?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use knowhow_domain::{Error, FieldError, Memory, MemoryKind, Result, Scope};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::memories::{self, CORE_MEMORIES, MEMORIES, NewMemory};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -63,7 +63,7 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
         embedding: model.zip(embedding.as_deref()),
         now: ctx.now(),
     };
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.save").await?;
     let kept = ctx
         .once_in_short(&mut tx, Request { asked: &("memory", input), long: &input }, async |tx| {
             memories::add(tx, &new).await?.ok_or_else(full)
@@ -79,7 +79,7 @@ impl Long<Memory> for &SaveMemory {
         memory.content.clear();
     }
 
-    async fn restore(&self, _: &mut TenantTx, memory: &mut Memory) -> Result<()> {
+    async fn restore(&self, _: &mut WriteTx, memory: &mut Memory) -> Result<()> {
         memory.content.clone_from(&self.content);
         Ok(())
     }

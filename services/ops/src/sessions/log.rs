@@ -1,7 +1,7 @@
 //! What else is told of a session: the agent's side, what is not to be trusted, how it went, that it is over.
 
 use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, SessionKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -78,7 +78,7 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
     check_message(&input.message)?;
     let tool_calls = i32::try_from(input.tool_calls.unwrap_or_default())
         .map_err(|_| Error::invalid("/tool_calls", "is out of bounds"))?;
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.log").await?;
     let reply = (input.message.as_str(), tool_calls);
     let now = ctx.now();
     let silent_since = Channel::ALL.map(|channel| (channel, now - ctx.principal.settings().longest_silence(channel)));
@@ -110,7 +110,7 @@ fn too_many_replies() -> Error {
 
 /// Marks a session, and all that was written in it; forgets what was learned in it.
 pub(super) async fn taint(ctx: &Ctx, session: Uuid, sources: &[String]) -> Result<()> {
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.log").await?;
     sessions::taint(&mut tx, session, sources, ctx.now()).await?;
     tx.commit().await
 }
@@ -146,7 +146,7 @@ pub async fn give_feedback(ctx: &Ctx, input: &GiveFeedback) -> Result<Session> {
         check_text("/note", note, 4000)?;
     }
     let feedback = Feedback { kind: input.kind, value, note: input.note.as_deref() };
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.log").await?;
     let kept = ctx
         .once(&mut tx, &("feedback", session, input), async |tx| {
             sessions::add_feedback(tx, session, feedback, ctx.now()).await

@@ -4,19 +4,19 @@ use std::collections::HashSet;
 
 use knowhow_domain::{Error, FieldError, Limits, ResourceEntry, Result};
 use knowhow_store::skills::Written;
-use knowhow_store::{Principal, TenantTx, history};
+use knowhow_store::{Principal, WriteTx, history};
 
 use crate::Ctx;
 
 /// The oldest versions leave where the skill has too many, or all that is kept of the user's skills is too large.
-pub(super) async fn keep_history_within(ctx: &Ctx, tx: &mut TenantTx, written: &Written) -> Result<()> {
+pub(super) async fn keep_history_within(ctx: &Ctx, tx: &mut WriteTx, written: &Written) -> Result<()> {
     let settings = ctx.principal.settings();
     let keep = i32::try_from(settings.versions_per_skill).unwrap_or(i32::MAX);
     if written.version > keep {
-        history::trim(tx, written.id, written.version, keep).await?;
+        history::trim(tx, written.id, written.version, keep);
     }
     let most = settings.most_stored_bytes();
-    if written.stored_bytes.unsigned_abs() > most && !history::make_room(tx, most, ctx.now()).await? {
+    if written.most_stored_bytes.unsigned_abs() > most && !history::make_room(tx, most, ctx.now()).await? {
         return Err(Error::TooLarge { what: "the user's skills with their history".into(), limit: most });
     }
     Ok(())

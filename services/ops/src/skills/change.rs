@@ -3,11 +3,10 @@
 
 use knowhow_domain::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
-use knowhow_store::TenantTx;
-use knowhow_store::skills::{self, Loaded, Locked, SkillKey};
+use knowhow_store::WriteTx;
+use knowhow_store::skills::{self, Loaded, Locked, SkillKey, Written};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 use super::delete::archive;
 use super::draft::{Base, Draft};
@@ -23,7 +22,7 @@ pub(crate) trait SkillChange {
     fn target(&self) -> Target<'_>;
 
     /// What it wants, seeing the skill as it is, locked; `None` where there is none.
-    async fn propose(&self, ctx: &Ctx, tx: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal>;
+    async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal>;
 
     /// Who a new skill is by.
     fn source(&self, ctx: &Ctx) -> Source {
@@ -38,6 +37,9 @@ pub(crate) trait SkillChange {
 
 /// A change that a caller asks for and is answered, also when it asks again.
 pub(super) trait SkillVerb: SkillChange {
+    /// What its transaction is called in the log.
+    const NAME: &'static str;
+
     /// What it answers.
     type Answer: Serialize + DeserializeOwned + Clone + ShowsSkill;
 
@@ -54,8 +56,6 @@ pub(crate) enum Target<'a> {
     Called(&'a str, Reach),
     /// The one of exactly this name, which may be new.
     Named(&'a SkillName),
-    /// A deleted one.
-    Archived,
 }
 
 /// What a verb wants of a skill.
@@ -66,8 +66,6 @@ pub(crate) enum Proposal {
     Write(Box<Draft>),
     /// It goes.
     Delete(Option<Successor>),
-    /// It comes back from this entry of the archive. Why is for the audit log.
-    Restore { archive_id: Uuid, reason: String },
 }
 
 /// The skill that answers to the name of a deleted one.
@@ -87,6 +85,8 @@ pub(crate) struct Changed {
     pub(super) successor: Option<String>,
     /// Whether it says something else since, and is to be embedded.
     pub(super) says_else: bool,
+    /// The version that is on its way, where one is made.
+    pub(super) written: Option<Written>,
 }
 
 /// How text was replaced.
@@ -107,17 +107,22 @@ impl Replaced {
 /// # Errors
 /// What the verb refuses; `TooLarge` and `Quota` for what is beyond its bounds.
 pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
-    let mut says_else = None;
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let (mut says_else, mut written) = (None, None);
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, V::NAME).await?;
     let request = Request { asked: &verb.request(), long: &OfVersion };
-    let answer = ctx
+    let mut answer = ctx
         .once_in_short(&mut tx, request, async |tx| {
-            let changed = change_in(ctx, tx, verb).await?;
+            let mut changed = change_in(ctx, tx, verb).await?;
             says_else = changed.says_else.then_some(changed.skill.id);
+            written = changed.written.take();
             Ok(verb.answer(changed))
         })
         .await?;
     tx.commit().await?;
+    // The write was sent together with COMMIT; what it found out is known now.
+    if let (Some(written), Some(skill)) = (written, answer.skill()) {
+        skill.tainted = written.is_tainted()?;
+    }
     if let Some(skill) = says_else.filter(|_| !verb.is_bulk()) {
         jobs::embed_at_once(ctx, skill);
     }
@@ -128,41 +133,26 @@ pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V:
 ///
 /// # Errors
 /// As [`change_skill`]; the transaction is of no more use then.
-pub(crate) async fn change_in(ctx: &Ctx, tx: &mut TenantTx, change: &impl SkillChange) -> Result<Changed> {
-    // A second round is needed only where another writer created the skill while the first waited for its lock.
-    for _ in 0..2 {
-        let locked = match change.target() {
-            Target::Called(asked, reach) => Some(lookup::find_in(tx, asked, reach, skills::lock).await?),
-            Target::Named(name) => skills::lock(tx, &SkillKey::Name(name.as_str().to_owned())).await?,
-            Target::Archived => None,
-        };
-        let proposal = change.propose(ctx, tx, locked.as_ref()).await?;
-        // One time for all that the change does, so that its answer and a later read agree.
-        let now = ctx.now();
-        let changed = match proposal {
-            Proposal::Write(draft) => {
-                let base = Base { locked, source: change.source(ctx), is_bulk: change.is_bulk(), now };
-                draft.write(ctx, tx, base).await?
-            }
-            Proposal::Keep => Some(Changed::nothing(locked.ok_or_else(lookup::missing)?)),
-            Proposal::Delete(successor) => {
-                let locked = locked.ok_or_else(lookup::missing)?;
-                archive(ctx, tx, &locked.skill, successor.as_ref()).await?;
-                let successor = successor.map(|successor| successor.name);
-                Some(Changed { unchanged: false, successor, ..Changed::nothing(locked) })
-            }
-            Proposal::Restore { archive_id, reason } => {
-                let tasks = jobs::tasks_after_restore(&ctx.app);
-                let name = skills::restore(tx, archive_id, &reason, tasks, now).await?;
-                let restored = skills::lock(tx, &SkillKey::Name(name)).await?.ok_or_else(lookup::missing)?;
-                Some(Changed { unchanged: false, ..Changed::nothing(restored) })
-            }
-        };
-        if let Some(changed) = changed {
-            return Ok(changed);
+pub(crate) async fn change_in(ctx: &Ctx, tx: &mut WriteTx, change: &impl SkillChange) -> Result<Changed> {
+    let locked = match change.target() {
+        Target::Called(asked, reach) => Some(lookup::find_in(tx, asked, reach, skills::lock).await?),
+        Target::Named(name) => skills::lock(tx, &SkillKey::Name(name.as_str().to_owned())).await?,
+    };
+    match change.propose(ctx, tx, locked.as_ref()).await? {
+        Proposal::Keep => Ok(Changed::nothing(locked.ok_or_else(lookup::missing)?)),
+        Proposal::Write(draft) => {
+            // One time for all that the change does, so that its answer and a later read agree.
+            let now = ctx.now();
+            let base = Base { locked, source: change.source(ctx), is_bulk: change.is_bulk(), now };
+            draft.write(ctx, tx, base).await
+        }
+        Proposal::Delete(successor) => {
+            let locked = locked.ok_or_else(lookup::missing)?;
+            archive(ctx, tx, &locked.skill, successor.as_ref()).await?;
+            let successor = successor.map(|successor| successor.name);
+            Ok(Changed { unchanged: false, successor, ..Changed::nothing(locked) })
         }
     }
-    Err(Error::internal("a locked skill changed under its lock"))
 }
 
 impl Changed {
@@ -171,7 +161,7 @@ impl Changed {
         let Locked { skill, times_used, last_used_at, .. } = locked;
         let skill = Skill::of(Loaded { skill, times_used, last_used_at, lesson: None });
         let replaced = Replaced::NOTHING;
-        Self { skill, created: false, unchanged: true, replaced, successor: None, says_else: false }
+        Self { skill, created: false, unchanged: true, replaced, successor: None, says_else: false, written: None }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use knowhow_domain::{Error, ResourceEntry, Result, Scope, diff};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::skills;
 use knowhow_store::versions::VersionState;
 use serde::Deserialize;
@@ -104,7 +104,7 @@ struct Pair {
 
 impl Pair {
     /// Reads what is to be compared in one statement.
-    async fn read(tx: &mut TenantTx, old: VersionState, new: VersionState, path: Option<&str>) -> Result<Self> {
+    async fn read(tx: &mut WriteTx, old: VersionState, new: VersionState, path: Option<&str>) -> Result<Self> {
         let mut changed = changed_files(&old.resources, &new.resources);
         if let Some(path) = path {
             let has_path = |state: &VersionState| state.resources.iter().any(|entry| entry.path == path);

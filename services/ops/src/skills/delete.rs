@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use knowhow_domain::{Error, Result, Scope, SkillId};
 use knowhow_store::skills::{self, Archived, Locked, SkillState};
-use knowhow_store::{TenantTx, examples, history};
+use knowhow_store::{WriteTx, examples, history};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -57,7 +57,7 @@ impl SkillChange for DeleteSkill {
         Target::Called(&self.skill, Reach::Exact)
     }
 
-    async fn propose(&self, _: &Ctx, tx: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, _: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let skill = &existing(current, self.expected_version)?.skill;
         if skill.pinned {
             let detail = format!("'{}' is pinned; unpin it first", skill.name);
@@ -72,6 +72,7 @@ impl SkillChange for DeleteSkill {
 }
 
 impl SkillVerb for DeleteSkill {
+    const NAME: &'static str = "skills.delete";
     type Answer = Deleted;
 
     fn request(&self) -> impl Serialize {
@@ -84,7 +85,7 @@ impl SkillVerb for DeleteSkill {
 }
 
 /// The skill that is to answer to the name of `absorbed`.
-async fn find_successor(tx: &mut TenantTx, name: &str, absorbed: SkillId) -> Result<Successor> {
+async fn find_successor(tx: &mut WriteTx, name: &str, absorbed: SkillId) -> Result<Successor> {
     let (id, name) = match lookup::find_in(tx, name, Reach::Successor, skills::find).await {
         Ok((id, name, _)) => (id, name),
         Err(error @ (Error::NotFound { .. } | Error::AmbiguousName { .. })) => {
@@ -105,22 +106,25 @@ async fn find_successor(tx: &mut TenantTx, name: &str, absorbed: SkillId) -> Res
 /// Puts a locked skill away, with what it has learned for its successor.
 pub(super) async fn archive(
     ctx: &Ctx,
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     skill: &SkillState,
     successor: Option<&Successor>,
 ) -> Result<()> {
     if let Some(successor) = successor {
-        examples::hand_over(tx, skill.id, successor.id, SAME_UP_TO).await?;
+        examples::hand_over(tx, skill.id, successor.id, SAME_UP_TO);
     }
     let now = ctx.now();
     let settings = ctx.principal.settings();
     let purge_at = now + TimeDelta::days(settings.archive_days.into());
     let successor = successor.map(|successor| (successor.id, successor.name.as_str()));
-    skills::archive(tx, &Archived { skill, successor, now, purge_at }).await?;
+    let stored = skills::archive(tx, &Archived { skill, successor, now, purge_at })?;
     if settings.archive_days == 0 {
         // What one step leaves of a long history, clearing up takes.
         history::clear_deleted(tx, now).await?;
     }
-    history::make_room(tx, settings.most_stored_bytes(), now).await?;
+    let most = settings.most_stored_bytes();
+    if stored.unsigned_abs() > most {
+        history::make_room(tx, most, now).await?;
+    }
     Ok(())
 }

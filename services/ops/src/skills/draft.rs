@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, Change, Lineage, Loaded, Locked, SkillState, Written};
 use serde_json::Value;
 
@@ -65,27 +65,24 @@ impl Draft {
         Ok(Self { resources, ..Self::new(kind, SkillName::parse(&current.skill.name)?, document) })
     }
 
-    /// Makes it a version, unless the skill is like this already, and sets the flag. `None` where another writer has come
-    /// first.
-    pub(super) async fn write(self, ctx: &Ctx, tx: &mut TenantTx, base: Base) -> Result<Option<Changed>> {
+    /// Makes it a version, unless the skill is like this already, and sets the flag.
+    pub(super) async fn write(self, ctx: &Ctx, tx: &mut WriteTx, base: Base) -> Result<Changed> {
         check_resources(&ctx.app.limits, &self.resources)?;
         let digest = manifest::state_digest(&self.document.digest(), &self.resources);
         let (pinned, replaced, now) = (self.pinned, self.replaced, base.now);
-        let changed = match base.locked {
-            Some(same) if same.skill.digest == digest => Some(Changed::nothing(same)),
-            _ => self.write_version(ctx, tx, &base).await?,
+        let mut changed = match base.locked {
+            Some(same) if same.skill.digest == digest => Changed::nothing(same),
+            _ => self.write_version(ctx, tx, &base, digest).await?,
         };
-        let Some(mut changed) = changed else { return Ok(None) };
         changed.replaced = replaced;
-        if let Some(pinned) = pinned
-            && let Some(flagged_at) = skills::set_flags(tx, changed.skill.id, pinned, now).await?
-        {
-            (changed.skill.pinned, changed.skill.updated_at, changed.unchanged) = (pinned, flagged_at, false);
+        if let Some(pinned) = pinned.filter(|pinned| *pinned != changed.skill.pinned) {
+            skills::set_flags(tx, changed.skill.id, pinned, now);
+            (changed.skill.pinned, changed.skill.updated_at, changed.unchanged) = (pinned, now, false);
         }
-        Ok(Some(changed))
+        Ok(changed)
     }
 
-    async fn write_version(&self, ctx: &Ctx, tx: &mut TenantTx, base: &Base) -> Result<Option<Changed>> {
+    async fn write_version(&self, ctx: &Ctx, tx: &mut WriteTx, base: &Base, digest: [u8; 32]) -> Result<Changed> {
         let Base { locked, source, is_bulk, now } = base;
         let before = locked.as_ref().map(|locked| &locked.skill);
         let named = ctx.call.named(None);
@@ -95,9 +92,7 @@ impl Draft {
             frontmatter: self.frontmatter(),
             resources: &self.resources,
             new_files: &self.new_files,
-            base_version: before.map_or(0, |b| b.version),
-            base_bytes: before.map_or(0, SkillState::bytes),
-            base_resources: before.map_or(&[], |b| &b.resources),
+            base: before,
             source: *source,
             kind: self.kind,
             session: ctx.call.session.as_deref(),
@@ -106,23 +101,30 @@ impl Draft {
             request_digest: self.request_digest,
             now: *now,
         };
-        let Some(written) = skills::write(tx, &change).await? else { return Ok(None) };
-        let skill = self.state(before, &written);
+        let (says_else, keeps_summary) = (jobs::embeds(&change.follow_up), !change.follow_up.outdates_summary);
+        let written = skills::write(tx, change)?;
+        let skill = self.state(base, &written, digest, keeps_summary);
         // What the service itself brings never locks a user out.
         if self.kind != ChangeKind::Sync {
-            check_quotas(&ctx.principal, before.is_none(), skill.bytes() > change.base_bytes, &written)?;
+            check_quotas(
+                &ctx.principal,
+                before.is_none(),
+                skill.bytes() > before.map_or(0, SkillState::bytes),
+                &written,
+            )?;
         }
         keep_history_within(ctx, tx, &written).await?;
         let times_used = locked.as_ref().map_or(0, |locked| locked.times_used);
         let last_used_at = locked.as_ref().and_then(|locked| locked.last_used_at);
-        Ok(Some(Changed {
+        Ok(Changed {
             skill: Skill::of(Loaded { skill, times_used, last_used_at, lesson: None }),
             created: before.is_none(),
             unchanged: false,
             replaced: Replaced::NOTHING,
             successor: None,
-            says_else: jobs::embeds(&change.follow_up),
-        }))
+            says_else,
+            written: Some(written),
+        })
     }
 
     /// The frontmatter as hosts read it; `None` where they are served another text than the stored one.
@@ -131,34 +133,36 @@ impl Draft {
         matches!(served.text, Cow::Borrowed(_)).then_some(Value::Object(served.frontmatter))
     }
 
-    /// The state that was written: what the statement was given, and what it says of the rest.
-    fn state(&self, before: Option<&SkillState>, written: &Written) -> SkillState {
+    /// The state that is written. What the statement keeps of the base is as it was there, which is locked; `tainted` is known
+    /// once the change is committed.
+    fn state(&self, base: &Base, written: &Written, digest: [u8; 32], keeps_summary: bool) -> SkillState {
         let fields = self.document.fields();
+        let before = base.locked.as_ref().map(|locked| &locked.skill);
         SkillState {
             id: written.id,
             name: self.name.as_str().to_owned(),
             description: fields.description.clone(),
             summary: fields.summary.clone(),
-            made_summary: written.made_summary.clone(),
+            made_summary: before.filter(|_| keeps_summary).and_then(|before| before.made_summary.clone()),
             category: fields.category.clone(),
             tags: fields.tags.clone(),
             triggers: fields.triggers.clone(),
             see_also: fields.see_also.clone(),
             role: fields.role.map(|role| role.as_str().to_owned()),
             attributes: skills::attributes(fields),
-            source: written.source.clone(),
-            pinned: written.pinned,
+            source: before.map_or_else(|| base.source.as_str().to_owned(), |before| before.source.clone()),
+            pinned: before.is_some_and(|before| before.pinned),
             enriched: before.is_some_and(|before| before.enriched),
-            importance: written.importance,
+            importance: before.map_or(0.7, |before| before.importance),
             decay_rate: before.map_or(0.99, |before| before.decay_rate),
             version: written.version,
-            tainted: written.tainted,
-            digest: written.digest.clone(),
+            tainted: before.is_some_and(|before| before.tainted),
+            digest: digest.to_vec(),
             document: self.document.raw().to_owned(),
             cuts: self.document.cuts(),
             resources: self.resources.clone(),
-            created_at: written.created_at,
-            updated_at: written.updated_at,
+            created_at: before.map_or(base.now, |before| before.created_at),
+            updated_at: base.now,
         }
     }
 }

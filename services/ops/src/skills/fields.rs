@@ -1,7 +1,7 @@
 //! Discovery fields alone: the frontmatter is edited where they stand, the body stays as it is.
 
 use knowhow_domain::{ChangeKind, Error, FieldEdits, Result, Role, Scope, SkillDocument};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -100,7 +100,7 @@ impl SkillChange for EditFields<'_> {
         Target::Called(&self.input.skill, Reach::Segment)
     }
 
-    async fn propose(&self, ctx: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let (limits, current) = (&ctx.app.limits, existing(current, self.input.expected_version)?);
         let document = SkillDocument::parse_named(&current.skill.document, limits)?;
         let document = document.with_edits(&self.edits, None, limits)?;
@@ -110,6 +110,7 @@ impl SkillChange for EditFields<'_> {
 }
 
 impl SkillVerb for EditFields<'_> {
+    const NAME: &'static str = "skills.fields";
     type Answer = SavedSkill;
 
     fn request(&self) -> impl Serialize {

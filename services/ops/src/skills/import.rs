@@ -6,7 +6,7 @@ use knowhow_domain::limits::SEGMENTS;
 use knowhow_domain::{
     ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, Source, manifest,
 };
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
 use serde::{Deserialize, Serialize};
 
@@ -200,7 +200,7 @@ impl SkillChange for ImportOne<'_> {
         Target::Named(&self.name)
     }
 
-    async fn propose(&self, _: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         Ok(Proposal::Write(Box::new(self.skill.draft(&self.name, current))))
     }
 
@@ -214,6 +214,7 @@ impl SkillChange for ImportOne<'_> {
 }
 
 impl SkillVerb for ImportOne<'_> {
+    const NAME: &'static str = "skills.import";
     type Answer = Done;
 
     fn request(&self) -> impl Serialize {

@@ -1,7 +1,7 @@
 //! An answer that shows a skill, as it is kept for its idempotency key: what the stored version says is left out.
 
 use knowhow_domain::{Error, Limits, ResourceEntry, Result, SkillDocument};
-use knowhow_store::{TenantTx, versions};
+use knowhow_store::{WriteTx, versions};
 
 use super::patch::Patched;
 use super::save::Saved;
@@ -46,7 +46,7 @@ impl<T: ShowsSkill> Long<T> for OfVersion {
 
     /// # Errors
     /// `Conflict` `answer-gone` where the version is kept no more.
-    async fn restore(&self, tx: &mut TenantTx, answer: &mut T) -> Result<()> {
+    async fn restore(&self, tx: &mut WriteTx, answer: &mut T) -> Result<()> {
         match answer.skill() {
             Some(skill) => restore(tx, skill).await,
             None => Ok(()),
@@ -54,7 +54,7 @@ impl<T: ShowsSkill> Long<T> for OfVersion {
     }
 }
 
-async fn restore(tx: &mut TenantTx, skill: &mut Skill) -> Result<()> {
+async fn restore(tx: &mut WriteTx, skill: &mut Skill) -> Result<()> {
     let Some(state) = versions::find(tx, skill.id, skill.version).await? else {
         let detail = format!(
             "this request was carried out before and made version {}, which is kept no more, so that it cannot be answered \
@@ -66,6 +66,8 @@ async fn restore(tx: &mut TenantTx, skill: &mut Skill) -> Result<()> {
     // What is stored has passed the limits of its time.
     let limits = Limits { body_bytes: usize::MAX, ..Limits::default() };
     let document = SkillDocument::parse_named(&state.document, &limits)?;
+    // The answer was kept before the database had told.
+    skill.tainted = state.version.tainted;
     skill.refill(Some((document, state.resources)));
     Ok(())
 }

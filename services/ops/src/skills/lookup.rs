@@ -2,7 +2,7 @@
 //! and a miss says what is near.
 
 use knowhow_domain::{Error, Result, SkillId, name};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, Misses, SkillKey};
 use uuid::Uuid;
 
@@ -61,10 +61,10 @@ pub(crate) async fn find<T>(
 /// The same in an open transaction, which sees its own changes: the name is found out there, and what is to be done with the
 /// skill is done once.
 pub(crate) async fn find_in<T>(
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     asked: &str,
     reach: Reach,
-    mut fetch: impl AsyncFnMut(&mut TenantTx, &SkillKey) -> Result<Option<T>>,
+    mut fetch: impl AsyncFnMut(&mut WriteTx, &SkillKey) -> Result<Option<T>>,
 ) -> Result<T> {
     for key in exact_keys(asked) {
         if let Some(item) = fetch(tx, &key).await? {

@@ -26,7 +26,6 @@ mod used;
 mod versions;
 mod view;
 
-pub(crate) use change::{Proposal, SkillChange, Target, change_in};
 pub use check_import::{CheckImport, CheckedImport, CheckedSkill, MOST_CHECKED, SkillDigest, SkillState, check_import};
 pub use compare::{Compared, Diff, diff_versions};
 pub use delete::{DeleteSkill, Deleted, NAMES, delete_skill};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
 use knowhow_domain::{ChangeKind, Error, Limits, ResourceEntry, Result, Scope, SkillDocument, manifest};
 use knowhow_store::skills::{self, Locked};
-use knowhow_store::{TenantTx, versions};
+use knowhow_store::{WriteTx, versions};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -61,7 +61,7 @@ impl SkillChange for PatchSkill {
         Target::Called(&self.skill, Reach::Segment)
     }
 
-    async fn propose(&self, ctx: &Ctx, tx: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let current = current.ok_or_else(lookup::missing)?;
         let request = edits_digest(&self.edits);
         if is_repeated(current, &request, self.expected_version) {
@@ -81,6 +81,7 @@ impl SkillChange for PatchSkill {
 }
 
 impl SkillVerb for PatchSkill {
+    const NAME: &'static str = "skills.patch";
     type Answer = Patched;
 
     fn request(&self) -> impl Serialize {
@@ -99,7 +100,7 @@ fn is_repeated(current: &Locked, request: &[u8; 32], expected: Option<i32>) -> b
         && expected.is_none_or(|v| v == current.skill.version || v.checked_add(1) == Some(current.skill.version))
 }
 
-async fn replace(limits: &Arc<Limits>, tx: &mut TenantTx, current: &Locked, edits: &[Edit]) -> Result<Draft> {
+async fn replace(limits: &Arc<Limits>, tx: &mut WriteTx, current: &Locked, edits: &[Edit]) -> Result<Draft> {
     let texts = read_texts(tx, current, edits).await?;
     let (limits, edits, raw) = (limits.clone(), edits.to_vec(), current.skill.document.clone());
     let patched = compute(move || {
@@ -122,7 +123,7 @@ async fn replace(limits: &Arc<Limits>, tx: &mut TenantTx, current: &Locked, edit
 }
 
 /// The texts of the resources that edits name, in one query; none where no edit names any.
-async fn read_texts(tx: &mut TenantTx, current: &Locked, edits: &[Edit]) -> Result<HashMap<String, String>> {
+async fn read_texts(tx: &mut WriteTx, current: &Locked, edits: &[Edit]) -> Result<HashMap<String, String>> {
     let named = |r: &&ResourceEntry| edits.iter().any(|e| e.path.as_deref() == Some(r.path.as_str()));
     let wanted: Vec<&ResourceEntry> = current.skill.resources.iter().filter(named).collect();
     if wanted.is_empty() {

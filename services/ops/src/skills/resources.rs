@@ -1,7 +1,7 @@
 //! The other files of a skill. Each change of one is a new version of the skill.
 
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, manifest};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, Locked, SkillKey};
 use serde::Serialize;
 
@@ -113,7 +113,7 @@ impl SkillChange for ChangeFile<'_> {
         Target::Called(self.skill, Reach::Segment)
     }
 
-    async fn propose(&self, ctx: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let current = existing(current, self.expected)?;
         let document = SkillDocument::parse_named(&current.skill.document, &ctx.app.limits)?;
         let draft = Draft::of(ChangeKind::Save, current, document)?;
@@ -124,6 +124,7 @@ impl SkillChange for ChangeFile<'_> {
 }
 
 impl SkillVerb for ChangeFile<'_> {
+    const NAME: &'static str = "skills.resources";
     type Answer = SavedSkill;
 
     fn request(&self) -> impl Serialize {

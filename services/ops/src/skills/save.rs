@@ -3,7 +3,7 @@
 use knowhow_domain::{
     ChangeKind, Error, FieldEdits, FieldError, Limits, Result, Role, Scope, SkillDocument, SkillName,
 };
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -106,7 +106,7 @@ impl SkillChange for Save<'_> {
         Target::Named(&self.name)
     }
 
-    async fn propose(&self, ctx: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         if self.input.create_only && current.is_some() {
             let detail = format!("'{}' exists; save without create_only to change it", self.name);
             return Err(Error::Conflict { code: "skill-exists", detail });
@@ -122,6 +122,7 @@ impl SkillChange for Save<'_> {
 }
 
 impl SkillVerb for Save<'_> {
+    const NAME: &'static str = "skills.save";
     type Answer = Saved;
 
     fn request(&self) -> impl Serialize {

@@ -3,7 +3,7 @@
 
 use knowhow_domain::{ChangeKind, Result, SkillDocument, SkillName, Source};
 use knowhow_store::skills::Locked;
-use knowhow_store::{TenantTx, starters};
+use knowhow_store::{WriteTx, starters};
 
 use super::change::{Proposal, SkillChange, Target, change_in};
 use super::draft::Draft;
@@ -25,7 +25,7 @@ pub async fn sync_starters(ctx: &Ctx) -> Result<()> {
     if ctx.principal.starters_release() == Some(release) {
         return Ok(());
     }
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "starters.sync").await?;
     if !starters::lend(&mut tx, release, ctx.now()).await? && starters::lock(&mut tx).await?.as_deref() != Some(release)
     {
         update(ctx, &mut tx).await?;
@@ -36,7 +36,7 @@ pub async fn sync_starters(ctx: &Ctx) -> Result<()> {
 }
 
 /// For who has skills: new starters come, references move to this release's texts, as do copies that say what was given.
-async fn update(ctx: &Ctx, tx: &mut TenantTx) -> Result<()> {
+async fn update(ctx: &Ctx, tx: &mut WriteTx) -> Result<()> {
     starters::settle(tx).await?;
     // The service brings them, whichever request happens to be the first.
     let ctx = &Ctx::of(&ctx.app, &ctx.principal);
@@ -66,7 +66,7 @@ impl SkillChange for RenewCopy {
         Target::Named(&self.name)
     }
 
-    async fn propose(&self, _: &Ctx, _: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let resources = current.map(|current| current.skill.resources.clone()).unwrap_or_default();
         let draft = Draft::new(ChangeKind::Sync, self.name.clone(), self.document.clone());
         Ok(Proposal::Write(Box::new(Draft { resources, ..draft })))

@@ -1,7 +1,7 @@
 //! Reported use: what an agent did with a skill that it did not load here, or how a use turned out.
 
 use knowhow_domain::{Error, FieldError, Outcome, Result, Scope, SkillId};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::examples::{self, Lesson};
 use knowhow_store::skills;
 use knowhow_store::usage::{self, USES_PER_DAY, Use};
@@ -55,7 +55,7 @@ pub async fn report_use(ctx: &Ctx, input: &ReportUse) -> Result<Counted> {
     ctx.principal.require(Scope::SkillsRead)?;
     check(input)?;
     let mut taught = None;
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "skills.used").await?;
     let counted = ctx
         .once(&mut tx, &("used", input), async |tx| {
             let (skill, _, version) = lookup::find_in(tx, &input.skill, Reach::Successor, skills::find).await?;
@@ -87,10 +87,13 @@ fn too_many() -> Error {
 
 /// What the use teaches. A failure is unlearned at once, and before the use is counted: whoever deletes a skill takes its
 /// user's catalogue row before its counts, and so must we.
-async fn teach(ctx: &Ctx, tx: &mut TenantTx, input: &ReportUse, skill: SkillId) -> Result<Option<Lesson>> {
+async fn teach(ctx: &Ctx, tx: &mut WriteTx, input: &ReportUse, skill: SkillId) -> Result<Option<Lesson>> {
     let Some(session) = input.session_key.as_deref().or(ctx.call.session.as_deref()) else { return Ok(None) };
     match input.outcome {
-        Some(Outcome::Failure) => examples::fail(tx, skill, session).await.map(|()| None),
+        Some(Outcome::Failure) => {
+            examples::fail(tx, skill, session);
+            Ok(None)
+        }
         Some(Outcome::Partial) => Ok(None),
         Some(Outcome::Success) | None => match taught_since(ctx) {
             Some(since) => examples::find_lesson(tx, session, &ctx.call.named(None), since).await,

@@ -1,7 +1,7 @@
 //! History: list, read, roll back.
 
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, Version};
-use knowhow_store::TenantTx;
+use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, Locked, SkillKey};
 use knowhow_store::versions::{self, VersionState};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ impl SkillChange for Rollback {
         Target::Called(&self.skill, Reach::Segment)
     }
 
-    async fn propose(&self, ctx: &Ctx, tx: &mut TenantTx, current: Option<&Locked>) -> Result<Proposal> {
+    async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let current = existing(current, self.expected_version)?;
         let old = get(tx, current.skill.id, self.version).await?;
         let document = SkillDocument::parse_named(&old.document, &ctx.app.limits)?;
@@ -103,6 +103,7 @@ impl SkillChange for Rollback {
 }
 
 impl SkillVerb for Rollback {
+    const NAME: &'static str = "skills.rollback";
     type Answer = SavedSkill;
 
     fn request(&self) -> impl Serialize {
@@ -118,11 +119,11 @@ impl SkillVerb for Rollback {
 pub(super) async fn in_history<T>(
     ctx: &Ctx,
     skill: &str,
-    mut read: impl AsyncFnMut(&mut TenantTx, SkillId, i32) -> Result<T>,
+    mut read: impl AsyncFnMut(&mut WriteTx, SkillId, i32) -> Result<T>,
 ) -> Result<T> {
     ctx.principal.require(Scope::SkillsRead)?;
     let found = lookup::find(ctx, skill, Reach::Successor, async |key: &SkillKey| {
-        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+        let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "skills.history").await?;
         let (id, current) = skills::look_up(&mut tx, key).await?.ok_or_else(lookup::missing)?;
         let result = read(&mut tx, id, current).await?;
         tx.commit().await?;
@@ -132,6 +133,6 @@ pub(super) async fn in_history<T>(
     Ok(found.item)
 }
 
-pub(super) async fn get(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<VersionState> {
+pub(super) async fn get(tx: &mut WriteTx, skill: SkillId, version: i32) -> Result<VersionState> {
     versions::find(tx, skill, version).await?.ok_or_else(|| Error::not_found("version"))
 }

@@ -6,7 +6,8 @@ use uuid::Uuid;
 
 use super::evict;
 use crate::error::refuse;
-use crate::{TenantTx, starters};
+use crate::vault::{row, statement};
+use crate::{TenantTx, WriteTx, starters};
 
 /// All examples of the user by the names of their skills, the older first.
 ///
@@ -50,74 +51,74 @@ pub enum Imported {
     NoSkill,
 }
 
+row! { struct OutcomeRow { has_skill: bool, is_new: bool } }
+
+// The answer asks for the number of jobs, without which none would be enqueued.
+statement! {
+    write Import {
+        skills: Vec<String>, messages: Vec<String>, digests: Vec<Vec<u8>>, ids: Vec<Uuid>, session: Option<String>,
+        task: Option<String>, now: DateTime<Utc>,
+    } -> OutcomeRow,
+    "-- examples.import
+    with given as materialized (
+        select g.name, g.message, g.digest, g.example_id, g.place
+        from unnest($3::text[], $4::text[], $5::bytea[], $6::uuid[]) with ordinality
+            as g (name, message, digest, example_id, place)
+        where not app.is_tainted($7)
+    ), found as materialized (
+        select g.example_id, g.message, g.digest, g.place, s.skill_id
+        from given g
+        left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = g.name
+    ), made as (
+        insert into skill_examples (tenant_id, user_id, skill_id, example_id, message, message_digest, learned_at,
+            confirmed_at)
+        select $1, $2, f.skill_id, f.example_id, f.message, f.digest, $9, $9
+        from found f
+        where f.skill_id is not null
+        order by f.place
+        on conflict (tenant_id, user_id, skill_id, message_digest) do nothing
+        returning example_id
+    ), enqueued as (
+        select count(app.enqueue($8, '{}', 'all', true)) as jobs
+        from (select from made limit 1) any_made where $8::text is not null
+    )
+    select f.skill_id is not null and jobs >= 0 as has_skill, m.example_id is not null as is_new
+    from enqueued
+    cross join found f
+    left join made m on m.example_id = f.example_id
+    order by f.place"
+}
+
 /// Imports examples, in no session and without vectors, and has `task` make these. `None` where `session`, in which they are
 /// brought, is tainted: nothing is imported then.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn import(
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     lines: &[NewLine],
     session: Option<&str>,
     task: Option<&str>,
     now: DateTime<Utc>,
 ) -> Result<Option<Vec<Imported>>> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    tx.lock_catalog().await?;
+    tx.lock_catalog();
     starters::settle(tx).await?;
-    let skills: Vec<&str> = lines.iter().map(|line| line.skill.as_str()).collect();
-    let messages: Vec<&str> = lines.iter().map(|line| line.message.as_str()).collect();
-    let digests: Vec<Vec<u8>> = lines.iter().map(|line| manifest::digest(line.message.as_bytes()).to_vec()).collect();
-    let ids: Vec<Uuid> = lines.iter().map(|_| new_id()).collect();
-    // The answer asks for the number of jobs, without which none would be enqueued.
-    let rows = sqlx::query!(
-        r#"-- examples.import
-        with given as materialized (
-            select g.name, g.message, g.digest, g.example_id, g.place
-            from unnest($3::text[], $4::text[], $5::bytea[], $6::uuid[]) with ordinality
-                as g (name, message, digest, example_id, place)
-            where not app.is_tainted($7)
-        ), found as materialized (
-            select g.example_id, g.message, g.digest, g.place, s.skill_id
-            from given g
-            left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = g.name
-        ), made as (
-            insert into skill_examples (tenant_id, user_id, skill_id, example_id, message, message_digest, learned_at,
-                confirmed_at)
-            select $1, $2, f.skill_id, f.example_id, f.message, f.digest, $9, $9
-            from found f
-            where f.skill_id is not null
-            order by f.place
-            on conflict (tenant_id, user_id, skill_id, message_digest) do nothing
-            returning example_id
-        ), enqueued as (
-            select count(app.enqueue($8, '{}', 'all', true)) as jobs
-            from (select from made limit 1) any_made where $8::text is not null
-        )
-        select f.skill_id is not null and jobs >= 0 as "has_skill!", m.example_id is not null as "is_new!"
-        from enqueued
-        cross join found f
-        left join made m on m.example_id = f.example_id
-        order by f.place"#,
-        tenant,
-        user,
-        &skills as &[&str],
-        &messages as &[&str],
-        &digests,
-        &ids,
-        session,
-        task,
-        now
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    evict(tx).await?;
-    let outcome = |has_skill, is_new| match (has_skill, is_new) {
+    let import = Import {
+        skills: lines.iter().map(|line| line.skill.clone()).collect(),
+        messages: lines.iter().map(|line| line.message.clone()).collect(),
+        digests: lines.iter().map(|line| manifest::digest(line.message.as_bytes()).to_vec()).collect(),
+        ids: lines.iter().map(|_| new_id()).collect(),
+        session: session.map(str::to_owned),
+        task: task.map(str::to_owned),
+        now,
+    };
+    let rows = tx.write(import).await?;
+    evict(tx);
+    let outcome = |row: OutcomeRow| match (row.has_skill, row.is_new) {
         (_, true) => Imported::Added,
         (true, false) => Imported::Known,
         (false, false) => Imported::NoSkill,
     };
-    let outcomes: Vec<Imported> = rows.into_iter().map(|r| outcome(r.has_skill, r.is_new)).collect();
+    let outcomes: Vec<Imported> = rows.into_iter().map(outcome).collect();
     Ok((outcomes.len() == lines.len()).then_some(outcomes))
 }

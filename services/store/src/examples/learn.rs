@@ -5,8 +5,8 @@ use knowhow_domain::{Result, SkillId, new_id};
 use pgvector::HalfVector;
 use uuid::Uuid;
 
-use crate::TenantTx;
-use crate::error::refuse;
+use crate::WriteTx;
+use crate::vault::{row, statement};
 
 /// The message of a session's current turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,30 +19,28 @@ pub struct Lesson {
     pub message: String,
 }
 
+statement! {
+    read FindLesson { session: String, since: DateTime<Utc>, named: Vec<String> } -> Lesson,
+    "-- examples.find_lesson (the function reads rows of the caller alone)
+    select l.session_id as session_id, l.turn as turn, l.message as message
+    from app.current_lesson($3, $4) l
+    where not exists (select from unnest($5::text[]) n where app.is_tainted(n))
+      and $1::uuid is not null and $2::uuid is not null"
+}
+
 /// The lesson of the session that a caller names by id or key, `None` where it has no turn, none since `since`, or is tainted;
 /// also where `named`, the other names that came with the request, stand for one that is tainted or unknown.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn find_lesson(
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     session: &str,
     named: &[&str],
     since: DateTime<Utc>,
 ) -> Result<Option<Lesson>> {
-    let row = sqlx::query!(
-        r#"-- examples.find_lesson
-        select l.session_id as "session_id!", l.turn as "turn!", l.message as "message!"
-        from app.current_lesson($1, $2) l
-        where not exists (select from unnest($3::text[]) n where app.is_tainted(n))"#,
-        session,
-        since,
-        named as &[&str]
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(row.map(|r| Lesson { session: r.session_id, turn: r.turn, message: r.message }))
+    let named = named.iter().map(|name| (*name).to_owned()).collect();
+    Ok(tx.read(FindLesson { session: session.to_owned(), since, named }).await?.into_iter().next())
 }
 
 /// A message that a skill was used after.
@@ -68,116 +66,110 @@ pub struct NewExample<'a> {
     pub now: DateTime<Utc>,
 }
 
+row! { struct MadeRow { made: bool } }
+
+// The answer asks for the number of jobs, without which none would be enqueued.
+statement! {
+    write Learn {
+        skill: Uuid, session: Uuid, turn: i32, example_id: Uuid, message: String, digest: Vec<u8>, model: Option<String>,
+        embedding: Option<HalfVector>, same_up_to: f64, task: Option<String>, now: DateTime<Utc>,
+    } -> MadeRow,
+    "-- examples.learn
+    with allowed as materialized (
+        select k.skill_id
+        from skills k
+        join sessions s on s.tenant_id = $1 and s.user_id = $2 and s.session_id = $4 and s.tainted_by = '{}'
+        where k.tenant_id = $1 and k.user_id = $2 and k.skill_id = $3
+          and not exists (select from failed_lessons f
+                          where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $4 and f.turn = $5
+                            and f.skill_id = $3)
+          and not exists (select from session_feedback j
+                          where j.tenant_id = $1 and j.user_id = $2 and j.session_id = $4 and j.turn = $5
+                            and j.kind in ('correction', 'thumbs_down'))
+    ), compared as materialized (
+        select e.example_id, e.message_digest = $8 as is_same,
+               case when e.model = $9 and vector_dims(e.embedding::vector) = vector_dims($10::halfvec::vector)
+                    then e.embedding <=> $10::halfvec end as distance
+        from allowed, skill_examples e
+        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3
+    ), known as (
+        select example_id from compared
+        where is_same or distance <= $11
+        order by is_same desc, distance
+        limit 1
+    ), confirmed as (
+        update skill_examples e
+        set confirmed_at = greatest(e.confirmed_at, $13), confirmations = e.confirmations + 1, confirmed_in = $4,
+            confirmed_turn = $5
+        from known
+        where e.tenant_id = $1 and e.user_id = $2 and e.example_id = known.example_id
+          and (e.confirmed_in, e.confirmed_turn) is distinct from ($4::uuid, $5::integer)
+    ), made as (
+        insert into skill_examples (tenant_id, user_id, skill_id, example_id, message, message_digest, session_id, turn,
+            confirmed_in, confirmed_turn, model, embedding, learned_at, confirmed_at)
+        select $1, $2, skill_id, $6, $7, $8, $4, $5, $4, $5, $9::text, $10::halfvec, $13, $13
+        from allowed
+        where not exists (select from known)
+        returning model
+    ), catalog as (
+        update user_catalogs c set examples_revision = c.examples_revision + 1
+        from made
+        where c.tenant_id = $1 and c.user_id = $2 and made.model is not null
+    ), enqueued as (
+        select count(app.enqueue($12, '{}', 'all')) as jobs from made where made.model is null and $12::text is not null
+    )
+    select exists (select from made) and jobs >= 0 as made from enqueued"
+}
+
 /// Learns an example, or confirms the one that says the same, once in a turn. Nothing where the skill or the session is gone,
 /// the session is tainted, or the turn was corrected or the skill failed in it. Whether it is new; [`evict`](super::evict)
 /// then sees to the bounds.
 ///
 /// # Errors
 /// `Unavailable`; `Internal` for a vector that Postgres does not take.
-pub async fn learn(tx: &mut TenantTx, new: &NewExample<'_>) -> Result<bool> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    tx.lock_catalog().await?;
+pub async fn learn(tx: &mut WriteTx, new: &NewExample<'_>) -> Result<bool> {
+    tx.lock_catalog();
     let (model, vector) = new.embedding.unzip();
-    // The answer asks for the number of jobs, without which none would be enqueued.
-    let made = sqlx::query_scalar!(
-        r#"-- examples.learn
-        with allowed as materialized (
-            select k.skill_id
-            from skills k
-            join sessions s on s.tenant_id = $1 and s.user_id = $2 and s.session_id = $4 and s.tainted_by = '{}'
-            where k.tenant_id = $1 and k.user_id = $2 and k.skill_id = $3
-              and not exists (select from failed_lessons f
-                              where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $4 and f.turn = $5
-                                and f.skill_id = $3)
-              and not exists (select from session_feedback j
-                              where j.tenant_id = $1 and j.user_id = $2 and j.session_id = $4 and j.turn = $5
-                                and j.kind in ('correction', 'thumbs_down'))
-        ), compared as materialized (
-            select e.example_id, e.message_digest = $8 as is_same,
-                   case when e.model = $9 and vector_dims(e.embedding::vector) = vector_dims($10::halfvec::vector)
-                        then e.embedding <=> $10::halfvec end as distance
-            from allowed, skill_examples e
-            where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3
-        ), known as (
-            select example_id from compared
-            where is_same or distance <= $11
-            order by is_same desc, distance
-            limit 1
-        ), confirmed as (
-            update skill_examples e
-            set confirmed_at = greatest(e.confirmed_at, $13), confirmations = e.confirmations + 1, confirmed_in = $4,
-                confirmed_turn = $5
-            from known
-            where e.tenant_id = $1 and e.user_id = $2 and e.example_id = known.example_id
-              and (e.confirmed_in, e.confirmed_turn) is distinct from ($4::uuid, $5::integer)
-        ), made as (
-            insert into skill_examples (tenant_id, user_id, skill_id, example_id, message, message_digest, session_id, turn,
-                confirmed_in, confirmed_turn, model, embedding, learned_at, confirmed_at)
-            select $1, $2, skill_id, $6, $7, $8, $4, $5, $4, $5, $9::text, $10::halfvec, $13, $13
-            from allowed
-            where not exists (select from known)
-            returning model
-        ), catalog as (
-            update user_catalogs c set examples_revision = c.examples_revision + 1
-            from made
-            where c.tenant_id = $1 and c.user_id = $2 and made.model is not null
-        ), enqueued as (
-            select count(app.enqueue($12, '{}', 'all')) as jobs from made where made.model is null and $12::text is not null
-        )
-        select exists (select from made) and jobs >= 0 as "made!" from enqueued"#,
-        tenant,
-        user,
-        new.skill.0,
-        new.session,
-        new.turn,
-        new_id(),
-        new.message,
-        new.digest.as_slice(),
-        model,
-        vector.map(HalfVector::from_f32_slice) as Option<HalfVector>,
-        new.same_up_to,
-        new.task,
-        new.now
+    let learn = Learn {
+        skill: new.skill.0,
+        session: new.session,
+        turn: new.turn,
+        example_id: new_id(),
+        message: new.message.to_owned(),
+        digest: new.digest.to_vec(),
+        model: model.map(str::to_owned),
+        embedding: vector.map(HalfVector::from_f32_slice),
+        same_up_to: new.same_up_to,
+        task: new.task.map(str::to_owned),
+        now: new.now,
+    };
+    Ok(tx.write(learn).await?.iter().any(|row| row.made))
+}
+
+statement! {
+    write Fail { skill: Uuid, session: String } -> (),
+    "-- examples.fail
+    with lesson as materialized (
+        select s.session_id, s.turns as turn from sessions s
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = app.find_session($4) and s.turns > 0
+    ), failed as (
+        insert into failed_lessons (tenant_id, user_id, session_id, turn, skill_id)
+        select $1, $2, session_id, turn, $3 from lesson
+        on conflict do nothing
+    ), gone as (
+        delete from skill_examples e using lesson l
+        where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3
+          and ((e.session_id, e.turn) = (l.session_id, l.turn)
+               or (e.confirmed_in, e.confirmed_turn) = (l.session_id, l.turn))
+        returning e.example_id
     )
-    .fetch_one(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(made)
+    update user_catalogs c set examples_revision = c.examples_revision + 1
+    where c.tenant_id = $1 and c.user_id = $2 and exists (select from gone)"
 }
 
 /// Takes away what a skill learned or had confirmed in the current turn of the session that a caller names, and keeps it from
 /// learning in that turn again.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn fail(tx: &mut TenantTx, skill: SkillId, session: &str) -> Result<()> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    tx.lock_catalog().await?;
-    sqlx::query!(
-        "-- examples.fail
-        with lesson as materialized (
-            select s.session_id, s.turns as turn from sessions s
-            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = app.find_session($4) and s.turns > 0
-        ), failed as (
-            insert into failed_lessons (tenant_id, user_id, session_id, turn, skill_id)
-            select $1, $2, session_id, turn, $3 from lesson
-            on conflict do nothing
-        ), gone as (
-            delete from skill_examples e using lesson l
-            where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3
-              and ((e.session_id, e.turn) = (l.session_id, l.turn)
-                   or (e.confirmed_in, e.confirmed_turn) = (l.session_id, l.turn))
-            returning e.example_id
-        )
-        update user_catalogs c set examples_revision = c.examples_revision + 1
-        where c.tenant_id = $1 and c.user_id = $2 and exists (select from gone)",
-        tenant,
-        user,
-        skill.0,
-        session
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(())
+pub fn fail(tx: &mut WriteTx, skill: SkillId, session: &str) {
+    tx.lock_catalog();
+    tx.defer(Fail { skill: skill.0, session: session.to_owned() });
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::error::refuse;
 use crate::vault::{Word, read, row, statement};
-use crate::{Database, Principal, TenantTx};
+use crate::{Database, Principal, TenantTx, WriteTx};
 
 pub(crate) mod texts;
 
@@ -84,70 +84,77 @@ statement! {
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any ($3)"
 }
 
+row! { struct AddedRow { memory_id: Uuid, tainted: bool } }
+
+// A core memory is part of snapshots: the revision keeps one that was rendered before it from replacing a later one.
+statement! {
+    write AddMemory {
+        id: Uuid, kind: String, content: String, tags: Vec<String>, importance: f32, core: bool, session: Option<String>,
+        now: DateTime<Utc>, model: Option<String>, embedding: Option<Vec<f32>>, most: i64, named: Vec<String>,
+        most_core: i64, audit_id: Uuid, actor: String,
+    } -> AddedRow,
+    "-- memories.add
+    with counts as (
+        select count(*) as memories, count(*) filter (where m.core) as core
+        from memories m where m.tenant_id = $1 and m.user_id = $2
+    ), weighed as materialized (
+        select w.* from app.weigh($14, false, null, null, array[convert_to($5, 'UTF8')], '{}', null, null, $3, 0) w
+    ), made as (
+        insert into memories (tenant_id, user_id, memory_id, kind, content, tags, importance, core, session,
+            tainted, created_at)
+        select $1, $2, $3, $4, $5, $6, $7, $8, $9::text, w.tainted, $10
+        from counts, weighed w
+        where memories < $13 and (not $8 or core < $15)
+        returning memory_id, tainted
+    ), noted as (
+        insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
+        select $1, $2, s, 'memory', memory_id, 0 from made, weighed w, unnest(w.sessions) s
+    ), audited as (
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, after_digest)
+        select $1, $2, $16, $10, $17, 'memory.save', memory_id::text, jsonb_build_object('core', $8::boolean),
+               sha256(convert_to($5, 'UTF8'))
+        from made
+    ), embedded as (
+        insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding, updated_at)
+        select $1, $2, memory_id, $11, $12::real[]::vector::halfvec, $10 from made where $11::text is not null
+    ), catalog as (
+        update user_catalogs c set revision = c.revision + 1
+        from made where $8 and c.tenant_id = $1 and c.user_id = $2
+    )
+    select memory_id, tainted from made"
+}
+
 /// Keeps a memory; `None` where the user has as many as can be. Requests at the same moment may pass the limits by their
 /// number: these are for the size of prompts, not for safety.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn add(tx: &mut TenantTx, new: &NewMemory<'_>) -> Result<Option<Memory>> {
-    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    let (model, embedding) = new.embedding.unzip();
+pub async fn add(tx: &mut WriteTx, new: &NewMemory<'_>) -> Result<Option<Memory>> {
     if new.core {
-        tx.lock_catalog().await?;
+        tx.lock_catalog();
     }
-    // A core memory is part of snapshots: the revision keeps one that was rendered before it from replacing a later one.
-    let row = sqlx::query!(
-        r#"-- memories.add
-        with counts as (
-            select count(*) as memories, count(*) filter (where m.core) as core
-            from memories m where m.tenant_id = $1 and m.user_id = $2
-        ), weighed as materialized (
-            select w.* from app.weigh($14, false, null, null, array[convert_to($5, 'UTF8')], '{}', null, null, $3, 0) w
-        ), made as (
-            insert into memories (tenant_id, user_id, memory_id, kind, content, tags, importance, core, session,
-                tainted, created_at)
-            select $1, $2, $3, $4, $5, $6, $7, $8, $9::text, w.tainted, $10
-            from counts, weighed w
-            where memories < $13 and (not $8 or core < $15)
-            returning memory_id, tainted
-        ), noted as (
-            insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
-            select $1, $2, s, 'memory', memory_id, 0 from made, weighed w, unnest(w.sessions) s
-        ), audited as (
-            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, after_digest)
-            select $1, $2, $16, $10, $17, 'memory.save', memory_id::text, jsonb_build_object('core', $8::boolean),
-                   sha256(convert_to($5, 'UTF8'))
-            from made
-        ), embedded as (
-            insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding, updated_at)
-            select $1, $2, memory_id, $11, $12::real[]::vector::halfvec, $10 from made where $11::text is not null
-        ), catalog as (
-            update user_catalogs c set revision = c.revision + 1
-            from made where $8 and c.tenant_id = $1 and c.user_id = $2
-        )
-        select memory_id, tainted from made"#,
-        tenant,
-        user,
-        new_id(),
-        new.kind.as_str(),
-        new.content,
-        new.tags,
-        new.importance,
-        new.core,
-        new.session,
-        new.now,
-        model,
-        embedding,
-        MEMORIES,
-        new.named as &[&str],
-        CORE_MEMORIES,
-        new_id(),
-        actor
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(row.map(|row| Memory {
+    let (model, embedding) = new.embedding.unzip();
+    let actor = tx.actor();
+    let added = tx
+        .write(AddMemory {
+            id: new_id(),
+            kind: new.kind.as_str().to_owned(),
+            content: new.content.to_owned(),
+            tags: new.tags.to_vec(),
+            importance: new.importance,
+            core: new.core,
+            session: new.session.map(str::to_owned),
+            now: new.now,
+            model: model.map(str::to_owned),
+            embedding: embedding.map(<[f32]>::to_vec),
+            most: MEMORIES,
+            named: new.named.iter().map(|name| (*name).to_owned()).collect(),
+            most_core: CORE_MEMORIES,
+            audit_id: new_id(),
+            actor,
+        })
+        .await?;
+    Ok(added.into_iter().next().map(|row| Memory {
         id: row.memory_id,
         kind: new.kind,
         content: new.content.to_owned(),
@@ -186,38 +193,31 @@ pub async fn list(
     read(db, principal, ListMemories { before, kind: kind.map(MemoryKind::as_str), tag, core, limit }).await
 }
 
+// What sessions are shown must not outlive it, so snapshots of before are not given any more.
+statement! {
+    write DeleteMemory { memory: Uuid, audit_id: Uuid, now: DateTime<Utc>, actor: String } -> (),
+    "-- memories.delete
+    with gone as (
+        delete from memories m where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3 returning m.core, m.content
+    ), catalog as (
+        update user_catalogs c set revision = c.revision + 1, snapshot_floor = c.revision + 1
+        from gone where c.tenant_id = $1 and c.user_id = $2 and gone.core
+    ), audited as (
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest)
+        select $1, $2, $4, $5, $6, 'memory.delete', $3::uuid::text, jsonb_build_object('core', core),
+               sha256(convert_to(content, 'UTF8'))
+        from gone
+    )
+    select core from gone"
+}
+
 /// Forgets a memory; `false` where there is none.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn delete(tx: &mut TenantTx, memory: Uuid, now: DateTime<Utc>) -> Result<bool> {
-    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    // What sessions are shown must not outlive it, so snapshots of before are not given any more.
-    let gone = sqlx::query!(
-        "-- memories.delete
-        with gone as (
-            delete from memories m where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3 returning m.core, m.content
-        ), catalog as (
-            update user_catalogs c set revision = c.revision + 1, snapshot_floor = c.revision + 1
-            from gone where c.tenant_id = $1 and c.user_id = $2 and gone.core
-        ), audited as (
-            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest)
-            select $1, $2, $4, $5, $6, 'memory.delete', $3::uuid::text, jsonb_build_object('core', core),
-                   sha256(convert_to(content, 'UTF8'))
-            from gone
-        )
-        select core from gone",
-        tenant,
-        user,
-        memory,
-        new_id(),
-        now,
-        actor
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(gone.is_some())
+pub async fn delete(tx: &mut WriteTx, memory: Uuid, now: DateTime<Utc>) -> Result<bool> {
+    let actor = tx.actor();
+    Ok(!tx.write(DeleteMemory { memory, audit_id: new_id(), now, actor }).await?.is_empty())
 }
 
 /// Memories behind one that have no vector of this model, in the order of their ids: id and content.

@@ -1,14 +1,13 @@
 //! The queue of jobs: how they get in, who works on them, and what admins see of them. The tables are those of the
 //! library graphile_worker; its statements run like all others, in transactions that take a role.
 
-mod desk;
 mod driver;
 mod install;
 mod share;
 mod task;
 mod worker;
 
-pub use desk::{count_dead, discard, list, retry};
+pub use crate::across::desk::{count_dead, discard, list, retry};
 pub(crate) use install::{inspect, install};
 pub use task::{Claimed, JobError, JobKind, Task};
 pub use worker::{WorkerConfig, work};

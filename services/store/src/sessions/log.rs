@@ -3,12 +3,11 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::job::task;
 use knowhow_domain::{Channel, FeedbackKind, Message, Result, Session, Speaker, new_id};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::error::refuse;
 use crate::vault::{Word, read, row, statement, write};
-use crate::{Database, Principal, TenantTx, examples};
+use crate::{Database, Principal, WriteTx, examples};
 
 row! {
     Message {
@@ -77,58 +76,53 @@ pub enum LoggedReply {
     LogFull,
 }
 
+row! { struct ReplyRow { too_many: bool, log_full: bool, turn: Option<i32> } }
+
+statement! {
+    write AddReply {
+        session: Uuid, now: DateTime<Utc>, message_id: Uuid, text: String, tool_calls: i32, channels: Vec<&'static str>,
+        silent_since: Vec<DateTime<Utc>>, most_replies: i32, most_bytes: i64,
+    } -> ReplyRow,
+    "-- sessions.add_reply
+    with open as (
+        select s.session_id, s.turn_replies >= $10 as too_many, s.log_bytes + octet_length($6::text) > $11 as log_full
+        from sessions s
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
+          and not exists (select from unnest($8::text[], $9::timestamptz[]) as over (channel, since)
+                          where over.channel = s.channel and s.last_message_at < over.since)
+    ), talked as (
+        update sessions s set last_message_at = greatest(s.last_message_at, $4), turn_replies = s.turn_replies + 1,
+            log_bytes = s.log_bytes + octet_length($6::text)
+        from open o
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = o.session_id and s.ended_at is null
+          and not o.too_many and not o.log_full
+        returning s.turns as number
+    ), logged as (
+        insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
+        select $1, $2, $3, $5, number, 'agent', $6::text, $7, $4 from talked
+        returning turn
+    )
+    select o.too_many as too_many, o.log_full as log_full, l.turn as turn from open o left join logged l on true"
+}
+
 /// Logs what the agent said; `None` where no such session is open, or silence has ended it: its last message is older than
 /// `silent_since` says for its channel. Two at the same moment may pass a limit by one.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn add_reply(
-    tx: &mut TenantTx,
+    tx: &mut WriteTx,
     session: Uuid,
     (text, tool_calls): (&str, i32),
     (most_replies, most_bytes): (i32, i64),
     (silent_since, now): (&[(Channel, DateTime<Utc>)], DateTime<Utc>),
 ) -> Result<Option<LoggedReply>> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    let channels: Vec<String> = silent_since.iter().map(|(channel, _)| channel.as_str().to_owned()).collect();
-    let since: Vec<DateTime<Utc>> = silent_since.iter().map(|(_, since)| *since).collect();
-    let row = sqlx::query!(
-        r#"-- sessions.add_reply
-        with open as (
-            select s.session_id, s.turn_replies >= $10 as too_many, s.log_bytes + octet_length($6::text) > $11 as log_full
-            from sessions s
-            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
-              and not exists (select from unnest($8::text[], $9::timestamptz[]) as over (channel, since)
-                              where over.channel = s.channel and s.last_message_at < over.since)
-        ), talked as (
-            update sessions s set last_message_at = greatest(s.last_message_at, $4), turn_replies = s.turn_replies + 1,
-                log_bytes = s.log_bytes + octet_length($6::text)
-            from open o
-            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = o.session_id and s.ended_at is null
-              and not o.too_many and not o.log_full
-            returning s.turns as number
-        ), logged as (
-            insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
-            select $1, $2, $3, $5, number, 'agent', $6::text, $7, $4 from talked
-            returning turn
-        )
-        select o.too_many as "too_many!", o.log_full as "log_full!", l.turn as "turn?" from open o left join logged l on true"#,
-        tenant,
-        user,
-        session,
-        now,
-        new_id(),
-        text,
-        tool_calls,
-        &channels,
-        &since,
-        most_replies,
-        most_bytes
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(row.and_then(|row| match (row.turn, row.too_many, row.log_full) {
+    let (channels, silent_since) = silent_since.iter().map(|(channel, since)| (channel.as_str(), *since)).unzip();
+    let message_id = new_id();
+    let text = text.to_owned();
+    let reply =
+        AddReply { session, now, message_id, text, tool_calls, channels, silent_since, most_replies, most_bytes };
+    Ok(tx.write(reply).await?.into_iter().next().and_then(|row| match (row.turn, row.too_many, row.log_full) {
         (Some(turn), ..) => Some(LoggedReply::InTurn(turn)),
         (None, true, _) => Some(LoggedReply::TooMany),
         (None, _, true) => Some(LoggedReply::LogFull),
@@ -164,39 +158,35 @@ pub async fn list_last_messages(
     read(db, principal, ListLastMessages { session, limit, characters }).await
 }
 
+row! { struct MarkedRow { is_new: Option<bool> } }
+
+statement! {
+    write Taint {
+        session: Uuid, sources: Vec<String>, now: DateTime<Utc>, audit_id: Uuid, actor: String, detail: Value,
+    } -> MarkedRow,
+    "-- sessions.taint
+    with marked as materialized (
+        select app.mark_session($3, $4, $5) as is_new
+    ), audited as (
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+        select $1, $2, $6, $5, $7, 'session.taint', $3::uuid::text, $8 from marked where is_new
+    )
+    select is_new from marked"
+}
+
 /// Marks a session for good, and with it what was written in it and made or copied of that. What was learned in it goes.
 /// Nothing happens where it is not the caller's.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn taint(tx: &mut TenantTx, session: Uuid, sources: &[String], now: DateTime<Utc>) -> Result<()> {
-    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+pub async fn taint(tx: &mut WriteTx, session: Uuid, sources: &[String], now: DateTime<Utc>) -> Result<()> {
+    let actor = tx.actor();
     // An entry stays small, whatever the sources are called.
     let detail =
         json!({"sources": sources.len(), "first": sources.first().map(|s| s.chars().take(80).collect::<String>())});
-    let is_new = sqlx::query_scalar!(
-        r#"-- sessions.taint
-        with marked as materialized (
-            select app.mark_session($3, $4, $5) as is_new
-        ), audited as (
-            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-            select $1, $2, $6, $5, $7, 'session.taint', $3::uuid::text, $8 from marked where is_new
-        )
-        select is_new from marked"#,
-        tenant,
-        user,
-        session,
-        sources,
-        now,
-        new_id(),
-        actor,
-        detail
-    )
-    .fetch_one(tx.conn())
-    .await
-    .map_err(refuse)?;
-    if is_new == Some(true) {
-        examples::remove_of_session(tx, session).await?;
+    let taint = Taint { session, sources: sources.to_vec(), now, audit_id: new_id(), actor, detail };
+    if tx.write(taint).await?.iter().any(|row| row.is_new == Some(true)) {
+        examples::remove_of_session(tx, session);
     }
     Ok(())
 }
@@ -215,55 +205,53 @@ pub struct Feedback<'a> {
 /// Most judgements of one session.
 pub const FEEDBACK: i64 = 100;
 
+statement! {
+    write AddFeedback {
+        session: Uuid, kind: String, value: Option<String>, note: Option<String>, feedback_id: Uuid,
+        now: DateTime<Utc>, audit_id: Uuid, actor: String, most: i64,
+    } -> (),
+    "-- sessions.add_feedback
+    with judged as (
+        update sessions s set quality = case when $4::text = 'quality' then $5 else s.quality end
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and $11 > (
+            select count(*) from session_feedback f
+            where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $3)
+        returning s.turns as number
+    ), audited as (
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+        select $1, $2, $9, $8, $10, 'session.feedback', $3::uuid::text, jsonb_build_object('kind', $4::text) from judged
+    )
+    insert into session_feedback (tenant_id, user_id, session_id, feedback_id, kind, value, note, turn, at)
+    select $1, $2, $3, $7, $4, $5, $6, number, $8 from judged
+    returning feedback_id"
+}
+
 /// Keeps a judgement; `false` where the session has as many as can be, or is not the caller's. One of `quality` becomes the session's. What a skill learned in a turn that the user put right, or
 /// did not like, goes.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn add_feedback(
-    tx: &mut TenantTx,
-    session: Uuid,
-    feedback: Feedback<'_>,
-    now: DateTime<Utc>,
-) -> Result<bool> {
-    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+pub async fn add_feedback(tx: &mut WriteTx, session: Uuid, feedback: Feedback<'_>, now: DateTime<Utc>) -> Result<bool> {
     let unlearns = matches!(feedback.kind, FeedbackKind::Correction | FeedbackKind::ThumbsDown);
     if unlearns {
-        tx.lock_catalog().await?;
+        tx.lock_catalog();
     }
-    let kept = sqlx::query!(
-        "-- sessions.add_feedback
-        with judged as (
-            update sessions s set quality = case when $4::text = 'quality' then $5 else s.quality end
-            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and $11 > (
-                select count(*) from session_feedback f
-                where f.tenant_id = $1 and f.user_id = $2 and f.session_id = $3)
-            returning s.turns as number
-        ), audited as (
-            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-            select $1, $2, $9, $8, $10, 'session.feedback', $3::uuid::text, jsonb_build_object('kind', $4::text) from judged
-        )
-        insert into session_feedback (tenant_id, user_id, session_id, feedback_id, kind, value, note, turn, at)
-        select $1, $2, $3, $7, $4, $5, $6, number, $8 from judged",
-        tenant,
-        user,
+    let add = AddFeedback {
         session,
-        feedback.kind.as_str(),
-        feedback.value,
-        feedback.note,
-        new_id(),
+        kind: feedback.kind.as_str().to_owned(),
+        value: feedback.value.map(str::to_owned),
+        note: feedback.note.map(str::to_owned),
+        feedback_id: new_id(),
         now,
-        new_id(),
-        actor,
-        FEEDBACK
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
+        audit_id: new_id(),
+        actor: tx.actor(),
+        most: FEEDBACK,
+    };
+    let kept = tx.write(add).await?;
     if unlearns {
-        examples::remove_of_turn(tx, session).await?;
+        examples::remove_of_turn(tx, session);
     }
-    Ok(kept.rows_affected() == 1)
+    Ok(!kept.is_empty())
 }
 
 /// Ends a session, and has its summary made. `false` where it is not the caller's, and for one that is over already.

@@ -7,7 +7,8 @@ use uuid::Uuid;
 
 use super::SkillState;
 use crate::error::{is_unique_violation, refuse};
-use crate::{TenantTx, starters};
+use crate::vault::{row, statement};
+use crate::{TenantTx, WriteTx, starters};
 
 /// How a skill is put away.
 pub struct Archived<'a> {
@@ -21,90 +22,97 @@ pub struct Archived<'a> {
     pub purge_at: DateTime<Utc>,
 }
 
+statement! {
+    write ArchiveSkill {
+        skill: Uuid, archive_id: Uuid, successor_name: Option<String>, actor: String, now: DateTime<Utc>,
+        purge_at: DateTime<Utc>, successor: Option<Uuid>, name: String, bytes: i64, audit_id: Uuid, digest: Vec<u8>,
+    } -> (),
+    "-- skills.archive
+    with kept as (
+        insert into archived_skills (tenant_id, user_id, archive_id, skill_id, name, state, version, version_count,
+            absorbed_into, deleted_by, deleted_at, purge_at)
+        select $1, $2, $4, $3, s.name, to_jsonb(s), s.version,
+               (select count(*) from skill_versions v
+                where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3),
+               $5, $6, $7, $8
+        from skills s
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3
+        returning bytes
+    ), repointed as (
+        update skill_redirects set skill_id = $9
+        where tenant_id = $1 and user_id = $2 and skill_id = $3 and $9::uuid is not null
+    ), redirected as (
+        insert into skill_redirects (tenant_id, user_id, name, skill_id, created_at)
+        select $1, $2, $10, $9, $7 where $9 is not null
+        on conflict (tenant_id, user_id, name) do update set skill_id = excluded.skill_id
+    ), inherited as (
+        insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
+        select w.tenant_id, w.user_id, w.session_id, 'skill', s.skill_id, s.version
+        from session_texts w
+        join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $9
+        where w.tenant_id = $1 and w.user_id = $2 and w.text_id = $3 and w.kind = 'skill'
+          and app.added_passages(w.text_id, w.version, 0) && app.added_passages(s.skill_id, s.version, 0)
+        on conflict do nothing
+    ), gone as (
+        delete from skills where tenant_id = $1 and user_id = $2 and skill_id = $3
+    ), catalog as (
+        update user_catalogs set revision = revision + 1, snapshot_floor = revision + 1,
+            skill_count = skill_count - 1, byte_count = byte_count - $11,
+            stored_bytes = stored_bytes + (select sum(bytes) from kept)
+        where tenant_id = $1 and user_id = $2
+    )
+    insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest)
+    values ($1, $2, $12, $7, $6, 'skill.delete', $10, jsonb_build_object('absorbed_into', $5::text), $13)"
+}
+
 /// Puts a locked skill away. Its versions stay where they are, where nobody finds them: a skill of many is deleted as fast
-/// as one of few.
+/// as one of few. It happens together with COMMIT; the bytes of all that is kept of the user's skills then, at most.
 ///
 /// # Errors
-/// `Unavailable`.
-pub async fn archive(tx: &mut TenantTx, archived: &Archived<'_>) -> Result<()> {
-    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    let skill = archived.skill;
-    // What takes its place and has its text is of the sessions that wrote it, should one of them be marked later.
-    sqlx::query!(
-        "-- skills.archive
-        with kept as (
-            insert into archived_skills (tenant_id, user_id, archive_id, skill_id, name, state, version, version_count,
-                absorbed_into, deleted_by, deleted_at, purge_at)
-            select $1, $2, $4, $3, s.name, to_jsonb(s), s.version,
-                   (select count(*) from skill_versions v
-                    where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3),
-                   $5, $6, $7, $8
-            from skills s
-            where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3
-            returning bytes
-        ), repointed as (
-            update skill_redirects set skill_id = $9
-            where tenant_id = $1 and user_id = $2 and skill_id = $3 and $9::uuid is not null
-        ), redirected as (
-            insert into skill_redirects (tenant_id, user_id, name, skill_id, created_at)
-            select $1, $2, $10, $9, $7 where $9 is not null
-            on conflict (tenant_id, user_id, name) do update set skill_id = excluded.skill_id
-        ), inherited as (
-            insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
-            select w.tenant_id, w.user_id, w.session_id, 'skill', s.skill_id, s.version
-            from session_texts w
-            join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $9
-            where w.tenant_id = $1 and w.user_id = $2 and w.text_id = $3 and w.kind = 'skill'
-              and app.added_passages(w.text_id, w.version, 0) && app.added_passages(s.skill_id, s.version, 0)
-            on conflict do nothing
-        ), gone as (
-            delete from skills where tenant_id = $1 and user_id = $2 and skill_id = $3
-        ), catalog as (
-            update user_catalogs set revision = revision + 1, snapshot_floor = revision + 1,
-                skill_count = skill_count - 1, byte_count = byte_count - $11,
-                stored_bytes = stored_bytes + (select sum(bytes) from kept)
-            where tenant_id = $1 and user_id = $2
-        )
-        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest)
-        values ($1, $2, $12, $7, $6, 'skill.delete', $10, jsonb_build_object('absorbed_into', $5::text), $13)",
-        tenant,
-        user,
-        skill.id.0,
-        new_id(),
-        archived.successor.map(|(_, name)| name),
+/// `Internal` where the skill was not locked.
+pub fn archive(tx: &mut WriteTx, archived: &Archived<'_>) -> Result<i64> {
+    let (skill, actor, counts) = (archived.skill, tx.actor(), tx.counts()?);
+    let most_stored_bytes = counts.stored_bytes + most_archived(skill);
+    tx.defer(ArchiveSkill {
+        skill: skill.id.0,
+        archive_id: new_id(),
+        successor_name: archived.successor.map(|(_, name)| name.to_owned()),
         actor,
-        archived.now,
-        archived.purge_at,
-        archived.successor.map(|(id, _)| id.0),
-        skill.name,
-        skill.bytes(),
-        new_id(),
-        skill.digest.as_slice()
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(())
+        now: archived.now,
+        purge_at: archived.purge_at,
+        successor: archived.successor.map(|(id, _)| id.0),
+        name: skill.name.clone(),
+        bytes: skill.bytes(),
+        audit_id: new_id(),
+        digest: skill.digest.clone(),
+    });
+    Ok(most_stored_bytes)
+}
+
+/// The most by which the entry of a skill in the archive adds to what is kept of the user: its row as JSON. All texts of
+/// the row are in the SKILL.md too, but for the made summary, some of them twice.
+fn most_archived(skill: &SkillState) -> i64 {
+    let list: usize = skill.resources.iter().map(|r| r.path.len() + r.media_type.len() + 256).sum();
+    let bytes = 16_384 + 4 * skill.document.len() + 2 * list;
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+row! { struct NamesRow { names: i64 } }
+
+statement! {
+    read CountNames { skill: Uuid, absorbed: Uuid } -> NamesRow,
+    "-- skills.count_names
+    select count(*) as names from skill_redirects
+    where tenant_id = $1 and user_id = $2 and skill_id in ($3, $4)"
 }
 
 /// Other names that a skill and the one that it is to absorb answer to, together.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn count_names(tx: &mut TenantTx, skill: SkillId, absorbed: SkillId) -> Result<i64> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    sqlx::query_scalar!(
-        r#"-- skills.count_names
-        select count(*) as "names!" from skill_redirects
-        where tenant_id = $1 and user_id = $2 and skill_id in ($3, $4)"#,
-        tenant,
-        user,
-        skill.0,
-        absorbed.0
-    )
-    .fetch_one(tx.conn())
-    .await
-    .map_err(refuse)
+pub async fn count_names(tx: &mut WriteTx, skill: SkillId, absorbed: SkillId) -> Result<i64> {
+    let found = tx.read(CountNames { skill: skill.0, absorbed: absorbed.0 }).await?;
+    Ok(found.iter().map(|row| row.names).sum())
 }
 
 /// A page of the tenant's archive, newest first, `before` an entry.
@@ -172,7 +180,7 @@ pub async fn restore(
     tasks: &[&str],
     now: DateTime<Utc>,
 ) -> Result<String> {
-    starters::settle(tx).await?;
+    starters::settle_for_admin(tx).await?;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     // The user's writers stand behind this lock. What one of them committed while this statement waited for it shows
     // only at the insert, as a violation of the unique name.

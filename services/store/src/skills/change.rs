@@ -1,8 +1,12 @@
 //! A change of a skill, as [`write`](super::write()) applies it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ChangeKind, ResourceEntry, SkillDocument, SkillId, SkillName, Source};
+use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source};
 use serde_json::Value;
+
+use super::SkillState;
+use super::write::WriteSkill;
+use crate::vault::queued::Answer;
 
 /// A validated new state of one skill.
 pub struct Change<'a> {
@@ -16,12 +20,8 @@ pub struct Change<'a> {
     pub resources: &'a [ResourceEntry],
     /// Bytes of those resources that may not be stored yet.
     pub new_files: &'a [Vec<u8>],
-    /// The version this was made from; 0 for a new skill.
-    pub base_version: i32,
-    /// Bytes of the base, by [`super::SkillState::bytes`].
-    pub base_bytes: i64,
-    /// All resources of the base.
-    pub base_resources: &'a [ResourceEntry],
+    /// The state this was made from, as it was locked; `None` for a new skill.
+    pub base: Option<&'a SkillState>,
     /// Who first wrote it, where it is new.
     pub source: Source,
     /// How.
@@ -66,33 +66,27 @@ pub struct FollowUp<'a> {
     pub outdates_summary: bool,
 }
 
-/// What [`write`] did.
-#[derive(Debug, Clone)]
+/// What a change comes to.
 pub struct Written {
     /// The skill.
     pub id: SkillId,
-    /// Its version now.
+    /// Its version.
     pub version: i32,
-    /// Whether that is tainted.
-    pub tainted: bool,
-    /// The index line of a model, where what it says is still true.
-    pub made_summary: Option<String>,
-    /// Who first wrote it.
-    pub source: String,
-    /// Not to be deleted or touched by a background process.
-    pub pinned: bool,
-    /// 0 to 1.
-    pub importance: f32,
-    /// SHA-256 over document and resources.
-    pub digest: Vec<u8>,
-    /// First saved.
-    pub created_at: DateTime<Utc>,
-    /// Saved last.
-    pub updated_at: DateTime<Utc>,
-    /// Skills the user has now.
+    /// Skills the user will have.
     pub skill_count: i32,
-    /// Bytes of the user's skills now.
+    /// Bytes of the user's skills.
     pub byte_count: i64,
-    /// Bytes of all that is kept of the user's skills, with history and archive.
-    pub stored_bytes: i64,
+    /// Bytes of all that is kept of the user's skills, with history and archive: at most so many.
+    pub most_stored_bytes: i64,
+    pub(super) answer: Answer<WriteSkill>,
+}
+
+impl Written {
+    /// Whether the version is tainted, once the change is committed.
+    ///
+    /// # Errors
+    /// `Internal` before that.
+    pub fn is_tainted(self) -> Result<bool> {
+        Ok(self.answer.take()?.iter().any(|row| row.tainted))
+    }
 }

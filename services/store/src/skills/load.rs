@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{SkillKey, SkillRow, SkillState};
 use crate::examples::Lesson;
 use crate::vault::{read, row, statement, write};
-use crate::{Database, Principal, starters};
+use crate::{Database, Principal, WriteTx, starters};
 
 /// A skill with its counts.
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ statement! {
 }
 
 statement! {
-    read ExplainMiss<'a> { name: &'a str } -> MissRow,
+    read ExplainMiss { name: String } -> MissRow,
     "-- skills.explain_miss
     select s.name, d.name is not null as moved
     from skill_states s
@@ -198,14 +198,28 @@ pub struct Misses {
 /// # Errors
 /// `Unavailable`.
 pub async fn explain_miss(db: &Database, principal: &Principal, name: &str) -> Result<Misses> {
-    let mut misses = Misses::default();
-    for MissRow { name, moved } in read(db, principal, ExplainMiss { name }).await? {
-        if moved {
-            misses.successor = Some(name.clone());
+    Ok(Misses::of(read(db, principal, ExplainMiss { name: name.to_owned() }).await?))
+}
+
+/// The same in an open transaction, which sees its own changes.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn explain_miss_in(tx: &mut WriteTx, name: &str) -> Result<Misses> {
+    Ok(Misses::of(tx.read(ExplainMiss { name: name.to_owned() }).await?))
+}
+
+impl Misses {
+    fn of(rows: Vec<MissRow>) -> Self {
+        let mut misses = Self::default();
+        for MissRow { name, moved } in rows {
+            if moved {
+                misses.successor = Some(name.clone());
+            }
+            misses.names.push(name);
         }
-        misses.names.push(name);
+        misses
     }
-    Ok(misses)
 }
 
 /// Statements look skills up by name, in one round trip. An id costs one more, to find its name.

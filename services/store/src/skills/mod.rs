@@ -22,8 +22,8 @@ pub use compare::{Compared, compare};
 pub use export::{Exported, list_for_export, read_for_export};
 pub(crate) use list::PromptColumns;
 pub use list::{ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
-pub use load::{Loaded, Misses, RawFile, explain_miss, find_resource, load, peek, raw};
-pub use lock::{Locked, explain_miss_in, find, lock, look_up, read_files};
+pub use load::{Loaded, Misses, RawFile, explain_miss, explain_miss_in, find_resource, load, peek, raw};
+pub use lock::{Locked, find, lock, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use taint::{approve, find_owner, find_tainted, list_tainted_names};
 pub use write::{attributes, put_made_summary, set_flags, write};
@@ -174,14 +174,6 @@ impl From<SkillRow> for SkillState {
     }
 }
 
-pub(crate) fn text(bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(Error::internal)
-}
-
 pub(crate) fn resources(value: Value) -> Result<Vec<ResourceEntry>> {
     serde_json::from_value(value).map_err(Error::internal)
-}
-
-pub(crate) fn cut(at: i32) -> usize {
-    usize::try_from(at).unwrap_or_default()
 }

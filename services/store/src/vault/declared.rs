@@ -2,7 +2,10 @@
 //! found by the same test.
 
 use super::statement::{Accepts, Read, Statement, Write};
-use crate::{conversations, examples, memories, sessions, skills, snapshots, souls};
+use crate::{
+    conversations, examples, history, idempotency, memories, sessions, skills, snapshots, souls, starters, usage,
+    vault, versions,
+};
 
 /// A declared statement, as a test compares it with what Postgres says.
 #[derive(Debug)]
@@ -32,12 +35,17 @@ fn write<S: Write>() -> Declared {
 }
 
 /// All of them.
+#[expect(clippy::too_many_lines, reason = "one line for each statement")]
 pub fn list_declared() -> Vec<Declared> {
     vec![
         read::<conversations::ListConversations>(),
         read::<conversations::SearchConversations>(),
+        read::<examples::learn::FindLesson>(),
+        read::<examples::list::ListExamples>(),
         read::<examples::vectors::ListVectors>(),
         read::<examples::vectors::ListStale>(),
+        read::<history::FindStoredBytes>(),
+        read::<idempotency::FindAnswer>(),
         read::<memories::ListMemories>(),
         read::<memories::ListStale>(),
         read::<memories::FindAll>(),
@@ -50,6 +58,7 @@ pub fn list_declared() -> Vec<Declared> {
         read::<sessions::open::Find>(),
         read::<sessions::turn::FindState>(),
         read::<sessions::turn::FindTurn>(),
+        read::<skills::archive::CountNames>(),
         read::<skills::catalogue::FindRevisions>(),
         read::<skills::catalogue::ListStamps>(),
         read::<skills::catalogue::ListTexts>(),
@@ -67,6 +76,10 @@ pub fn list_declared() -> Vec<Declared> {
         read::<skills::load::FindResource>(),
         read::<skills::load::NameOf>(),
         read::<skills::load::ExplainMiss>(),
+        read::<skills::lock::ReadBase>(),
+        read::<skills::lock::LookUp>(),
+        read::<skills::lock::Find>(),
+        read::<skills::lock::ReadFiles>(),
         read::<skills::published::ListPublished>(),
         read::<skills::published::FindPublished>(),
         read::<skills::published::FindFile>(),
@@ -75,14 +88,48 @@ pub fn list_declared() -> Vec<Declared> {
         read::<skills::taint::ListTaintedNames>(),
         read::<snapshots::ReadParts>(),
         read::<souls::ListSouls>(),
+        read::<starters::ListOutdatedCopies>(),
+        read::<versions::ListVersions>(),
+        read::<versions::FindVersion>(),
+        read::<versions::WasRequested>(),
         write::<conversations::PutSummary>(),
+        write::<examples::exchange::Import>(),
+        write::<examples::keep::Evict>(),
+        write::<examples::keep::Remove>(),
+        write::<examples::keep::RemoveOfSession>(),
+        write::<examples::keep::RemoveOfTurn>(),
+        write::<examples::keep::HandOver>(),
+        write::<examples::learn::Learn>(),
+        write::<examples::learn::Fail>(),
+        write::<history::Trim>(),
+        write::<history::ClearDeleted>(),
+        write::<history::ForgetOldestVersions>(),
+        write::<history::ExpireOldestEntry>(),
+        write::<idempotency::ClaimKey>(),
+        write::<idempotency::KeepAnswer>(),
+        write::<memories::AddMemory>(),
+        write::<memories::DeleteMemory>(),
         write::<sessions::join::Join>(),
         write::<sessions::log::End>(),
+        write::<sessions::log::AddReply>(),
+        write::<sessions::log::Taint>(),
+        write::<sessions::log::AddFeedback>(),
         write::<sessions::open::Open>(),
         write::<sessions::open::ReplaceSnapshot>(),
         write::<sessions::turn::WriteTurn>(),
+        write::<skills::archive::ArchiveSkill>(),
         write::<skills::load::Load>(),
+        write::<skills::lock::LockCounts>(),
+        write::<skills::write::WriteSkill>(),
+        write::<skills::write::SetFlags>(),
         write::<snapshots::FindCurrent>(),
         write::<snapshots::PutSnapshot>(),
+        write::<souls::PutSoul>(),
+        write::<starters::Lend>(),
+        write::<starters::LockRelease>(),
+        write::<starters::Settle>(),
+        write::<starters::Bring>(),
+        write::<usage::CountUse>(),
+        write::<vault::write_tx::LockCatalog>(),
     ]
 }

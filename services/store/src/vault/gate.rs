@@ -9,10 +9,11 @@ use knowhow_domain::{Clock, Error, Result, Scopes, TenantId, TenantSettings, Use
 use moka::future::Cache;
 use uuid::Uuid;
 
+use crate::Database;
+use crate::across::refused::RefusedLogins;
+use crate::across::system;
 use crate::credential::{Issuer, JwksCache, Sealer};
-use crate::refused::RefusedLogins;
 use crate::vault::principal::OperatorIssuer;
-use crate::{Database, system};
 
 const REVOCATION: Duration = Duration::from_millis(900);
 const USERS: Duration = Duration::from_secs(600);

@@ -6,16 +6,19 @@
 //! changes something by [`pipeline::write`].
 
 pub mod boot;
+mod connection;
 pub(crate) mod declared;
 pub(crate) mod gate;
 pub(crate) mod held;
 pub(crate) mod line;
 pub(crate) mod pipeline;
 pub(crate) mod principal;
+pub(crate) mod queued;
 pub(crate) mod statement;
 pub(crate) mod tx;
 pub(crate) mod value;
 pub(crate) mod word;
+pub(crate) mod write_tx;
 
 pub(crate) use pipeline::{read, write};
 pub(crate) use statement::{row, statement};

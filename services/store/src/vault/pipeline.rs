@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::Object;
+use deadpool_postgres::{Object, Pool};
 use futures_util::future::{join, try_join};
 use knowhow_domain::{Error, Result};
 use tokio::time::timeout;
@@ -39,7 +39,7 @@ async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, 
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + setting;
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];
     params.extend(statement.values());
-    let lease = within(S::SQL, db.patience.acquire, Lease::take(db)).await?;
+    let lease = within(S::SQL, db.patience.acquire, Lease::take(&db.reads)).await?;
     // BEGIN waits for nothing, so it alone finds out a network that swallows answers.
     let client = lease.client();
     let began = async { client.batch_execute(&begin).await.map_err(refuse_read) };
@@ -80,21 +80,21 @@ async fn within<T>(sql: &str, longest: Duration, work: impl Future<Output = Resu
 
 /// A connection that goes back to its pool only when its pipeline has run to the end: a request that was dropped half
 /// way leaves answers on the wire that belong to nobody.
-struct Lease(Option<Object>);
+pub(super) struct Lease(Option<Object>);
 
 impl Lease {
-    async fn take(db: &Database) -> Result<Self> {
+    pub(super) async fn take(pool: &Pool) -> Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
-        let object = db.reads.get().await.map_err(refuse_pool)?;
+        let object = pool.get().await.map_err(refuse_pool)?;
         Ok(Self(Some(object)))
     }
 
     #[expect(clippy::expect_used, reason = "filled until give_back or drop, which consume self")]
-    fn client(&self) -> &Object {
+    pub(super) fn client(&self) -> &Object {
         self.0.as_ref().expect("a lease holds its connection")
     }
 
-    fn give_back(mut self) {
+    pub(super) fn give_back(mut self) {
         drop(self.0.take());
     }
 }

@@ -27,7 +27,7 @@ pub(crate) trait Statement: Sync {
     /// Begins with a line `-- module.function`.
     const SQL: &'static str;
     /// What it answers with, for each row.
-    type Row: Columns;
+    type Row: Columns + Send;
 
     /// The types of the parameters from `$3` on.
     fn accepts() -> Vec<Accepts>;

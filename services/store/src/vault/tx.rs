@@ -1,4 +1,5 @@
-//! The only way to a tenant's rows for a write: a transaction that carries its caller's context from its first byte.
+//! A transaction whose statements the compiler checks, each in a round trip of its own: for administration, jobs and
+//! exports. It carries its caller's context from its first byte, as those of the pipeline do.
 
 use std::time::Instant;
 

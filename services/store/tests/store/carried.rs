@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use knowhow_domain::{manifest, new_id};
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::{Principal, TenantTx, migrate, starters, versions};
+use knowhow_store::{Principal, WriteTx, migrate, starters, versions};
 use sqlx::migrate::Migrator;
 use uuid::Uuid;
 
@@ -146,7 +146,7 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
             assert_eq!(loaded.skill.description, format!("What {name} is for"));
             assert_eq!(loaded.skill.content(), &text[loaded.skill.cuts[2]..]);
             assert_eq!(loaded.skill.resources.len(), usize::from(name == "filed"));
-            let mut tx = TenantTx::begin(&house.db, &bob).await.unwrap();
+            let mut tx = WriteTx::begin(&house.db, &bob, "test").await.unwrap();
             let past = versions::list(&mut tx, loaded.skill.id, None, 10).await.unwrap();
             assert_eq!(past.iter().map(|row| row.version).collect::<Vec<_>>(), (1..=version).rev().collect::<Vec<_>>());
             let first = versions::find(&mut tx, loaded.skill.id, 1).await.unwrap().unwrap();
@@ -156,7 +156,7 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
         for (user, version) in [(&carol, 3), (&dave, 1)] {
             let loaded = peek(&house.db, user, "renewed").await.unwrap();
             assert_eq!((loaded.skill.version, &loaded.skill.document), (version, &older()));
-            let mut tx = TenantTx::begin(&house.db, user).await.unwrap();
+            let mut tx = WriteTx::begin(&house.db, user, "test").await.unwrap();
             for (version, text) in
                 [(1, older()), (2, given("renewed")), (3, older())].into_iter().take(version as usize)
             {
@@ -171,7 +171,7 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
         assert_eq!(place.count("select count(*) from starter_texts").await, 5);
 
         // What was deleted stays so, what is unchanged moves with a release, and what is changed does not.
-        let mut tx = TenantTx::begin(&house.db, &bob).await.unwrap();
+        let mut tx = WriteTx::begin(&house.db, &bob, "test").await.unwrap();
         assert!(!starters::lend(&mut tx, b"two", now()).await.unwrap());
         tx.commit().await.unwrap();
         save(&house.db, &bob, &Draft::text("kept", "Mine.")).await.unwrap();

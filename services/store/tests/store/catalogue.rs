@@ -392,6 +392,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
             "app.origin(integer)",
             "app.passage(bytea)",
             "app.passages(bytea)",
+            "app.require_written(uuid)",
             "app.spread_in_skill(uuid)",
             "app.tenant_id()",
             "app.user_id()",

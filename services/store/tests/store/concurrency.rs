@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::{join_all, try_join_all};
 use knowhow_domain::{Outcome, SkillId, new_id};
-use knowhow_store::idempotency::{self, Claim};
 use knowhow_store::usage::{self, Use};
-use knowhow_store::{Principal, TenantTx, skills, versions};
+use knowhow_store::{Principal, TenantTx, WriteTx, idempotency, skills, versions};
 use serde_json::json;
 
 use crate::harness::{House, Place, now};
-use crate::writer::{Draft, Keep, delete, named, peek, save};
+use crate::writer::{Draft, Keep, claim, delete, named, peek, save};
 
 /// `column = value` pairs that select a principal's rows.
 fn rows_of(principal: &Principal) -> String {
@@ -30,7 +29,7 @@ async fn a_hundred_saves_at_once_make_versions_1_to_100() {
 
     let current = peek(&house.db, &alice, "plan-meeting").await.unwrap().skill;
     assert_eq!(current.version, 100);
-    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     let history = versions::list(&mut tx, current.id, None, 1000).await.unwrap();
     assert_eq!(history.iter().map(|v| v.version).collect::<Vec<_>>(), (1..=100).rev().collect::<Vec<_>>());
     let mut texts = BTreeSet::new();
@@ -63,18 +62,17 @@ async fn a_key_claimed_fifty_times_at_once_is_fresh_once() {
     let house = House::at(&Place::shared().await, 12, 1);
     let alice = house.tenant().await.user("alice").await;
     let claims = (0..50).map(async |_| {
-        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
-        let claim = idempotency::claim(&mut tx, "key", &[1; 32], now()).await.unwrap();
-        if matches!(claim, Claim::Fresh) {
-            idempotency::answer(&mut tx, "key", &json!({"answer": 42})).await.unwrap();
+        let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
+        let claim = claim(&mut tx, "key", 1, now()).await.unwrap();
+        if claim.is_none() {
+            idempotency::answer(&mut tx, "key", json!({"answer": 42}));
         }
         tx.commit().await.unwrap();
         claim
     });
-    let (fresh, answered): (Vec<_>, Vec<_>) =
-        join_all(claims).await.into_iter().partition(|c| matches!(c, Claim::Fresh));
+    let (fresh, answered): (Vec<_>, Vec<_>) = join_all(claims).await.into_iter().partition(Option::is_none);
     assert_eq!((fresh.len(), answered.len()), (1, 49));
-    assert!(answered.iter().all(|c| matches!(c, Claim::Answered(answer) if *answer == json!({"answer": 42}))));
+    assert!(answered.iter().all(|answer| *answer == Some(json!({"answer": 42}))));
 }
 
 #[tokio::test]
@@ -82,22 +80,22 @@ async fn a_key_stands_for_one_request_and_one_day() {
     let house = House::open().await;
     let tenancy = house.tenant().await;
     let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
-    let claim = async |who: &Principal, request: u8, at: DateTime<Utc>| {
-        let mut tx = TenantTx::begin(&house.db, who).await.unwrap();
-        let claim = idempotency::claim(&mut tx, "key", &[request; 32], at).await.map_err(|e| e.code());
-        if matches!(claim, Ok(Claim::Fresh)) {
-            idempotency::answer(&mut tx, "key", &json!(request)).await.unwrap();
+    let claim_as = async |who: &Principal, request: u8, at: DateTime<Utc>| {
+        let mut tx = WriteTx::begin(&house.db, who, "test").await.unwrap();
+        let claim = claim(&mut tx, "key", request, at).await.map_err(|e| e.code());
+        if claim == Ok(None) {
+            idempotency::answer(&mut tx, "key", json!(request));
         }
         tx.commit().await.unwrap();
         claim
     };
     let at = now();
-    assert!(matches!(claim(&alice, 1, at).await, Ok(Claim::Fresh)));
-    assert!(matches!(claim(&alice, 1, at).await, Ok(Claim::Answered(a)) if a == json!(1)));
-    assert!(matches!(claim(&alice, 2, at).await, Err("idempotency-mismatch")));
-    assert!(matches!(claim(&bob, 2, at).await, Ok(Claim::Fresh)), "another user's key is another key");
-    assert!(matches!(claim(&alice, 1, at + TimeDelta::hours(24)).await, Ok(Claim::Answered(_))));
-    assert!(matches!(claim(&alice, 2, at + TimeDelta::hours(25)).await, Ok(Claim::Fresh)));
+    assert!(matches!(claim_as(&alice, 1, at).await, Ok(None)));
+    assert!(matches!(claim_as(&alice, 1, at).await, Ok(Some(a)) if a == json!(1)));
+    assert!(matches!(claim_as(&alice, 2, at).await, Err("idempotency-mismatch")));
+    assert!(matches!(claim_as(&bob, 2, at).await, Ok(None)), "another user's key is another key");
+    assert!(matches!(claim_as(&alice, 1, at + TimeDelta::hours(24)).await, Ok(Some(_))));
+    assert!(matches!(claim_as(&alice, 2, at + TimeDelta::hours(25)).await, Ok(None)));
 }
 
 #[tokio::test]
@@ -105,16 +103,15 @@ async fn a_claim_that_rolls_back_leaves_the_key_fresh() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
     for _ in 0..2 {
-        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
-        let claim = idempotency::claim(&mut tx, "key", &[1; 32], now()).await.unwrap();
-        assert!(matches!(claim, Claim::Fresh));
+        let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
+        assert_eq!(claim(&mut tx, "key", 1, now()).await.unwrap(), None);
     }
 }
 
 /// One report of use after another, each in its own transaction; answers which counted, and the count.
 async fn report(house: &House, alice: &Principal, uses: &[Use<'_>]) -> (Vec<bool>, i64) {
     let reports = uses.iter().map(async |used| {
-        let mut tx = TenantTx::begin(&house.db, alice).await.unwrap();
+        let mut tx = WriteTx::begin(&house.db, alice, "test").await.unwrap();
         let counted = usage::count(&mut tx, used).await.unwrap();
         tx.commit().await.unwrap();
         counted.unwrap().0
@@ -226,7 +223,7 @@ async fn uses_and_deletes_at_once_all_end() {
         let key = named("a");
         let loads = join_all((0..16).map(|_| skills::load(&house.db, &alice, &key, (None, None), now())));
         let reports = join_all((0..8).map(async |_| {
-            let mut tx = TenantTx::begin(&house.db, &alice).await?;
+            let mut tx = WriteTx::begin(&house.db, &alice, "test").await?;
             usage::count(&mut tx, &one_use(skill, None, None, now())).await?;
             tx.commit().await
         }));
@@ -250,7 +247,7 @@ async fn two_users_save_one_name_without_meeting() {
     let foreign = skills::SkillKey::Id(two.id);
     assert!(skills::peek(&house.db, &alice, &foreign).await.unwrap().is_none());
     assert!(skills::load(&house.db, &alice, &foreign, (None, None), now()).await.unwrap().is_none());
-    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     assert!(skills::lock(&mut tx, &foreign).await.unwrap().is_none());
     assert!(versions::list(&mut tx, two.id, None, 10).await.unwrap().is_empty());
     let never = skills::SkillKey::Id(SkillId(new_id()));
@@ -328,7 +325,7 @@ async fn a_made_summary_takes_no_skill_before_its_users_turn() {
     let alice = house.tenant().await.user("alice").await;
     let skill = save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap().id;
     let document = peek(&house.db, &alice, "plan-meeting").await.unwrap().skill.document;
-    let mut saving = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut saving = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     skills::lock(&mut saving, &named("another")).await.unwrap();
     let summarize = async {
         let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
@@ -358,7 +355,7 @@ async fn connections_that_were_closed_meanwhile_cost_nobody_a_write() {
         let db = crate::harness::open(url, 2, 1);
         let house = House::open().await;
         let alice = house.tenant().await.user("alice").await;
-        let open = async || try_join_all((0..2).map(|_| TenantTx::begin(&db, &alice))).await.unwrap();
+        let open = async || try_join_all((0..2).map(|_| WriteTx::begin(&db, &alice, "test"))).await.unwrap();
         for tx in open().await {
             tx.commit().await.unwrap();
         }

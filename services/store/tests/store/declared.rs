@@ -40,7 +40,9 @@ async fn plan(client: &Client, sql: &str) -> Result<Value, String> {
 /// Whether a plan changes or locks rows. Functions of ours that do are called by their names.
 fn changes_rows(plan: &Value, sql: &str) -> bool {
     let plan = plan.to_string();
-    ["\"ModifyTable\"", "\"LockRows\""].iter().any(|node| plan.contains(node)) || sql.contains("app.enqueue(")
+    let functions = ["app.enqueue(", "app.forget_versions(", "app.clear_deleted("];
+    ["\"ModifyTable\"", "\"LockRows\""].iter().any(|node| plan.contains(node))
+        || functions.iter().any(|function| sql.contains(function))
 }
 
 fn differences(declared: &Declared, parameters: &[Type], columns: &[(String, Type)]) -> Vec<String> {
@@ -63,6 +65,10 @@ fn differences(declared: &Declared, parameters: &[Type], columns: &[(String, Typ
             [] => found.push(format!("has no column '{name}'")),
             _ => found.push(format!("has two columns '{name}'")),
         }
+    }
+    if declared.columns.is_empty() {
+        // Only whether a row came is asked.
+        return found;
     }
     let read: BTreeSet<&str> = declared.columns.iter().map(|(name, _)| *name).collect();
     found.extend(columns.iter().filter(|(c, _)| !read.contains(c.as_str())).map(|(c, _)| format!("'{c}' is not read")));

@@ -8,7 +8,7 @@ use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
 use knowhow_domain::{Example, SkillId, TenantSettings, manifest, new_id};
 use knowhow_store::examples::{self, Imported, NewExample, NewLine};
 use knowhow_store::skills::{self, Revisions};
-use knowhow_store::{Principal, Pruned, TenantTx, prune};
+use knowhow_store::{Principal, Pruned, TenantTx, WriteTx, prune};
 use uuid::Uuid;
 
 use crate::harness::{House, now, with_database};
@@ -33,7 +33,7 @@ impl<'a> Learner<'a> {
     }
 
     async fn learn(&self, message: &str, vector: Option<&[f32]>, turn: i32, at: DateTime<Utc>) -> bool {
-        let mut tx = TenantTx::begin(&self.house.db, &self.who).await.unwrap();
+        let mut tx = WriteTx::begin(&self.house.db, &self.who, "test").await.unwrap();
         let new = NewExample {
             skill: self.skill,
             session: self.session,
@@ -46,13 +46,13 @@ impl<'a> Learner<'a> {
             now: at,
         };
         let is_new = examples::learn(&mut tx, &new).await.unwrap();
-        examples::evict(&mut tx).await.unwrap();
+        examples::evict(&mut tx);
         tx.commit().await.unwrap();
         is_new
     }
 
     async fn list_of(&self, skill: SkillId) -> Vec<Example> {
-        let mut tx = TenantTx::begin(&self.house.db, &self.who).await.unwrap();
+        let mut tx = WriteTx::begin(&self.house.db, &self.who, "test").await.unwrap();
         examples::list(&mut tx, skill, None, 1000).await.unwrap()
     }
 
@@ -67,7 +67,7 @@ impl<'a> Learner<'a> {
     async fn import(&self, lines: &[(&str, &str)], session: Option<&str>) -> Option<Vec<Imported>> {
         let line = |(skill, message): &(&str, &str)| NewLine { skill: (*skill).into(), message: (*message).into() };
         let lines: Vec<NewLine> = lines.iter().map(line).collect();
-        let mut tx = TenantTx::begin(&self.house.db, &self.who).await.unwrap();
+        let mut tx = WriteTx::begin(&self.house.db, &self.who, "test").await.unwrap();
         let imported = examples::import(&mut tx, &lines, session, None, now()).await.unwrap();
         tx.commit().await.unwrap();
         imported
@@ -225,14 +225,16 @@ async fn others_and_deleted_skills_learn_nothing() {
     }
     assert!(alice.messages().await.is_empty() && bob.messages().await.is_empty());
     assert!(alice.learn("her own", Some(&at(0.0)), 1, now()).await);
-    let mut tx = TenantTx::begin(&house.db, &bob.who).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &bob.who, "test").await.unwrap();
     assert_eq!(examples::remove(&mut tx, alice.skill, None).await.unwrap(), 0);
-    examples::fail(&mut tx, alice.skill, &alice.session.to_string()).await.unwrap();
-    examples::remove_of_session(&mut tx, alice.session).await.unwrap();
-    examples::hand_over(&mut tx, alice.skill, bob.skill, SAME_UP_TO).await.unwrap();
+    examples::fail(&mut tx, alice.skill, &alice.session.to_string());
+    examples::remove_of_session(&mut tx, alice.session);
+    examples::hand_over(&mut tx, alice.skill, bob.skill, SAME_UP_TO);
     assert!(examples::list(&mut tx, alice.skill, None, 10).await.unwrap().is_empty());
-    assert!(examples::list_for_export(&mut tx).await.unwrap().is_empty());
     tx.commit().await.unwrap();
+    let mut tx = TenantTx::begin(&house.db, &bob.who).await.unwrap();
+    assert!(examples::list_for_export(&mut tx).await.unwrap().is_empty());
+    drop(tx);
     assert!(examples::list_vectors(&house.db, &bob.who, MODEL).await.unwrap().vectors.is_empty());
     assert_eq!(alice.messages().await, ["her own"]);
     delete(&house.db, &alice.who, "plan", Keep::a_month()).await.unwrap();
@@ -258,8 +260,8 @@ async fn a_successor_takes_what_is_new_to_it() {
         assert!(learner.learn(&format!("own {n}"), None, 1, moment(62 + n)).await);
     }
     let before = learner.revisions().await.examples;
-    let mut tx = TenantTx::begin(&house.db, &learner.who).await.unwrap();
-    examples::hand_over(&mut tx, from, learner.skill, SAME_UP_TO).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &learner.who, "test").await.unwrap();
+    examples::hand_over(&mut tx, from, learner.skill, SAME_UP_TO);
     tx.commit().await.unwrap();
     let messages: HashSet<String> = learner.messages().await.into_iter().collect();
     assert_eq!(messages.len(), EXAMPLES_PER_SKILL);

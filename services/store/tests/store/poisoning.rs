@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use knowhow_domain::Result;
-use knowhow_store::{Principal, TenantTx, idempotency, skills};
+use knowhow_store::{Principal, WriteTx, skills};
 use sqlx::PgConnection;
 
 use crate::concurrency::assert_catalog;
 use crate::harness::{House, Place, now, with_database};
-use crate::writer::{Draft, named, peek, save};
+use crate::writer::{Draft, claim, named, peek, save};
 
 /// Polls a future at most so often, then drops it.
 async fn abandon_after_polls<T>(work: impl Future<Output = T>, polls: usize) -> Option<T> {
@@ -66,7 +66,7 @@ async fn no_abandoned_begin_leaves_a_transaction_open() {
         let mut watcher = place.owner().await;
         let mut abandoned = 0;
         for step in 0..400 {
-            let begin = TenantTx::begin(&house.db, &alice);
+            let begin = WriteTx::begin(&house.db, &alice, "test");
             let outcome = match step % 2 {
                 0 => abandon_after(begin, Duration::from_micros(5 * step)).await,
                 _ => abandon_after_polls(begin, usize::try_from(step / 2 % 8).unwrap()).await,
@@ -94,16 +94,16 @@ async fn disturb(house: &House, by: &Principal, turn: usize) {
     match turn % 6 {
         // A statement fails.
         0 => {
-            let mut tx = TenantTx::begin(&house.db, by).await.unwrap();
-            let refusal = idempotency::claim(&mut tx, "a\0b", &[1; 32], now()).await;
+            let mut tx = WriteTx::begin(&house.db, by, "test").await.unwrap();
+            let refusal = claim(&mut tx, "a\0b", 1, now()).await;
             assert!(refusal.is_err());
         }
         // A transaction is left without a word.
         1 => {
-            let mut tx = TenantTx::begin(&house.db, by).await.unwrap();
+            let mut tx = WriteTx::begin(&house.db, by, "test").await.unwrap();
             skills::lock(&mut tx, &named("marker")).await.unwrap();
         }
-        2 => drop(abandon_after_polls(TenantTx::begin(&house.db, by), turn / 6 % 5).await),
+        2 => drop(abandon_after_polls(WriteTx::begin(&house.db, by, "test"), turn / 6 % 5).await),
         3 => drop(abandon_after_polls(read_in_transaction(house, by), turn / 6 % 9).await),
         4 => drop(abandon_after_polls(peek(&house.db, by, "marker"), turn / 6 % 5).await),
         _ => panic_in_transaction(house, by).await,
@@ -111,7 +111,7 @@ async fn disturb(house: &House, by: &Principal, turn: usize) {
 }
 
 async fn read_in_transaction(house: &House, who: &Principal) -> Result<String> {
-    let mut tx = TenantTx::begin(&house.db, who).await?;
+    let mut tx = WriteTx::begin(&house.db, who, "test").await?;
     let document = skills::lock(&mut tx, &named("marker")).await?.map(|l| l.skill.document);
     tx.commit().await?;
     Ok(document.unwrap_or_default())
@@ -120,7 +120,7 @@ async fn read_in_transaction(house: &House, who: &Principal) -> Result<String> {
 async fn panic_in_transaction(house: &House, who: &Principal) {
     let (db, who) = (house.db.clone(), who.clone());
     let outcome = tokio::spawn(async move {
-        let mut tx = TenantTx::begin(&db, &who).await.unwrap();
+        let mut tx = WriteTx::begin(&db, &who, "test").await.unwrap();
         skills::lock(&mut tx, &named("marker")).await.unwrap();
         // Not `panic!`, which would print its message a hundred times.
         std::panic::resume_unwind(Box::new("as meant"));

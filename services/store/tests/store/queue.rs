@@ -5,7 +5,7 @@ use knowhow_domain::{Error, Form, Job, JobState};
 use knowhow_store::queue::{self, MAX_ATTEMPTS};
 use knowhow_store::skills::Written;
 use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
-use knowhow_store::{Principal, TenantTx, due};
+use knowhow_store::{Principal, WriteTx, due};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 use crate::harness::{House, Tenancy, now};
@@ -15,7 +15,7 @@ use crate::writer::{Draft, save_calling};
 const TASK: &str = "test_nothing";
 
 async fn save(house: &House, principal: &Principal, name: &str) -> Written {
-    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, principal, "test").await.unwrap();
     let written = save_calling(&mut tx, &Draft::text(name, &now().to_string()), &[TASK]).await.unwrap();
     tx.commit().await.unwrap();
     written
@@ -66,7 +66,7 @@ async fn a_job_is_there_with_its_cause_or_not_at_all() {
     let house = House::open().await;
     let tenancy = house.tenant().await;
     let alice = tenancy.user("alice").await;
-    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     save_calling(&mut tx, &Draft::text("plan", "First."), &[TASK]).await.unwrap();
     drop(tx);
     assert!(jobs(&house, &tenancy).await.is_empty());

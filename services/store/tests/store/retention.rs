@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{TenantSettings, manifest};
-use knowhow_store::idempotency::{self, Claim};
 use knowhow_store::skills::{self, Archived};
 use knowhow_store::usage::{self, Use};
-use knowhow_store::{Principal, Pruned, TenantTx, history, prune, versions};
+use knowhow_store::{Principal, Pruned, TenantTx, WriteTx, history, idempotency, prune, versions};
 use uuid::Uuid;
 
 use crate::concurrency::assert_catalog;
@@ -14,7 +13,7 @@ use crate::writer::{Draft, Keep, delete, named, peek, save, save_in};
 
 /// Whether the file of these bytes is stored for the user.
 async fn is_stored(house: &House, principal: &Principal, bytes: &[u8]) -> bool {
-    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, principal, "test").await.unwrap();
     let digest = manifest::hex(&manifest::digest(bytes));
     skills::read_files(&mut tx, &[digest]).await.unwrap().iter().any(|(_, stored)| stored == bytes)
 }
@@ -110,18 +109,18 @@ async fn the_oldest_versions_leave_with_their_files() {
         // Version 4 takes up again what version 1 had.
         let early: &[u8] = if n == 1 || n == 4 { b"early" } else { b"other" };
         let files: &[(&str, &[u8])] = &[("a/own.md", own.as_bytes()), ("a/all.md", b"all"), ("a/early.md", early)];
-        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
         let body = format!("Body {n}.");
         let written = save_in(&mut tx, &Draft { name: "plan", body: &body, files }).await.unwrap();
         if n > 3 {
-            history::trim(&mut tx, written.id, written.version, 3).await.unwrap();
+            history::trim(&mut tx, written.id, written.version, 3);
         }
         tx.commit().await.unwrap();
         assert_catalog(&house, &alice).await;
         assert_eq!(is_stored(&house, &alice, b"early").await, n <= 6, "{n}");
     }
     let skill = peek(&house.db, &alice, "plan").await.unwrap().skill.id;
-    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     let kept: Vec<i32> = versions::list(&mut tx, skill, None, 10).await.unwrap().iter().map(|v| v.version).collect();
     assert_eq!(kept, [9, 8, 7]);
     drop(tx);
@@ -144,7 +143,7 @@ async fn the_oldest_make_room_and_the_last_of_each_skill_stays() {
         delete(&house.db, &alice, name, Keep::a_month()).await.unwrap();
     }
     let room = async |most: u64| {
-        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
         skills::lock(&mut tx, &named("live")).await.unwrap();
         let has_room = history::make_room(&mut tx, most, now()).await.unwrap();
         tx.commit().await.unwrap();
@@ -199,7 +198,7 @@ async fn a_deleted_skill_comes_back_whole() {
     assert!(peek(&house.db, &alice, "plan-meeting").await.is_none());
     let page = skills::list_page(&house.db, &alice, &skills::ListQuery { limit: 10, ..Default::default() }).await;
     assert!(page.unwrap().is_empty());
-    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     assert!(versions::list(&mut tx, before.skill.id, None, 10).await.unwrap().is_empty());
     drop(tx);
     assert_catalog(&house, &alice).await;
@@ -215,7 +214,7 @@ async fn a_deleted_skill_comes_back_whole() {
     assert_eq!((before.times_used, after.times_used), (1, 0));
     let api = skills::find_resource(&house.db, &alice, &named("plan-meeting"), "references/api.md").await.unwrap();
     assert_eq!(api.unwrap().content, b"the api");
-    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     let first = versions::find(&mut tx, after.skill.id, 1).await.unwrap().unwrap();
     assert!(first.document.ends_with("First.\n"));
     drop(tx);
@@ -233,7 +232,7 @@ async fn a_name_that_was_taken_again_is_not_overwritten() {
     let entry = archive_of(&house, &tenancy).await[0].0;
 
     // A writer is in the middle of it: the restore waits for its end, and then sees the name taken.
-    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     save_in(&mut tx, &Draft::text("plan-meeting", "New.")).await.unwrap();
     let (restored, committed) = tokio::join!(restore(&house, &tenancy, entry), tx.commit());
     committed.unwrap();
@@ -253,10 +252,10 @@ async fn what_absorbed_a_skill_answers_to_its_name() {
     }
     for (absorbed, by) in [("old", "middle"), ("middle", "new")] {
         let successor = peek(&house.db, &alice, by).await.unwrap().skill;
-        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
         let skill = skills::lock(&mut tx, &named(absorbed)).await.unwrap().unwrap().skill;
         let (successor, purge_at) = (Some((successor.id, by)), now() + TimeDelta::days(30));
-        skills::archive(&mut tx, &Archived { skill: &skill, successor, now: now(), purge_at }).await.unwrap();
+        skills::archive(&mut tx, &Archived { skill: &skill, successor, now: now(), purge_at }).unwrap();
         tx.commit().await.unwrap();
     }
     for name in ["old", "middle"] {
@@ -341,8 +340,9 @@ async fn clearing_up_takes_what_is_due_and_nothing_else() {
 }
 
 async fn claim(house: &House, alice: &Principal, key: &str, at: DateTime<Utc>) {
-    let mut tx = TenantTx::begin(&house.db, alice).await.unwrap();
-    assert!(matches!(idempotency::claim(&mut tx, key, &[1; 32], at).await.unwrap(), Claim::Fresh));
+    let mut tx = WriteTx::begin(&house.db, alice, "test").await.unwrap();
+    idempotency::claim(&mut tx, key, &[1; 32], at);
+    assert!(!tx.is_repeated().await.unwrap());
     tx.commit().await.unwrap();
 }
 
@@ -358,7 +358,7 @@ async fn clearing_up_goes_by_age_and_in_batches() {
         }
         let skill = save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap().id;
         for (session, age) in [("new", month), ("old", month + TimeDelta::seconds(1)), ("older", month * 2)] {
-            let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+            let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
             let used =
                 Use { skill, version: 1, session_key: Some(session), memory_id: None, outcome: None, now: at - age };
             usage::count(&mut tx, &used).await.unwrap();
@@ -427,7 +427,7 @@ async fn clearing_up_spares_a_file_that_a_writer_is_taking_up() {
         save(&house.db, &alice, &Draft { name: "old", body: "Old.", files }).await.unwrap();
         delete(&house.db, &alice, "old", Keep::Until(at)).await.unwrap();
 
-        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
         save_in(&mut tx, &Draft { name: "new", body: "New.", files }).await.unwrap();
         let db = house.db.clone();
         let clearing = tokio::spawn(async move { prune(&db, at, 100).await });

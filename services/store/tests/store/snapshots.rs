@@ -3,7 +3,7 @@
 use knowhow_domain::{Form, MemoryKind};
 use knowhow_store::memories::{self, NewMemory};
 use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
-use knowhow_store::{Principal, TenantTx, souls};
+use knowhow_store::{Principal, WriteTx, souls};
 use serde_json::Value;
 
 use crate::harness::{House, now};
@@ -60,7 +60,7 @@ async fn few_kinds_of_a_user_are_kept_current() {
 }
 
 async fn write(house: &House, alice: &Principal, part: &str) {
-    let mut tx = TenantTx::begin(&house.db, alice).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, alice, "test").await.unwrap();
     match part {
         "soul" => drop(souls::put(&mut tx, ("Be brief.", None), (None, &[]), now()).await.unwrap().unwrap()),
         "memory" => drop(memories::add(&mut tx, &core_memory()).await.unwrap().unwrap()),

@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use knowhow_domain::{Limits, SkillDocument, SkillName, new_id};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::starters::{self, StarterText};
-use knowhow_store::{Principal, TenantTx, embeddings, enqueue_stale_embeddings, versions};
+use knowhow_store::{Principal, TenantTx, WriteTx, embeddings, enqueue_stale_embeddings, versions};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
@@ -53,7 +53,7 @@ fn own_names<const N: usize>() -> [String; N] {
 
 /// As the service does it when a session begins.
 async fn sync(house: &House, user: &Principal, release: &Release) {
-    let mut tx = TenantTx::begin(&house.db, user).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, user, "test").await.unwrap();
     if !starters::lend(&mut tx, &release.digest, now()).await.unwrap()
         && starters::lock(&mut tx).await.unwrap().as_deref() != Some(&release.digest)
     {
@@ -64,7 +64,7 @@ async fn sync(house: &House, user: &Principal, release: &Release) {
 }
 
 async fn settle(house: &House, user: &Principal) {
-    let mut tx = TenantTx::begin(&house.db, user).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, user, "test").await.unwrap();
     starters::settle(&mut tx).await.unwrap();
     tx.commit().await.unwrap();
 }
@@ -89,7 +89,7 @@ async fn states(house: &House, user: &Principal) -> Vec<serde_json::Value> {
 }
 
 async fn history(house: &House, user: &Principal, name: &str) -> Vec<(i32, String, String, DateTime<Utc>)> {
-    let mut tx = TenantTx::begin(&house.db, user).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, user, "test").await.unwrap();
     let (id, _, _) = skills::find(&mut tx, &named(name)).await.unwrap().unwrap();
     let mut all = Vec::new();
     for row in versions::list(&mut tx, id, None, 100).await.unwrap() {
@@ -197,7 +197,7 @@ async fn a_first_change_gives_it_a_text_of_its_own_and_keeps_the_given_one_as_it
     sync(&house, &alice, &release).await;
     let given = states(&house, &alice).await[0].clone();
     // A crash in the middle leaves it lent.
-    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     assert!(skills::lock(&mut tx, &named(a)).await.unwrap().is_some());
     drop(tx);
     assert_eq!(rows(&house, &alice, "skills").await, 0);

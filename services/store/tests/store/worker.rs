@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join;
 use knowhow_domain::{Error, Job, JobState};
 use knowhow_store::queue::{self, Claimed, JobError, JobKind, Task, WorkerConfig, work};
-use knowhow_store::{DatabaseConfig, Gate, Principal, TenantTx};
+use knowhow_store::{DatabaseConfig, Gate, Principal, WriteTx};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use tokio::sync::{Notify, mpsc};
 
@@ -48,7 +48,7 @@ async fn while_working<T>(house: &House, tasks: &[Task], test: impl Future<Outpu
 }
 
 async fn enqueue(house: &House, principal: &Principal, task: &str) {
-    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    let mut tx = WriteTx::begin(&house.db, principal, "test").await.unwrap();
     save_calling(&mut tx, &Draft::text("plan", &now().to_string()), &[task]).await.unwrap();
     tx.commit().await.unwrap();
 }

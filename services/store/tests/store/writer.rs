@@ -3,7 +3,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{ChangeKind, Limits, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
 use knowhow_store::skills::{self, Archived, Change, FollowUp, Lineage, Loaded, SkillKey, Written};
-use knowhow_store::{Database, Principal, TenantTx, history};
+use knowhow_store::{Database, Principal, WriteTx, history, idempotency};
+use serde_json::Value;
 
 use crate::harness::now;
 
@@ -37,47 +38,39 @@ impl<'a> Draft<'a> {
 
 /// Saves in a transaction of its own.
 pub async fn save(db: &Database, principal: &Principal, draft: &Draft<'_>) -> Result<Written> {
-    let mut tx = TenantTx::begin(db, principal).await?;
+    let mut tx = WriteTx::begin(db, principal, "test").await?;
     let written = save_in(&mut tx, draft).await?;
     tx.commit().await?;
     Ok(written)
 }
 
 /// Saves on top of whatever version is current.
-pub async fn save_in(tx: &mut TenantTx, draft: &Draft<'_>) -> Result<Written> {
+pub async fn save_in(tx: &mut WriteTx, draft: &Draft<'_>) -> Result<Written> {
     save_calling(tx, draft, &[]).await
 }
 
 /// The same, with these jobs about the skill.
-pub async fn save_calling(tx: &mut TenantTx, draft: &Draft<'_>, tasks: &[&str]) -> Result<Written> {
+pub async fn save_calling(tx: &mut WriteTx, draft: &Draft<'_>, tasks: &[&str]) -> Result<Written> {
     let (name, document) = (SkillName::parse(draft.name)?, document(draft.name, draft.body));
     let resources: Vec<ResourceEntry> = draft.files.iter().map(|(path, bytes)| entry(path, bytes)).collect();
     let new_files: Vec<Vec<u8>> = draft.files.iter().map(|(_, bytes)| bytes.to_vec()).collect();
-    // A second round is needed only where another writer created the skill while the first waited for its lock.
-    for _ in 0..2 {
-        let base = skills::lock(tx, &named(draft.name)).await?.map(|l| l.skill);
-        let change = Change {
-            name: &name,
-            document: &document,
-            frontmatter: None,
-            resources: &resources,
-            new_files: &new_files,
-            base_version: base.as_ref().map_or(0, |b| b.version),
-            base_bytes: base.as_ref().map_or(0, skills::SkillState::bytes),
-            base_resources: base.as_ref().map_or(&[], |b| &b.resources),
-            source: Source::User,
-            kind: ChangeKind::Save,
-            session: None,
-            lineage: Lineage::default(),
-            follow_up: FollowUp { tasks, ..FollowUp::default() },
-            request_digest: None,
-            now: now(),
-        };
-        if let Some(written) = skills::write(tx, &change).await? {
-            return Ok(written);
-        }
-    }
-    panic!("a locked skill changed under its lock")
+    let base = skills::lock(tx, &named(draft.name)).await?.map(|locked| locked.skill);
+    let change = Change {
+        name: &name,
+        document: &document,
+        frontmatter: None,
+        resources: &resources,
+        new_files: &new_files,
+        base: base.as_ref(),
+        source: Source::User,
+        kind: ChangeKind::Save,
+        session: None,
+        lineage: Lineage::default(),
+        follow_up: FollowUp { tasks, ..FollowUp::default() },
+        request_digest: None,
+        now: now(),
+    };
+    skills::write(tx, change)
 }
 
 fn entry(path: &str, bytes: &[u8]) -> ResourceEntry {
@@ -107,18 +100,27 @@ impl Keep {
 
 /// Deletes in a transaction of its own; says whether there was anything.
 pub async fn delete(db: &Database, principal: &Principal, name: &str, keep: Keep) -> Result<bool> {
-    let mut tx = TenantTx::begin(db, principal).await?;
+    let mut tx = WriteTx::begin(db, principal, "test").await?;
     let Some(locked) = skills::lock(&mut tx, &named(name)).await? else { return Ok(false) };
     let purge_at = match keep {
         Keep::Until(at) => at,
         Keep::Nothing => now(),
     };
-    skills::archive(&mut tx, &Archived { skill: &locked.skill, successor: None, now: now(), purge_at }).await?;
+    skills::archive(&mut tx, &Archived { skill: &locked.skill, successor: None, now: now(), purge_at })?;
     if matches!(keep, Keep::Nothing) {
         history::clear_deleted(&mut tx, purge_at).await?;
     }
     tx.commit().await?;
     Ok(true)
+}
+
+/// Claims an idempotency key: `None` where it is fresh, else what was answered.
+pub async fn claim(tx: &mut WriteTx, key: &str, request: u8, at: DateTime<Utc>) -> Result<Option<Value>> {
+    idempotency::claim(tx, key, &[request; 32], at);
+    match tx.is_repeated().await? {
+        true => idempotency::find_answer(tx, key, &[request; 32], at).await.map(Some),
+        false => Ok(None),
+    }
 }
 
 /// Reads through the pipeline.

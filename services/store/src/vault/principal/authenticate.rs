@@ -6,9 +6,9 @@ use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, UserId};
 use uuid::Uuid;
 
 use super::{Principal, check_external_id};
+use crate::across::system::{self, Owner};
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, api_key, peek, verify, verify_for};
 use crate::queue::{Claimed, JobError};
-use crate::system::{self, Owner};
 use crate::vault::gate::{GateState, KnownKey, KnownTenant};
 use crate::{Database, trail};
 

@@ -57,7 +57,13 @@ pub(crate) async fn find_tenant(
                 }
             },
             None => IssuerKeys::Jwks {
-                url: row.jwks_url.unwrap_or_default().parse().map_err(Error::internal)?,
+                url: row
+                    .jwks_url
+                    .ok_or_else(|| {
+                        Error::internal(format!("issuer {iss} has neither a secret nor an address of keys"))
+                    })?
+                    .parse()
+                    .map_err(Error::internal)?,
                 algorithm,
                 private_network: private_issuers,
             },

@@ -94,7 +94,7 @@ async fn write(db: &Database, counts: HashMap<Key, u32>, clock: &dyn Clock) -> R
     let ids: Vec<Uuid> = tenants.iter().map(|_| new_id()).collect();
     let mut tx = SystemTx::begin_at_leisure(db).await?;
     sqlx::query!(
-        "-- refused.write (above tenants: each entry goes to the tenant whose login it was)
+        "-- refused.write
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, address)
         select tenant_id, $1, audit_id, $2, 'nobody', 'login.refused', 'login', jsonb_build_object('count', count),
                nullif(address, '')::inet

@@ -1,0 +1,12 @@
+//! Statements across tenants. This folder is the list of those that need not name a tenant's rows: each file says why its
+//! statements cannot run as one tenant, and nobody else opens a [`crate::vault::tx::SystemTx`], but for the inspection
+//! at start. The audit of a refused login names its tenant; it is here as there is no caller to run it as.
+
+pub(crate) mod desk;
+pub mod due;
+pub(crate) mod library;
+pub(crate) mod prune;
+pub(crate) mod refused;
+pub(crate) mod stale;
+pub(crate) mod system;
+pub mod tenants;

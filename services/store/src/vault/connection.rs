@@ -1,0 +1,199 @@
+//! A connection on which a transaction is sent in several round trips. It goes back to its pool once the transaction is
+//! over and every answer has come; else it is closed.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Object, Pool};
+use futures_util::future::{join, join_all, try_join};
+use knowhow_domain::{Error, Result};
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use super::held::Patience;
+use super::pipeline::Lease;
+use super::queued::Queued;
+use crate::error::refuse_read;
+
+/// Why a round trip failed.
+pub(crate) enum Failed {
+    Postgres(tokio_postgres::Error),
+    /// No answer came in time.
+    Silent,
+}
+
+impl Failed {
+    pub(crate) fn refuse(self, transaction: &str) -> Error {
+        match self {
+            Self::Postgres(error) => refuse_read(error),
+            Self::Silent => {
+                tracing::warn!(transaction, "the database has not answered in time");
+                Error::Unavailable("the database is out of reach; try again in a moment".into())
+            }
+        }
+    }
+
+    /// A server that goes down says so on the connections it closes (PostgreSQL, appendix A: 57P01 to 57P05); after a
+    /// crash there is nothing to read.
+    fn is_loss(&self) -> bool {
+        match self {
+            Self::Postgres(error) => {
+                error.is_closed() || error.code().is_some_and(|code| code.code().starts_with("57P"))
+            }
+            Self::Silent => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing was sent.
+    Fresh,
+    /// Answers are outstanding.
+    Waiting,
+    /// Every answer has come, the transaction is open.
+    Open,
+    /// Every answer has come, the transaction is over.
+    Over,
+    /// It was closed before it began anything.
+    Lost,
+}
+
+pub(crate) struct Connection {
+    lease: Option<Lease>,
+    state: State,
+    patience: Patience,
+    begin: String,
+    owner: (Uuid, Uuid),
+    place: Option<OwnedSemaphorePermit>,
+}
+
+impl Connection {
+    pub(crate) async fn take(pool: &Pool, patience: Patience) -> Result<Self> {
+        let lease = Some(Lease::take(pool).await?);
+        let (begin, owner) = (String::new(), (Uuid::nil(), Uuid::nil()));
+        Ok(Self { lease, state: State::Fresh, patience, begin, owner, place: None })
+    }
+
+    /// The message that is sent before the first statement, whose tenant and user each statement is given, and their
+    /// place in line, which is given back when the transaction is over.
+    pub(crate) fn begin_with(
+        mut self,
+        begin: String,
+        owner: (Uuid, Uuid),
+        place: Option<OwnedSemaphorePermit>,
+    ) -> Self {
+        (self.begin, self.owner, self.place) = (begin, owner, place);
+        self
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.state != State::Fresh
+    }
+
+    pub(crate) fn was_closed_before_it_began(&self) -> bool {
+        self.state == State::Lost
+    }
+
+    /// Takes another one, on which nothing has begun.
+    pub(crate) async fn replace(&mut self, pool: &Pool) -> Result<()> {
+        self.lease = Some(Lease::take(pool).await?);
+        self.state = State::Fresh;
+        Ok(())
+    }
+
+    /// One round trip.
+    pub(crate) async fn send(&mut self, flight: &[Box<dyn Queued>], commits: bool) -> Result<Vec<Vec<Row>>, Failed> {
+        let is_first = self.state == State::Fresh;
+        self.state = State::Waiting;
+        let Some(lease) = &self.lease else { return Err(Failed::Silent) };
+        let client = lease.client();
+        // BEGIN waits for nothing, so it alone finds out a network that swallows answers.
+        let began = async {
+            match is_first {
+                true => within(self.patience.acquire, client.batch_execute(&self.begin)).await,
+                false => Ok(()),
+            }
+        };
+        let answered = timeout(self.patience.answer(), send(client, self.owner, flight, commits));
+        let answered = async { answered.await.map_err(|_| Failed::Silent) };
+        let sent = try_join(began, answered).await;
+        let rows = sent.and_then(|((), (rows, is_over))| {
+            self.state = if is_over { State::Over } else { State::Open };
+            rows.map_err(Failed::Postgres)
+        });
+        if is_first && rows.as_ref().is_err_and(Failed::is_loss) {
+            self.state = State::Lost;
+        }
+        rows
+    }
+}
+
+async fn within(
+    longest: Duration,
+    work: impl Future<Output = Result<(), tokio_postgres::Error>>,
+) -> Result<(), Failed> {
+    match timeout(longest, work).await {
+        Ok(done) => done.map_err(Failed::Postgres),
+        Err(_) => Err(Failed::Silent),
+    }
+}
+
+/// Sends all statements, and COMMIT behind them, before it waits for an answer; says whether the transaction is over.
+/// What this connection has not prepared yet it prepares first: a statement that is prepared must not overtake another
+/// that is not. Behind one that fails Postgres refuses all others, and COMMIT rolls back.
+async fn send(
+    client: &Object,
+    (tenant, user): (Uuid, Uuid),
+    flight: &[Box<dyn Queued>],
+    commits: bool,
+) -> (Result<Vec<Vec<Row>>, tokio_postgres::Error>, bool) {
+    let mut prepared = Vec::with_capacity(flight.len());
+    for queued in flight {
+        match client.prepare_cached(queued.sql()).await {
+            Ok(statement) => prepared.push(statement),
+            Err(error) => return (Err(error), false),
+        }
+    }
+    // The first poll of each sends it, and they are polled in this order.
+    let queries = join_all(flight.iter().zip(&prepared).map(|(queued, statement)| async move {
+        let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant, &user];
+        params.extend(queued.values());
+        client.query(statement, &params).await
+    }));
+    let commit = async {
+        match commits {
+            true => client.batch_execute("COMMIT").await.map(|()| true),
+            false => Ok(false),
+        }
+    };
+    let (rows, committed) = join(queries, commit).await;
+    let is_over = matches!(committed, Ok(true));
+    let rows: Result<Vec<_>, _> = rows.into_iter().collect();
+    (rows.and_then(|rows| committed.map(|_| rows)), is_over)
+}
+
+impl Drop for Connection {
+    /// A transaction that is left is rolled back behind whatever is still at work on the connection. The connection and
+    /// the user's place in line are given back after that: closed at once, Postgres would go on with a statement that
+    /// waits for a lock, and the user's next request begin another beside it.
+    fn drop(&mut self) {
+        let Some(lease) = self.lease.take() else { return };
+        match (self.state, Handle::try_current()) {
+            (State::Fresh | State::Over, _) => lease.give_back(),
+            (State::Open | State::Waiting, Ok(runtime)) => {
+                let (answer, place) = (self.patience.answer(), self.place.take());
+                runtime.spawn(async move {
+                    if matches!(timeout(answer, lease.client().batch_execute("ROLLBACK")).await, Ok(Ok(()))) {
+                        lease.give_back();
+                    }
+                    drop(place);
+                });
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A transaction that changes something in as few round trips as it can: two where it reads before it writes.
+//!
+//! A round trip carries several statements. They are sent one behind the other without waiting for an answer, and the
+//! answers are then awaited together:
+//!
+//! 1. BEGIN with the caller's context, the user's catalogue row locked, an idempotency key claimed, and what is read
+//!    behind that lock;
+//! 2. the write, the answer for the idempotency key, and COMMIT.
+//!
+//! COMMIT is sent before the write has answered. So a write that may find nothing to change calls
+//! `app.require_written`, and checks that decide against a write come before it, on numbers that the lock keeps still.
+
+use std::time::Instant;
+
+use deadpool_postgres::Pool;
+use knowhow_domain::{Error, Result};
+use tokio::time::timeout;
+
+use super::connection::{Connection, Failed};
+use super::line;
+use super::queued::{Answer, Queued, in_queue};
+use super::statement::{Read, Statement, Write, statement};
+use super::tx::{DatabaseRole, begin_statement};
+use crate::idempotency::ClaimKey;
+use crate::{Database, Principal};
+
+statement! {
+    write LockCatalog {} -> (),
+    "-- write_tx.lock_catalog
+    select c.revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2 for update"
+}
+
+/// An open transaction of one principal's user. Dropped without [`WriteTx::commit`], it leaves nothing behind.
+pub struct WriteTx {
+    name: &'static str,
+    pool: Pool,
+    connection: Connection,
+    queue: Vec<Box<dyn Queued>>,
+    /// Where in the queue the writes begin that wait for COMMIT.
+    deferred_from: Option<usize>,
+    claim: Option<Answer<ClaimKey>>,
+    counts: Option<Counts>,
+    flights: u32,
+    actor: String,
+}
+
+/// What the user's catalogue row said when this transaction locked it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) skills: i32,
+    pub(crate) bytes: i64,
+    pub(crate) stored_bytes: i64,
+}
+
+impl WriteTx {
+    /// Takes a place in the user's line and a connection; nothing is sent yet. `name` says in the log what the
+    /// transaction is for.
+    ///
+    /// # Errors
+    /// `Malformed` where the principal names no user; `RateLimited` where too many requests of the user wait;
+    /// `Unavailable` where no connection is to be had.
+    pub async fn begin(db: &Database, principal: &Principal, name: &'static str) -> Result<Self> {
+        let (since, patience) = (Instant::now(), db.patience);
+        let (tenant, user) = (principal.tenant(), principal.user()?);
+        let place = line::take(tenant, user, patience.statement).await?;
+        let connection = timeout(patience.for_connection(since), Connection::take(&db.changes, patience))
+            .await
+            .unwrap_or_else(|_| Err(Failed::Silent.refuse(name)))?;
+        let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &patience.limits(since));
+        Ok(Self {
+            name,
+            pool: db.changes.clone(),
+            connection: connection.begin_with(begin, (tenant.0, user.0), place),
+            queue: Vec::new(),
+            deferred_from: None,
+            claim: None,
+            counts: None,
+            flights: 0,
+            actor: principal.actor().to_owned(),
+        })
+    }
+
+    /// Has a statement sent ahead of the next one that is run: one that is right also where the request turns out to
+    /// have been made before, as a lock is.
+    pub(crate) fn send_ahead<S: Write + Send + 'static>(&mut self, statement: S) -> Answer<S> {
+        let (queued, answer) = in_queue(statement);
+        self.queue.push(queued);
+        answer
+    }
+
+    /// Has a write sent together with COMMIT, or with what is run before that. Its answer is known then.
+    pub(crate) fn defer<S: Write + Send + 'static>(&mut self, statement: S) -> Answer<S> {
+        self.deferred_from.get_or_insert(self.queue.len());
+        self.send_ahead(statement)
+    }
+
+    /// Runs a statement that changes nothing, behind all that was to be sent before.
+    pub(crate) async fn read<S: Read + Send + 'static>(&mut self, statement: S) -> Result<Vec<S::Row>> {
+        if self.deferred_from.is_some() {
+            self.learn_claim().await?;
+        }
+        self.run(statement).await
+    }
+
+    /// Runs a statement that changes something now, where its answer decides what comes next.
+    pub(crate) async fn write<S: Write + Send + 'static>(&mut self, statement: S) -> Result<Vec<S::Row>> {
+        self.learn_claim().await?;
+        self.run(statement).await
+    }
+
+    async fn run<S: Statement + Send + 'static>(&mut self, statement: S) -> Result<Vec<S::Row>> {
+        let (queued, answer) = in_queue(statement);
+        self.queue.push(queued);
+        self.fly(false).await?;
+        answer.take()
+    }
+
+    /// Makes everything durable.
+    ///
+    /// # Errors
+    /// `Unavailable` where the answer did not come; the caller then repeats with the same idempotency key. `Internal`
+    /// where a write did not find what it was to change; nothing is kept then.
+    pub async fn commit(mut self) -> Result<()> {
+        self.learn_claim().await?;
+        if self.connection.has_begun() || !self.queue.is_empty() {
+            self.fly(true).await?;
+        }
+        tracing::debug!(transaction = self.name, flights = self.flights, "committed");
+        Ok(())
+    }
+
+    /// Claims an idempotency key with the next statement that is run. Nothing that is deferred is sent before it is
+    /// known whether the key is fresh.
+    pub(crate) fn claim(&mut self, claim: ClaimKey) {
+        self.claim = Some(self.send_ahead(claim));
+    }
+
+    /// Whether the request turns out to have been made before. Whatever failed since then failed for that reason.
+    ///
+    /// # Errors
+    /// `Unavailable` where that is not known yet, and cannot be asked.
+    pub async fn is_repeated(&mut self) -> Result<bool> {
+        match self.learn_claim().await {
+            Err(_) if self.was_made_before() => Ok(true),
+            learned => learned.map(|()| self.was_made_before()),
+        }
+    }
+
+    fn was_made_before(&self) -> bool {
+        self.claim.as_ref().is_some_and(|claim| claim.is_empty() == Some(true))
+    }
+
+    /// Takes the user's catalogue row ahead of the next statement, as all writes to what recall and snapshots show do:
+    /// what is read behind it is current, and nobody waits in a circle.
+    pub(crate) fn lock_catalog(&mut self) {
+        match self.deferred_from {
+            // What is deferred already is behind the lock that it took, or needs none.
+            Some(_) => drop(self.defer(LockCatalog {})),
+            None => drop(self.send_ahead(LockCatalog {})),
+        }
+    }
+
+    /// Goes on, where a request that was made before is only to be answered.
+    pub(crate) fn forget_claim(&mut self) {
+        self.claim = None;
+        self.queue.clear();
+        self.deferred_from = None;
+    }
+
+    pub(crate) fn set_counts(&mut self, counts: Counts) {
+        self.counts = Some(counts);
+    }
+
+    pub(crate) fn counts(&self) -> Result<Counts> {
+        self.counts.ok_or_else(|| Error::internal("a change without the user's catalogue row locked"))
+    }
+
+    pub(crate) fn actor(&self) -> String {
+        self.actor.clone()
+    }
+
+    /// Sends what is ahead of the deferred writes, where it is not known yet whether the claimed key is fresh.
+    async fn learn_claim(&mut self) -> Result<()> {
+        if self.claim.as_ref().is_none_or(|claim| claim.is_empty().is_some()) {
+            return Ok(());
+        }
+        let deferred = self.queue.split_off(self.deferred_from.unwrap_or(self.queue.len()));
+        self.fly(false).await?;
+        self.deferred_from = (!deferred.is_empty()).then_some(0);
+        self.queue = deferred;
+        Ok(())
+    }
+
+    /// One round trip: what is in the queue, and COMMIT where that is asked for.
+    async fn fly(&mut self, commits: bool) -> Result<()> {
+        let flight = std::mem::take(&mut self.queue);
+        self.deferred_from = None;
+        self.flights += 1;
+        let mut sent = self.connection.send(&flight, commits).await;
+        // Nothing was done on a connection that was closed before it began anything, so nothing is done twice. The pool
+        // may have kept others that are closed too.
+        for _ in 0..self.pool.status().max_size {
+            if !self.connection.was_closed_before_it_began() {
+                break;
+            }
+            self.connection.replace(&self.pool).await?;
+            sent = self.connection.send(&flight, commits).await;
+        }
+        let rows = sent.map_err(|failed| failed.refuse(self.name))?;
+        for (queued, rows) in flight.iter().zip(rows) {
+            queued.answer(&rows)?;
+        }
+        if self.was_made_before() { Err(Error::internal("a request that was made before")) } else { Ok(()) }
+    }
+}
