@@ -34,7 +34,7 @@ pub struct Config {
     /// Master secret, 64 hex characters (`openssl rand -hex 32`): hashes API keys, seals issuers' secrets.
     #[schema(value_type = String)]
     pub secret_key: Secret,
-    /// Connections for writes, for each worker thread.
+    /// Connections for changes, for each worker thread, beside 4 for administration, jobs and callers.
     pub write_connections: u32,
     /// Connections for hot reads, for each worker thread.
     pub read_connections: usize,

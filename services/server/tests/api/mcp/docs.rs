@@ -8,12 +8,14 @@ use crate::callers::World;
 
 const DOCS: &str = include_str!("../../../../../docs/mcp.md");
 
-/// The blocks of one language, with where they stand.
+/// The blocks of one language, with where they stand. Behind the calls come the configurations of clients.
 fn blocks(language: &str) -> Vec<(usize, &'static str)> {
     let fence = format!("```{language}\n");
-    DOCS.match_indices(&fence)
+    let calls = &DOCS[..DOCS.find("## Connect an agent").unwrap()];
+    calls
+        .match_indices(&fence)
         .map(|(at, _)| {
-            let block = &DOCS[at + fence.len()..];
+            let block = &calls[at + fence.len()..];
             (at, &block[..block.find("```").unwrap()])
         })
         .collect()
