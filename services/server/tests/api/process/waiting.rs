@@ -13,7 +13,7 @@ use crate::service::{Service, poll, poll_async};
 use crate::sql::execute_at;
 use crate::worker::{Ground, world};
 
-/// Requests of every way to the database: the pipelined door, transactions, and both.
+/// Requests of every way to the database: the pipeline, transactions, and both.
 fn all_ways(alice: &Caller) -> [crate::callers::Sending; 4] {
     [
         alice.get("/v1/skills/before"),
