@@ -145,12 +145,14 @@ impl Ctx {
     ) -> Result<T> {
         let Some(key) = &self.call.idempotency_key else { return work(tx).await };
         let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request.asked).map_err(Error::internal)?).into();
-        idempotency::claim(tx, key, &digest, self.now());
+        // One time: a key must not expire between being recognised and being answered.
+        let now = self.now();
+        idempotency::claim(tx, key, &digest, now);
         let done = work(tx).await;
         match tx.is_repeated().await {
             // Whatever `work` says then, it says because it was not to be done.
             Ok(true) => {
-                let kept = idempotency::find_answer(tx, key, &digest, self.now()).await?;
+                let kept = idempotency::find_answer(tx, key, &digest, now).await?;
                 let mut answer = serde_json::from_value(kept).map_err(Error::internal)?;
                 request.long.restore(tx, &mut answer).await?;
                 Ok(answer)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use knowhow_domain::{Error, Result, TenantId, UserId};
 use knowhow_store::Principal;
-use knowhow_store::memories::{self, Stamp};
+use knowhow_store::memories::{self, ReadText, Stamp};
 use moka::future::Cache;
 use moka::ops::compute::{CompResult, Op};
 
@@ -15,9 +15,9 @@ use crate::{App, Ctx, compute};
 
 /// What is not asked for that long is let go.
 const IDLE: Duration = Duration::from_secs(3600);
-/// Texts of at most so many bytes are read at once, some 100 ms of the processor. Of more, a recall goes by meaning and by
-/// the words that are known, while the others are read.
-const TEXTS: i64 = 2 * 1024 * 1024;
+/// At most so many bytes of texts and vectors are read at once, some 100 ms of the processor. Of more, a recall goes by what
+/// is known, the newest, while the others are read.
+const TEXTS: usize = 2 * 1024 * 1024;
 /// So much is counted at once, whoever else counts.
 const QUICK: usize = 256 * 1024;
 /// A question to more memories is dear: one of a tenant is answered at a time.
@@ -25,10 +25,28 @@ const MANY: usize = 1000;
 
 type Owner = (TenantId, UserId);
 
+/// What a refresh is for.
+#[derive(Clone, Copy)]
+enum Need {
+    /// The memories at this stamp.
+    At(Stamp),
+    /// All that there is room for.
+    All,
+}
+
+impl Need {
+    fn is_met_by(self, kept: &SearchedMemories) -> bool {
+        match self {
+            Self::At(stamp) => kept.stamp == stamp,
+            Self::All => kept.is_complete,
+        }
+    }
+}
+
 /// The memories of users, within a weight.
 pub(crate) struct KeptMemories {
     kept: Cache<Owner, Arc<SearchedMemories>>,
-    /// What the memories of one user may take: of more, the words of the oldest are not kept.
+    /// What the memories of one user may take, about: of more, the oldest are not found.
     most: usize,
     /// Whose many texts are being read.
     reading: Mutex<HashSet<Owner>>,
@@ -56,8 +74,8 @@ impl KeptMemories {
             return Ok(Arc::default());
         }
         let kept = self.kept.get(&owner).await.unwrap_or_default();
-        let kept = if kept.stamp == stamp { kept } else { self.refresh(ctx, owner, &kept).await? };
-        if !kept.has_all_texts() && self.lock_reading().insert(owner) {
+        let kept = if kept.stamp == stamp { kept } else { self.refresh(ctx, owner, &kept, Need::At(stamp)).await? };
+        if !kept.is_complete && self.lock_reading().insert(owner) {
             let (ctx, kept) = (ctx.clone(), kept.clone());
             tokio::spawn(async move {
                 let memories = &ctx.app.catalogues.memories;
@@ -71,33 +89,42 @@ impl KeptMemories {
     }
 
     async fn read_all(&self, ctx: &Ctx, owner: Owner, mut kept: Arc<SearchedMemories>) -> Result<()> {
-        while !kept.has_all_texts() {
-            kept = self.refresh(ctx, owner, &kept).await?;
+        while !kept.is_complete {
+            kept = self.refresh(ctx, owner, &kept, Need::All).await?;
         }
         Ok(())
     }
 
-    /// Brings what is kept up to date, with some of the texts that are missing. What the cache had no room for goes on
-    /// from `known`.
-    async fn refresh(&self, ctx: &Ctx, owner: Owner, known: &Arc<SearchedMemories>) -> Result<Arc<SearchedMemories>> {
+    /// Brings what is kept up to date, with some of the texts that are missing, unless another has just done so. What the
+    /// cache had no room for goes on from `known`.
+    async fn refresh(
+        &self,
+        ctx: &Ctx,
+        owner: Owner,
+        known: &Arc<SearchedMemories>,
+        need: Need,
+    ) -> Result<Arc<SearchedMemories>> {
         let model = model_of(&ctx.app);
         let built = self.kept.entry(owner).and_try_compute_with(async |kept| {
-            let before = kept.map_or_else(|| known.clone(), |kept| kept.value().clone());
+            let before = match kept {
+                Some(kept) if need.is_met_by(kept.value()) => return Ok(Op::Nop),
+                Some(kept) => kept.into_value(),
+                None => known.clone(),
+            };
             let (stamp, heads) = memories::list_heads(&ctx.app.db, &ctx.principal, model).await?;
-            let is_full = before.weight() >= self.most;
-            let wanted = before.list_wanted(&heads, if is_full { 0 } else { TEXTS });
+            let (wanted, is_more) = before.list_wanted(&heads, TEXTS, self.most);
             let read = match wanted.as_slice() {
                 [] => Vec::new(),
                 wanted => memories::read_texts(&ctx.app.db, &ctx.principal, wanted, model).await?,
             };
-            let bytes: usize = read.iter().filter_map(|read| read.content.as_ref()).map(String::len).sum();
+            let bytes: usize = read.iter().map(ReadText::size).sum();
             // Who added a memory or two does not wait for who has thousands counted.
             let _turn = if bytes > QUICK { Some(ctx.app.catalogues.take_turn().await?) } else { None };
             let mut texts: HashMap<_, _> = wanted.into_iter().map(|wanted| (wanted.id, (wanted, None))).collect();
             for read in read {
                 texts.entry(read.id).and_modify(|(_, found)| *found = Some(read));
             }
-            let memories = compute(move || Ok(before.update(stamp, &heads, &texts, is_full))).await?;
+            let memories = compute(move || Ok(before.update(stamp, &heads, &texts, !is_more))).await?;
             Ok::<_, Error>(Op::Put(Arc::new(memories)))
         });
         match built.await? {

@@ -30,8 +30,10 @@ pub(super) struct SearchedMemories {
     memories: Vec<Known>,
     /// In that order.
     index: Catalogue,
-    /// Whether there is no room for more words.
-    is_full: bool,
+    /// Bytes of one vector.
+    vector_size: usize,
+    /// Whether nothing is to be read that there is room for.
+    pub(super) is_complete: bool,
 }
 
 /// What is known of a memory.
@@ -65,6 +67,9 @@ impl FoundMemory {
     }
 }
 
+/// What a vector is taken for before one was read.
+const LEAST_VECTOR: usize = 1024;
+
 /// What was wanted of a memory, and what of it was there.
 pub(super) type Wanted = (WantedText, Option<ReadText>);
 
@@ -73,29 +78,38 @@ impl SearchedMemories {
         self.memories.len()
     }
 
-    /// Whether no text is missing that there is room for.
-    pub(super) fn has_all_texts(&self) -> bool {
-        self.is_full || self.memories.iter().all(|memory| memory.text)
-    }
-
-    /// What is to be read of the memories that there are: vectors that are missing, and of the missing texts, the newest
-    /// first, some `bytes`.
-    pub(super) fn list_wanted(&self, heads: &[Head], bytes: i64) -> Vec<WantedText> {
-        let mut room = bytes;
-        let mut want = |head: &Head| {
+    /// What is to be read of the memories that there are, the newest first: some `bytes` of the vectors and texts that are
+    /// missing, and whether more are. All together take up about `most` bytes, half of that the vectors; of more memories the
+    /// newest are looked at, and whatever is new.
+    pub(super) fn list_wanted(&self, heads: &[Head], bytes: usize, most: usize) -> (Vec<WantedText>, bool) {
+        let newest = self.memories.last().map(|memory| memory.id);
+        let vectors = self.memories.iter().filter(|memory| memory.vector).count() * self.vector_size;
+        let (has_room, has_room_for_vectors) = (self.weight() < most, vectors < most / 2);
+        let (mut room, mut is_more) = (bytes, false);
+        let mut wanted = Vec::new();
+        for head in heads.iter().rev() {
             let known = self.place(head.id).and_then(|place| self.memories.get(place));
-            let text = room > 0 && !known.is_some_and(|known| known.text);
-            if text {
-                room -= i64::from(head.bytes);
+            let is_new = newest.is_some_and(|newest| head.id > newest);
+            let text = !known.is_some_and(|known| known.text) && (has_room || is_new);
+            let vector = head.has_vector
+                && !known.is_some_and(|known| known.vector)
+                && (has_room && has_room_for_vectors || is_new);
+            if !text && !vector {
+                continue;
             }
-            let vector = head.has_vector && !known.is_some_and(|known| known.vector);
-            (text || vector).then_some(WantedText { id: head.id, text, vector })
-        };
-        heads.iter().rev().filter_map(&mut want).collect()
+            if room == 0 {
+                is_more = true;
+                break;
+            }
+            let bytes = if text { usize::try_from(head.bytes).unwrap_or_default() } else { 0 };
+            room = room.saturating_sub(bytes + if vector { self.vector_size.max(LEAST_VECTOR) } else { 0 });
+            wanted.push(WantedText { id: head.id, text, vector });
+        }
+        (wanted, is_more)
     }
 
     /// The memories that there are at `stamp`, ascending, with what was read of them.
-    pub(super) fn update(&self, stamp: Stamp, heads: &[Head], read: &HashMap<Uuid, Wanted>, is_full: bool) -> Self {
+    pub(super) fn update(&self, stamp: Stamp, heads: &[Head], read: &HashMap<Uuid, Wanted>, is_complete: bool) -> Self {
         let mut memories = Vec::with_capacity(heads.len());
         let mut listed = Vec::with_capacity(heads.len());
         for head in heads {
@@ -121,7 +135,9 @@ impl SearchedMemories {
                 ..Listed::default()
             });
         }
-        Self { stamp, memories, index: self.index.update(&listed), is_full }
+        let read_size = listed.iter().find_map(|memory| memory.embedding.flatten()).map(|vector| vector.len() * 2);
+        let vector_size = read_size.unwrap_or(self.vector_size);
+        Self { stamp, memories, index: self.index.update(&listed), vector_size, is_complete }
     }
 
     /// The best memories for a question, best first; of one kind where that is asked for.
@@ -167,10 +183,14 @@ mod tests {
 
     use super::*;
 
-    const TEXTS: i64 = 1000;
+    const TEXTS: usize = 1 << 20;
 
     /// Reads what is wanted of a few texts, as the database would.
-    fn refresh(before: &SearchedMemories, there: &[(Uuid, &str, Option<[f32; 2]>)], bytes: i64) -> SearchedMemories {
+    fn refresh(
+        before: &SearchedMemories,
+        there: &[(Uuid, &str, Option<[f32; 2]>)],
+        (bytes, most): (usize, usize),
+    ) -> SearchedMemories {
         let head = |(id, text, vector): &(Uuid, &str, Option<[f32; 2]>)| Head {
             id: *id,
             kind: MemoryKind::Semantic,
@@ -178,13 +198,14 @@ mod tests {
             has_vector: vector.is_some(),
         };
         let heads: Vec<Head> = there.iter().map(head).collect();
-        let read = before.list_wanted(&heads, bytes).into_iter().map(|wanted| {
+        let (wanted, is_more) = before.list_wanted(&heads, bytes, most);
+        let read = wanted.into_iter().map(|wanted| {
             let (_, text, vector) = there.iter().find(|(id, ..)| *id == wanted.id).unwrap();
             let content = wanted.text.then(|| (*text).to_owned());
             let embedding = vector.filter(|_| wanted.vector).map(|vector| vector.to_vec());
             (wanted.id, (wanted, Some(ReadText { id: wanted.id, content, embedding })))
         });
-        before.update(Stamp::default(), &heads, &read.collect(), bytes == 0)
+        before.update(Stamp::default(), &heads, &read.collect(), !is_more)
     }
 
     fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(Uuid, f32, Option<f32>)> {
@@ -199,29 +220,39 @@ mod tests {
         let first = refresh(
             &SearchedMemories::default(),
             &[(one, "A zebra and a quetzal.", None), (two, "Nothing.", None)],
-            TEXTS,
+            (TEXTS, TEXTS),
         );
         assert_eq!(find(&first, None), [(one, 1.0, None)]);
         let near = [0.0, 1.0];
         // One is gone, one is new, one has a vector now.
         let now = [(two, "Nothing.", Some(near)), (three, "Zebras and a quetzal", None)];
-        let second = refresh(&first, &now, TEXTS);
+        let second = refresh(&first, &now, (TEXTS, TEXTS));
         assert_eq!(find(&second, Some(&near)), [(three, 1.0, None), (two, 0.0, Some(1.0))]);
         // The vector is gone again.
-        let third = refresh(&second, &[(two, "Nothing.", None), now[1]], TEXTS);
+        let third = refresh(&second, &[(two, "Nothing.", None), now[1]], (TEXTS, TEXTS));
         assert_eq!(find(&third, Some(&near)), [(three, 1.0, None)]);
     }
 
     #[test]
-    fn the_newest_texts_are_read_first_and_none_where_there_is_no_room() {
+    fn the_newest_texts_are_read_first() {
         let [one, two] = [new_id(), new_id()];
         let there = [(one, "A zebra and a quetzal.", None), (two, "Quetzals and zebras.", None)];
-        let first = refresh(&SearchedMemories::default(), &there, 1);
-        assert!(!first.has_all_texts());
+        let first = refresh(&SearchedMemories::default(), &there, (1, TEXTS));
+        assert!(!first.is_complete);
         assert_eq!(find(&first, None), [(two, 1.0, None)]);
-        assert!(refresh(&first, &there, 1).has_all_texts());
-        let full = refresh(&first, &there, 0);
-        assert!(full.has_all_texts());
-        assert_eq!(find(&full, None), [(two, 1.0, None)]);
+        let second = refresh(&first, &there, (1, TEXTS));
+        assert!(second.is_complete);
+        assert_eq!(find(&second, None).len(), 2);
+    }
+
+    #[test]
+    fn where_there_is_no_room_for_more_what_is_new_is_found_nevertheless() {
+        let [one, two, three] = [new_id(), new_id(), new_id()];
+        let mut there = vec![(one, "A zebra and a quetzal.", None), (two, "Quetzals and zebras.", None)];
+        let first = refresh(&SearchedMemories::default(), &there, (1, TEXTS));
+        there.push((three, "The quetzal saw a zebra.", None));
+        let full = refresh(&first, &there, (TEXTS, 0));
+        assert!(full.is_complete);
+        assert_eq!(find(&full, None).iter().map(|(id, ..)| *id).collect::<Vec<_>>(), [two, three]);
     }
 }

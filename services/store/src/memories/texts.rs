@@ -93,6 +93,13 @@ row! { Head { id: Uuid = memory_id, kind: Word<MemoryKind>, bytes: i32, has_vect
 
 row! { ReadText { id: Uuid = memory_id, content: Option<String>, embedding: Option<Vec<f32>> } }
 
+impl ReadText {
+    /// About how many bytes of what was read are to be counted and kept.
+    pub fn size(&self) -> usize {
+        self.content.as_ref().map_or(0, String::len) + self.embedding.as_ref().map_or(0, |vector| vector.len() * 2)
+    }
+}
+
 /// The stamp of all memories of the user now.
 ///
 /// # Errors

@@ -100,6 +100,8 @@ impl Connection {
 
     /// Takes another one, on which nothing has begun.
     pub(crate) async fn replace(&mut self, pool: &Pool) -> Result<()> {
+        // Given up before it is waited for another: where all connections were lost, each would wait for the others.
+        drop(self.lease.take());
         self.lease = Some(Lease::take(pool).await?);
         self.state = State::Fresh;
         Ok(())
@@ -125,7 +127,8 @@ impl Connection {
             self.state = if is_over { State::Over } else { State::Open };
             rows.map_err(Failed::Postgres)
         });
-        if is_first && rows.as_ref().is_err_and(Failed::is_loss) {
+        // Behind a COMMIT nobody knows whether it was heard.
+        if is_first && !commits && rows.as_ref().is_err_and(Failed::is_loss) {
             self.state = State::Lost;
         }
         rows

@@ -1,7 +1,7 @@
 //! The vault proper: who calls, transactions under row-level security, and the pipeline that runs statements in as few
 //! round trips as they need.
 //!
-//! A statement of the pipeline is declared once, with the types of its parameters and columns ([`statement`]). One that
+//! A statement of the pipeline is declared once, with the types of its parameters and columns ([`mod@statement`]). One that
 //! changes nothing is run by [`pipeline::read`], in a transaction that Postgres itself keeps from writing; one that
 //! changes something by [`pipeline::write`].
 

@@ -181,8 +181,10 @@ impl WriteTx {
 
     /// Sends what is ahead of the deferred writes, where it is not known yet whether the claimed key is fresh.
     async fn learn_claim(&mut self) -> Result<()> {
-        if self.claim.as_ref().is_none_or(|claim| claim.is_empty().is_some()) {
-            return Ok(());
+        match self.claim.as_ref().map(Answer::is_empty) {
+            None | Some(Some(false)) => return Ok(()),
+            Some(Some(true)) => return Err(made_before()),
+            Some(None) => {}
         }
         let deferred = self.queue.split_off(self.deferred_from.unwrap_or(self.queue.len()));
         self.fly(false).await?;
@@ -210,6 +212,11 @@ impl WriteTx {
         for (queued, rows) in flight.iter().zip(rows) {
             queued.answer(&rows)?;
         }
-        if self.was_made_before() { Err(Error::internal("a request that was made before")) } else { Ok(()) }
+        if self.was_made_before() { Err(made_before()) } else { Ok(()) }
     }
+}
+
+/// Ends the work of a request that turns out to be a repetition; its caller is given the first one's answer.
+fn made_before() -> Error {
+    Error::internal("a request that was made before")
 }

@@ -355,15 +355,23 @@ async fn connections_that_were_closed_meanwhile_cost_nobody_a_write() {
         let db = crate::harness::open(url, 2, 1);
         let house = House::open().await;
         let alice = house.tenant().await.user("alice").await;
-        let open = async || try_join_all((0..2).map(|_| WriteTx::begin(&db, &alice, "test"))).await.unwrap();
-        for tx in open().await {
-            tx.commit().await.unwrap();
-        }
+        let bob = house.tenant().await.user("bob").await;
+        // One after the other, each is sent: two users, as the writes of one stand in line.
+        let open = async || try_join_all([&alice, &bob].map(|user| WriteTx::begin(&db, user, "test"))).await.unwrap();
+        let use_all = async |txs: Vec<WriteTx>| {
+            for mut tx in txs {
+                skills::lock(&mut tx, &named("nothing")).await.unwrap();
+                tx.commit().await.unwrap();
+            }
+        };
+        use_all(open().await).await;
+        // Both are taken before they are closed, so that neither is replaced by the pool.
+        let taken = open().await;
         let closed = format!(
             "select count(*) from (select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = '{role}') t"
         );
         assert_eq!(place.count(&closed).await, 2);
-        open().await;
+        use_all(taken).await;
         db.close().await;
     })
     .await;
