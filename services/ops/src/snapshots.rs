@@ -33,7 +33,7 @@ pub struct SnapshotView {
     pub expires_at: DateTime<Utc>,
     /// About how many tokens `text` is to a model.
     pub tokens: usize,
-    /// Skills that the index left out for want of room; its last line says the same.
+    /// Skills that the index left out because they did not fit; its last line says the same.
     pub omitted: u32,
     /// Skills whose summary was shortened or left out.
     pub shortened: u32,

@@ -21,7 +21,7 @@ pub struct ListExamples {
 /// Lists the examples of a skill, the newest first.
 ///
 /// # Errors
-/// `NotFound`; `Malformed` for a cursor that is none of ours.
+/// `NotFound`; `Malformed` for a cursor that this service did not issue.
 pub async fn list_examples(ctx: &Ctx, query: &ListExamples) -> Result<Page<Example>> {
     ctx.principal.require(Scope::SkillsRead)?;
     let (limit, before) = (query.page.limit()?, query.page.after::<Uuid>()?);

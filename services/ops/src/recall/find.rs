@@ -10,19 +10,20 @@ use super::UserCatalogue;
 use crate::dear::Line;
 use crate::{App, Asker, Ctx, compute};
 
-/// Skills times bytes of the message that are looked at within the thread that answers requests: at most some 2 ms,
-/// where each skill holds each word, and tens of microseconds for most. More goes beside these threads.
+/// Skills times bytes of the message, up to which a search runs on the thread that answers the request. It takes at most
+/// some 2 ms there, if each skill holds each word, and mostly tens of microseconds. A larger search runs on other threads.
 const INLINE: usize = 200_000;
-/// More than this, some 10 ms and more, is done for one caller of a tenant at a time: a long message among thousands of skills.
+/// Above this a search takes 10 ms or more: a long message among thousands of skills. Each tenant has one at a time.
 const DEAR: usize = 20_000_000;
-/// Such messages at once.
+/// Searches above `DEAR` that the process runs at once.
 const AT_ONCE: usize = 2;
 
 static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("long messages to large libraries of this tenant", AT_ONCE));
 
-/// A message that names a skill is looked for twice.
-/// To read a byte costs as much as to look for it in so many skills, to rank a skill as much as so many bytes.
+/// Reading one byte of the message costs as much as looking for it in this many skills.
 const READING: usize = 25;
+/// Ranking one skill costs as much as looking for this many bytes in it. Not counted: a message that names a skill is
+/// searched a second time, without the name.
 const RANKING: usize = 50;
 
 /// What to look for.

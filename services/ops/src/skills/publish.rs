@@ -98,7 +98,7 @@ pub enum Child {
 /// Lists entries by name.
 ///
 /// # Errors
-/// `Malformed` for a cursor that is none of ours.
+/// `Malformed` for a cursor that this service did not issue.
 pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Page<SkillEntry>> {
     page_of_entries(ctx, cursor, true).await
 }
@@ -106,7 +106,7 @@ pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Page<Skil
 /// Lists the same without the files of the skills in their folders.
 ///
 /// # Errors
-/// `Malformed` for a cursor that is none of ours.
+/// `Malformed` for a cursor that this service did not issue.
 pub async fn list_documents(ctx: &Ctx, cursor: Option<String>) -> Result<Page<SkillEntry>> {
     page_of_entries(ctx, cursor, false).await
 }
@@ -178,10 +178,10 @@ pub struct ReadFolder {
     pub cursor: Option<String>,
 }
 
-/// Lists what lies directly in the folder at `uri`: a skill's, one within a skill, or a namespace.
+/// Lists the files and folders directly in the folder at `uri`. The folder is a skill's, one within a skill, or a namespace.
 ///
 /// # Errors
-/// `NotFound` for whatever is no folder; `Malformed` for a cursor that is none of ours.
+/// `NotFound` if there is no folder at `uri`; `Malformed` for a cursor that this service did not issue.
 pub async fn read_folder(ctx: &Ctx, query: &ReadFolder) -> Result<Page<Child>> {
     ctx.principal.require(Scope::SkillsRead)?;
     let after = page::after::<String>(query.cursor.as_deref())?;
@@ -205,7 +205,7 @@ pub async fn read_folder(ctx: &Ctx, query: &ReadFolder) -> Result<Page<Child>> {
     Ok(page.map(|(_, child)| child))
 }
 
-/// What of a skill lies directly below `prefix`.
+/// Lists the files and folders of a skill that stand directly below `prefix`.
 fn children_of(mut row: PublishedRow, prefix: &str) -> Vec<(String, Child)> {
     let base = format!("{}/", row.name);
     let inside = prefix.strip_prefix(&base).unwrap_or_default().to_owned();
