@@ -18,7 +18,7 @@ use crate::Ctx;
 pub(crate) struct KnownSkill {
     /// Its id.
     pub(crate) id: Uuid,
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub(crate) name: Box<str>,
     /// The line of the index.
     pub(crate) summary: Box<str>,

@@ -26,7 +26,7 @@ const READING: usize = 25;
 /// searched a second time, without the name.
 const RANKING: usize = 50;
 
-/// What to look for.
+/// A message to look for, and how.
 #[derive(Clone, Default)]
 pub(crate) struct Query<'a> {
     /// The message.
@@ -35,23 +35,23 @@ pub(crate) struct Query<'a> {
     pub(crate) embedding: Option<Arc<[f32]>>,
     /// Whether to search, not only to look for names.
     pub(crate) searched: bool,
-    /// Whether all skills are ranked by the whole text, as a search does it: those that it names too, and those that want
-    /// to be recalled by name alone if `reserved`. A turn gives names their own place.
+    /// Whether to rank all skills by the whole text, as a search does: also those that it names. A turn lists named skills
+    /// apart.
     pub(crate) is_search: bool,
-    /// See above.
+    /// Whether a ranking includes skills that want to be recalled by name alone.
     pub(crate) reserved: bool,
-    /// Most hits.
+    /// Most skills in the ranking.
     pub(crate) limit: usize,
 }
 
-/// What a message asks for. Skills are places in the catalogue.
+/// The skills that a message asks for, as places in the catalogue.
 #[derive(Debug, Default)]
 pub(crate) struct Recalled {
     /// Names in the message that are meant as such, the most specific first.
     pub(crate) named: Vec<Mention>,
     /// The other names in it.
     pub(crate) unmeant: Vec<Mention>,
-    /// What fits besides, best first; empty where it was not searched.
+    /// The other skills that fit, best first; empty if the message was not searched.
     pub(crate) ranking: Ranking,
 }
 

@@ -19,7 +19,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) struct SearchedSkill {
     /// Its id.
     pub(crate) id: Uuid,
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub(crate) name: String,
     /// The line of the index.
     pub(crate) summary: String,

@@ -37,7 +37,7 @@ pub struct SuggestSkills {
 /// A suggested skill.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Suggested {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     #[schema(example = "mcp/email")]
     pub name: String,
     /// The line of the index.

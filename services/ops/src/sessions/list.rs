@@ -19,7 +19,7 @@ pub struct ListSessions {
     /// Of this key.
     #[param(max_length = 255)]
     pub key: Option<String>,
-    /// On this channel.
+    /// Only sessions on this channel.
     pub channel: Option<Channel>,
     /// Open ones, or those that are over.
     pub open: Option<bool>,

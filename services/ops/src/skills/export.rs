@@ -66,7 +66,7 @@ pub struct Exported {
 
 /// The bytes of an archive.
 pub enum Content {
-    /// All of them.
+    /// All bytes of the archive.
     Whole(Vec<u8>),
     /// Those that are packed so far; the others follow. An error, of which nobody can be told any more, ends them early.
     Stream(Receiver<Result<Vec<u8>>>),

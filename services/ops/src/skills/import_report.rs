@@ -33,10 +33,10 @@ pub struct ImportReport {
 /// A file that was not taken.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct LeftOutFile {
-    /// Where it was.
+    /// Its path in what was sent.
     #[schema(example = "mcp/email/references/shared.md")]
     pub path: String,
-    /// Why.
+    /// Why it was not taken.
     pub detail: String,
 }
 

@@ -56,7 +56,7 @@ impl Caller {
         }
     }
 
-    /// Who.
+    /// The principal for whom the operations work.
     pub fn principal(&self) -> &Principal {
         &self.ctx.principal
     }

@@ -268,7 +268,7 @@ pub async fn end(db: &Database, principal: &Principal, session: Uuid, now: DateT
 pub struct SessionFilter<'a> {
     /// Of this key.
     pub key: Option<&'a str>,
-    /// On this channel.
+    /// Only sessions on this channel.
     pub channel: Option<Channel>,
     /// Open, or over.
     pub is_open: Option<bool>,

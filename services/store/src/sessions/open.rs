@@ -185,7 +185,7 @@ pub struct NewSession<'a> {
     pub snapshot: Uuid,
     /// The key's open session is over where its last message is older.
     pub silent_since: DateTime<Utc>,
-    /// When.
+    /// When it is opened.
     pub now: DateTime<Utc>,
     /// Most sessions of the user that are kept, and most bytes of them.
     pub bounds: (i64, i64),

@@ -10,13 +10,13 @@ use crate::error::{is_unique_violation, refuse};
 use crate::vault::{row, statement};
 use crate::{TenantTx, WriteTx, starters};
 
-/// How a skill is put away.
+/// A delete of a skill, which puts it into the archive.
 pub struct Archived<'a> {
     /// The skill, locked.
     pub skill: &'a SkillState,
     /// The skill that takes its place.
     pub successor: Option<(SkillId, &'a str)>,
-    /// When.
+    /// When it is deleted.
     pub now: DateTime<Utc>,
     /// Until when it can be restored. After that [`crate::history::clear_deleted`] removes it.
     pub purge_at: DateTime<Utc>,

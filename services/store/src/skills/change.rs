@@ -24,17 +24,17 @@ pub struct Change<'a> {
     pub base: Option<&'a SkillState>,
     /// Who first wrote it, where it is new.
     pub source: Source,
-    /// How.
+    /// The kind of change, for the history.
     pub kind: ChangeKind,
     /// The session it comes from.
     pub session: Option<&'a str>,
-    /// Where its text comes from.
+    /// The origins of its text, for the taint.
     pub lineage: Lineage<'a>,
-    /// What follows from it.
+    /// The jobs that it calls for, and what it makes out of date.
     pub follow_up: FollowUp<'a>,
     /// Recognises a repeated patch.
     pub request_digest: Option<[u8; 32]>,
-    /// When.
+    /// When the change is made.
     pub now: DateTime<Utc>,
 }
 

@@ -159,7 +159,7 @@ statement! {
 /// A skill as the index in a prompt needs it.
 #[derive(Debug, Clone)]
 pub struct PromptRow {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: String,
     /// The summary of its author.
     pub summary: Option<String>,
