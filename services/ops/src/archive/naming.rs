@@ -1,5 +1,5 @@
-//! Names imported skills: by their folders, as agentskills.io does, or by their frontmatter if the folder's name is not a
-//! valid skill name.
+//! Names imported skills: by their folders, as agentskills.io does, or by their frontmatter if the folder's name is not
+//! a valid skill name.
 
 use std::collections::HashMap;
 

@@ -16,7 +16,8 @@ const CAPACITY: u64 = 16 * 1024 * 1024;
 const ENTRY_BYTES: usize = 200;
 
 /// Keeps vectors by user and by a digest of model and text. The user is part of the key because a fast answer would
-/// otherwise tell one user that another one had asked the same. When it is full, the vectors unused for longest go first.
+/// otherwise tell one user that another one had asked the same. When it is full, the vectors unused for longest go
+/// first.
 pub(crate) struct Cache(moka::future::Cache<(UserId, [u8; 32]), Arc<[f32]>>);
 
 impl Default for Cache {
@@ -27,8 +28,8 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// Returns the vector of a text. When several callers want the same text at once, one of them asks the embedder and all
-    /// get its answer, each within its own deadline.
+    /// Returns the vector of a text. When several callers want the same text at once, one of them asks the embedder and
+    /// all get its answer, each within its own deadline.
     pub(crate) async fn embed(
         &self,
         embedder: &dyn Embedder,

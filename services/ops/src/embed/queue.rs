@@ -166,8 +166,8 @@ impl Queue {
         None
     }
 
-    /// Returns the next batch that may run before the rest of the given one: texts of a more urgent priority, or a text of
-    /// the same priority and at most half the length, from an asker that has used the model less.
+    /// Returns the next batch that may run before the rest of the given one: texts of a more urgent priority, or a text
+    /// of the same priority and at most half the length, from an asker that has used the model less.
     pub(super) fn next_before(&self, batch: &Batch) -> Option<Batch> {
         let before = ORDER.iter().position(|other| *other == batch.priority).unwrap_or_default();
         let mut lanes = lock(&self.lanes);
@@ -216,10 +216,10 @@ impl Lanes {
         }
     }
 
-    /// Takes texts from the askers in order of their turn, until they make a batch. Drops texts whose caller has gone, and
-    /// texts that cannot be ready by their deadline. Each text dropped as late lowers the estimate of how long the model
-    /// takes, so that one slow moment does not refuse every later text. With a mark, takes texts only from askers that may
-    /// pass it.
+    /// Takes texts from the askers in order of their turn, until they make a batch. Drops texts whose caller has gone,
+    /// and texts that cannot be ready by their deadline. Each text dropped as late lowers the estimate of how long the
+    /// model takes, so that one slow moment does not refuse every later text. With a mark, takes texts only from askers
+    /// that may pass it.
     fn take_batch(&mut self, priority: Priority, passes: Option<Mark>) -> Option<Batch> {
         let (mut tasks, mut bytes, mut mark) = (Vec::new(), OVERHEAD_BYTES, None);
         let (now, mut pace) = (Instant::now(), self.pace);

@@ -10,8 +10,9 @@ use super::UserCatalogue;
 use crate::dear::Line;
 use crate::{App, Asker, Ctx, compute};
 
-/// Skills times bytes of the message, up to which a search runs on the thread that answers the request. It takes at most
-/// some 2 ms there, if each skill holds each word, and mostly tens of microseconds. A larger search runs on other threads.
+/// Skills times bytes of the message, up to which a search runs on the thread that answers the request. It takes at
+/// most some 2 ms there, if each skill holds each word, and mostly tens of microseconds. A larger search runs on other
+/// threads.
 const INLINE: usize = 200_000;
 /// Above this a search takes 10 ms or more: a long message among thousands of skills. Each tenant has one at a time.
 const DEAR: usize = 20_000_000;
@@ -35,8 +36,8 @@ pub(crate) struct Query<'a> {
     pub(crate) embedding: Option<Arc<[f32]>>,
     /// Whether to search, not only to look for names.
     pub(crate) searched: bool,
-    /// Whether to rank all skills by the whole text, as a search does: also those that it names. A turn lists named skills
-    /// apart.
+    /// Whether to rank all skills by the whole text, as a search does: also those that it names. A turn lists named
+    /// skills apart.
     pub(crate) is_search: bool,
     /// Whether a ranking includes skills that want to be recalled by name alone.
     pub(crate) reserved: bool,

@@ -36,8 +36,8 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Breaker {
-    /// Lets a request through, or returns the seconds to wait. After a pause one request may probe the server. The next may
-    /// follow when the probe has succeeded or was given up too soon to count, or else after another pause.
+    /// Lets a request through, or returns the seconds to wait. After a pause one request may probe the server. The next
+    /// may follow when the probe has succeeded or was given up too soon to count, or else after another pause.
     pub(super) fn admit(&self) -> Result<Attempt<'_>, u64> {
         let (since, mut state) = (Instant::now(), self.state());
         let is_probe = state.until.is_some();

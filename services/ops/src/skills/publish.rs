@@ -178,7 +178,8 @@ pub struct ReadFolder {
     pub cursor: Option<String>,
 }
 
-/// Lists the files and folders directly in the folder at `uri`. The folder is a skill's, one within a skill, or a namespace.
+/// Lists the files and folders directly in the folder at `uri`. The folder is a skill's, one within a skill, or a
+/// namespace.
 ///
 /// # Errors
 /// `NotFound` if there is no folder at `uri`; `Malformed` for a cursor that this service did not issue.

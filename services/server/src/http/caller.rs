@@ -31,7 +31,8 @@ pub struct WriteHeaders {
 
 type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
-/// The caller of an ordinary request, as one user of a tenant. Extracting it also gives the user the current starter skills.
+/// The caller of an ordinary request, as one user of a tenant. Extracting it also gives the user the current starter
+/// skills.
 pub struct UserCaller(Ctx);
 
 impl Deref for UserCaller {

@@ -26,8 +26,8 @@ pub struct Pruned {
     pub files: u64,
     /// Jobs that died a month ago, or failed after a newer one had taken their place.
     pub jobs: u64,
-    /// Sessions that ended longer ago than their tenant keeps conversations, with their messages and turns. Also sessions
-    /// that were opened a week ago and never had a message.
+    /// Sessions that ended longer ago than their tenant keeps conversations, with their messages and turns. Also
+    /// sessions that were opened a week ago and never had a message.
     pub sessions: u64,
     /// Examples that were not confirmed for as long as their tenant keeps them.
     pub examples: u64,

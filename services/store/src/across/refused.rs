@@ -44,7 +44,7 @@ impl Counts {
     }
 }
 
-/// What was refused and is not written yet.
+/// Refused logins that are not in the audit log yet.
 #[derive(Default, Clone)]
 pub(crate) struct RefusedLogins(Arc<Mutex<Counts>>);
 

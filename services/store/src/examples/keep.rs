@@ -1,4 +1,4 @@
-//! How many examples are kept, and how they go.
+//! Keeps examples within their bounds, and removes them.
 
 use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
 use knowhow_domain::{Result, SkillId};

@@ -1,4 +1,4 @@
-//! What recall keeps of a user's memories: which there are, their texts and vectors.
+//! Reads a user's memories for recall: their stamps, texts and vectors.
 
 use knowhow_domain::{MemoryKind, Result};
 use uuid::Uuid;
@@ -42,8 +42,8 @@ statement! {
     join memories m on m.tenant_id = $1 and m.user_id = $2 and m.memory_id = w.memory_id"
 }
 
-/// Which memories a user has, and which of them have a vector, as one number each: what is kept from the same stamp is
-/// fresh.
+/// The state of a user's memories, and of their vectors, as one number each. While the numbers are the same, copies in
+/// memory are current.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// Of the memories.

@@ -182,8 +182,8 @@ pub async fn restore(
 ) -> Result<String> {
     starters::settle_for_admin(tx).await?;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    // The user's writers stand behind this lock. What one of them committed while this statement waited for it shows
-    // only at the insert, as a violation of the unique name.
+    // The user's other writers wait for this lock. A change that one of them committed while this statement waited
+    // shows only at the insert, as a violation of the unique name.
     let row = sqlx::query!(
         r#"-- skills.lock_archive
         with catalog as materialized (

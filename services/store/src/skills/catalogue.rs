@@ -178,7 +178,7 @@ statement! {
       and vector_dims(v.embedding::vector) = cardinality($4::real[])"
 }
 
-/// How far a user's catalogue has come: what is kept from that very moment is fresh.
+/// The revisions of a user's catalogue. A copy in memory is current while they are the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Revisions {
     /// Of the skills.
@@ -206,7 +206,7 @@ pub async fn list_stamps(db: &Database, principal: &Principal, model: Option<&st
     Ok(Stamps { revision, skills: rows.into_iter().filter_map(|(_, stamp)| stamp).collect() })
 }
 
-/// What recall reads of some skills, in no order; what is gone is left out. Vectors are those by `model`.
+/// Reads some skills for recall, in no order. Skills that are gone are left out. Vectors are those by `model`.
 ///
 /// # Errors
 /// `Unavailable`.

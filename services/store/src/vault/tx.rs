@@ -150,8 +150,8 @@ impl SystemTx {
         Self::open(db, &db.lookups).await
     }
 
-    /// Begins a transaction of a scheduled job. It takes its connection from the pool for writes, so that a long statement
-    /// never holds a connection that requests need to recognise their callers.
+    /// Begins a transaction of a scheduled job. It takes its connection from the pool for writes, so that a long
+    /// statement never holds a connection that requests need to recognise their callers.
     pub(crate) async fn begin_at_leisure(db: &Database) -> Result<Self> {
         Self::open(db, &db.writes).await
     }
