@@ -19,7 +19,7 @@ pub fn init(config: &Config) -> Result<()> {
     // Silences libraries whose lines would repeat ours or quote clients:
     // - actix_http logs as errors what clients cause: malformed requests and resets.
     // - rmcp logs each message, which our own line already covers, quotes its content, and takes a hang-up for an
-    // error.
+    //   error.
     // - graphile_worker logs payloads, and what our own lines say. Only it reports failures of its clock: those stay.
     let quiet = format!(
         "actix_http::h1=off,rmcp=off,graphile_worker=off,graphile_worker_crontab_runner=error,\

@@ -9,12 +9,12 @@ use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
 use crate::skills::lookup::{self, Reach};
 
-/// Which examples.
+/// Selects examples of a skill.
 #[derive(Debug, Clone, Default)]
 pub struct ListExamples {
     /// The skill, by name or id.
     pub skill: String,
-    /// Which page of them.
+    /// The page to read.
     pub page: PageQuery,
 }
 

@@ -17,9 +17,6 @@ const QUICK: usize = 256 * 1024;
 
 /// The catalogue as of now, from that of before. At most `vectors_kept` skills have their vectors in it; `library` is the
 /// state of the starters' vectors.
-///
-/// # Errors
-/// `Unavailable`.
 pub(super) async fn refresh(
     ctx: &Ctx,
     before: &UserCatalogue,

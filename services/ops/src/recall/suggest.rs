@@ -17,7 +17,7 @@ use super::{Query, SearchedSkill, catalogue_now, embed, list_found, rank};
 use crate::Ctx;
 use crate::page::{best_limit, check_question};
 
-/// Which skills to suggest.
+/// Asks for skills that fit a situation.
 #[derive(Debug, Clone, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -11,7 +11,7 @@ use super::{missing, session_id};
 use crate::Ctx;
 use crate::page::{self, Page, check_filter, rows_for};
 
-/// Which sessions.
+/// Selects the sessions of a list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -31,7 +31,7 @@ pub struct ListSessions {
     pub cursor: Option<String>,
 }
 
-/// Which messages.
+/// Selects the messages of a conversation.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -89,7 +89,7 @@ pub(crate) struct Changed {
     pub(super) written: Option<Written>,
 }
 
-/// How text was replaced.
+/// The places where text was replaced, and the way they were found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Replaced {
     /// In how many places.

@@ -27,7 +27,7 @@ const SMALL_AT_ONCE: usize = 4;
 static LARGE: LazyLock<Line> = LazyLock::new(|| Line::new("exports of this tenant", LARGE_AT_ONCE));
 static SMALL: LazyLock<Line> = LazyLock::new(|| Line::new("exports of this tenant", SMALL_AT_ONCE));
 
-/// Which archive.
+/// The format of an archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
@@ -39,7 +39,7 @@ pub enum Format {
     TarGz,
 }
 
-/// How to export.
+/// Options of an export.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

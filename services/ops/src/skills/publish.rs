@@ -51,7 +51,7 @@ pub struct SkillEntry {
 /// One file of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEntry {
-    /// Where it is read.
+    /// The URI to read it at.
     pub uri: String,
     /// Bytes that are served.
     pub size: u64,
@@ -75,7 +75,7 @@ pub struct PublishedFile {
 pub enum Child {
     /// A file.
     File {
-        /// Where it is read.
+        /// The URI to read it at.
         uri: String,
         /// The file's name; for a SKILL.md the skill's.
         name: String,
@@ -88,7 +88,7 @@ pub enum Child {
     },
     /// A folder.
     Folder {
-        /// Where it is read.
+        /// The URI to read it at.
         uri: String,
         /// Its last segment.
         name: String,
@@ -169,10 +169,10 @@ pub async fn read_file(ctx: &Ctx, uri: &str) -> Result<PublishedFile> {
     Ok(PublishedFile { content, media_type: MARKDOWN.into(), tainted })
 }
 
-/// Which folder to list.
+/// Names a folder to list.
 #[derive(Debug, Clone)]
 pub struct ReadFolder {
-    /// Where it is.
+    /// The URI of the folder.
     pub uri: String,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,

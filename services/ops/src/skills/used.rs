@@ -36,7 +36,7 @@ pub struct ReportUse {
     pub outcome: Option<Outcome>,
 }
 
-/// What a report came to.
+/// The result of reporting a use.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Counted {
     /// Whether this report was the first of its use.

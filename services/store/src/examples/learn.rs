@@ -1,4 +1,4 @@
-//! What a use teaches, and what a failure takes away.
+//! Adds the example that a use teaches, and removes the one that a failure refutes.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SkillId, new_id};

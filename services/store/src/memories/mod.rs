@@ -167,7 +167,7 @@ pub async fn add(tx: &mut WriteTx, new: &NewMemory<'_>) -> Result<Option<Memory>
     }))
 }
 
-/// Which memories.
+/// Selects the memories of a list.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFilter<'a> {
     /// Only memories of this kind.

@@ -264,7 +264,7 @@ pub async fn end(db: &Database, principal: &Principal, session: Uuid, now: DateT
     Ok(write(db, principal, end).await?.iter().any(|row| row.jobs > 0))
 }
 
-/// Which sessions.
+/// Selects the sessions of a list.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter<'a> {
     /// Of this key.

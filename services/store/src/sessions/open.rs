@@ -27,7 +27,7 @@ pub struct Opened {
     pub is_marked_since: bool,
 }
 
-/// How a session is looked up.
+/// The way to look up a session.
 #[derive(Debug, Clone, Copy)]
 pub enum SessionKey<'a> {
     /// By its id, open or over.
@@ -193,7 +193,7 @@ pub struct NewSession<'a> {
     pub has_begun: bool,
 }
 
-/// What came of opening.
+/// The outcome of opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenedAs {
     /// A new session.

@@ -176,12 +176,12 @@ pub async fn find_turn(db: &Database, principal: &Principal, session: Uuid, turn
     Ok(read(db, principal, FindTurn { session, turn }).await?.into_iter().next())
 }
 
-/// Which turn this is.
+/// Names the turn by the state that it started from.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadTurn {
     /// Of which session.
     pub session: Uuid,
-    /// How many turns it had when its state was read.
+    /// Turns that the session had when its state was read.
     pub turns: i32,
     /// Whether the user had starters that were lent.
     pub lent: bool,

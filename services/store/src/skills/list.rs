@@ -9,7 +9,7 @@ use crate::vault::statement::{Accepts, Columns, Reader};
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
-/// Which skills, and from where on.
+/// Selects skills, and the place where the page begins.
 #[derive(Debug, Clone, Default)]
 pub struct ListQuery {
     /// Names that begin so.
