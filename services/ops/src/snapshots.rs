@@ -164,7 +164,7 @@ pub async fn refresh_snapshot(ctx: &Ctx, agent: &ForTools) -> Result<CurrentView
     view(ctx, tools, current)
 }
 
-/// The snapshot of whoever opens no session.
+/// The kind of snapshot for callers without a session.
 fn usual_kind(principal: &Principal, tools: Tools) -> SnapshotKind {
     let index_budget = i32::try_from(principal.settings().index_budget).unwrap_or(i32::MAX);
     SnapshotKind { index_budget, form: Form::of(tools, Channel::Chat) }

@@ -1,6 +1,6 @@
-//! Texts that wait for the model: those of a turn before what was just changed, that before bulk, and of each whoever has had
-//! the least of the model first; bounded, and dropped with whoever asked. Where more come than can be done, those that would
-//! be late are told at once: a vector that comes too late helps nobody and makes the next one late as well.
+//! A bounded queue of texts that wait for the model. Texts of turns come first, then texts that were just changed, then
+//! bulk; within each, those of the asker that has used the model least. A text leaves when its caller gives up. Texts
+//! that would be late are refused at once: a late vector helps nobody, and makes the next one late as well.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! The one place that changes a skill, whoever asks and however: find and lock it, let the verb propose, check that against
-//! limits and quotas, and carry it out. Each verb is a [`SkillChange`]; [`change_in`] fits several into one transaction.
+//! The one place that changes a skill, for every caller and every verb: find and lock it, let the verb propose, check
+//! that against limits and quotas, and carry it out. Each verb is a [`SkillChange`]; [`change_in`] fits several into
+//! one transaction.
 
 use knowhow_domain::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};

@@ -88,7 +88,7 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     let turn = if is_small {
         SMALL.turn(ctx.principal.tenant()).await?
     } else {
-        // The plan is large too: whoever waits does not hold one.
+        // Drops the plan, which is large too, while the request waits for its turn.
         drop(files);
         let turn = LARGE.turn(ctx.principal.tenant()).await?;
         files = plan(ctx, query).await?;

@@ -328,7 +328,7 @@ struct Document {
 /// page along.
 fn document_of(row: &mut PublishedRow) -> Option<Document> {
     let read = |row: &mut PublishedRow| -> Result<(Map<String, Value>, u64, String)> {
-        // What is not to be trusted says so in what a model reads of it, and so in its bytes.
+        // An untrusted skill is never served as stored: its text gets a warning that models read.
         match (row.frontmatter.take().filter(|_| !row.tainted), row.document.take()) {
             (Some(Value::Object(frontmatter)), _) => {
                 let size = u64::try_from(row.document_bytes).map_err(Error::internal)?;
