@@ -9,20 +9,20 @@ use uuid::Uuid;
 /// One entry.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct AuditEntry {
-    /// Ordered by time.
+    /// The id of the entry. Ids are ordered by time.
     pub id: Uuid,
     /// Its tenant, by slug.
     #[schema(example = "acme")]
     pub tenant: String,
-    /// When.
+    /// When it happened.
     pub at: DateTime<Utc>,
-    /// Who.
+    /// Who did it.
     #[schema(example = "user:alice")]
     pub actor: String,
-    /// What, as `noun.verb`.
+    /// The action, as `noun.verb`.
     #[schema(example = "skill.save")]
     pub action: String,
-    /// To what.
+    /// What was acted on, for example the name of a skill.
     #[schema(example = "plan-meeting")]
     pub target: String,
     /// Whose, where it was one user's.

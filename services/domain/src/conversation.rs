@@ -35,9 +35,9 @@ pub struct Conversation {
     pub session: Uuid,
     /// How it was held.
     pub channel: Channel,
-    /// Opened.
+    /// When the session was opened.
     pub started_at: DateTime<Utc>,
-    /// Over since.
+    /// When the session ended.
     pub ended_at: DateTime<Utc>,
     /// Whether it had read what is not to be trusted; then its title is in no snapshot.
     pub tainted: bool,

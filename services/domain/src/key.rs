@@ -18,7 +18,7 @@ pub struct ApiKey {
     /// What it begins with, after `kh_`.
     #[schema(example = "a1b2c3d4e5f6")]
     pub prefix: String,
-    /// For people.
+    /// A name by which people recognise the key.
     pub name: String,
     /// What it may do.
     pub scopes: Vec<Scope>,

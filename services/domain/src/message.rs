@@ -20,18 +20,18 @@ pub enum Speaker {
 /// One message of a conversation.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Message {
-    /// Its id.
+    /// The message's id.
     pub id: Uuid,
-    /// In which turn.
+    /// The turn that it belongs to.
     pub turn: i32,
     /// Who said it.
     #[schema(example = "user")]
     pub speaker: Speaker,
-    /// What was said.
+    /// The text of the message.
     pub text: String,
     /// Tools that the agent called: before a user's message, or for its own.
     #[schema(minimum = 0)]
     pub tool_calls: i32,
-    /// When.
+    /// When it was logged.
     pub at: DateTime<Utc>,
 }

@@ -127,11 +127,11 @@ pub struct Session {
     pub quality: Option<String>,
     /// The conversation before it under the same key.
     pub previous_session: Option<Uuid>,
-    /// Opened.
+    /// When it was opened.
     pub started_at: DateTime<Utc>,
     /// The last message of either side, or call over MCP that names the session.
     pub last_message_at: Option<DateTime<Utc>>,
-    /// Over since.
+    /// When it ended; none while it is open.
     pub ended_at: Option<DateTime<Utc>>,
 }
 

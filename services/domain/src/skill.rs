@@ -56,7 +56,7 @@ impl SummaryBy {
 /// One line of the index.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct IndexItem {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     #[schema(example = "plan-meeting")]
     pub name: String,
     /// Index line, at most 15 words.
@@ -111,7 +111,7 @@ pub struct ArchivedSkill {
     pub absorbed_into: Option<String>,
     /// Who deleted it.
     pub deleted_by: String,
-    /// When.
+    /// When it was deleted.
     pub deleted_at: DateTime<Utc>,
     /// When it is destroyed.
     pub purge_at: DateTime<Utc>,

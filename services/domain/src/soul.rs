@@ -12,10 +12,10 @@ pub struct Soul {
     /// Counts the changes; 0 where there was none yet.
     #[schema(minimum = 0)]
     pub version: i32,
-    /// Who wrote it.
+    /// Who last wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_by: Option<String>,
-    /// When.
+    /// When it was last written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<DateTime<Utc>>,
     /// Whether it was written in a session that had read untrusted content.

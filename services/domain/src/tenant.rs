@@ -15,7 +15,7 @@ pub struct Tenant {
     /// What tokens name it by.
     #[schema(example = "acme")]
     pub slug: String,
-    /// For people.
+    /// Its name, as people are shown it.
     pub name: String,
     /// Quotas and switches.
     pub settings: TenantSettings,

@@ -41,7 +41,7 @@ pub struct Version {
     /// Who made it.
     #[schema(example = "user:alice")]
     pub actor: String,
-    /// In which session.
+    /// The session in which it was made, if any.
     pub session: Option<String>,
     /// Whether text of it came from a tainted session, and no person has approved it.
     pub tainted: bool,
@@ -56,11 +56,11 @@ pub struct Version {
     /// Who approved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
-    /// When.
+    /// When it was approved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_at: Option<DateTime<Utc>>,
     /// SHA-256 over SKILL.md and resources, hex.
     pub digest: String,
-    /// When.
+    /// When the version was made.
     pub created_at: DateTime<Utc>,
 }

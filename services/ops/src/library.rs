@@ -39,9 +39,6 @@ pub struct Library {
 
 impl Library {
     /// Puts the texts into the database, and begins to make their vectors beside the caller. The first time alone.
-    ///
-    /// # Errors
-    /// `Unavailable`.
     pub(crate) async fn publish(&self, app: &App) -> Result<()> {
         let publish = async || {
             publish(app).await?;

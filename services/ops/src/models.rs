@@ -19,7 +19,7 @@ const QUEUE: usize = 512;
 /// Longest wait for the vector of what was just changed; then it is its job's.
 const CHANGED_WITHIN: Duration = Duration::from_secs(30);
 
-/// Which models there are. A server of embeddings goes before a folder.
+/// Settings of the models. With both a server of embeddings and a folder, the server is used.
 #[derive(Default)]
 pub struct ModelsSettings {
     /// Folder of the model that runs in this process.
@@ -32,12 +32,13 @@ pub struct ModelsSettings {
     pub chat: Option<RemoteSettings>,
 }
 
-/// What is there to embed and to ask. By default nothing: skills are found by their words, summaries are extracts.
+/// The embedding model and the chat model, both optional. Without them recall goes by words alone, and summaries are
+/// extracts.
 #[derive(Default)]
 pub struct Models {
-    /// What makes vectors.
+    /// The model that makes vectors, if one is configured and usable.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// What answers.
+    /// The chat model, if one is configured and usable.
     pub chat: Option<Arc<ChatModel>>,
     problem: Option<String>,
     messages: Cache,

@@ -31,7 +31,7 @@ impl PageQuery {
     /// What the cursor holds.
     ///
     /// # Errors
-    /// `Malformed` for a cursor that is not one of ours.
+    /// `Malformed` for a cursor that this service did not issue.
     pub fn after<T: DeserializeOwned>(&self) -> Result<Option<T>> {
         after(self.cursor.as_deref())
     }
@@ -64,7 +64,7 @@ fn limit_of(limit: u32, most: u32) -> Result<usize> {
 /// What a cursor holds.
 ///
 /// # Errors
-/// `Malformed` for a cursor that is not one of ours.
+/// `Malformed` for a cursor that this service did not issue.
 pub(crate) fn after<T: DeserializeOwned>(cursor: Option<&str>) -> Result<Option<T>> {
     cursor.map(read_cursor).transpose()
 }

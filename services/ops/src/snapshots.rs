@@ -33,7 +33,7 @@ pub struct SnapshotView {
     pub expires_at: DateTime<Utc>,
     /// About how many tokens `text` is to a model.
     pub tokens: usize,
-    /// Skills that the index left out for want of room; its last line says the same.
+    /// Skills that the index left out because they did not fit; its last line says the same.
     pub omitted: u32,
     /// Skills whose summary was shortened or left out.
     pub shortened: u32,
@@ -164,7 +164,7 @@ pub async fn refresh_snapshot(ctx: &Ctx, agent: &ForTools) -> Result<CurrentView
     view(ctx, tools, current)
 }
 
-/// The snapshot of whoever opens no session.
+/// The kind of snapshot for callers without a session.
 fn usual_kind(principal: &Principal, tools: Tools) -> SnapshotKind {
     let index_budget = i32::try_from(principal.settings().index_budget).unwrap_or(i32::MAX);
     SnapshotKind { index_budget, form: Form::of(tools, Channel::Chat) }

@@ -16,9 +16,11 @@ pub use lines::flush;
 /// # Errors
 /// For an unreadable filter or an unknown format.
 pub fn init(config: &Config) -> Result<()> {
-    // What actix calls an error on a connection is a client's: a malformed request, a reset. What the MCP library tells
-    // of each message is in our own line; it quotes what clients sent, and takes one that hangs up for an error.
-    // The queue's library tells payloads, and what our own lines tell; of failures of its clock it tells alone.
+    // Silences libraries whose lines would repeat ours or quote clients:
+    // - actix_http logs as errors what clients cause: malformed requests and resets.
+    // - rmcp logs each message, which our own line already covers, quotes its content, and takes a hang-up for an
+    //   error.
+    // - graphile_worker logs payloads, and what our own lines say. Only it reports failures of its clock: those stay.
     let quiet = format!(
         "actix_http::h1=off,rmcp=off,graphile_worker=off,graphile_worker_crontab_runner=error,\
          graphile_worker_recovery=warn,{}",

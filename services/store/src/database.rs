@@ -119,9 +119,10 @@ pub(crate) fn pool(config: &DatabaseConfig, options: PgConnectOptions, connectio
     rolling_back(pool, config.patience()).test_before_acquire(false).connect_lazy_with(options)
 }
 
-/// What was open when a connection was given back must not be handed to the next request. One that a dropped request left at
-/// work answers once its statement has ended, at the latest by its limit; one that does not answer by then is closed. Not
-/// sooner: Postgres would go on with the statement, and a new connection begin another.
+/// Rolls back every connection that returns to the pool, so that no request gets another one's open transaction. A
+/// connection that a dropped request left at work answers once its statement has ended, at the latest by its limit. One
+/// that does not answer by then is closed. It is not closed sooner: Postgres would go on with the statement, and a new
+/// connection would begin another one.
 pub(crate) fn rolling_back(pool: PgPoolOptions, patience: Patience) -> PgPoolOptions {
     pool.after_release(move |conn, _| {
         Box::pin(async move {

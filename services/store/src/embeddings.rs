@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::TenantTx;
 use crate::error::refuse;
 
-/// What of a skill is embedded, as it was read.
+/// The parts of a skill that are embedded, as they were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
     /// The skill.
@@ -27,7 +27,7 @@ pub struct Pending {
 /// A vector for a skill.
 #[derive(Debug, Clone)]
 pub struct Embedding {
-    /// The skill as it was read: where it says something else by now, the vector is of no use.
+    /// The skill as it was read. If its text has changed since, the vector is not stored.
     pub of: Pending,
     /// SHA-256 of the embedded text.
     pub text_digest: [u8; 32],
@@ -35,8 +35,8 @@ pub struct Embedding {
     pub vector: Vec<f32>,
 }
 
-/// What is to be embedded of a skill by a model; `None` where the skill is gone, or a starter as it was given, whose vector
-/// is that of all users.
+/// Reads the parts of a skill that a model embeds. Returns `None` if the skill is gone, or is an unchanged starter,
+/// whose vector all users share.
 ///
 /// # Errors
 /// `Unavailable`.

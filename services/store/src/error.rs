@@ -1,4 +1,4 @@
-//! What the database refuses, in the words of the house. Nothing of Postgres ever reaches a caller.
+//! Turns errors of the database into errors of the domain. Nothing that Postgres says reaches a caller.
 
 use knowhow_domain::Error;
 use sqlx::postgres::PgDatabaseError;

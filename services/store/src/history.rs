@@ -1,4 +1,4 @@
-//! What is kept of skills beside their present state, old versions and deleted skills: within bounds, the oldest leave.
+//! Keeps the history of skills within bounds: old versions and deleted skills, of which the oldest leave first.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SkillId};
@@ -41,8 +41,8 @@ pub fn trim(tx: &mut WriteTx, skill: SkillId, version: i32, keep: i32) {
 }
 
 /// Makes room where the user's history and archive take more than `most` bytes: the oldest versions leave, then the skills that
-/// were deleted longest ago. The user's catalogue is locked. `false` where all of that is not enough. Where a bound was lowered
-/// by much, a change takes a part of what is too much, and the next ones the rest.
+/// were deleted longest ago. The user's catalogue is locked. Returns `false` if all of that is not
+/// enough. After a bound was lowered by much, each change removes a part of the excess.
 ///
 /// # Errors
 /// `Unavailable`.

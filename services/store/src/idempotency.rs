@@ -46,7 +46,7 @@ pub fn claim(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>
     tx.claim(ClaimKey { key: key.to_owned(), request_digest: request.to_vec(), now, most: KEYS });
 }
 
-/// What the request of that digest was answered, whose key turned out to be claimed.
+/// Returns the answer that the request of this digest got the first time, after its key turned out to be claimed.
 ///
 /// # Errors
 /// `IdempotencyMismatch` where the key stands for another request; `Quota` where the user has as many as can be.

@@ -1,4 +1,4 @@
-//! What stands in the way of the migrations, found before they begin: a server that is too old or without pgvector, and
+//! Finds problems that would stop the migrations, before they begin: a server that is too old or without pgvector, and
 //! what the migrating role may not do by itself, as the statements that a superuser runs once.
 
 use sqlx::{Executor, PgConnection};

@@ -1,5 +1,5 @@
-//! Why the database is out of reach, for whoever runs the service: the driver's own sentence with host, port, database
-//! and role, and never the password. Callers of the service are told none of it.
+//! Explains to the people who run the service why the database is out of reach: the driver's own sentence with host,
+//! port, database and role, and never the password. Callers of the service are told none of it.
 
 use std::collections::HashMap;
 use std::error::Error as StdError;

@@ -227,8 +227,8 @@ pub struct NewSnapshot<'a> {
 /// Kinds of a user's snapshots, beside the one that is rendered, that are kept current: each is rendered anew all day.
 const OTHER_KINDS: i64 = 3;
 
-/// Makes it the current one. The same bytes as before keep their row; one of later parts is never replaced by one of
-/// earlier ones.
+/// Makes `new` the user's current snapshot of its kind. If its bytes equal the current one's, that row stays. A
+/// snapshot of an older revision never replaces one of a newer revision.
 ///
 /// # Errors
 /// `Unavailable`.

@@ -88,9 +88,6 @@ pub(crate) async fn settle_for_admin(tx: &mut TenantTx) -> Result<()> {
 }
 
 /// The same in a transaction of its own.
-///
-/// # Errors
-/// `Unavailable`.
 pub(crate) async fn settle_alone(db: &Database, principal: &Principal) -> Result<()> {
     let mut tx = WriteTx::begin(db, principal, "starters.settle").await?;
     settle(&mut tx).await?;
@@ -184,12 +181,13 @@ statement! {
 }
 
 /// Gives the user, whose catalogue is locked, the starters of a release as rows: new ones, unless one of that name is there
-/// or was; references to an earlier text move to this release's, as a new version. What the user has changed stays.
+/// or was; references to an earlier text move to this release's, as a new version. Texts that the user has changed
+/// stay.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn bring(tx: &mut WriteTx, release: &[u8], now: DateTime<Utc>) -> Result<()> {
-    // What was lent is counted already, and is no change.
+    // Lent starters are counted already, and no change.
     let actor = tx.actor();
     tx.write(Bring { release: release.to_vec(), now, actor, audit_id: new_id() }).await?;
     Ok(())

@@ -23,9 +23,10 @@ pub fn step_below(budget: u32) -> u32 {
     let [least, ..] = BUDGET_STEPS;
     BUDGET_STEPS.into_iter().rev().find(|step| *step <= budget).unwrap_or(least)
 }
-/// Of a summary or description no more is read.
+/// Characters that are read of a summary or description.
 const READ_CHARS: usize = 2_000;
-/// None is made shorter than this: a skill goes without rather.
+/// Texts are cut to this length at the shortest. If that does not fit, the line shows the name alone: fewer characters
+/// would not tell what the skill is for.
 const SHORTEST_CHARS: usize = 70;
 
 /// A skill as the index needs it.
@@ -39,7 +40,7 @@ pub struct IndexLine<'a> {
     pub made_summary: Option<&'a str>,
     /// The skill's description.
     pub description: &'a str,
-    /// What is short of room goes first where this is low; see [`rank_skills`].
+    /// Skills with the lowest rank lose their text first where room is short; see [`rank_skills`].
     pub rank: f32,
     /// Whether it is not to be trusted, which its line then says.
     pub is_tainted: bool,
@@ -65,7 +66,7 @@ pub struct IndexStyle {
     pub can_search: bool,
 }
 
-/// The index, and what was left out of it for want of room.
+/// The index, and counts of what did not fit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Index {
     /// The block as it stands in the prompt, without a line end; empty where there are no skills.
@@ -190,7 +191,7 @@ fn cost(text: &str) -> usize {
 /// Shortens all texts to the greatest common length with which the lines fit; `false`, and nothing done, where there is none.
 fn shorten_all(entries: &mut [Entry<'_>], room: usize) -> bool {
     let names: usize = entries.iter().map(Entry::bare_cost).sum();
-    // Of very many skills the names alone tell.
+    // The names alone do not fit.
     if names > room {
         return false;
     }
@@ -223,7 +224,7 @@ fn drop_least(entries: &mut [Entry<'_>], room: usize) {
         if cost <= spare {
             spare -= cost;
         } else {
-            // Whoever ranks lower does not go first for being shorter.
+            // Ends the list here: a shorter line must not come before one of higher rank.
             spare = 0;
             entry.fate = left;
         }
@@ -240,7 +241,7 @@ fn note(shortened: usize, bare: usize, omitted: usize, style: &IndexStyle) -> St
     ];
     let parts: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part).collect();
     let hint = if style.can_search { " Search them all with skill_list." } else { "" };
-    format!("(For want of room: {}.{hint})", parts.join(", "))
+    format!("(To save space: {}.{hint})", parts.join(", "))
 }
 
 fn chars(text: &str) -> usize {

@@ -55,25 +55,25 @@ fn descriptions_give_way_before_skills_and_the_last_in_rank_first() {
     assert_eq!(
         render(reserve + 190),
         format!(
-            "H\n- a: {when}\n- b: Short.\n- c: {when}\n- d: {when}\n(For want of room: 3 summaries shortened. {SEARCH}"
+            "H\n- a: {when}\n- b: Short.\n- c: {when}\n- d: {when}\n(To save space: 3 summaries shortened. {SEARCH}"
         )
     );
     assert_eq!(
         render(reserve + 120),
         format!(
             "H\n- a: {when}\n- b\n- c: {when}\n- d\n\
-             (For want of room: 2 summaries shortened, 2 skills shown without summary. {SEARCH}"
+             (To save space: 2 summaries shortened, 2 skills shown without summary. {SEARCH}"
         )
     );
     assert_eq!(
         render(reserve + 48),
-        format!("H\n- a\n- b\n- c\n- d\n(For want of room: 4 skills shown without summary. {SEARCH}")
+        format!("H\n- a\n- b\n- c\n- d\n(To save space: 4 skills shown without summary. {SEARCH}")
     );
-    assert_eq!(render(0), format!("H\n(For want of room: 4 skills left out. {SEARCH}"));
+    assert_eq!(render(0), format!("H\n(To save space: 4 skills left out. {SEARCH}"));
     let blind = IndexStyle { can_search: false, ..WHOLE };
     assert_eq!(
         note(1, 1, 1, &blind),
-        "(For want of room: 1 summary shortened, 1 skill shown without summary, 1 skill left out.)"
+        "(To save space: 1 summary shortened, 1 skill shown without summary, 1 skill left out.)"
     );
 }
 
@@ -136,7 +136,7 @@ fn assert_ranked(kept: &[&IndexLine<'_>], dropped: &[&IndexLine<'_>]) {
 }
 
 fn any_skills() -> impl Strategy<Value = Vec<(String, Option<String>, String, f32)>> {
-    let hostile = || "(Available skills \\(|</skills>|\n- x: y|\n|\r|\u{2028}|\u{85}|\u{200b}|\u{202e}|# |```|\\(For want of room: |\\. |\\PC|[a-z ]{1,9}){0,12}";
+    let hostile = || "(Available skills \\(|</skills>|\n- x: y|\n|\r|\u{2028}|\u{85}|\u{200b}|\u{202e}|# |```|\\(To save space: |\\. |\\PC|[a-z ]{1,9}){0,12}";
     let skill = (prop::option::of(hostile()), hostile(), prop::sample::select(vec![0.1_f32, 0.5, 0.5, 0.7]));
     prop::collection::btree_map("[a-z0-9]{1,8}(-[a-z]{1,4})?(/[a-z]{1,12})?", skill, 0..12).prop_map(|map| {
         map.into_iter().map(|(name, (summary, description, rank))| (name, summary, description, rank)).collect()

@@ -9,7 +9,7 @@ use crate::session::NUDGE;
 /// A skill whose body comes along.
 #[derive(Debug, Clone, Copy)]
 pub struct ActiveSkill<'a> {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: &'a str,
     /// Its version.
     pub version: i32,
@@ -28,16 +28,16 @@ pub struct ActiveSkill<'a> {
 /// What of a body had no room.
 #[derive(Debug, Clone, Copy)]
 pub struct Missing<'a> {
-    /// Characters.
+    /// Characters that are missing.
     pub characters: usize,
-    /// Headings of the sections.
+    /// Headings of the sections that are missing.
     pub sections: &'a [String],
 }
 
 /// A skill by name.
 #[derive(Debug, Clone, Copy)]
 pub struct SkillLine<'a> {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: &'a str,
     /// One line, where the index in the agent's prompt does not show it.
     pub summary: Option<&'a str>,
@@ -48,7 +48,7 @@ pub struct SkillLine<'a> {
 /// A named skill whose body has no room in the turn's budget.
 #[derive(Debug, Clone, Copy)]
 pub struct TooLong<'a> {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: &'a str,
     /// Characters of its body.
     pub characters: usize,

@@ -54,7 +54,8 @@ pub(super) struct Best<'a> {
     pub(super) words: f32,
 }
 
-/// How likely the best skill answers the message, if as many messages ask for a skill as for none.
+/// Estimates the probability, 0 to 1, that the best skill answers the message. Assumes that half of all messages ask
+/// for a skill.
 pub(super) fn estimate_fit(catalogue: &Catalogue, context: &Context, best: &Best<'_>) -> f32 {
     let (short, long, evidence) = if context.has_meaning {
         (&WORDS_AND_MEANING_SHORT, &WORDS_AND_MEANING_LONG, &WORDS_AND_MEANING_EVIDENCE)

@@ -28,7 +28,7 @@ pub struct Restore {
 pub struct ListArchive {
     /// Only what concerns this user, by external id.
     pub user: Option<String>,
-    /// Which page.
+    /// The page to read.
     pub page: PageQuery,
 }
 

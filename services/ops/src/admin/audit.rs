@@ -13,7 +13,7 @@ use crate::page::{Page, PageQuery, rows_for};
 pub struct ListAudit {
     /// Only what concerns this user, by external id.
     pub user: Option<String>,
-    /// Which page.
+    /// The page to read.
     pub page: PageQuery,
 }
 

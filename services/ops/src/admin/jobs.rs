@@ -6,12 +6,12 @@ use knowhow_store::queue;
 use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
 
-/// Which jobs.
+/// Selects background jobs.
 #[derive(Debug, Clone, Default)]
 pub struct ListJobs {
     /// Only those in this state.
     pub state: Option<JobState>,
-    /// Which page.
+    /// The page to read.
     pub page: PageQuery,
 }
 

@@ -17,7 +17,7 @@ use crate::{App, Ctx};
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"name": "backend", "scopes": ["skills:read", "skills:write"]}))]
 pub struct CreateKey {
-    /// For people.
+    /// A name by which people recognise the key.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
     /// What it may do.

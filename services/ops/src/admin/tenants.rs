@@ -31,7 +31,7 @@ pub struct UpdateTenant {
     /// Its slug: of the path, not of the body.
     #[serde(skip)]
     pub slug: String,
-    /// For people.
+    /// Its name, as people are shown it.
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
     /// All settings; members left out get their defaults.

@@ -1,5 +1,5 @@
-//! What imported skills are called: by their folders, as agentskills.io has it, and by their frontmatter where a
-//! folder's name is none.
+//! Names imported skills: by their folders, as agentskills.io does, or by their frontmatter if the folder's name is not
+//! a valid skill name.
 
 use std::collections::HashMap;
 

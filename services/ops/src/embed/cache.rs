@@ -1,4 +1,4 @@
-//! Vectors of messages, for a while: a retried turn and a repeated search are embedded once.
+//! Keeps the vectors of recent messages, so that a retried turn and a repeated search are embedded once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,11 +12,12 @@ use crate::remote::within;
 
 /// Bytes of all vectors together.
 const CAPACITY: u64 = 16 * 1024 * 1024;
-/// What an entry takes besides its vector, about.
+/// Bytes of an entry besides its vector, roughly.
 const ENTRY_BYTES: usize = 200;
 
-/// Vectors by their user, as how soon one comes would tell others what was asked before, and by a digest of model and
-/// text. Bounded; what was not used for long goes first.
+/// Keeps vectors by user and by a digest of model and text. The user is part of the key because a fast answer would
+/// otherwise tell one user that another one had asked the same. When it is full, the vectors unused for longest go
+/// first.
 pub(crate) struct Cache(moka::future::Cache<(UserId, [u8; 32]), Arc<[f32]>>);
 
 impl Default for Cache {
@@ -27,8 +28,8 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// The vector of a text. Of callers that want the same at once, one asks and all get its answer, each by its own
-    /// deadline.
+    /// Returns the vector of a text. When several callers want the same text at once, one of them asks the embedder and
+    /// all get its answer, each within its own deadline.
     pub(crate) async fn embed(
         &self,
         embedder: &dyn Embedder,
@@ -46,7 +47,7 @@ impl Cache {
                     vectors.into_iter().next().map(Arc::from).ok_or(EmbedError::Stopped)
                 };
                 match self.0.try_get_with(key, work).await.map_err(|error| EmbedError::clone(&error)) {
-                    // Too late for whoever asked; the others have time of their own.
+                    // The caller that asked ran out of time. Others have later deadlines, so one of them asks again.
                     Err(EmbedError::Late) if !asked.load(Ordering::Relaxed) => {}
                     outcome => return outcome,
                 }
@@ -55,7 +56,7 @@ impl Cache {
         within(deadline, EmbedError::Late, entry).await
     }
 
-    /// The vector of a text, where it was made a while ago; nobody is asked.
+    /// Returns the vector of a text if it is cached. Never asks the embedder.
     pub(crate) async fn find(&self, embedder: &dyn Embedder, user: UserId, text: &str) -> Option<Arc<[f32]>> {
         self.0.get(&key(embedder, user, text)).await
     }

@@ -1,6 +1,6 @@
-//! Texts of one priority that wait, in a line for each tenant and within it for each user. Next is whoever has had the least
-//! of the model, in bytes of text, so nobody who asks for much makes others wait for more than what is in hand
-//! (start-time fair queueing).
+//! The waiting texts of one priority, in a line for each tenant and within it for each user. The next text is of the
+//! asker that has used the model least, in bytes of text. So an asker with many texts makes others wait for no more
+//! than the batch in hand (start-time fair queueing).
 
 use std::collections::{HashMap, VecDeque};
 
@@ -120,8 +120,8 @@ impl Lane {
         self.length = self.tenants.values().map(|line| line.length).sum();
     }
 
-    /// Makes room for so many texts of an asker in a full lane: the latest of whoever has the most there, and more than the
-    /// asker would have, goes without its vector. Nothing where the asker is that one.
+    /// Makes room for so many texts of an asker in a full lane: refuses the latest texts of the asker that has the most
+    /// there. Returns `None` if nobody has more than this asker would have.
     pub(super) fn make_room(&mut self, asker: Asker, count: usize, limit: usize) -> Option<()> {
         while self.length + count > limit {
             let own = self.tenants.get(&asker.tenant);
@@ -141,7 +141,8 @@ impl Lane {
         Some(())
     }
 
-    /// Those who have nothing here, and have had no more than whoever is next, are as if they had never been.
+    /// Forgets askers that have no text here and have used the model no more than the next asker: a new asker counts
+    /// the same.
     fn forget(&mut self) {
         let now = self.now;
         self.tenants.retain(|_, line| line.length > 0 || line.had > now);

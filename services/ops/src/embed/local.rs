@@ -121,8 +121,8 @@ fn work(encoder: &Encoder, queue: &Queue) {
     }
 }
 
-/// Runs a batch, and between its layers whatever goes before it: a long text takes a tenth of a second, and who is in more
-/// of a hurry, or has asked for less, does not wait for more than a layer of it.
+/// Runs a batch, and between its layers the texts that go before it. A long text takes a tenth of a second; a more
+/// urgent text, or one of an asker that has used the model less, waits for one layer of it at most.
 fn run_in_turn(encoder: &Encoder, queue: &Queue, mut batch: Batch) {
     let (began, bytes, mut is_alone) = (Instant::now(), batch.bytes, true);
     let tasks = std::mem::take(&mut batch.tasks);

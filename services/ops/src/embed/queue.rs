@@ -1,6 +1,6 @@
-//! Texts that wait for the model: those of a turn before what was just changed, that before bulk, and of each whoever has had
-//! the least of the model first; bounded, and dropped with whoever asked. Where more come than can be done, those that would
-//! be late are told at once: a vector that comes too late helps nobody and makes the next one late as well.
+//! A bounded queue of texts that wait for the model. Texts of turns come first, then texts that were just changed, then
+//! bulk; within each, those of the asker that has used the model least. A text leaves when its caller gives up. Texts
+//! that would be late are refused at once: a late vector helps nobody, and makes the next one late as well.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -154,7 +154,7 @@ impl Queue {
         Ok(receiver)
     }
 
-    /// The next batch, waiting for one; nothing once the queue is closed.
+    /// Waits for the next batch. Returns `None` once the queue is closed.
     pub(super) fn next(&self) -> Option<Batch> {
         let mut lanes = lock(&self.lanes);
         while !lanes.closed {
@@ -166,8 +166,8 @@ impl Queue {
         None
     }
 
-    /// The next batch that goes before what is left of one in hand, where there is one: of those in more of a hurry, or of
-    /// the same kind a text of at most half the length, of somebody who has had less of the model.
+    /// Returns the next batch that may run before the rest of the given one: texts of a more urgent priority, or a text
+    /// of the same priority and at most half the length, from an asker that has used the model less.
     pub(super) fn next_before(&self, batch: &Batch) -> Option<Batch> {
         let before = ORDER.iter().position(|other| *other == batch.priority).unwrap_or_default();
         let mut lanes = lock(&self.lanes);
@@ -180,7 +180,7 @@ impl Queue {
         lanes.pace = (lanes.pace * (NEWS - 1) + took / (bytes + OVERHEAD_BYTES) as u32) / NEWS;
     }
 
-    /// Lets nothing in or out any more; whoever waits is told.
+    /// Closes the queue: it takes and gives no more texts, and every waiting caller gets an error.
     pub(super) fn close(&self) {
         *lock(&self.lanes) = Lanes { closed: true, ..Lanes::default() };
         self.news.notify_all();
@@ -196,7 +196,7 @@ impl Lanes {
         }
     }
 
-    /// A batch of the first of these lanes in which there is one.
+    /// Takes a batch from the first of these lanes that has one.
     fn take_first(&mut self, order: &[Priority]) -> Option<Batch> {
         order.iter().find_map(|priority| self.take_batch(*priority, None))
     }
@@ -216,9 +216,10 @@ impl Lanes {
         }
     }
 
-    /// Texts of those whose turn it is until they make a batch, without those that nobody waits for and those that it is too
-    /// late for. Each of the latter has the model taken for a little faster, so that a slow moment does not refuse all to
-    /// come. With a mark, only of those who may pass it.
+    /// Takes texts from the askers in order of their turn, until they make a batch. Drops texts whose caller has gone,
+    /// and texts that cannot be ready by their deadline. Each text dropped as late lowers the estimate of how long the
+    /// model takes, so that one slow moment does not refuse every later text. With a mark, takes texts only from askers
+    /// that may pass it.
     fn take_batch(&mut self, priority: Priority, passes: Option<Mark>) -> Option<Batch> {
         let (mut tasks, mut bytes, mut mark) = (Vec::new(), OVERHEAD_BYTES, None);
         let (now, mut pace) = (Instant::now(), self.pace);

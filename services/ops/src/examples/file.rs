@@ -42,7 +42,7 @@ pub struct RefusedLine {
     /// Which line of it, from 1.
     #[schema(minimum = 1)]
     pub line: usize,
-    /// Why.
+    /// Why it was refused.
     pub detail: String,
 }
 

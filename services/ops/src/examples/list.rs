@@ -9,19 +9,19 @@ use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
 use crate::skills::lookup::{self, Reach};
 
-/// Which examples.
+/// Selects examples of a skill.
 #[derive(Debug, Clone, Default)]
 pub struct ListExamples {
     /// The skill, by name or id.
     pub skill: String,
-    /// Which page of them.
+    /// The page to read.
     pub page: PageQuery,
 }
 
 /// Lists the examples of a skill, the newest first.
 ///
 /// # Errors
-/// `NotFound`; `Malformed` for a cursor that is none of ours.
+/// `NotFound`; `Malformed` for a cursor that this service did not issue.
 pub async fn list_examples(ctx: &Ctx, query: &ListExamples) -> Result<Page<Example>> {
     ctx.principal.require(Scope::SkillsRead)?;
     let (limit, before) = (query.page.limit()?, query.page.after::<Uuid>()?);

@@ -14,9 +14,9 @@ use crate::page::{self, Page, check_filter, rows_for};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListMemories {
-    /// Of this kind.
+    /// Only memories of this kind.
     pub kind: Option<MemoryKind>,
-    /// With this tag.
+    /// Only memories with this tag.
     #[param(max_length = 100)]
     pub tag: Option<String>,
     /// Those in every snapshot, or the others.

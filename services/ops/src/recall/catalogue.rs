@@ -1,4 +1,4 @@
-//! What recall knows of a user at one revision: the skills, what finds them, and what use has taught.
+//! The skills of a user at one revision, with the index that finds them and the examples that use has taught.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::Ctx;
 pub(crate) struct KnownSkill {
     /// Its id.
     pub(crate) id: Uuid,
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub(crate) name: Box<str>,
     /// The line of the index.
     pub(crate) summary: Box<str>,
@@ -39,7 +39,7 @@ pub(crate) struct KnownSkill {
 pub(crate) struct UserCatalogue {
     /// The revision of the skills.
     pub(super) revision: i64,
-    /// What finds them.
+    /// The index that finds them.
     pub(crate) index: Arc<Catalogue>,
     /// The skills by name, in the order of the index.
     pub(crate) skills: Arc<[Arc<KnownSkill>]>,
@@ -49,7 +49,7 @@ pub(crate) struct UserCatalogue {
     pub(crate) has_bodies: bool,
     /// Where starters had no vectors yet: the state of the library then. No revision tells when they are made.
     pub(super) awaits_library: Option<u64>,
-    /// What use has taught: vectors with places of the index. Read anew by itself, as it changes with each use.
+    /// The examples: vectors with places of the index. They are read by themselves, as they change with each use.
     pub(crate) examples: Arc<Examples>,
     /// The revision of these, where they were wanted.
     pub(super) examples_revision: Option<i64>,
@@ -75,13 +75,13 @@ struct Current<'a> {
     skill: Arc<KnownSkill>,
     /// Its place before.
     before: Option<usize>,
-    /// Where it is new.
+    /// Its text, if that is new.
     text: Option<&'a CatalogueRow>,
-    /// Where it is new.
+    /// Its vector or the lack of one, if that is new.
     embedding: Option<Option<&'a [f32]>>,
 }
 
-/// What was read for a catalogue.
+/// The changes that were read for a catalogue.
 pub(super) struct Changes {
     /// The revision.
     pub(super) revision: i64,

@@ -9,7 +9,7 @@ use super::UserCatalogue;
 /// Most candidates that are explained.
 const CANDIDATES: usize = 20;
 
-/// Why.
+/// How the skills that fit a message were found and judged.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Explanation {
     /// Whether the message was searched: one of 20 characters or less is looked through for names alone, and so is what a
@@ -29,7 +29,7 @@ pub struct Explanation {
 /// One candidate.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Candidate {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: String,
     /// Whether a turn would bring it, if it was not shown before and as far as the channel takes so many.
     pub comes: bool,

@@ -10,22 +10,24 @@ use super::UserCatalogue;
 use crate::dear::Line;
 use crate::{App, Asker, Ctx, compute};
 
-/// Skills times bytes of the message that are looked at within the thread that answers requests: at most some 2 ms,
-/// where each skill holds each word, and tens of microseconds for most. More goes beside these threads.
+/// Skills times bytes of the message, up to which a search runs on the thread that answers the request. It takes at
+/// most some 2 ms there, if each skill holds each word, and mostly tens of microseconds. A larger search runs on other
+/// threads.
 const INLINE: usize = 200_000;
-/// More than this, some 10 ms and more, is done for one caller of a tenant at a time: a long message among thousands of skills.
+/// Above this a search takes 10 ms or more: a long message among thousands of skills. Each tenant has one at a time.
 const DEAR: usize = 20_000_000;
-/// Such messages at once.
+/// Searches above `DEAR` that the process runs at once.
 const AT_ONCE: usize = 2;
 
 static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("long messages to large libraries of this tenant", AT_ONCE));
 
-/// A message that names a skill is looked for twice.
-/// To read a byte costs as much as to look for it in so many skills, to rank a skill as much as so many bytes.
+/// Reading one byte of the message costs as much as looking for it in this many skills.
 const READING: usize = 25;
+/// Ranking one skill costs as much as looking for this many bytes in it. Not counted: a message that names a skill is
+/// searched a second time, without the name.
 const RANKING: usize = 50;
 
-/// What to look for.
+/// A message to look for, and how.
 #[derive(Clone, Default)]
 pub(crate) struct Query<'a> {
     /// The message.
@@ -34,23 +36,23 @@ pub(crate) struct Query<'a> {
     pub(crate) embedding: Option<Arc<[f32]>>,
     /// Whether to search, not only to look for names.
     pub(crate) searched: bool,
-    /// Whether all skills are ranked by the whole text, as a search does it: those that it names too, and those that want
-    /// to be recalled by name alone if `reserved`. A turn gives names their own place.
+    /// Whether to rank all skills by the whole text, as a search does: also those that it names. A turn lists named
+    /// skills apart.
     pub(crate) is_search: bool,
-    /// See above.
+    /// Whether a ranking includes skills that want to be recalled by name alone.
     pub(crate) reserved: bool,
-    /// Most hits.
+    /// Most skills in the ranking.
     pub(crate) limit: usize,
 }
 
-/// What a message asks for. Skills are places in the catalogue.
+/// The skills that a message asks for, as places in the catalogue.
 #[derive(Debug, Default)]
 pub(crate) struct Recalled {
     /// Names in the message that are meant as such, the most specific first.
     pub(crate) named: Vec<Mention>,
     /// The other names in it.
     pub(crate) unmeant: Vec<Mention>,
-    /// What fits besides, best first; empty where it was not searched.
+    /// The other skills that fit, best first; empty if the message was not searched.
     pub(crate) ranking: Ranking,
 }
 

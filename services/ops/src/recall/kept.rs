@@ -19,18 +19,18 @@ use super::refresh::refresh;
 use crate::Ctx;
 use crate::memories::KeptMemories;
 
-/// What is not asked for that long is let go.
+/// A catalogue that was not used for this long leaves the memory.
 const IDLE: Duration = Duration::from_secs(3600);
 /// Pause before bodies that could not be read are tried again, and how often.
 const PAUSE: Duration = Duration::from_secs(5);
 const TRIES: usize = 5;
 /// From so many skills on it takes more than a moment to find what changed.
 const MANY: usize = 500;
-/// Who saves one skill after another has all of them taken in at once.
+/// Pause before a changed catalogue is brought up to date, so that several saves in a row cost one update.
 const SOON: Duration = Duration::from_secs(1);
-/// What part of the bytes memories may take besides.
+/// Memories may take a part of the bytes besides: one in this many.
 const MEMORIES: u64 = 2;
-/// How many count bodies at once: each takes a processor.
+/// Bodies are counted for at most this many requests at once: each takes a processor.
 const COUNTING: usize = 2;
 
 /// What a kept catalogue must hold.
@@ -51,16 +51,17 @@ impl Needed {
     }
 }
 
-/// How often a catalogue was there since the start, and what is kept now.
+/// Counts of the catalogues that were found in memory since the start, and of those that are kept now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CacheCounts {
     /// Found, and fresh.
     pub hits: u64,
-    /// Read and built anew; what use has taught is read by itself, and not counted. Who waits while another request does that is counted in neither.
+    /// Read and built anew. Examples are read by themselves, and not counted. A request that waits while another one
+    /// builds the catalogue counts neither here nor as a hit.
     pub misses: u64,
     /// Users whose catalogue is kept.
     pub users: u64,
-    /// What these take, about; `KNOWHOW_CATALOGUE_CACHE_MB` is the most.
+    /// Bytes that these take, roughly; `KNOWHOW_CATALOGUE_CACHE_MB` is the most.
     pub bytes: u64,
 }
 
@@ -228,7 +229,7 @@ async fn add_bodies(ctx: Ctx, key: (TenantId, UserId)) {
                 tracing::warn!(%error, "the bodies of a large library were not read");
                 failures += 1;
                 if failures == TRIES {
-                    // Who asks next begins anew.
+                    // The next request for the catalogue reads it anew.
                     return ctx.app.catalogues.kept.invalidate(&key).await;
                 }
                 tokio::time::sleep(PAUSE).await;
@@ -241,7 +242,7 @@ async fn add_bodies(ctx: Ctx, key: (TenantId, UserId)) {
 async fn learn(ctx: &Ctx, catalogue: &UserCatalogue, wanted: Option<i64>) -> Result<UserCatalogue> {
     let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
     let learned = match (wanted, model) {
-        // Who never learned anything is not asked about.
+        // Revision 0 means that the user has no examples, so there is nothing to read.
         (Some(revision), Some(model)) if revision > 0 => {
             Some(examples::list_vectors(&ctx.app.db, &ctx.principal, model).await?)
         }

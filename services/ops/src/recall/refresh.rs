@@ -8,18 +8,15 @@ use knowhow_store::skills::{self, Stamp, Wanted};
 use super::catalogue::{Changes, UserCatalogue};
 use crate::{Ctx, compute};
 
-/// Bodies of at most so many bytes are read at once, some 100 ms of the processor. What a large library's skills are called
-/// and say they are for is there at once, the words of its bodies follow.
+/// Bytes of bodies that are read at once, some 100 ms of the processor. The names and descriptions of a large library
+/// can be searched at once; the words of its bodies follow.
 const BODIES: i64 = 2 * 1024 * 1024;
 
-/// So much is counted at once, whoever else counts.
+/// Bytes of bodies that are counted without waiting for a turn.
 const QUICK: usize = 256 * 1024;
 
 /// The catalogue as of now, from that of before. At most `vectors_kept` skills have their vectors in it; `library` is the
 /// state of the starters' vectors.
-///
-/// # Errors
-/// `Unavailable`.
 pub(super) async fn refresh(
     ctx: &Ctx,
     before: &UserCatalogue,
@@ -46,14 +43,14 @@ pub(super) async fn refresh(
         awaits_library: lacks.then_some(library),
     };
     let before = before.clone();
-    // Who changed a skill or two does not wait for who counts a library's bodies.
+    // A change of a skill or two must not wait for requests that count the bodies of a whole library.
     let bytes: usize = changes.read.values().map(|row| row.body.as_ref().map_or(0, String::len)).sum();
     let _turn = if bytes > QUICK { Some(ctx.app.catalogues.take_turn().await?) } else { None };
     compute(move || Ok(before.update(&changes))).await
 }
 
-/// What is to be read: skills whose text or vector changed, with their bodies as far as these are bounded, and bodies that
-/// are missing yet.
+/// Lists the skills to read: those whose text or vector changed, and those whose bodies are still missing. Bodies are
+/// read up to a bound.
 fn list_wanted(before: &UserCatalogue, stamps: &[Stamp], keeps_vectors: bool) -> Vec<Wanted> {
     let known = before.known();
     let mut room = BODIES;

@@ -19,7 +19,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) struct SearchedSkill {
     /// Its id.
     pub(crate) id: Uuid,
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub(crate) name: String,
     /// The line of the index.
     pub(crate) summary: String,
@@ -52,13 +52,13 @@ pub(crate) async fn search_skills(ctx: &Ctx, text: &str, limit: usize) -> Result
 /// From here on a skill is near without a common word: 1 in 100 pairs of unrelated sentences is (all-MiniLM-L6-v2).
 pub(crate) const NEAR: f32 = 0.3;
 
-/// Ranks the skills of a catalogue by a whole text, whatever it names.
+/// Ranks the skills of a catalogue by a whole text, including those that the text names.
 pub(crate) async fn rank(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Ranking> {
     Ok(recall(ctx, catalogue, Query { is_search: true, ..query }).await?.ranking)
 }
 
-/// The skills of a ranking, best first. Whoever searches wants to see: where the text as a whole fits nothing, those that
-/// share a word with it or are near in meaning are found nevertheless.
+/// Lists the skills of a ranking, best first. If the text as a whole fits no skill, lists those that share a word with
+/// it or are near in meaning: a search that shows weak hits helps more than one that shows none.
 pub(crate) fn list_found(catalogue: &UserCatalogue, ranking: &Ranking) -> Vec<SearchedSkill> {
     let is_near = |signals: &Signals| signals.text > 0.0 || signals.body > 0.0 || signals.meaning() >= NEAR;
     let hits = ranking.hits.iter().filter(|hit| ranking.fit >= FLOOR || is_near(&hit.signals));

@@ -17,7 +17,7 @@ use super::{Query, SearchedSkill, catalogue_now, embed, list_found, rank};
 use crate::Ctx;
 use crate::page::{best_limit, check_question};
 
-/// Which skills to suggest.
+/// Asks for skills that fit a situation.
 #[derive(Debug, Clone, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -37,7 +37,7 @@ pub struct SuggestSkills {
 /// A suggested skill.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Suggested {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     #[schema(example = "mcp/email")]
     pub name: String,
     /// The line of the index.

@@ -1,19 +1,19 @@
-//! Leaves a server alone that fails again and again, and looks after a while whether it is back.
+//! Pauses requests to a server that fails again and again, and tries it again after a while.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Failures in a row that are one too many.
+/// Failures in a row after which the server is paused.
 const FAILURES: u32 = 5;
 /// How long a failing server is left alone.
 const PAUSE: Duration = Duration::from_secs(10);
-/// An attempt that was given up after that long counts as failed.
+/// An attempt that the caller gave up after at least this long counts as failed.
 ///
-/// Servers of embeddings answer in 50 to 300 ms, and turns and searches wait for about 500 unless told otherwise: they
-/// alone find out that a server hangs. Whoever gives up sooner has not seen whether it works, so that nobody can have
-/// it paused for all others by being in a hurry.
+/// Servers of embeddings answer in 50 to 300 ms, and turns and searches wait for 500 ms by default, so an attempt that
+/// waited this long shows that the server hangs. A caller that gives up sooner shows nothing, and must not count:
+/// otherwise one caller with short deadlines could pause the server for all others.
 const SILENCE: Duration = Duration::from_millis(300);
 
 /// Counts failures in a row.
@@ -27,7 +27,7 @@ struct State {
     until: Option<Instant>,
 }
 
-/// A request under way; who drops it has given it up.
+/// A request under way. Dropping it means that the caller gave up.
 pub(super) struct Attempt<'a> {
     breaker: &'a Breaker,
     since: Instant,
@@ -36,8 +36,8 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Breaker {
-    /// Lets a request through, or tells the seconds to wait. After a pause one may, and the next only a pause later, or
-    /// once that one has succeeded or was given up too soon to tell.
+    /// Lets a request through, or returns the seconds to wait. After a pause one request may probe the server. The next
+    /// may follow when the probe has succeeded or was given up too soon to count, or else after another pause.
     pub(super) fn admit(&self) -> Result<Attempt<'_>, u64> {
         let (since, mut state) = (Instant::now(), self.state());
         let is_probe = state.until.is_some();

@@ -1,4 +1,4 @@
-//! What of the skills that were found a turn shows: nothing twice, bodies within their budget, the most specific first.
+//! Chooses the found skills that a turn shows: none twice, bodies within their budget, the most specific first.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const NAMED: usize = 16;
 /// be wanted than those that the message names.
 const RECALLED_PART: usize = 2;
 
-/// What the session has been shown since its prompt was last compressed.
+/// The skills that the session was shown since its prompt was last compressed.
 #[derive(Default)]
 pub(super) struct Shown {
     /// By name.
@@ -35,7 +35,7 @@ pub(super) struct Shown {
     pub(super) injected: HashSet<Uuid>,
 }
 
-/// How the session wants its turns.
+/// The session's terms, as far as they shape a turn.
 pub(super) struct Terms {
     /// What the agent can call.
     pub(super) tools: Tools,
@@ -45,7 +45,7 @@ pub(super) struct Terms {
     pub(super) inline_top: bool,
     /// Most recalled skills.
     pub(super) relevant: usize,
-    /// How likely the message must ask for any.
+    /// The probability, 0 to 1, from which a turn brings skills that the message does not name.
     pub(super) min_score: f32,
     /// Of skills that were made until then the index in the agent's prompt says what they do; `None` where it says that of some
     /// only.
@@ -110,7 +110,7 @@ pub(super) async fn compose(
     for (skill, mention) in &choice.named {
         match bodies.take(skill.id) {
             Some(Ok(body)) => {
-                // What came along as a reference comes again once it is named: it was not an instruction.
+                // Shows a named body even if it was shown as a reference before: that was no instruction.
                 shown.injected.insert(skill.id);
                 answer.active.push(ActiveView {
                     name: skill.name.to_string(),
@@ -131,7 +131,7 @@ pub(super) async fn compose(
             None => {}
         }
     }
-    // Where a named body had no room, a similar one does not take its place.
+    // A similar body must not take the room that a named one needed.
     let inlines = answer.too_long.is_empty() && answer.active.iter().all(|active| active.missing.is_none());
     let inlined = if inlines { terms.inlined() } else { 0 };
     let mut bodies = bodies.for_recalled(terms, found.ranking.fit);

@@ -9,7 +9,7 @@ use super::log::taint;
 use super::open::{OpenSession, open};
 use crate::Ctx;
 
-/// How the conversation stands that a call names.
+/// The state of the conversation that a call names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Standing {
     /// The call names none.
@@ -19,7 +19,7 @@ pub enum Standing {
     Known {
         /// Its id.
         id: Uuid,
-        /// What it has read that is not to be trusted; empty where nothing was.
+        /// Untrusted sources that it has read; empty if there are none.
         tainted_by: Vec<String>,
     },
     /// The user has no session of this id; what comes from it counts as tainted.
@@ -46,14 +46,14 @@ impl Standing {
     }
 }
 
-/// Which conversations a call may open, with the scope `sessions`, where none goes on by the name that it gives.
+/// The conversations that a call with the scope `sessions` may open if none is open under the name that it gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opens {
     /// None.
     Nothing,
-    /// By a key. What looks like an id of this service is one: a UUID of version 7.
+    /// Those named by a key. A UUID of version 7 is taken for an id of this service, not for a key.
     Keys,
-    /// By whatever name.
+    /// Those of any name.
     AnyName,
 }
 
@@ -68,9 +68,9 @@ impl Opens {
     }
 }
 
-/// How the conversation stands that a call names, which the call keeps from falling silent. What `opens` allows is opened on
-/// the channel `chat`, as [`open_session`](super::open_session) does it. Where the call names two, it is the first, with the
-/// marks of both.
+/// Finds the conversation that a call names, and notes the call as a sign of life. If none is open, and `opens` allows
+/// it, opens one on the channel `chat`, as [`open_session`](super::open_session) does. If the call names two, returns
+/// the first, with the marks of both.
 ///
 /// # Errors
 /// `Malformed` for a name that none can have.
@@ -89,7 +89,7 @@ async fn join(ctx: &Ctx, name: &str, opens: Opens) -> Result<Standing> {
     match found {
         Some(found) if found.goes_on || is_called_by_id(&found) => Ok(Standing::known(found)),
         found if opens.takes(name) && ctx.principal.require(Scope::Sessions).is_ok() => {
-            // Whoever calls has the tools.
+            // The caller is an agent that has the tools.
             let input = OpenSession {
                 key: Some(name.to_owned()),
                 channel: Some(Channel::Chat),

@@ -48,7 +48,8 @@ pub(super) struct ToKeep {
     pub(super) digest: Option<[u8; 32]>,
 }
 
-/// Leaves the bodies out of an answer whose bytes are `whole`. Where that would not give the same bytes again, all is kept.
+/// Leaves the bodies of skills out of an answer whose bytes are `whole`. Keeps the whole answer if the same bytes could
+/// not be made again from the rest.
 pub(super) fn pack(answer: &TurnAnswer, whole: &str, bodies: Vec<BodyAt>) -> Result<ToKeep> {
     let all = || ToKeep { stored: whole.to_owned(), digest: None };
     if bodies.is_empty() {
@@ -109,7 +110,7 @@ fn printed_order(answer: &TurnAnswer, bodies: usize) -> Vec<usize> {
     called.into_iter().chain(mentioned).chain(answer.active.len()..bodies).collect()
 }
 
-/// What stands around the printed bodies in a text; `None` where they do not stand there in this order.
+/// Returns the parts of a text around the printed bodies; `None` if the bodies do not stand in it in this order.
 fn cut_out<'a>(text: &str, contents: impl Iterator<Item = &'a String>) -> Option<Vec<String>> {
     let mut rest = text;
     let mut between = Vec::new();

@@ -11,7 +11,7 @@ use super::{missing, session_id};
 use crate::Ctx;
 use crate::page::{self, Page, check_filter, rows_for};
 
-/// Which sessions.
+/// Selects the sessions of a list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -19,7 +19,7 @@ pub struct ListSessions {
     /// Of this key.
     #[param(max_length = 255)]
     pub key: Option<String>,
-    /// On this channel.
+    /// Only sessions on this channel.
     pub channel: Option<Channel>,
     /// Open ones, or those that are over.
     pub open: Option<bool>,
@@ -31,7 +31,7 @@ pub struct ListSessions {
     pub cursor: Option<String>,
 }
 
-/// Which messages.
+/// Selects the messages of a conversation.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -1,4 +1,5 @@
-//! What else is told of a session: the agent's side, what is not to be trusted, how it went, that it is over.
+//! Adds to the log of a session, beside its turns: the agent's replies, the mark of untrusted content, feedback, the
+//! end.
 
 use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session};
 use knowhow_store::WriteTx;

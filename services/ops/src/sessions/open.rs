@@ -87,7 +87,7 @@ pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Res
             Some(key) => sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Open(key)).await?,
             None => None,
         };
-        // What is open goes on or ends by the gap of the channel it is held on, not of the one that is asked for.
+        // The gap of the channel on which the open session is held decides, not that of the channel asked for.
         let held_on = found.as_ref().map_or(channel, |open| open.session.channel);
         let gap = ctx.principal.settings().conversation_gap(held_on);
         if let Some(open) = found.filter(|open| has_begun || open.session.last_message_at.is_some())
@@ -132,8 +132,8 @@ fn full(principal: &Principal) -> Error {
     ))
 }
 
-/// Where something that the session's snapshot may show was marked as untrusted since, it is given one that says so: what is
-/// frozen must not speak for what nobody trusts any more.
+/// Gives the session a new snapshot if something that its own may show was marked as untrusted since. Otherwise the
+/// frozen text would go on presenting it as trusted.
 pub(crate) async fn fresh_snapshot(ctx: &Ctx, opened: &mut Opened) -> Result<()> {
     if !opened.is_marked_since {
         return Ok(());

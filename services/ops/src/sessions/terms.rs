@@ -1,11 +1,11 @@
-//! The terms of a session: fixed with its first message. Whoever resumes it with others is told what is in force.
+//! The terms of a session, fixed with its first message. A request that resumes it with others is told those in force.
 
 use knowhow_domain::Session;
 use knowhow_domain::index::step_below;
 
 use super::OpenSession;
 
-/// What a request asks for that the session it resumes does not have; `None` where it asks for nothing else.
+/// Says which terms a request asks for and the resumed session does not have; `None` if there are none.
 pub(super) fn notice(asked: &OpenSession, session: &Session) -> Option<String> {
     let channel = asked.channel.map(|channel| channel.as_str().to_owned());
     let terms = [

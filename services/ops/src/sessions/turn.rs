@@ -87,7 +87,8 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
     for _ in 0..ROUNDS {
         let Start { state, catalogue } = start;
         let open = check_open(ctx, &state);
-        // What was learned in a session is forgotten with the first taint, so that comes before the turn.
+        // The first taint makes recall forget the lessons of the session, so it is noted before the turn looks for
+        // skills.
         if state.repeated.is_some() || open.is_err() || !state.is_tainted {
             note_taint(ctx, session, input).await?;
         }
@@ -112,7 +113,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         let found = recall::recall(ctx, &catalogue, query).await?;
         let recalled = FromRecall { catalogue: &catalogue, found: &found };
         let mut terms = terms(&ctx.principal, &state)?;
-        // What this very turn marks was not marked yet when the state was read.
+        // The state was read before this turn's own taint was noted.
         terms.knows_taint |= !input.tainted_by.as_deref().unwrap_or_default().is_empty();
         let mut composed = compose(ctx, &recalled, &terms, &mut shown).await?;
         number(&mut composed, &state, degraded);
@@ -168,8 +169,8 @@ async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> 
     Ok(Start { state, catalogue })
 }
 
-/// The skills that the message names and that came along: it becomes an example of them. What came along because it was
-/// found teaches nothing: recall would feed on its own mistakes.
+/// Lists the skills that the message names and whose bodies came along: the message becomes an example of them. Skills
+/// that recall found are not among them, or it would learn from its own mistakes.
 fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Vec<SkillId> {
     let FromRecall { catalogue, found } = recalled;
     let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
@@ -177,7 +178,8 @@ fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Vec<SkillId> {
     came.map(|skill| SkillId(skill.id)).collect()
 }
 
-/// What the agent has read is told with each try of a turn, and holds even if the turn was had before, or is refused.
+/// Notes the untrusted sources that the agent has read. Each try of a turn names them, and they count even if the turn
+/// is a repeated one, or is refused.
 async fn note_taint(ctx: &Ctx, session: Uuid, input: &TakeTurn) -> Result<()> {
     if let Some(sources) = input.tainted_by.as_deref().filter(|sources| !sources.is_empty()) {
         taint(ctx, session, sources).await?;
@@ -185,7 +187,7 @@ async fn note_taint(ctx: &Ctx, session: Uuid, input: &TakeTurn) -> Result<()> {
     Ok(())
 }
 
-/// Which turn.
+/// Names a turn to read.
 #[derive(Debug, Clone)]
 pub struct GetTurn {
     /// The session, by id.

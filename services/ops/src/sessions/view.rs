@@ -60,7 +60,7 @@ impl TurnAnswer {
 /// A skill that the message names.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ActiveView {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: String,
     /// Its version.
     pub version: i32,
@@ -84,9 +84,9 @@ pub struct ActiveView {
 /// What of a body had no room: it is cut at the end of a section, where it has sections. `skill_view` has all of it.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct MissingView {
-    /// Characters.
+    /// Characters that are missing.
     pub characters: usize,
-    /// Headings of the sections, in order; of many the first 32.
+    /// Headings of the missing sections, in order: at most the first 32.
     pub sections: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl MissingView {
 /// A skill without room.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct TooLongView {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: String,
     /// Characters of its body.
     pub characters: usize,
@@ -112,7 +112,7 @@ pub struct TooLongView {
 /// A skill that may help.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RelevantView {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: String,
     /// The line of the index.
     pub summary: String,
@@ -143,7 +143,7 @@ pub struct RelevantView {
 /// A neighbour.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RelatedView {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: String,
     /// The line of the index.
     pub summary: String,

@@ -22,7 +22,7 @@ pub(super) async fn keep_history_within(ctx: &Ctx, tx: &mut WriteTx, written: &W
     Ok(())
 }
 
-/// Quotas bind what grows: whoever is over one can still shrink and delete.
+/// Checks the quotas of a change that makes or grows a skill. A user over a quota can still shrink and delete skills.
 pub(super) fn check_quotas(principal: &Principal, created: bool, grew: bool, written: &Written) -> Result<()> {
     let settings = principal.settings();
     if created && i64::from(written.skill_count) > i64::from(settings.skills_per_user) {

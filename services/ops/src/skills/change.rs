@@ -1,5 +1,6 @@
-//! The one place that changes a skill, whoever asks and however: find and lock it, let the verb propose, check that against
-//! limits and quotas, and carry it out. Each verb is a [`SkillChange`]; [`change_in`] fits several into one transaction.
+//! The one place that changes a skill, for every caller and every verb: find and lock it, let the verb propose, check
+//! that against limits and quotas, and carry it out. Each verb is a [`SkillChange`]; [`change_in`] fits several into
+//! one transaction.
 
 use knowhow_domain::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
@@ -16,20 +17,20 @@ use super::view::Skill;
 use crate::call::Request;
 use crate::{Ctx, jobs};
 
-/// A change of a skill: which, and what is to become of it.
+/// A change of a skill: the skill that it is about, and the state that it proposes.
 pub(crate) trait SkillChange {
-    /// Which skill it is about.
+    /// Names the skill to change.
     fn target(&self) -> Target<'_>;
 
-    /// What it wants, seeing the skill as it is, locked; `None` where there is none.
+    /// Proposes the new state. `current` is the skill as it is now, locked; `None` if there is none.
     async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal>;
 
-    /// Who a new skill is by.
+    /// Returns the source that is noted on a new skill.
     fn source(&self, ctx: &Ctx) -> Source {
         author(ctx)
     }
 
-    /// Whether it is one of many, for whose vectors nobody waits.
+    /// Whether it is one of many changes of one request. Their vectors are made as bulk, since nobody waits for them.
     fn is_bulk(&self) -> bool {
         false
     }
@@ -37,16 +38,16 @@ pub(crate) trait SkillChange {
 
 /// A change that a caller asks for and is answered, also when it asks again.
 pub(super) trait SkillVerb: SkillChange {
-    /// What its transaction is called in the log.
+    /// The name of its transaction in the log.
     const NAME: &'static str;
 
-    /// What it answers.
+    /// The answer to the caller.
     type Answer: Serialize + DeserializeOwned + Clone + ShowsSkill;
 
-    /// What an idempotency key is bound to.
+    /// Returns the request that an idempotency key stands for. The key with another request is refused.
     fn request(&self) -> impl Serialize;
 
-    /// What is said of what was done.
+    /// Makes the answer to the caller.
     fn answer(&self, changed: Changed) -> Self::Answer;
 }
 
@@ -58,13 +59,13 @@ pub(crate) enum Target<'a> {
     Named(&'a SkillName),
 }
 
-/// What a verb wants of a skill.
+/// The state that a verb proposes for a skill.
 pub(crate) enum Proposal {
-    /// Nothing: the request has been carried out before.
+    /// Change nothing: the request was carried out before.
     Keep,
-    /// Another text, other files or flags. What is the same as now makes no version.
+    /// Write this text, these files and flags. If they equal the present ones, no version is made.
     Write(Box<Draft>),
-    /// It goes.
+    /// Delete the skill.
     Delete(Option<Successor>),
 }
 
@@ -74,22 +75,22 @@ pub(crate) struct Successor {
     pub(super) name: String,
 }
 
-/// What was done.
+/// A change that was carried out.
 pub(crate) struct Changed {
     /// The skill now; a deleted one as it was.
     pub(crate) skill: Skill,
     pub(super) created: bool,
     pub(super) unchanged: bool,
     pub(super) replaced: Replaced,
-    /// Which skill answers to the name of a deleted one.
+    /// The name of the skill that answers to the name of the deleted one.
     pub(super) successor: Option<String>,
-    /// Whether it says something else since, and is to be embedded.
+    /// Whether the embedded text has changed, so that the skill needs a new vector.
     pub(super) says_else: bool,
     /// The version that is on its way, where one is made.
     pub(super) written: Option<Written>,
 }
 
-/// How text was replaced.
+/// The places where text was replaced, and the way they were found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Replaced {
     /// In how many places.
@@ -105,7 +106,7 @@ impl Replaced {
 /// Changes a skill in a transaction of its own, once per idempotency key.
 ///
 /// # Errors
-/// What the verb refuses; `TooLarge` and `Quota` for what is beyond its bounds.
+/// Errors of the verb; `TooLarge` and `Quota` for a skill or a library beyond its bounds.
 pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
     let (mut says_else, mut written) = (None, None);
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, V::NAME).await?;
@@ -180,8 +181,8 @@ pub(super) fn existing(current: Option<&Locked>, expected: Option<i32>) -> Resul
     current.ok_or_else(lookup::missing)
 }
 
-/// What a session or an MCP client wrote, an agent wrote; so does a backend with an API key. Over REST a user's own
-/// token writes as the user.
+/// Returns the source of a new skill. A change that names a session, comes over MCP, or comes with an API key is an
+/// agent's. Over REST a user's own token writes as the user.
 fn author(ctx: &Ctx) -> Source {
     let Ctx { principal, call, .. } = ctx;
     if call.by_agent || call.session.is_some() || principal.is_backend() { Source::Agent } else { Source::User }

@@ -30,7 +30,7 @@ const DOCUMENT: &str = "SKILL.md";
 
 static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("comparisons of this tenant's versions", AT_ONCE));
 
-/// Which versions to compare.
+/// Names the versions to compare.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -16,7 +16,7 @@ use crate::examples::SAME_UP_TO;
 /// Most other names that a skill answers to.
 pub const NAMES: i64 = 1_000;
 
-/// How to delete.
+/// Options of a delete.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteSkill {
@@ -31,7 +31,7 @@ pub struct DeleteSkill {
     pub expected_version: Option<i32>,
 }
 
-/// What a delete came to.
+/// The result of a delete.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Deleted {
     /// The full name that was deleted.

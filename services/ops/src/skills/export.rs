@@ -27,7 +27,7 @@ const SMALL_AT_ONCE: usize = 4;
 static LARGE: LazyLock<Line> = LazyLock::new(|| Line::new("exports of this tenant", LARGE_AT_ONCE));
 static SMALL: LazyLock<Line> = LazyLock::new(|| Line::new("exports of this tenant", SMALL_AT_ONCE));
 
-/// Which archive.
+/// The format of an archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
@@ -39,7 +39,7 @@ pub enum Format {
     TarGz,
 }
 
-/// How to export.
+/// Options of an export.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -66,7 +66,7 @@ pub struct Exported {
 
 /// The bytes of an archive.
 pub enum Content {
-    /// All of them.
+    /// All bytes of the archive.
     Whole(Vec<u8>),
     /// Those that are packed so far; the others follow. An error, of which nobody can be told any more, ends them early.
     Stream(Receiver<Result<Vec<u8>>>),
@@ -88,7 +88,7 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     let turn = if is_small {
         SMALL.turn(ctx.principal.tenant()).await?
     } else {
-        // The plan is large too: whoever waits does not hold one.
+        // Drops the plan, which is large too, while the request waits for its turn.
         drop(files);
         let turn = LARGE.turn(ctx.principal.tenant()).await?;
         files = plan(ctx, query).await?;

@@ -35,9 +35,6 @@ enum Source {
 }
 
 /// All files, sorted by path; in the strict form where that is wanted.
-///
-/// # Errors
-/// `Unavailable`.
 pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>> {
     let (with_examples, strict) = (query.examples.unwrap_or_default(), query.strict.unwrap_or_default());
     let (mut files, mut provenance) = (Vec::new(), Provenance::default());

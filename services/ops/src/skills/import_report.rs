@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::examples::ImportedExamples;
 
-/// What became of an import.
+/// The report of an import.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct ImportReport {
     /// One for each skill found, in the order of paths.
@@ -33,14 +33,14 @@ pub struct ImportReport {
 /// A file that was not taken.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct LeftOutFile {
-    /// Where it was.
+    /// Its path in what was sent.
     #[schema(example = "mcp/email/references/shared.md")]
     pub path: String,
-    /// Why.
+    /// Why it was not taken.
     pub detail: String,
 }
 
-/// What became of one skill.
+/// The report of one skill of an import.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Imported {
     /// Where its SKILL.md was.
@@ -48,13 +48,13 @@ pub struct Imported {
     pub path: String,
     /// The name it has now.
     pub name: Option<String>,
-    /// How it went.
+    /// The outcome for this skill.
     pub outcome: ImportOutcome,
     /// Its version now.
     pub version: Option<i32>,
     /// Its frontmatter was mended, as `fix=true` asks.
     pub fixed: bool,
-    /// What was mended, one sentence each.
+    /// The repairs, one sentence each.
     pub fixes: Vec<String>,
     /// Of a duplicate: where the one was that was taken.
     pub same_as: Option<String>,
@@ -66,7 +66,7 @@ pub struct Imported {
     pub errors: Vec<FieldError>,
 }
 
-/// How one skill went.
+/// The outcome of an import for one skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOutcome {

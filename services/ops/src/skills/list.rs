@@ -13,7 +13,7 @@ use crate::Ctx;
 use crate::page::{self, Page, check_filter, check_question, rows_for};
 use crate::recall::search_skills;
 
-/// Which skills.
+/// Selects the skills of a list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -21,7 +21,7 @@ pub struct File {
     pub tainted: bool,
 }
 
-/// Which skill to load.
+/// Names a skill to load.
 #[derive(Debug, Clone)]
 pub struct LoadSkill {
     /// The skill, by name or id.

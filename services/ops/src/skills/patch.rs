@@ -32,7 +32,7 @@ pub struct PatchSkill {
     pub expected_version: Option<i32>,
 }
 
-/// What a patch came to.
+/// The result of a patch.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Patched {
     /// The skill as it is now.

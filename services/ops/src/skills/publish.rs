@@ -51,7 +51,7 @@ pub struct SkillEntry {
 /// One file of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEntry {
-    /// Where it is read.
+    /// The URI to read it at.
     pub uri: String,
     /// Bytes that are served.
     pub size: u64,
@@ -75,7 +75,7 @@ pub struct PublishedFile {
 pub enum Child {
     /// A file.
     File {
-        /// Where it is read.
+        /// The URI to read it at.
         uri: String,
         /// The file's name; for a SKILL.md the skill's.
         name: String,
@@ -88,7 +88,7 @@ pub enum Child {
     },
     /// A folder.
     Folder {
-        /// Where it is read.
+        /// The URI to read it at.
         uri: String,
         /// Its last segment.
         name: String,
@@ -98,7 +98,7 @@ pub enum Child {
 /// Lists entries by name.
 ///
 /// # Errors
-/// `Malformed` for a cursor that is none of ours.
+/// `Malformed` for a cursor that this service did not issue.
 pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Page<SkillEntry>> {
     page_of_entries(ctx, cursor, true).await
 }
@@ -106,7 +106,7 @@ pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Page<Skil
 /// Lists the same without the files of the skills in their folders.
 ///
 /// # Errors
-/// `Malformed` for a cursor that is none of ours.
+/// `Malformed` for a cursor that this service did not issue.
 pub async fn list_documents(ctx: &Ctx, cursor: Option<String>) -> Result<Page<SkillEntry>> {
     page_of_entries(ctx, cursor, false).await
 }
@@ -169,19 +169,20 @@ pub async fn read_file(ctx: &Ctx, uri: &str) -> Result<PublishedFile> {
     Ok(PublishedFile { content, media_type: MARKDOWN.into(), tainted })
 }
 
-/// Which folder to list.
+/// Names a folder to list.
 #[derive(Debug, Clone)]
 pub struct ReadFolder {
-    /// Where it is.
+    /// The URI of the folder.
     pub uri: String,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
 }
 
-/// Lists what lies directly in the folder at `uri`: a skill's, one within a skill, or a namespace.
+/// Lists the files and folders directly in the folder at `uri`. The folder is a skill's, one within a skill, or a
+/// namespace.
 ///
 /// # Errors
-/// `NotFound` for whatever is no folder; `Malformed` for a cursor that is none of ours.
+/// `NotFound` if there is no folder at `uri`; `Malformed` for a cursor that this service did not issue.
 pub async fn read_folder(ctx: &Ctx, query: &ReadFolder) -> Result<Page<Child>> {
     ctx.principal.require(Scope::SkillsRead)?;
     let after = page::after::<String>(query.cursor.as_deref())?;
@@ -205,7 +206,7 @@ pub async fn read_folder(ctx: &Ctx, query: &ReadFolder) -> Result<Page<Child>> {
     Ok(page.map(|(_, child)| child))
 }
 
-/// What of a skill lies directly below `prefix`.
+/// Lists the files and folders of a skill that stand directly below `prefix`.
 fn children_of(mut row: PublishedRow, prefix: &str) -> Vec<(String, Child)> {
     let base = format!("{}/", row.name);
     let inside = prefix.strip_prefix(&base).unwrap_or_default().to_owned();
@@ -327,7 +328,7 @@ struct Document {
 /// page along.
 fn document_of(row: &mut PublishedRow) -> Option<Document> {
     let read = |row: &mut PublishedRow| -> Result<(Map<String, Value>, u64, String)> {
-        // What is not to be trusted says so in what a model reads of it, and so in its bytes.
+        // An untrusted skill is never served as stored: its text gets a warning that models read.
         match (row.frontmatter.take().filter(|_| !row.tainted), row.document.take()) {
             (Some(Value::Object(frontmatter)), _) => {
                 let size = u64::try_from(row.document_bytes).map_err(Error::internal)?;

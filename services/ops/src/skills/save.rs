@@ -71,7 +71,7 @@ pub struct SaveSkill {
     pub expected_version: Option<i32>,
 }
 
-/// What a save came to.
+/// The result of a save.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Saved {
     /// The skill and what is to be said of it.

@@ -36,7 +36,7 @@ pub struct ReportUse {
     pub outcome: Option<Outcome>,
 }
 
-/// What a report came to.
+/// The result of reporting a use.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Counted {
     /// Whether this report was the first of its use.
@@ -46,8 +46,8 @@ pub struct Counted {
     pub times_used: i64,
 }
 
-/// Counts a reported use. Where it helped, the message of the session's current turn becomes an example of the skill; where
-/// it failed, that is one no more.
+/// Counts a reported use. If it helped, the message of the session's current turn becomes an example of the skill. If
+/// it failed, that message stops being one.
 ///
 /// # Errors
 /// `NotFound`, `Invalid`; `Quota` where the user's day has as many uses as can be.
@@ -85,8 +85,8 @@ fn too_many() -> Error {
     ))
 }
 
-/// What the use teaches. A failure is unlearned at once, and before the use is counted: whoever deletes a skill takes its
-/// user's catalogue row before its counts, and so must we.
+/// Returns the lesson of the use, if it teaches one. Unlearns a failure at once, before the use is counted: a delete
+/// locks the user's catalogue row before the counts, and taking both in another order could end in a deadlock.
 async fn teach(ctx: &Ctx, tx: &mut WriteTx, input: &ReportUse, skill: SkillId) -> Result<Option<Lesson>> {
     let Some(session) = input.session_key.as_deref().or(ctx.call.session.as_deref()) else { return Ok(None) };
     match input.outcome {

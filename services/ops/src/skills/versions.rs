@@ -26,7 +26,7 @@ pub struct VersionDetail {
     pub resources: Vec<ResourceEntry>,
 }
 
-/// What to go back to.
+/// Names the version to go back to.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rollback {
@@ -41,12 +41,12 @@ pub struct Rollback {
     pub expected_version: Option<i32>,
 }
 
-/// Which versions.
+/// Selects versions of a skill.
 #[derive(Debug, Clone, Default)]
 pub struct ListVersions {
     /// The skill, by name or id.
     pub skill: String,
-    /// Which page of them.
+    /// The page to read.
     pub page: PageQuery,
 }
 

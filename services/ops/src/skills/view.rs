@@ -23,7 +23,7 @@ pub struct Skill {
     pub description: String,
     /// The index line, at most 15 words.
     pub summary: String,
-    /// Whose it is.
+    /// Who wrote the summary.
     pub summary_by: SummaryBy,
     /// One word of order.
     pub category: Option<String>,
@@ -85,7 +85,7 @@ pub struct Skill {
     pub updated_at: DateTime<Utc>,
 }
 
-/// What a load answers with.
+/// The answer to a load.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct LoadedSkill {
     /// The skill.
@@ -95,7 +95,7 @@ pub struct LoadedSkill {
     pub moved_from: Option<String>,
 }
 
-/// What a save answers with.
+/// The answer to a save.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct SavedSkill {
     /// The skill as it is now.

@@ -1,4 +1,4 @@
-//! What a skill and a conversation come down to: by a model's words, else by their own.
+//! Summarizes skills and conversations: with the chat model if there is one, else with extracts of their own text.
 
 mod conversation;
 mod extract;

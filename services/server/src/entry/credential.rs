@@ -17,7 +17,7 @@ use super::{Shared, request_id};
 pub struct Entry {
     /// What this thread works with.
     pub app: Data<App>,
-    /// Who.
+    /// The caller, as the credential says.
     pub principal: Principal,
     /// Session and idempotency key; `Malformed` where a header of them is none.
     pub call: Result<Call>,

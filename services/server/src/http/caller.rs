@@ -1,5 +1,4 @@
-//! The caller of a request, from its headers. Three kinds: whoever works with a user's skills, whoever writes to them,
-//! and admins, who may name a tenant.
+//! Extracts the caller of a request from its headers.
 
 use std::future::Future;
 use std::ops::Deref;
@@ -32,7 +31,8 @@ pub struct WriteHeaders {
 
 type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
-/// Works with one user's skills, who has the current starter skills by now.
+/// The caller of an ordinary request, as one user of a tenant. Extracting it also gives the user the current starter
+/// skills.
 pub struct UserCaller(Ctx);
 
 impl Deref for UserCaller {

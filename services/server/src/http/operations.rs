@@ -22,7 +22,7 @@ struct Operation {
     parameters: Vec<String>,
 }
 
-/// All of them.
+/// All operations of the API.
 pub(super) struct Operations(Vec<Operation>);
 
 impl Operations {

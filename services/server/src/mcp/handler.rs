@@ -56,14 +56,14 @@ impl Caller {
         }
     }
 
-    /// Who.
+    /// The principal for whom the operations work.
     pub fn principal(&self) -> &Principal {
         &self.ctx.principal
     }
 }
 
-/// A tool call on its way to the task of its request. The library moves its own tasks between threads, for all it
-/// knows; the operations stay on the thread whose connections they use.
+/// A tool call on its way to the task of its request. The MCP library requires that its tasks may move between threads.
+/// The operations must not: they stay on the thread whose database connections they use. So calls are sent there.
 pub struct Work {
     tool: AnyTool,
     arguments: Option<JsonObject>,

@@ -43,7 +43,7 @@ pub struct ResourceMetadata {
     scopes_supported: [&'static str; 4],
     /// How the token is sent.
     bearer_methods_supported: [&'static str; 1],
-    /// For people.
+    /// The service's name, as people are shown it.
     resource_name: &'static str,
 }
 

@@ -81,7 +81,7 @@ pub async fn retry(db: &Database, admin: &Principal, job: i64, now: DateTime<Utc
     change(db, admin, job, sql, now).await
 }
 
-/// Removes a job that no worker has. What it was to do is not done.
+/// Removes a job that no worker has. Its work is not done.
 ///
 /// # Errors
 /// As [`retry`].

@@ -1,4 +1,4 @@
-//! What falls due by the clock, over all tenants. Each statement says why it cannot run as one tenant.
+//! Starts the work that falls due by the clock, for all tenants. Each statement says why it cannot run as one tenant.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::Channel;

@@ -95,7 +95,7 @@ pub async fn publish(db: &Database, release: &[u8], texts: &[StarterText<'_>]) -
 /// A starter text without a vector.
 #[derive(Debug, Clone)]
 pub struct Unembedded {
-    /// Which.
+    /// Its number among the stored starter texts.
     pub starter: i32,
     /// Its name.
     pub name: String,

@@ -1,5 +1,5 @@
-//! Clearing up: what is past its time. It stands above tenants, as what is due is a question over all of them; asking it
-//! for each user would be a query per user.
+//! Removes rows whose time is over. The statements run over all tenants: asking for each user would take a query per
+//! user.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
@@ -13,7 +13,7 @@ use crate::error::refuse;
 use crate::history::{ClearedStep, STEP};
 use crate::vault::tx::SystemTx;
 
-/// What one round of clearing up removed.
+/// Counts of the rows that one round of clearing up removed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Pruned {
     /// Idempotency keys older than a day.
@@ -26,7 +26,8 @@ pub struct Pruned {
     pub files: u64,
     /// Jobs that died a month ago, or failed after a newer one had taken their place.
     pub jobs: u64,
-    /// Sessions whose tenant keeps them no longer, with their messages and turns; and such as never had a message.
+    /// Sessions that ended longer ago than their tenant keeps conversations, with their messages and turns. Also
+    /// sessions that were opened a week ago and never had a message.
     pub sessions: u64,
     /// Examples that were not confirmed for as long as their tenant keeps them.
     pub examples: u64,
@@ -55,11 +56,11 @@ impl Pruned {
     }
 }
 
-/// Removes what is past its time: at most `batch` rows of each kind, and the due archives of at most `batch` users. A kind
-/// that fails keeps none of the others.
+/// Removes rows whose time is over: at most `batch` rows of each kind, and the due archives of at most `batch` users. A
+/// kind that fails keeps none of the others.
 ///
 /// # Errors
-/// The first failure, after everything else; whatever was removed stays removed.
+/// The first failure, after everything else was tried. Rows already removed stay removed.
 pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Pruned> {
     let mut failed = None;
     let mut count = |removed: Result<u64>| {
@@ -170,7 +171,7 @@ async fn prune_sessions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
 }
 
 /// The owners' catalogue rows are locked first, as by all who change examples; those of users that are writing are left for
-/// the next round. What was confirmed meanwhile stays.
+/// the next round. Examples confirmed meanwhile stay.
 async fn prune_examples(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let mut tx = SystemTx::begin_at_leisure(db).await?;
     let gone = sqlx::query_scalar!(

@@ -1,5 +1,5 @@
-//! Refused logins for the audit log: counted by tenant and address, and written now and then, so that whoever tries many
-//! writes few.
+//! Refused logins for the audit log. They are counted by tenant and address, and written now and then, so that many
+//! attempts make few entries.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -44,7 +44,7 @@ impl Counts {
     }
 }
 
-/// What was refused and is not written yet.
+/// Refused logins that are not in the audit log yet.
 #[derive(Default, Clone)]
 pub(crate) struct RefusedLogins(Arc<Mutex<Counts>>);
 

@@ -1,4 +1,4 @@
-//! What the present model has made no vector of, over all tenants: after a change of models, and where a job was lost.
+//! Finds texts of all tenants without a vector of the present model: after a change of models, or when a job was lost.
 //!
 //! Rows are looked through in the order of their keys, a page at a time, so that no transaction lasts.
 

@@ -13,7 +13,8 @@ const MAX_URL: usize = 2048;
 const LOCAL_SUFFIXES: [&str; 5] = [".localhost", ".local", ".internal", ".localdomain", ".home.arpa"];
 
 /// Reads the URL that somebody registers, and takes it only as it is meant: what the parser would have to mend (a backslash,
-/// a blank, a line end) another program may read as another host. What is fetched is what is returned, never the text.
+/// a blank, a line end) another program may read as another host. Callers fetch the URL that is returned, never the
+/// text.
 ///
 /// # Errors
 /// What is wrong with it, in words for whoever registered it.

@@ -1,4 +1,4 @@
-//! How many examples are kept, and how they go.
+//! Keeps examples within their bounds, and removes them.
 
 use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
 use knowhow_domain::{Result, SkillId};
@@ -66,8 +66,8 @@ statement! {
     where c.tenant_id = $1 and c.user_id = $2 and exists (select from gone)"
 }
 
-/// Removes what was learned in a session, as it turned out to be tainted. A statement of its own behind the lock: whoever was
-/// learning from it has ended, or will see the taint.
+/// Removes the examples learned in a session that turned out to be tainted. It is a statement of its own behind the
+/// lock: a transaction that was learning from the session has ended by then, or will see the taint.
 pub fn remove_of_session(tx: &mut WriteTx, session: Uuid) {
     tx.lock_catalog();
     tx.defer(RemoveOfSession { session });

@@ -1,4 +1,4 @@
-//! What a use teaches, and what a failure takes away.
+//! Adds the example that a use teaches, and removes the one that a failure refutes.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SkillId, new_id};
@@ -13,7 +13,7 @@ use crate::vault::{row, statement};
 pub struct Lesson {
     /// Of which session.
     pub session: Uuid,
-    /// In which turn.
+    /// The turn of the message.
     pub turn: i32,
     /// What the user said, its first 2,000 characters.
     pub message: String,
@@ -48,9 +48,9 @@ pub async fn find_lesson(
 pub struct NewExample<'a> {
     /// The skill.
     pub skill: SkillId,
-    /// In which session.
+    /// The session of the message.
     pub session: Uuid,
-    /// In which turn.
+    /// The turn of the message.
     pub turn: i32,
     /// As much of the message as is kept.
     pub message: &'a str,
@@ -62,7 +62,7 @@ pub struct NewExample<'a> {
     pub same_up_to: f64,
     /// The job that makes vectors, where it is wanted for one without.
     pub task: Option<&'a str>,
-    /// When.
+    /// When it is learned.
     pub now: DateTime<Utc>,
 }
 

@@ -1,5 +1,5 @@
-//! Examples: messages after which a skill was used, with the vectors by which recall counts them. Whatever changes them takes
-//! the user's catalogue row first, and raises `examples_revision` where a vector comes or goes.
+//! Examples: messages after which a skill was used, with the vectors by which recall counts them. Every change of them
+//! locks the user's catalogue row first, and raises `examples_revision` if a vector comes or goes.
 
 pub(crate) mod exchange;
 pub(crate) mod keep;

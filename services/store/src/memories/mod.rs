@@ -18,13 +18,13 @@ pub use texts::{Head, ReadText, Stamp, WantedText, find_stamp, list_heads, read_
 pub struct NewMemory<'a> {
     /// See [`Memory`].
     pub kind: MemoryKind,
-    /// See [`Memory`].
+    /// The fact to remember.
     pub content: &'a str,
-    /// See [`Memory`].
+    /// Free labels, as in [`Memory`].
     pub tags: &'a [String],
     /// See [`Memory`].
     pub importance: f32,
-    /// See [`Memory`].
+    /// Whether every snapshot shows it, as in [`Memory`].
     pub core: bool,
     /// See [`Memory`].
     pub session: Option<&'a str>,
@@ -32,7 +32,7 @@ pub struct NewMemory<'a> {
     pub named: &'a [&'a str],
     /// Its vector and the model that made it.
     pub embedding: Option<(&'a str, &'a [f32])>,
-    /// When.
+    /// When it is saved.
     pub now: DateTime<Utc>,
 }
 
@@ -167,12 +167,12 @@ pub async fn add(tx: &mut WriteTx, new: &NewMemory<'_>) -> Result<Option<Memory>
     }))
 }
 
-/// Which memories.
+/// Selects the memories of a list.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFilter<'a> {
-    /// Of this kind.
+    /// Only memories of this kind.
     pub kind: Option<MemoryKind>,
-    /// With this tag.
+    /// Only memories with this tag.
     pub tag: Option<&'a str>,
     /// Core ones, or the others.
     pub core: Option<bool>,

@@ -1,4 +1,4 @@
-//! What recall keeps of a user's memories: which there are, their texts and vectors.
+//! Reads a user's memories for recall: their stamps, texts and vectors.
 
 use knowhow_domain::{MemoryKind, Result};
 use uuid::Uuid;
@@ -42,8 +42,8 @@ statement! {
     join memories m on m.tenant_id = $1 and m.user_id = $2 and m.memory_id = w.memory_id"
 }
 
-/// Which memories a user has, and which of them have a vector, as one number each: what is kept from the same stamp is
-/// fresh.
+/// The state of a user's memories, and of their vectors, as one number each. While the numbers are the same, copies in
+/// memory are current.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// Of the memories.
@@ -55,9 +55,9 @@ pub struct Stamp {
 /// What is known of a memory without reading its text.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// Which.
+    /// The memory.
     pub id: Uuid,
-    /// What kind.
+    /// Its kind.
     pub kind: MemoryKind,
     /// Size of its text.
     pub bytes: i32,
@@ -65,23 +65,23 @@ pub struct Head {
     pub has_vector: bool,
 }
 
-/// What is wanted of a memory.
+/// A memory to read, and the parts of it.
 #[derive(Debug, Clone, Copy)]
 pub struct WantedText {
-    /// Which.
+    /// The memory.
     pub id: Uuid,
-    /// Whether its text is wanted,
+    /// Whether to read its text.
     pub text: bool,
-    /// and its vector.
+    /// Whether to read its vector.
     pub vector: bool,
 }
 
-/// What was read of a memory: what was wanted and is there.
+/// The parts of a memory that were wanted and exist.
 #[derive(Debug, Clone)]
 pub struct ReadText {
-    /// Which.
+    /// The memory.
     pub id: Uuid,
-    /// What is remembered.
+    /// Its text, if it was wanted.
     pub content: Option<String>,
     /// Its vector by the model.
     pub embedding: Option<Vec<f32>>,

@@ -1,5 +1,5 @@
-//! Who goes first. What persons cause goes before bulk, which is what nobody waits for; yet a worker that sees no end of
-//! the former does one of the latter now and then, so that bulk moves on however much persons save.
+//! The order of jobs. Jobs that persons cause go before bulk, for which nobody waits. A worker that has done several of
+//! them in a row does one of bulk, so that bulk moves on however much persons save.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,7 +8,7 @@ use graphile_worker::{DbExecutor, DbValue, WorkerContext};
 
 use super::task::Task;
 
-/// The last priority of what persons cause.
+/// The last priority of jobs that persons cause.
 pub(super) const LAST_OF_PERSONS: i16 = BULK - 1;
 
 /// Bulk has this priority or a larger number: its place in a line where tenants take turns (migrations/0008_fair_jobs.sql).
@@ -23,7 +23,7 @@ pub(super) fn is_bulk(priority: i16) -> bool {
     priority >= BULK || priority == ITS_TURN
 }
 
-/// What a worker has done in a row for persons.
+/// Counts the jobs of persons that a worker has done in a row.
 #[derive(Debug, Clone)]
 pub(super) struct Share {
     in_a_row: Arc<AtomicU32>,

@@ -24,7 +24,7 @@ use crate::{Database, DatabaseConfig, boot};
 /// Claims, heartbeats and the clock are short statements; jobs have connections of their own.
 const CONNECTIONS: u32 = 4;
 
-/// How long a new job waits at most where the worker is idle. Each slot asks once: a few index probes a second.
+/// Longest wait of a new job for an idle worker. Each slot asks once in this time: a few index probes a second.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// As good as never.
@@ -83,8 +83,8 @@ async fn run(
     if let Some(problem) = boot::inspect_migrations(db).await? {
         return Err(Error::Unavailable(problem));
     }
-    // Where there is more than one place, half of them are for what persons cause alone: bulk takes minutes, and whoever
-    // waits is not to wait for its end.
+    // With more than one place, half of them take only jobs that persons cause: bulk takes minutes, and a person must
+    // not wait for its end.
     let kept = config.concurrency / 2;
     let crew = Crew { db, pool, tasks, config };
     let (broken, breaks) = oneshot::channel::<()>();

@@ -1,4 +1,4 @@
-//! What else is written of a session: the agent's side, taint, feedback, its end; and lists.
+//! Statements on the log of a session, beside its turns: replies, taint, feedback, the end, and lists.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::job::task;
@@ -174,8 +174,8 @@ statement! {
     select is_new from marked"
 }
 
-/// Marks a session for good, and with it what was written in it and made or copied of that. What was learned in it goes.
-/// Nothing happens where it is not the caller's.
+/// Marks a session as tainted for good, with everything that was written in it and made or copied of that. Removes the
+/// examples that were learned in it. Does nothing if the session is not the caller's.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -226,8 +226,9 @@ statement! {
     returning feedback_id"
 }
 
-/// Keeps a judgement; `false` where the session has as many as can be, or is not the caller's. One of `quality` becomes the session's. What a skill learned in a turn that the user put right, or
-/// did not like, goes.
+/// Stores a judgement. Returns `false` if the session has as many as it may have, or is not the caller's. A
+/// judgement of kind `quality` becomes the session's quality. A correction or a thumbs-down removes the examples that
+/// skills learned in that turn.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -263,12 +264,12 @@ pub async fn end(db: &Database, principal: &Principal, session: Uuid, now: DateT
     Ok(write(db, principal, end).await?.iter().any(|row| row.jobs > 0))
 }
 
-/// Which sessions.
+/// Selects the sessions of a list.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter<'a> {
     /// Of this key.
     pub key: Option<&'a str>,
-    /// On this channel.
+    /// Only sessions on this channel.
     pub channel: Option<Channel>,
     /// Open, or over.
     pub is_open: Option<bool>,

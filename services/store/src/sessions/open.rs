@@ -27,7 +27,7 @@ pub struct Opened {
     pub is_marked_since: bool,
 }
 
-/// How a session is looked up.
+/// The way to look up a session.
 #[derive(Debug, Clone, Copy)]
 pub enum SessionKey<'a> {
     /// By its id, open or over.
@@ -185,7 +185,7 @@ pub struct NewSession<'a> {
     pub snapshot: Uuid,
     /// The key's open session is over where its last message is older.
     pub silent_since: DateTime<Utc>,
-    /// When.
+    /// When it is opened.
     pub now: DateTime<Utc>,
     /// Most sessions of the user that are kept, and most bytes of them.
     pub bounds: (i64, i64),
@@ -193,7 +193,7 @@ pub struct NewSession<'a> {
     pub has_begun: bool,
 }
 
-/// What came of opening.
+/// The outcome of opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenedAs {
     /// A new session.

@@ -9,7 +9,7 @@ use crate::skills::Revisions;
 use crate::vault::{Word, read, row, statement, write};
 use crate::{Database, Principal, starters};
 
-/// What a turn starts from.
+/// The state of a session, as a turn needs it.
 #[derive(Debug, Clone)]
 pub struct TurnState {
     /// The session's channel.
@@ -32,9 +32,9 @@ pub struct TurnState {
     pub listed: Vec<Uuid>,
     /// Skills shown whole.
     pub injected: Vec<Uuid>,
-    /// The last message.
+    /// When the last message came.
     pub last_message_at: Option<DateTime<Utc>>,
-    /// Over since.
+    /// When the session ended; `None` while it is open.
     pub ended_at: Option<DateTime<Utc>>,
     /// Whether the user has starters that are lent, so that no use of them can be counted yet.
     pub lent: bool,
@@ -176,18 +176,18 @@ pub async fn find_turn(db: &Database, principal: &Principal, session: Uuid, turn
     Ok(read(db, principal, FindTurn { session, turn }).await?.into_iter().next())
 }
 
-/// Which turn this is.
+/// Names the turn by the state that it started from.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadTurn {
     /// Of which session.
     pub session: Uuid,
-    /// How many turns it had when its state was read.
+    /// Turns that the session had when its state was read.
     pub turns: i32,
     /// Whether the user had starters that were lent.
     pub lent: bool,
 }
 
-/// What came of a turn.
+/// A turn to write.
 #[derive(Debug, Clone)]
 pub struct WrittenTurn<'a> {
     /// The user's message.
@@ -198,9 +198,9 @@ pub struct WrittenTurn<'a> {
     pub turn_key: Option<&'a str>,
     /// Digest of the request.
     pub request_digest: &'a [u8],
-    /// The answer as it is stored, and the digest of its bytes, see [`KeptTurn`].
+    /// The answer as it is stored, see [`KeptTurn`].
     pub answer: &'a str,
-    /// See there.
+    /// SHA-256 of the bytes that go out, see [`KeptTurn`].
     pub answer_digest: Option<&'a [u8]>,
     /// Skills shown by name so far.
     pub listed: &'a [Uuid],
@@ -210,7 +210,7 @@ pub struct WrittenTurn<'a> {
     pub used: &'a [(Uuid, i32)],
     /// Sources that are not to be trusted and were read since the turn before.
     pub tainted_by: &'a [String],
-    /// When.
+    /// When the turn is written.
     pub now: DateTime<Utc>,
 }
 

@@ -10,13 +10,13 @@ use crate::error::{is_unique_violation, refuse};
 use crate::vault::{row, statement};
 use crate::{TenantTx, WriteTx, starters};
 
-/// How a skill is put away.
+/// A delete of a skill, which puts it into the archive.
 pub struct Archived<'a> {
     /// The skill, locked.
     pub skill: &'a SkillState,
     /// The skill that takes its place.
     pub successor: Option<(SkillId, &'a str)>,
-    /// When.
+    /// When it is deleted.
     pub now: DateTime<Utc>,
     /// Until when it can be restored. After that [`crate::history::clear_deleted`] removes it.
     pub purge_at: DateTime<Utc>,
@@ -182,8 +182,8 @@ pub async fn restore(
 ) -> Result<String> {
     starters::settle_for_admin(tx).await?;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    // The user's writers stand behind this lock. What one of them committed while this statement waited for it shows
-    // only at the insert, as a violation of the unique name.
+    // The user's other writers wait for this lock. A change that one of them committed while this statement waited
+    // shows only at the insert, as a violation of the unique name.
     let row = sqlx::query!(
         r#"-- skills.lock_archive
         with catalog as materialized (

@@ -8,14 +8,14 @@ use crate::vault::value::{Offset, Utf8};
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
-/// What stands for a state of a skill: as long as it is the same, so is what was read of it.
+/// The state of a skill in numbers. While they are the same, what was read of the skill is current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// Whose.
+    /// The skill.
     pub id: Uuid,
-    /// Of its text and fields.
+    /// A number that changes with its text and fields.
     pub text: i64,
-    /// Of its vector by the model asked for, where there is one.
+    /// A number that changes with its vector by the model asked for, if it has one.
     pub vector: Option<i64>,
     /// Size of its SKILL.md in bytes; 0 for a text that all users share.
     pub bytes: i32,
@@ -32,10 +32,10 @@ pub struct Stamps {
     pub skills: Vec<Stamp>,
 }
 
-/// What is to be read of a skill.
+/// A skill to read, and the parts of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// Which.
+    /// The skill.
     pub id: Uuid,
     /// Whether its body is wanted.
     pub body: bool,
@@ -48,7 +48,7 @@ pub struct Wanted {
 pub struct CatalogueRow {
     /// Its id.
     pub id: Uuid,
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: String,
     /// Index line.
     pub summary: Option<String>,
@@ -56,9 +56,9 @@ pub struct CatalogueRow {
     pub description: String,
     /// Phrases that call for it.
     pub triggers: Vec<String>,
-    /// Names of others.
+    /// Names of its neighbours.
     pub see_also: Vec<String>,
-    /// 0 to 1.
+    /// Importance, 0 to 1, as its author set it.
     pub importance: f32,
     /// Whether its author wants it recalled by name alone.
     pub reserved: bool,
@@ -178,7 +178,7 @@ statement! {
       and vector_dims(v.embedding::vector) = cardinality($4::real[])"
 }
 
-/// How far a user's catalogue has come: what is kept from that very moment is fresh.
+/// The revisions of a user's catalogue. A copy in memory is current while they are the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Revisions {
     /// Of the skills.
@@ -206,7 +206,7 @@ pub async fn list_stamps(db: &Database, principal: &Principal, model: Option<&st
     Ok(Stamps { revision, skills: rows.into_iter().filter_map(|(_, stamp)| stamp).collect() })
 }
 
-/// What recall reads of some skills, in no order; what is gone is left out. Vectors are those by `model`.
+/// Reads some skills for recall, in no order. Skills that are gone are left out. Vectors are those by `model`.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -242,7 +242,7 @@ impl From<TextRow> for CatalogueRow {
 /// A skill's body as a turn brings it.
 #[derive(Debug, Clone)]
 pub struct Body {
-    /// Whose.
+    /// The skill.
     pub skill: Uuid,
     /// The version it is of.
     pub version: i32,

@@ -24,17 +24,17 @@ pub struct Change<'a> {
     pub base: Option<&'a SkillState>,
     /// Who first wrote it, where it is new.
     pub source: Source,
-    /// How.
+    /// The kind of change, for the history.
     pub kind: ChangeKind,
     /// The session it comes from.
     pub session: Option<&'a str>,
-    /// Where its text comes from.
+    /// The origins of its text, for the taint.
     pub lineage: Lineage<'a>,
-    /// What follows from it.
+    /// The jobs that it calls for, and what it makes out of date.
     pub follow_up: FollowUp<'a>,
     /// Recognises a repeated patch.
     pub request_digest: Option<[u8; 32]>,
-    /// When.
+    /// When the change is made.
     pub now: DateTime<Utc>,
 }
 
@@ -50,15 +50,16 @@ pub struct Lineage<'a> {
     pub brought: Option<&'a [String]>,
 }
 
-/// What a change calls for, and what it makes untrue.
+/// The jobs that a change calls for, and the derived texts and vectors that it makes out of date.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FollowUp<'a> {
     /// Tasks of jobs about the skill, which are enqueued with the change.
     pub tasks: &'a [&'a str],
-    /// Whether nobody waits for those jobs: they come after what persons cause, and in turn with other tenants'.
+    /// Whether nobody waits for those jobs: they run after jobs that persons cause, and in turn with other tenants'
+    /// bulk.
     pub is_bulk: bool,
-    /// Whether what is embedded reads otherwise: vectors of the text before are removed, so that whoever has the model
-    /// makes new ones.
+    /// Whether the embedded text changes. If so, the old vectors are removed, so that a process with the model makes
+    /// new ones.
     pub outdates_vectors: bool,
     /// The model whose vector stays nevertheless, as one of the jobs replaces it.
     pub replaced_by: Option<&'a str>,

@@ -5,7 +5,7 @@ use knowhow_domain::Result;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
-/// What the comparison found.
+/// The result of a comparison.
 #[derive(Debug)]
 pub struct Compared {
     /// For each name in order: `None` where the user has no such skill, else whether its digest is the same.

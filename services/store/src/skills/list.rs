@@ -9,7 +9,7 @@ use crate::vault::statement::{Accepts, Columns, Reader};
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
-/// Which skills, and from where on.
+/// Selects skills, and the place where the page begins.
 #[derive(Debug, Clone, Default)]
 pub struct ListQuery {
     /// Names that begin so.
@@ -159,7 +159,7 @@ statement! {
 /// A skill as the index in a prompt needs it.
 #[derive(Debug, Clone)]
 pub struct PromptRow {
-    /// Full name.
+    /// The skill's full name, with its namespaces.
     pub name: String,
     /// The summary of its author.
     pub summary: Option<String>,

@@ -143,7 +143,7 @@ pub async fn load(
     let load = || Load { name: name.as_ref(), now, session, taught_since };
     let mut rows = write(db, principal, load()).await?;
     let is_lent = rows.first().is_some_and(|(_, (_, row))| row.lent);
-    // Whoever may only read makes no rows.
+    // A caller that may only read must cause no rows.
     if is_lent && principal.require(Scope::SkillsWrite).is_ok() {
         // There is no row to count at; it is made once in the life of a user.
         starters::settle_alone(db, principal).await?;

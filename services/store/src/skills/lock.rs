@@ -9,7 +9,7 @@ use crate::vault::write_tx::Counts;
 use crate::vault::{row, statement};
 use crate::{WriteTx, starters};
 
-/// What a change starts from.
+/// The state that a change starts from.
 #[derive(Debug)]
 pub struct Locked {
     /// The current state.

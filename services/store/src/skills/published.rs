@@ -12,7 +12,7 @@ use crate::{Database, Principal};
 pub struct PublishedRow {
     /// The full name.
     pub name: String,
-    /// What it does and when to use it.
+    /// What the skill does and when to use it.
     pub description: String,
     /// SHA-256 of the stored SKILL.md.
     pub document_digest: Vec<u8>,

@@ -13,8 +13,9 @@ use crate::error::refuse;
 use crate::vault::{row, statement};
 use crate::{TenantTx, WriteTx};
 
-// What a rollback puts back is as tainted as it was, and a text that is made from another as that. A starter that gets a
-// text of its own and is for the same as before takes along the vectors that all users share.
+// A version that a rollback puts back is as tainted as it was. A text that is made from another is as tainted as that
+// one. A starter that gets a text of its own, with the same description and triggers, keeps the vectors that all users
+// share.
 row! { struct WrittenRow { tainted: bool } }
 
 statement! {
@@ -171,9 +172,9 @@ statement! {
     where app.require_written(saved.skill_id) is not null"
 }
 
-/// Applies a change together with COMMIT. What it comes to is known before, as the user's catalogue row is locked: but for
-/// the taint, which [`Written::is_tainted`] tells afterwards. Where the skill is not at its base any more, the transaction
-/// fails and nothing is kept.
+/// Applies a change together with COMMIT. Its outcome is known before, as the user's catalogue row is locked, except
+/// for the taint, which [`Written::is_tainted`] returns after the commit. If the skill is not at its base any more, the
+/// transaction fails and nothing is kept.
 ///
 /// # Errors
 /// `Internal` for sizes that no limit lets through, and where the skill was not locked.

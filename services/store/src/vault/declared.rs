@@ -34,7 +34,7 @@ fn write<S: Write>() -> Declared {
     declared::<S>(true)
 }
 
-/// All of them.
+/// Lists all declared statements.
 #[expect(clippy::too_many_lines, reason = "one line for each statement")]
 pub fn list_declared() -> Vec<Declared> {
     vec![

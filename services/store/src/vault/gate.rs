@@ -1,4 +1,4 @@
-//! What a process remembers about callers: tenants with their issuers, API keys, users. Entries live a second where a
+//! Remembers callers in memory: tenants with their issuers, API keys, users. Entries live a second where a
 //! revocation must bite, so a request costs no query and a revoked key dies within a second.
 
 use std::sync::Arc;

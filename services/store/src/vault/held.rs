@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// How long a transaction may wait for its connection before it is asked whether anybody listens at all.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 
-/// How long whoever is served waits for what.
+/// The longest waits of a request for the database.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     /// For a connection that answers.
@@ -62,8 +62,9 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Begins on a connection that lives, for somebody who has waited since then; `begin` is the message that begins. Where connections are busy the wait is the
-    /// pool's; where nobody listens, which the pool takes for a server that is about to start, it ends at once.
+    /// Begins a transaction on a live connection, by sending `begin`, for a caller that waits since `since`. While all
+    /// connections are busy, the pool waits. If no server listens, it fails at once, although the pool would wait for
+    /// the server to start.
     pub(crate) async fn begin(
         pool: &PgPool,
         patience: Patience,
@@ -138,7 +139,8 @@ fn is_lost(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Waits for an answer for so long. What comes later is nobody's: the pool closes the connection unless it answers soon.
+/// Waits at most this long for an answer. Nobody takes a later one: the pool closes the connection unless it answers
+/// soon.
 pub(crate) async fn within<T, E: From<sqlx::Error>>(
     answer: Duration,
     work: impl Future<Output = Result<T, E>>,

@@ -1,7 +1,7 @@
 //! One statement in one round trip: BEGIN with the caller's context, the prepared statement and COMMIT are on the wire
 //! before the first answer.
 //!
-//! What is written here holds its rows no longer than the statement runs, so it takes no place in the user's line
+//! A write here locks its rows no longer than the statement runs, so it takes no place in the user's line
 //! ([`super::line`]).
 
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, 
     read_rows::<S>(&rows.map_err(refuse_read)?)
 }
 
-/// What became of a statement, and whether its transaction is over.
+/// The outcome of a statement, and whether its transaction is over.
 struct Answered {
     rows: Result<Vec<Row>, tokio_postgres::Error>,
     is_over: bool,

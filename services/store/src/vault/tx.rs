@@ -145,12 +145,13 @@ pub(crate) struct SystemTx {
 }
 
 impl SystemTx {
-    /// For what a request waits for.
+    /// Begins a transaction that a request waits for.
     pub(crate) async fn begin(db: &Database) -> Result<Self> {
         Self::open(db, &db.lookups).await
     }
 
-    /// For what the clock does: a long statement leaves the connections alone by which callers are recognised.
+    /// Begins a transaction of a scheduled job. It takes its connection from the pool for writes, so that a long
+    /// statement never holds a connection that requests need to recognise their callers.
     pub(crate) async fn begin_at_leisure(db: &Database) -> Result<Self> {
         Self::open(db, &db.writes).await
     }

@@ -135,7 +135,7 @@ impl WriteTx {
         self.claim = Some(self.send_ahead(claim));
     }
 
-    /// Whether the request turns out to have been made before. Whatever failed since then failed for that reason.
+    /// Whether the request was made before. If so, that is the cause of every failure since.
     ///
     /// # Errors
     /// `Unavailable` where that is not known yet, and cannot be asked.
@@ -154,7 +154,7 @@ impl WriteTx {
     /// what is read behind it is current, and nobody waits in a circle.
     pub(crate) fn lock_catalog(&mut self) {
         match self.deferred_from {
-            // What is deferred already is behind the lock that it took, or needs none.
+            // Deferred statements already stand behind the lock that they took, or need none.
             Some(_) => drop(self.defer(LockCatalog {})),
             None => drop(self.send_ahead(LockCatalog {})),
         }

@@ -38,7 +38,7 @@ pub(super) enum Content {
 pub(super) struct LeftOut {
     /// Its path below what the user named.
     pub(super) path: String,
-    /// Why.
+    /// Why it stays behind.
     pub(super) reason: String,
 }
 

@@ -34,7 +34,7 @@ const ANSWER: &str = "dev.knowhow/answer";
 pub trait Tool {
     /// What it is called by.
     const NAME: &'static str;
-    /// For people.
+    /// The tool's name, as people are shown it.
     const TITLE: &'static str;
     /// What a model is told about it.
     const TEXT: &'static str;

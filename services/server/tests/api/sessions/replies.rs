@@ -1,4 +1,4 @@
-//! What else is told of a session: the agent's side, and how it went.
+//! The log of a session, beside its turns: the agent's replies, and feedback.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

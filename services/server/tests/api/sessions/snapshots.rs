@@ -282,7 +282,7 @@ async fn an_index_over_its_budget_says_what_it_leaves_out() {
         let last = block.lines().rev().nth(1).unwrap();
         let told = |what: &str| {
             let clause =
-                last.strip_prefix("(For want of room: ")?.split([',', '.']).find(|clause| clause.contains(what))?;
+                last.strip_prefix("(To save space: ")?.split([',', '.']).find(|clause| clause.contains(what))?;
             clause.split_whitespace().next()?.parse::<u64>().ok()
         };
         assert_eq!(told("left out").unwrap_or(0), omitted, "{budget}: {last}");

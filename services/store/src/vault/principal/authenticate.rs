@@ -125,13 +125,13 @@ impl Gate {
         if let Some(operator) = self.state.operator.as_ref().filter(|o| o.iss == peeked.iss) {
             return self.by_operator_token(token, operator).await;
         }
-        // The same words as for a wrong signature: whoever has no token learns no names of tenants.
+        // Answers as for a wrong signature, so that a caller without a token cannot find out the names of tenants.
         let unknown = || Error::from(TokenError::Signature);
         let tenant = self.tenant(&peeked.tid).await?.ok_or_else(unknown)?;
         let issuer = tenant.issuers.iter().find(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
         let claims = verify_for(token, issuer, resource, &self.state.jwks).await.map_err(|refusal| match refusal {
-            // What is found before the signature is verified would tell that tenant and issuer exist.
-            // So would an answer that its keys are out of reach; the log tells whoever runs the service.
+            // A reason found before the signature is verified would tell that tenant and issuer exist. So would an
+            // answer that the keys are out of reach; the log tells the people who run the service.
             TokenError::Algorithm
             | TokenError::UnknownKey
             | TokenError::WeakSecret

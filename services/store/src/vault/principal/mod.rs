@@ -1,5 +1,5 @@
-//! Who calls. This folder alone makes a [`Principal`], always from a credential that was verified here, or from a job that the
-//! database itself put into the queue.
+//! Callers that were recognised. Only this folder makes a [`Principal`]: from a credential that was verified here, or
+//! from a job that the database itself put into the queue.
 
 mod authenticate;
 
