@@ -11,8 +11,6 @@ mod ctx;
 mod dear;
 pub mod embed;
 pub mod examples;
-#[cfg(test)]
-mod fake_openai;
 
 pub mod jobs;
 mod library;

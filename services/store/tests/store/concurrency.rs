@@ -7,6 +7,7 @@ use futures_util::future::{join_all, try_join_all};
 use knowhow_domain::{Outcome, SkillId, new_id};
 use knowhow_store::usage::{self, Use};
 use knowhow_store::{Principal, TenantTx, WriteTx, idempotency, skills, versions};
+use knowhow_testing::poll_async;
 use serde_json::json;
 
 use crate::harness::{House, Place, now};
@@ -338,9 +339,7 @@ async fn a_made_summary_takes_no_skill_before_its_users_turn() {
     let free =
         format!("select count(*) from (select from skills where skill_id = '{}' for update skip locked) s", skill.0);
     let save = async {
-        while house.place.count(waiting).await == 0 {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+        poll_async("the lock", async || (house.place.count(waiting).await > 0).then_some(())).await;
         assert_eq!(house.place.count(&free).await, 1);
         saving.commit().await.unwrap();
     };

@@ -1,9 +1,9 @@
 //! What the worker does for conversations, snapshots and index lines, seen from outside.
 
+use knowhow_testing::{FakeOpenAi, Reply};
 use serde_json::{Value, json};
 
 use crate::callers::{Caller, World, skill};
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::service::{PATIENCE, poll_async};
 use crate::sql::execute_at;
 use crate::talk::Talk;

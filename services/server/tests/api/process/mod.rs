@@ -4,6 +4,7 @@ mod at_once;
 pub mod background;
 mod concurrency;
 mod faults;
+mod flights;
 mod models;
 pub mod pools;
 mod waiting;

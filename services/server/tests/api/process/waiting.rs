@@ -4,11 +4,11 @@ use std::future::IntoFuture;
 use std::thread;
 
 use futures_util::future::join_all;
+use knowhow_testing::Wire;
 use serde_json::json;
 
 use crate::answers::Answer;
 use crate::callers::{Caller, skill};
-use crate::pools::Wire;
 use crate::service::{Service, poll, poll_async};
 use crate::sql::execute_at;
 use crate::worker::{Ground, world};

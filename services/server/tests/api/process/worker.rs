@@ -10,13 +10,13 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use knowhow_domain::manifest;
 use knowhow_domain::recall::embedded_text;
+use knowhow_testing::Wire;
 use reqwest::Method;
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
-use crate::pools::Wire;
 use crate::service::{Service, knowhow, login_url_of, migrated, owner_url, poll, poll_async};
 use crate::signing;
 use crate::sql::{execute, execute_at};
