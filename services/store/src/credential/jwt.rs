@@ -59,21 +59,22 @@ pub async fn verify_for(
 ) -> Result<Claims, TokenError> {
     let (header, _) = split(token)?;
     let header = part::<Header>(header)?.check()?;
-    match &issuer.keys {
+    let claims = match &issuer.keys {
         IssuerKeys::Hs256 { secret } => {
             header.signed_with("HS256")?;
             if secret.len() < MIN_SECRET {
                 return Err(TokenError::WeakSecret);
             }
-            decode(token, (issuer, resource), &DecodingKey::from_secret(secret), jsonwebtoken::Algorithm::HS256)
+            decode(token, &DecodingKey::from_secret(secret), &rules(issuer, resource, Algorithm::HS256))?
         }
         IssuerKeys::Jwks { url, algorithm, private_network } => {
             header.signed_with(algorithm.as_str())?;
             let source = Source { url: url.clone(), algorithm: *algorithm, private_network: *private_network };
             let key = jwks.key(source, header.kid.as_deref()).await?;
-            decode(token, (issuer, resource), &key, of_library(*algorithm))
+            decode(token, &key, &rules(issuer, resource, *algorithm))?
         }
-    }
+    };
+    if claims.iss == issuer.iss { Ok(claims) } else { Err(TokenError::Issuer) }
 }
 
 fn of_library(algorithm: Algorithm) -> jsonwebtoken::Algorithm {
@@ -108,21 +109,19 @@ impl Header {
     }
 }
 
-fn decode(
-    token: &str,
-    (issuer, resource): (&Issuer, Option<&str>),
-    key: &DecodingKey,
-    algorithm: jsonwebtoken::Algorithm,
-) -> Result<Claims, TokenError> {
-    let mut rules = Validation::new(algorithm);
+fn rules(issuer: &Issuer, resource: Option<&str>, algorithm: Algorithm) -> Validation {
+    let mut rules = Validation::new(of_library(algorithm));
     rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
     rules.set_issuer(&[&issuer.iss]);
     let audiences: Vec<&str> = [issuer.audience.as_str()].into_iter().chain(resource).collect();
     rules.set_audience(&audiences);
     rules.validate_nbf = true;
     rules.leeway = LEEWAY;
-    let claims = jsonwebtoken::decode::<RawClaims>(token, key, &rules)?.claims.check()?;
-    if claims.iss == issuer.iss { Ok(claims) } else { Err(TokenError::Issuer) }
+    rules
+}
+
+fn decode(token: &str, key: &DecodingKey, rules: &Validation) -> Result<Claims, TokenError> {
+    jsonwebtoken::decode::<RawClaims>(token, key, rules)?.claims.check()
 }
 
 /// Header and payload, still encoded, of a compact JWS within the size limit (RFC 7515, 7.1).

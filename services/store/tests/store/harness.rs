@@ -10,7 +10,8 @@ use futures_util::FutureExt;
 use knowhow_domain::{Algorithm, Clock, Issuer, SystemClock, TenantId, TenantSettings, UserId, new_id};
 use knowhow_store::credential::{NewToken, mint_hs256};
 use knowhow_store::issuers;
-use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, Login, Principal, TenantTx, tenants};
+use knowhow_store::tenants::{self, NewTenant};
+use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, Login, Principal, TenantTx};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -198,7 +199,9 @@ impl House {
     pub async fn tenant_with(&self, settings: &TenantSettings) -> Tenancy<'_> {
         let slug = format!("t-{}", new_id().simple());
         let operator = self.gate.operator_at_shell(None).await.unwrap();
-        let tenant = tenants::create(&self.db, &operator, (&slug, "Test"), settings, now()).await.unwrap();
+        let tenant = tenants::create(&self.db, &operator, &NewTenant { slug: &slug, name: "Test", settings }, now())
+            .await
+            .unwrap();
         let secret = [9; 32];
         let sealed = self.gate.state().sealer().seal(&secret, tenant.id.0.as_bytes()).unwrap();
         let operator = self.gate.operator_at_shell(Some(&slug)).await.unwrap();
