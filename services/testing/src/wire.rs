@@ -20,6 +20,7 @@ pub struct Wire {
 struct State {
     now: Mutex<Now>,
     flows: Condvar,
+    watched: Option<&'static str>,
 }
 
 #[derive(Default)]
@@ -27,6 +28,8 @@ struct Now {
     /// How often the service began to send after Postgres had.
     flights: usize,
     has_postgres_spoken: bool,
+    /// How often the service sent the words that are watched for.
+    seen: usize,
     is_stalled: bool,
     is_cut: bool,
     is_gone: bool,
@@ -41,17 +44,24 @@ enum From {
 
 impl Wire {
     /// Opens one to the database of this URL.
-    ///
-    /// # Panics
-    /// Where it is no URL of a server.
     #[must_use]
     pub fn to(url: &str) -> Self {
+        Self::open(url, State::default())
+    }
+
+    /// The same, which counts how often the service sends these words.
+    #[must_use]
+    pub fn watching(url: &str, words: &'static str) -> Self {
+        Self::open(url, State { watched: Some(words), ..State::default() })
+    }
+
+    fn open(url: &str, state: State) -> Self {
         let mut url: Url = url.parse().unwrap();
         let target = (url.host_str().unwrap().to_owned(), url.port().unwrap_or(5432));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         url.set_host(Some("127.0.0.1")).unwrap();
         url.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
-        let state = Arc::<State>::default();
+        let state = Arc::new(state);
         let carrying = state.clone();
         thread::spawn(move || {
             for service in listener.incoming().flatten() {
@@ -72,12 +82,15 @@ impl Wire {
     }
 
     /// The round trips so far.
-    ///
-    /// # Panics
-    /// Where a thread of it has panicked, as all below.
     #[must_use]
     pub fn flights(&self) -> usize {
         self.state.now.lock().unwrap().flights
+    }
+
+    /// How often the words that it watches for were sent.
+    #[must_use]
+    pub fn seen(&self) -> usize {
+        self.state.now.lock().unwrap().seen
     }
 
     /// Breaks all connections off, as where the service is killed, and lets others begin.
@@ -142,7 +155,7 @@ impl State {
         thread::spawn(move || {
             let mut bytes = [0; 16 * 1024];
             while let Ok(length @ 1..) = source.read(&mut bytes) {
-                state.note(from);
+                state.note(from, &bytes[..length]);
                 if target.write_all(&bytes[..length]).is_err() {
                     break;
                 }
@@ -152,10 +165,13 @@ impl State {
     }
 
     /// Counts what has come, once it may pass.
-    fn note(&self, from: From) {
+    fn note(&self, from: From, sent: &[u8]) {
         let mut now = self.now.lock().unwrap();
         while now.is_stalled {
             now = self.flows.wait(now).unwrap();
+        }
+        if let (From::Service, Some(watched)) = (from, self.watched) {
+            now.seen += usize::from(String::from_utf8_lossy(sent).contains(watched));
         }
         match from {
             From::Postgres => now.has_postgres_spoken = true,
