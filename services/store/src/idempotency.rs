@@ -51,7 +51,7 @@ pub fn claim(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>
 /// # Errors
 /// `IdempotencyMismatch` where the key stands for another request; `Quota` where the user has as many as can be.
 pub async fn find_answer(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) -> Result<Value> {
-    tx.forget_claim();
+    tx.begin_again();
     let found = tx.read(FindAnswer { key: key.to_owned(), now }).await?;
     let known = found.into_iter().next().ok_or_else(full)?;
     match known.response {
@@ -68,5 +68,5 @@ statement! {
 
 /// Keeps the answer of the request that claimed `key`, together with what the transaction writes.
 pub fn answer(tx: &mut WriteTx, key: &str, response: Value) {
-    tx.defer(KeepAnswer { key: key.to_owned(), response });
+    tx.send_ahead(KeepAnswer { key: key.to_owned(), response });
 }

@@ -5,7 +5,7 @@
 use knowhow_domain::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Loaded, Locked, SkillKey, Written};
+use knowhow_store::skills::{self, Beside, Loaded, Locked, SkillKey, Written};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -21,6 +21,11 @@ use crate::{Ctx, jobs};
 pub(crate) trait SkillChange {
     /// Names the skill to change.
     fn target(&self) -> Target<'_>;
+
+    /// Names what it needs to know of the skill beside its current state.
+    fn reads(&self) -> Beside {
+        Beside::default()
+    }
 
     /// Proposes the new state. `current` is the skill as it is now, locked; `None` if there is none.
     async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal>;
@@ -122,7 +127,7 @@ pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V:
     tx.commit().await?;
     // The write was sent together with COMMIT; what it found out is known now.
     if let (Some(written), Some(skill)) = (written, answer.skill()) {
-        skill.tainted = written.is_tainted()?;
+        skill.tainted = written.outcome()?.tainted;
     }
     if let Some(skill) = says_else.filter(|_| !verb.is_bulk()) {
         jobs::embed_at_once(ctx, skill);
@@ -135,10 +140,27 @@ pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V:
 /// # Errors
 /// As [`change_skill`]; the transaction is of no more use then.
 pub(crate) async fn change_in(ctx: &Ctx, tx: &mut WriteTx, change: &impl SkillChange) -> Result<Changed> {
-    let locked = match change.target() {
-        Target::Called(asked, reach) => Some(lookup::find_in(tx, asked, reach, skills::lock).await?),
-        Target::Named(name) => skills::lock(tx, &SkillKey::Name(name.as_str().to_owned())).await?,
+    let beside = change.reads();
+    let lock = async |tx: &mut WriteTx, key: &SkillKey| {
+        Ok(skills::lock_all(tx, std::slice::from_ref(key), &beside).await?.pop().flatten())
     };
+    let locked = match change.target() {
+        Target::Called(asked, reach) => Some(lookup::find_in(tx, asked, reach, lock).await?),
+        Target::Named(name) => lock(tx, &SkillKey::Name(name.as_str().to_owned())).await?,
+    };
+    carry_out(ctx, tx, change, locked).await
+}
+
+/// Changes a skill that was locked; `None` where there is none.
+///
+/// # Errors
+/// As [`change_in`].
+pub(crate) async fn carry_out(
+    ctx: &Ctx,
+    tx: &mut WriteTx,
+    change: &impl SkillChange,
+    locked: Option<Locked>,
+) -> Result<Changed> {
     match change.propose(ctx, tx, locked.as_ref()).await? {
         Proposal::Keep => Ok(Changed::nothing(locked.ok_or_else(lookup::missing)?)),
         Proposal::Write(draft) => {

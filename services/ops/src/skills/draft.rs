@@ -89,6 +89,7 @@ impl Draft {
         let change = Change {
             name: &self.name,
             document: &self.document,
+            digest,
             frontmatter: self.frontmatter(),
             resources: &self.resources,
             new_files: &self.new_files,
@@ -102,17 +103,13 @@ impl Draft {
             now: *now,
         };
         let (says_else, keeps_summary) = (jobs::embeds(&change.follow_up), !change.follow_up.outdates_summary);
-        let written = skills::write(tx, change)?;
-        let skill = self.state(base, &written, digest, keeps_summary);
+        let planned = skills::plan(tx, change)?;
         // What the service itself brings never locks a user out.
         if self.kind != ChangeKind::Sync {
-            check_quotas(
-                &ctx.principal,
-                before.is_none(),
-                skill.bytes() > before.map_or(0, SkillState::bytes),
-                &written,
-            )?;
+            check_quotas(&ctx.principal, before, &planned)?;
         }
+        let written = planned.write(tx)?;
+        let skill = self.state(base, &written, digest, keeps_summary);
         keep_history_within(ctx, tx, &written).await?;
         let times_used = locked.as_ref().map_or(0, |locked| locked.times_used);
         let last_used_at = locked.as_ref().and_then(|locked| locked.last_used_at);

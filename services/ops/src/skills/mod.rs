@@ -10,6 +10,7 @@ mod export;
 mod export_plan;
 mod fields;
 mod import;
+mod import_batch;
 mod import_report;
 mod kept;
 mod list;

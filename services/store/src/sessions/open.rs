@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::snapshots::Snapshot;
 use crate::vault::value::Summary;
 use crate::vault::{read, row, statement, write};
-use crate::{Database, Principal};
+use crate::{Database, Principal, WriteTx};
 
 /// A session with what it began with.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ row! {
 row! { struct MadeRow { session_id: Option<Uuid>, is_reused: bool } }
 
 statement! {
-    read Find<'a> { id: Option<Uuid>, open: Option<&'a str> } -> (Session, (Snapshot, FoundRow)),
+    read Find { id: Option<Uuid>, open: Option<String> } -> (Session, (Snapshot, FoundRow)),
     "-- sessions.find
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
            s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
@@ -137,17 +137,27 @@ statement! {
 pub async fn find(db: &Database, principal: &Principal, key: SessionKey<'_>) -> Result<Option<Opened>> {
     let find = match key {
         SessionKey::Id(id) => Find { id: Some(id), open: None },
-        SessionKey::Open(key) => Find { id: None, open: Some(key) },
+        SessionKey::Open(key) => Find { id: None, open: Some(key.to_owned()) },
     };
-    let rows = read(db, principal, find).await?;
-    Ok(rows.into_iter().next().map(|(session, (snapshot, row))| Opened {
-        session,
-        snapshot,
-        previous_summary: row.previous_summary.map(Into::into),
-        previous_tainted: row.previous_tainted,
-        previous_started_at: row.previous_started_at,
-        is_marked_since: row.is_marked_since,
-    }))
+    Ok(read(db, principal, find).await?.pop().map(Opened::from))
+}
+
+/// A session by its id, in an open transaction.
+pub(super) async fn find_in(tx: &mut WriteTx, session: Uuid) -> Result<Option<Opened>> {
+    Ok(tx.read(Find { id: Some(session), open: None }).await?.pop().map(Opened::from))
+}
+
+impl From<(Session, (Snapshot, FoundRow))> for Opened {
+    fn from((session, (snapshot, row)): (Session, (Snapshot, FoundRow))) -> Self {
+        Self {
+            session,
+            snapshot,
+            previous_summary: row.previous_summary.map(Into::into),
+            previous_tainted: row.previous_tainted,
+            previous_started_at: row.previous_started_at,
+            is_marked_since: row.is_marked_since,
+        }
+    }
 }
 
 statement! {

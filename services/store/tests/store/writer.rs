@@ -59,6 +59,7 @@ pub async fn save_calling(tx: &mut WriteTx, draft: &Draft<'_>, tasks: &[&str]) -
         name: &name,
         document: &document,
         frontmatter: None,
+        digest: manifest::state_digest(&document.digest(), &resources),
         resources: &resources,
         new_files: &new_files,
         base: base.as_ref(),
