@@ -1,5 +1,6 @@
 //! What can be done with skills.
 
+pub(crate) mod at_hand;
 mod bounds;
 mod change;
 mod check_import;

@@ -65,6 +65,10 @@ impl SkillChange for PatchSkill {
         Beside { files: self.edits.iter().filter_map(|edit| edit.path.clone()).collect(), ..Beside::default() }
     }
 
+    fn needs_only_the_skill(&self) -> bool {
+        self.edits.iter().all(|edit| edit.path.is_none())
+    }
+
     async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let current = current.ok_or_else(lookup::missing)?;
         let request = edits_digest(&self.edits);

@@ -89,8 +89,6 @@ pub struct Written {
 pub struct WrittenOutcome {
     /// Whether the version is tainted.
     pub tainted: bool,
-    /// The user's revision, which the change has raised.
-    pub revision: i64,
     /// The skill's uses.
     pub times_used: i64,
     /// The last of them.
@@ -104,7 +102,7 @@ impl Written {
     /// `Internal` before that.
     pub fn outcome(self) -> Result<WrittenOutcome> {
         let row = self.answer.take()?.pop().ok_or_else(|| Error::internal("a change without an outcome"))?;
-        let WrittenRow { tainted, revision, times_used, last_used_at } = row;
-        Ok(WrittenOutcome { tainted, revision, times_used, last_used_at })
+        let WrittenRow { tainted, times_used, last_used_at } = row;
+        Ok(WrittenOutcome { tainted, times_used, last_used_at })
     }
 }

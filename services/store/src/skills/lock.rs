@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, SkillId, manifest};
 use uuid::Uuid;
 
-use super::{SkillKey, SkillRow, SkillState};
+use super::{Loaded, SkillKey, SkillRow, SkillState};
 use crate::vault::queued::Answer;
 use crate::vault::write_tx::Counts;
 use crate::vault::{row, statement};
@@ -28,6 +28,20 @@ pub struct Locked {
     pub past: Option<VersionState>,
     /// The files that were asked for, by path; unknown ones are left out.
     pub files: HashMap<String, Vec<u8>>,
+}
+
+impl Locked {
+    /// A state that was read before, and may have changed since: for a change that is checked when it arrives.
+    pub fn at_hand(loaded: &Loaded) -> Self {
+        Self {
+            skill: loaded.skill.clone(),
+            times_used: loaded.times_used,
+            last_used_at: loaded.last_used_at,
+            request_digest: None,
+            past: None,
+            files: HashMap::new(),
+        }
+    }
 }
 
 /// What is read of a skill beside its current state, in the same round trip.

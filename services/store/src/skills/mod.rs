@@ -13,6 +13,7 @@ pub(crate) mod load;
 pub(crate) mod lock;
 pub(crate) mod published;
 pub(crate) mod taint;
+pub(crate) mod unlocked;
 pub(crate) mod update;
 pub(crate) mod write;
 
@@ -31,7 +32,8 @@ pub use load::{Loaded, Misses, RawFile, explain_miss, explain_miss_in, find_reso
 pub use lock::{Beside, Locked, find, lock, lock_all, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use taint::{approve, find_owner, find_tainted, list_tainted_names};
-pub use write::{Planned, attributes, plan, write};
+pub use unlocked::Expected;
+pub use write::{Planned, attributes, plan};
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, ResourceEntry, Result, SkillId};

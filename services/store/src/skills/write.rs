@@ -14,9 +14,7 @@ use crate::vault::queued::Answer;
 use crate::vault::row;
 use crate::vault::write_tx::Counts;
 
-row! {
-    struct WrittenRow { tainted: bool, revision: i64, times_used: i64, last_used_at: Option<DateTime<Utc>> }
-}
+row! { struct WrittenRow { tainted: bool, times_used: i64, last_used_at: Option<DateTime<Utc>> } }
 
 /// A change that nothing was sent of yet, with what it comes to.
 pub struct Planned<'a> {
@@ -86,14 +84,6 @@ impl Planned<'_> {
         let Self { id, version, skill_count, byte_count, most_stored_bytes, .. } = self;
         Ok(Written { id, version, skill_count, byte_count, most_stored_bytes, answer })
     }
-}
-
-/// Plans and writes where nothing is to be checked between.
-///
-/// # Errors
-/// As [`plan`] and [`Planned::write`].
-pub fn write(tx: &mut WriteTx, change: Change<'_>) -> Result<Written> {
-    plan(tx, change)?.write(tx)
 }
 
 /// The most by which a change may add to what is kept of the user: files may be there already.

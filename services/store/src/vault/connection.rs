@@ -36,6 +36,11 @@ impl Failed {
         }
     }
 
+    /// Whether `app.require_written` has refused what was sent.
+    pub(crate) fn is_refused_write(&self) -> bool {
+        matches!(self, Self::Postgres(error) if error.code().is_some_and(|code| code.code() == "KH001"))
+    }
+
     /// A server that goes down says so on the connections it closes (PostgreSQL, appendix A: 57P01 to 57P05); after a
     /// crash there is nothing to read.
     fn is_loss(&self) -> bool {

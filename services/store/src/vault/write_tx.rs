@@ -44,6 +44,8 @@ pub struct WriteTx {
     counts: Option<Counts>,
     statements: usize,
     flights: u32,
+    since: Instant,
+    is_refused: bool,
     actor: String,
 }
 
@@ -86,6 +88,8 @@ impl WriteTx {
             counts: None,
             statements: 0,
             flights: 0,
+            since,
+            is_refused: false,
             actor: principal.actor().to_owned(),
         })
     }
@@ -135,8 +139,25 @@ impl WriteTx {
         if self.connection.has_begun() || !self.queue.is_empty() {
             self.fly(true).await?;
         }
-        tracing::debug!(transaction = self.name, flights = self.flights, "committed");
+        self.tell("committed");
         Ok(())
+    }
+
+    /// Sends everything in one round trip with COMMIT. `false`, and nothing is kept, where `app.require_written` has refused it:
+    /// something is not as the caller took it to be.
+    ///
+    /// # Errors
+    /// As [`WriteTx::commit`].
+    pub async fn commit_unless_refused(mut self) -> Result<bool> {
+        let flown = self.fly(true).await;
+        let is_refused = flown.is_err() && self.is_refused;
+        self.tell(if is_refused { "refused" } else { "committed" });
+        if is_refused { Ok(false) } else { flown.map(|()| true) }
+    }
+
+    fn tell(&self, outcome: &'static str) {
+        let micros = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        tracing::debug!(transaction = self.name, flights = self.flights, elapsed_us = micros, "{outcome}");
     }
 
     /// Claims an idempotency key with the next statement that is run. Nothing is committed before it is known whether the key
@@ -217,7 +238,10 @@ impl WriteTx {
         match sent.failed {
             // Whatever else failed then, was not to be done.
             _ if self.was_made_before() => Err(made_before()),
-            Some(failed) => Err(failed.refuse(self.name)),
+            Some(failed) => {
+                self.is_refused = failed.is_refused_write();
+                Err(failed.refuse(self.name))
+            }
             None => Ok(()),
         }
     }
