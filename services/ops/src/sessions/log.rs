@@ -3,7 +3,7 @@
 
 use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session};
 use knowhow_store::WriteTx;
-use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, SessionKey};
+use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -180,6 +180,6 @@ pub async fn end_session(ctx: &Ctx, session: &str) -> Result<Session> {
 }
 
 async fn view(ctx: &Ctx, session: Uuid) -> Result<Session> {
-    let found = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
+    let found = sessions::find(&ctx.app.db, &ctx.principal, session).await?.ok_or_else(missing)?;
     Ok(found.session)
 }
