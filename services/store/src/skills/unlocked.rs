@@ -12,7 +12,7 @@ use crate::vault::write_tx::Counts;
 // A statement of its own behind the lock, so that it sees what was committed before. A version keeps its text; what may
 // change without a new one (pin, made summary) is compared too. A patch that made the current version is not made again.
 statement! {
-    write ExpectBase {
+    read ExpectBase {
         skill: Uuid,
         version: i32,
         updated_at: DateTime<Utc>,

@@ -21,16 +21,10 @@ struct Watched {
 impl Watched {
     /// The answer to a request, and the transactions that it took: the name of each, its outcome and its round trips.
     async fn send(&self, sending: Sending) -> (Answer, Vec<(String, String, u64)>) {
-        let before = self.service.log().len();
-        let answer = sending.into_future().await;
-        let id = answer.header("x-request-id").to_owned();
-        let log = poll("the request's line", || {
-            let log = self.service.log();
-            log[before..].contains(&id).then(|| log[before..].to_owned())
-        });
-        let records = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let (answer, records) = self.watch(sending).await;
         let word = |value: &Value| value.as_str().unwrap().to_owned();
         let transactions = records
+            .iter()
             .filter(|record| record["transaction"].is_string())
             .map(|record| {
                 assert!(record["elapsed_us"].is_u64(), "{record}");
@@ -38,6 +32,29 @@ impl Watched {
             })
             .collect();
         (answer, transactions)
+    }
+
+    /// The answer to a request, and what was logged meanwhile.
+    async fn watch(&self, sending: Sending) -> (Answer, Vec<Value>) {
+        let before = self.service.log().len();
+        let answer = sending.into_future().await;
+        let id = answer.header("x-request-id").to_owned();
+        let log = poll("the request's line", || {
+            let log = self.service.log();
+            log[before..].contains(&id).then(|| log[before..].to_owned())
+        });
+        (answer, log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).collect())
+    }
+
+    /// The statements about sessions and snapshots that a request took, each a round trip of its own.
+    async fn statements(&self, sending: Sending) -> Vec<String> {
+        let (answer, records) = self.watch(sending).await;
+        assert!(answer.status < 300, "{answer}");
+        let named = records.iter().filter_map(|record| record["statement"].as_str());
+        named
+            .filter(|name| name.starts_with("sessions.") || name.starts_with("snapshots."))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Sends it without a key, and with one: as many round trips of one transaction of this name.
@@ -166,4 +183,24 @@ async fn memories_soul_and_the_log_of_a_session_take_two_round_trips() {
     watched
         .takes(2, "sessions.taint", |turn| tell("/taint", json!({"source": format!("https://example.com/{turn}")})))
         .await;
+}
+
+#[tokio::test]
+async fn a_session_opens_in_one_round_trip() {
+    let (watched, alice, _world) = watched().await;
+    let open = |terms: Value| alice.post("/v1/sessions", terms);
+    // The first one of a kind has its snapshot rendered.
+    let first = watched.statements(open(json!({}))).await;
+    assert_eq!(first.first().map(String::as_str), Some("sessions.open"));
+    assert!(first.contains(&"snapshots.put".to_owned()), "{first:?}");
+    assert_eq!(watched.statements(open(json!({}))).await, ["sessions.open"], "a new one");
+    assert_eq!(watched.statements(open(json!({"key": "+49"}))).await, ["sessions.open"], "a new one of a key");
+    assert_eq!(watched.statements(open(json!({"key": "+49"}))).await, ["sessions.open"], "one without a message");
+    let opened = open(json!({"key": "+49"})).await.ok(200);
+    let turn = format!("/v1/sessions/{}/turns", opened["id"].as_str().unwrap());
+    alice.post(&turn, json!({"message": "Hello", "deadline_ms": 30_000})).await.ok(200);
+    assert_eq!(watched.statements(open(json!({"key": "+49"}))).await, ["sessions.open"], "one that goes on");
+    let keyed = || open(json!({})).header("Idempotency-Key", "open");
+    assert_eq!(watched.statements(keyed()).await, ["sessions.open"], "one with an idempotency key");
+    assert_eq!(watched.statements(keyed()).await, ["sessions.open"], "one that is repeated");
 }
