@@ -1,18 +1,5 @@
--- What the references need, apart from the service's schema.
-create schema bench;
-grant usage on schema bench to knowhow_login, knowhow_tenant;
-
-create function bench.user_id(n bigint) returns uuid language sql immutable parallel safe
-    return ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid;
-
-create function bench.skill_name(k bigint) returns text language sql immutable parallel safe
-    return 'skill-' || lpad(k::text, 3, '0');
-
-create type bench.written as
-    (skill_id uuid, version integer, created_at timestamptz, skill_count integer, byte_count bigint);
-
 -- The service's write statement with its context, in one function: what a save costs where nothing goes back and forth.
-create function bench.save(v_tenant uuid, v_user uuid, v_name text, v_body text) returns setof bench.written
+create function bench.save(v_tenant uuid, v_user uuid, v_name text, v_body text) returns setof boolean
 language plpgsql as $function$
 declare
     v_description text := 'Benchmark skill. Use when the speed of the service is measured beside Postgres alone.';
@@ -67,6 +54,11 @@ true
 v_version is null
 null::text
 false
+'{}'::text[]
+false
+null::text[]
+'{}'::text[]
+'{}'::text[]
 @end
 end
 $function$;
