@@ -116,7 +116,7 @@ def page(document, options):
     """The tables."""
     what = (f"{options.load_users:,} users x {options.skills} skills, {CONNECTIONS} connections, {options.load_seconds} s, a closed "
             "loop; every message is a new one")
-    lines = [heading(document, what)]
+    lines = [heading(document, what).rstrip(), ""]
     for name, run in document["mixed"].items():
         lines += [f"**{name}**", "", "| kind | req/s | p50 | p99 | |", "|---|---|---|---|---|"]
         for kind in run["kinds"]:
