@@ -1,5 +1,6 @@
 //! The service and the worker as processes: killed, cut off, one of several, with models and without.
 
+mod at_hand;
 mod at_once;
 pub mod background;
 mod concurrency;
@@ -7,5 +8,6 @@ mod faults;
 mod flights;
 mod models;
 pub mod pools;
+mod reads;
 mod waiting;
 pub mod worker;
