@@ -104,15 +104,25 @@ pub async fn list(db: &Database, principal: &Principal, before: Before, limit: i
     read(db, principal, ListConversations { ended_before: before.0, before: before.1, limit }).await
 }
 
-/// Conversations with words of a question, the best first: stemmed words, and what each is worth.
+/// The words of a question.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedWords<'a> {
+    /// Stemmed.
+    pub terms: &'a [String],
+    /// What each of them is worth.
+    pub weights: &'a [f32],
+}
+
+/// Conversations with words of a question, the best first.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn search(
     db: &Database,
     principal: &Principal,
-    (terms, weights): (&[String], &[f32]),
+    words: AskedWords<'_>,
     limit: i64,
 ) -> Result<Vec<Conversation>> {
+    let AskedWords { terms, weights } = words;
     read(db, principal, SearchConversations { terms, weights, limit }).await
 }

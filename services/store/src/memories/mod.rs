@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::error::refuse;
 use crate::vault::{Word, read, row, statement};
-use crate::{Database, Principal, TenantTx, WriteTx};
+use crate::{Database, Principal, TenantTx, Window, WriteTx};
 
 pub(crate) mod texts;
 
@@ -178,7 +178,7 @@ pub struct MemoryFilter<'a> {
     pub core: Option<bool>,
 }
 
-/// Memories, the newest first, from before one.
+/// Memories, the newest first.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -186,10 +186,10 @@ pub async fn list(
     db: &Database,
     principal: &Principal,
     filter: &MemoryFilter<'_>,
-    before: Uuid,
-    limit: i64,
+    page: Window<Uuid>,
 ) -> Result<Vec<Memory>> {
     let MemoryFilter { kind, tag, core } = *filter;
+    let Window { behind: before, limit } = page;
     read(db, principal, ListMemories { before, kind: kind.map(MemoryKind::as_str), tag, core, limit }).await
 }
 

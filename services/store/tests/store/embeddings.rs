@@ -2,7 +2,7 @@
 
 use knowhow_domain::{SkillId, new_id};
 use knowhow_store::embeddings::{self, Embedding, Pending};
-use knowhow_store::{Principal, TenantTx, enqueue_stale_embeddings, queue};
+use knowhow_store::{Principal, TenantTx, Window, enqueue_stale_embeddings, queue};
 
 use crate::harness::{House, Place, now, with_database};
 use crate::writer::{Draft, Keep, delete, save};
@@ -95,7 +95,7 @@ async fn a_change_of_models_enqueues_every_skill_once() {
         }
         let enqueue = || async { enqueue_stale_embeddings(&house.db, ("test_embed", MODEL), 2, now()).await.unwrap() };
         assert_eq!((enqueue().await, enqueue().await), (3, 0));
-        let jobs = queue::list(&house.db, &one.admin().await, None, None, 10).await.unwrap();
+        let jobs = queue::list(&house.db, &one.admin().await, None, Window { behind: None, limit: 10 }).await.unwrap();
         assert_eq!(jobs.iter().map(|job| job.user.as_deref().unwrap()).collect::<Vec<_>>(), ["bob", "alice"]);
         assert!(jobs.iter().all(|job| job.task == "test_embed"));
         place.run("update graphile_worker._private_jobs set attempts = max_attempts").await;
