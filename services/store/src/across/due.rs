@@ -33,7 +33,7 @@ pub struct Renewed {
 /// # Errors
 /// `Unavailable`.
 pub async fn renew_snapshots(db: &Database, lifetime: TimeDelta, now: DateTime<Utc>, most: i64) -> Result<Renewed> {
-    let mut tx = SystemTx::begin_at_leisure(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db, "due.renew_snapshots").await?;
     let (prolonged, enqueued) = sqlx::query_as(
         "-- due.renew_snapshots
         with due as materialized (
@@ -96,7 +96,7 @@ pub async fn renew_snapshots(db: &Database, lifetime: TimeDelta, now: DateTime<U
 pub async fn end_silent_sessions(db: &Database, task: &str, now: DateTime<Utc>, most: i64) -> Result<i64> {
     let channels = Channel::ALL.map(|channel| channel.as_str().to_owned());
     let least = Channel::ALL.map(|channel| i32::try_from(channel.least_silence().num_minutes()).unwrap_or(i32::MAX));
-    let mut tx = SystemTx::begin_at_leisure(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db, "due.end_silent_sessions").await?;
     let row = sqlx::query!(
         r#"-- due.end_silent_sessions
         with gaps as materialized (
