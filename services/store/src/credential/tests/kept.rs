@@ -1,5 +1,7 @@
 //! Tokens that are kept: the same bytes open the same door, for as long as they would verify.
 
+use chrono::TimeDelta;
+
 use super::keys::Key;
 use super::*;
 use crate::credential::kept::{KeptTokens, TokenId};
