@@ -6,11 +6,14 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::AuditId;
+
 /// One entry.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct AuditEntry {
     /// The id of the entry. Ids are ordered by time.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: AuditId,
     /// Its tenant, by slug.
     #[schema(example = "acme")]
     pub tenant: String,

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr};
 use utoipa::ToSchema;
-use uuid::Uuid;
+
+use crate::IssuerId;
 
 /// The one algorithm that an issuer signs with, by its registered `alg` name (RFC 7518, 3.1; RFC 8037).
 #[derive(
@@ -32,7 +33,8 @@ impl Algorithm {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Issuer {
     /// The id.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: IssuerId,
     /// Its tenant, by slug.
     #[schema(example = "acme")]
     pub tenant: String,

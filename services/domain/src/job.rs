@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
+use crate::JobId;
+
 /// Where a job is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
@@ -31,8 +33,8 @@ impl JobState {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Job {
     /// The id; later jobs have larger ones.
-    #[schema(example = 4711)]
-    pub id: i64,
+    #[schema(value_type = i64, example = 4711)]
+    pub id: JobId,
     /// Its tenant, by slug; null for jobs of the system.
     #[schema(example = "acme")]
     pub tenant: Option<String>,

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
-use uuid::Uuid;
+
+use crate::MessageId;
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
@@ -21,7 +22,8 @@ pub enum Speaker {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Message {
     /// The message's id.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: MessageId,
     /// The turn that it belongs to.
     pub turn: i32,
     /// Who said it.

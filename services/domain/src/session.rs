@@ -4,9 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-use crate::Tools;
+use crate::{SessionId, Tools};
 
 /// How a conversation is held.
 #[derive(
@@ -97,7 +96,8 @@ impl Channel {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Session {
     /// Its id.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: SessionId,
     /// The stream it belongs to; its own id where the caller named none.
     #[schema(example = "+49301234567")]
     pub key: String,
@@ -126,7 +126,8 @@ pub struct Session {
     /// `good`, `fair` or `poor`, where somebody said so.
     pub quality: Option<String>,
     /// The conversation before it under the same key.
-    pub previous_session: Option<Uuid>,
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub previous_session: Option<SessionId>,
     /// When it was opened.
     pub started_at: DateTime<Utc>,
     /// The last message of either side, or call over MCP that names the session.

@@ -4,9 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-use crate::{headline, inert_line};
+use crate::{ArchiveId, headline, inert_line};
 
 /// Who first wrote a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
@@ -96,7 +95,8 @@ pub struct IndexItem {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ArchivedSkill {
     /// Names the entry.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: ArchiveId,
     /// Its tenant, by slug.
     #[schema(example = "acme")]
     pub tenant: String,

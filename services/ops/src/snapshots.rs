@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use knowhow_domain::index::{IndexLine, rank_skills, step_below};
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
-use knowhow_domain::{Channel, Error, Form, Result, Scope, TenantId, Tools, UserId, manifest};
+use knowhow_domain::{Channel, Error, Form, Result, Scope, SnapshotId, TenantId, Tools, UserId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::sessions::{self, SessionKey};
 use knowhow_store::skills::PromptRow;
@@ -15,7 +15,6 @@ use moka::sync::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use crate::sessions::{Opens, Standing, fresh_snapshot, join_session};
 use crate::{Ctx, compute};
@@ -24,7 +23,8 @@ use crate::{Ctx, compute};
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SnapshotView {
     /// Its id.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: SnapshotId,
     /// SHA-256 of `text`, hex. Rendered anew with the same text, it keeps its id.
     pub sha256: String,
     /// When these bytes were first rendered.

@@ -1,7 +1,7 @@
 //! Summaries of conversations that are over.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Channel, Conversation, ConversationSummary, Result};
+use knowhow_domain::{Channel, Conversation, ConversationSummary, Result, SessionId};
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
@@ -74,7 +74,7 @@ statement! {
 #[derive(Debug, Clone)]
 pub struct NewConversation<'a> {
     /// Of this session.
-    pub session: Uuid,
+    pub session: SessionId,
     /// What it came to.
     pub summary: &'a ConversationSummary,
     /// Stemmed words of all of it.
@@ -88,20 +88,20 @@ pub struct NewConversation<'a> {
 pub async fn put(db: &Database, principal: &Principal, new: &NewConversation<'_>) -> Result<()> {
     let NewConversation { session, summary, terms } = *new;
     let (title, made_by) = (summary.title.as_str(), summary.made_by.as_str());
-    let put = PutSummary { session, title, summary: Json(summary), made_by, terms, most: SUMMARIES };
+    let put = PutSummary { session: session.0, title, summary: Json(summary), made_by, terms, most: SUMMARIES };
     write(db, principal, put).await?;
     Ok(())
 }
 
 /// Where a page begins: behind this end and session.
-pub type Before = (DateTime<Utc>, Uuid);
+pub type Before = (DateTime<Utc>, SessionId);
 
 /// Conversations, the last first.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn list(db: &Database, principal: &Principal, before: Before, limit: i64) -> Result<Vec<Conversation>> {
-    read(db, principal, ListConversations { ended_before: before.0, before: before.1, limit }).await
+    read(db, principal, ListConversations { ended_before: before.0, before: before.1.0, limit }).await
 }
 
 /// The words of a question.

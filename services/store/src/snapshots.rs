@@ -1,7 +1,7 @@
 //! Snapshots: immutable rows, and which of them a session that begins now is given.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Form, Result, new_id};
+use knowhow_domain::{Error, Form, Result, SnapshotId, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::{Database, Principal};
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     /// Its id.
-    pub id: Uuid,
+    pub id: SnapshotId,
     /// SHA-256 of the text.
     pub sha256: Vec<u8>,
     /// The block for the prompt.

@@ -20,8 +20,7 @@ pub use open::{OpenSession, OpenedSession, open_session};
 pub use turn::{GetTurn, TakeTurn, get_turn, take_turn};
 pub use view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 
-use knowhow_domain::{Error, Result};
-use uuid::Uuid;
+use knowhow_domain::{Error, Result, SessionId};
 
 /// Largest message, bytes.
 const MESSAGE_BYTES: usize = 64 * 1024;
@@ -61,8 +60,8 @@ pub(crate) fn check_message(message: &str) -> Result<&str> {
 }
 
 /// Sessions are called by id alone; whatever is no id is no session.
-fn session_id(id: &str) -> Result<Uuid> {
-    Uuid::try_parse(id.trim()).map_err(|_| missing())
+fn session_id(id: &str) -> Result<SessionId> {
+    id.trim().parse().map_err(|_| missing())
 }
 
 fn missing() -> Error {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Algorithm, Error, Result, TenantId, UserId, new_id};
+use knowhow_domain::{Algorithm, Error, KeyId, Result, TenantId, UserId, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -92,7 +92,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
     rows.into_iter()
         .map(|row| {
             Ok(KnownKey {
-                id: row.key_id,
+                id: KeyId(row.key_id),
                 tenant: Arc::new(KnownTenant {
                     id: TenantId(row.tenant_id),
                     slug: row.slug,
@@ -110,13 +110,13 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
 }
 
 /// Why: the login of a key is not yet a principal when its use is noted.
-pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: Uuid, now: DateTime<Utc>) -> Result<()> {
+pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: KeyId, now: DateTime<Utc>) -> Result<()> {
     let mut tx = SystemTx::begin(db).await?;
     sqlx::query!(
         "-- system.note_key_use
         update api_keys set last_used_at = $3 where tenant_id = $1 and key_id = $2",
         tenant.0,
-        key,
+        key.0,
         now
     )
     .execute(tx.conn())

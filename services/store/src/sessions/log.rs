@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::job::task;
-use knowhow_domain::{Channel, FeedbackKind, Message, Result, Session, Speaker, new_id};
+use knowhow_domain::{Channel, FeedbackKind, Message, MessageId, Result, Session, SessionId, Speaker, new_id};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -80,7 +80,7 @@ pub enum LoggedReply {
 #[derive(Debug, Clone, Copy)]
 pub struct NewReply<'a> {
     /// In this session.
-    pub session: Uuid,
+    pub session: SessionId,
     /// What the agent says.
     pub text: &'a str,
     /// How many tools it has called for it.
@@ -131,7 +131,7 @@ statement! {
 pub async fn add_reply(tx: &mut WriteTx, new: &NewReply<'_>) -> Result<Option<LoggedReply>> {
     let (channels, silent_since) = new.silent_since.iter().map(|(channel, since)| (channel.as_str(), *since)).unzip();
     let reply = AddReply {
-        session: new.session,
+        session: new.session.0,
         now: new.now,
         message_id: new_id(),
         text: new.text.to_owned(),
@@ -157,10 +157,10 @@ pub async fn add_reply(tx: &mut WriteTx, new: &NewReply<'_>) -> Result<Option<Lo
 pub async fn list_messages(
     db: &Database,
     principal: &Principal,
-    session: Uuid,
-    page: Window<Uuid>,
+    session: SessionId,
+    page: Window<MessageId>,
 ) -> Result<Vec<Message>> {
-    read(db, principal, ListMessages { session, after: page.behind, limit: page.limit }).await
+    read(db, principal, ListMessages { session: session.0, after: page.behind.0, limit: page.limit }).await
 }
 
 /// How much of a conversation is read.
@@ -179,11 +179,11 @@ pub struct Excerpt {
 pub async fn list_last_messages(
     db: &Database,
     principal: &Principal,
-    session: Uuid,
+    session: SessionId,
     excerpt: Excerpt,
 ) -> Result<Vec<Message>> {
     let Excerpt { messages: limit, characters } = excerpt;
-    read(db, principal, ListLastMessages { session, limit, characters }).await
+    read(db, principal, ListLastMessages { session: session.0, limit, characters }).await
 }
 
 row! { struct MarkedRow { is_new: Option<bool> } }
@@ -207,12 +207,12 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn taint(tx: &mut WriteTx, session: Uuid, sources: &[String], now: DateTime<Utc>) -> Result<()> {
+pub async fn taint(tx: &mut WriteTx, session: SessionId, sources: &[String], now: DateTime<Utc>) -> Result<()> {
     let actor = tx.actor();
     // An entry stays small, whatever the sources are called.
     let detail =
         json!({"sources": sources.len(), "first": sources.first().map(|s| s.chars().take(80).collect::<String>())});
-    let taint = Taint { session, sources: sources.to_vec(), now, audit_id: new_id(), actor, detail };
+    let taint = Taint { session: session.0, sources: sources.to_vec(), now, audit_id: new_id(), actor, detail };
     if tx.write(taint).await?.iter().any(|row| row.is_new == Some(true)) {
         examples::remove_of_session(tx, session);
     }
@@ -260,13 +260,18 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn add_feedback(tx: &mut WriteTx, session: Uuid, feedback: Feedback<'_>, now: DateTime<Utc>) -> Result<bool> {
+pub async fn add_feedback(
+    tx: &mut WriteTx,
+    session: SessionId,
+    feedback: Feedback<'_>,
+    now: DateTime<Utc>,
+) -> Result<bool> {
     let unlearns = matches!(feedback.kind, FeedbackKind::Correction | FeedbackKind::ThumbsDown);
     if unlearns {
         tx.lock_catalog();
     }
     let add = AddFeedback {
-        session,
+        session: session.0,
         kind: feedback.kind.as_str().to_owned(),
         value: feedback.value.map(str::to_owned),
         note: feedback.note.map(str::to_owned),
@@ -287,8 +292,8 @@ pub async fn add_feedback(tx: &mut WriteTx, session: Uuid, feedback: Feedback<'_
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn end(db: &Database, principal: &Principal, session: Uuid, now: DateTime<Utc>) -> Result<bool> {
-    let end = End { session, now, task: task::SUMMARIZE_CONVERSATION };
+pub async fn end(db: &Database, principal: &Principal, session: SessionId, now: DateTime<Utc>) -> Result<bool> {
+    let end = End { session: session.0, now, task: task::SUMMARIZE_CONVERSATION };
     Ok(write(db, principal, end).await?.iter().any(|row| row.jobs > 0))
 }
 
@@ -311,10 +316,10 @@ pub async fn list(
     db: &Database,
     principal: &Principal,
     filter: &SessionFilter<'_>,
-    page: Window<Uuid>,
+    page: Window<SessionId>,
 ) -> Result<Vec<Session>> {
     let SessionFilter { key, channel, is_open } = *filter;
     let channel = channel.map(Channel::as_str);
-    let Window { behind: before, limit } = page;
+    let Window { behind: SessionId(before), limit } = page;
     read(db, principal, ListSessions { before, key, channel, is_open, limit }).await
 }

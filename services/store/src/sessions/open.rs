@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::job::task;
-use knowhow_domain::{Channel, ConversationSummary, Result, Session, Tools, new_id};
+use knowhow_domain::{Channel, ConversationSummary, Result, Session, SessionId, SnapshotId, Tools, new_id};
 use uuid::Uuid;
 
 use crate::snapshots::Snapshot;
@@ -31,7 +31,7 @@ pub struct Opened {
 #[derive(Debug, Clone, Copy)]
 pub enum SessionKey<'a> {
     /// By its id, open or over.
-    Id(Uuid),
+    Id(SessionId),
     /// The open one of a key.
     Open(&'a str),
 }
@@ -136,7 +136,7 @@ statement! {
 /// `Unavailable`.
 pub async fn find(db: &Database, principal: &Principal, key: SessionKey<'_>) -> Result<Option<Opened>> {
     let find = match key {
-        SessionKey::Id(id) => Find { id: Some(id), open: None },
+        SessionKey::Id(id) => Find { id: Some(id.0), open: None },
         SessionKey::Open(key) => Find { id: None, open: Some(key) },
     };
     let rows = read(db, principal, find).await?;
@@ -161,8 +161,13 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn replace_snapshot(db: &Database, principal: &Principal, session: Uuid, snapshot: Uuid) -> Result<()> {
-    write(db, principal, ReplaceSnapshot { session, snapshot }).await?;
+pub async fn replace_snapshot(
+    db: &Database,
+    principal: &Principal,
+    session: SessionId,
+    snapshot: SnapshotId,
+) -> Result<()> {
+    write(db, principal, ReplaceSnapshot { session: session.0, snapshot: snapshot.0 }).await?;
     Ok(())
 }
 
@@ -182,7 +187,7 @@ pub struct NewSession<'a> {
     /// See [`Session`].
     pub tools: Tools,
     /// What it begins with.
-    pub snapshot: Uuid,
+    pub snapshot: SnapshotId,
     /// The key's open session is over where its last message is older.
     pub silent_since: DateTime<Utc>,
     /// When it is opened.
@@ -197,9 +202,9 @@ pub struct NewSession<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenedAs {
     /// A new session.
-    New(Uuid),
+    New(SessionId),
     /// One that had been opened before without ever having a message.
-    Reused(Uuid),
+    Reused(SessionId),
     /// None: the user has as many open sessions, or as large ones, as can be.
     Full,
 }
@@ -223,7 +228,7 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
             max_turns: new.max_turns,
             index_budget: new.index_budget,
             inline_top: new.inline_top,
-            snapshot: new.snapshot,
+            snapshot: new.snapshot.0,
             silent_since: new.silent_since,
             tools: new.tools.as_str(),
             begun_at: new.has_begun.then_some(new.now),
@@ -234,8 +239,8 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
     )
     .await?;
     Ok(opened.into_iter().next().map(|row| match (row.session_id, row.is_reused) {
-        (Some(id), true) => OpenedAs::Reused(id),
-        (Some(id), false) => OpenedAs::New(id),
+        (Some(id), true) => OpenedAs::Reused(SessionId(id)),
+        (Some(id), false) => OpenedAs::New(SessionId(id)),
         (None, _) => OpenedAs::Full,
     }))
 }

@@ -1,7 +1,7 @@
 //! A turn: one statement to read what it starts from, one to write what came of it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Channel, Result, Tools, new_id};
+use knowhow_domain::{Channel, Result, SessionId, Tools, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -143,10 +143,10 @@ statement! {
 pub async fn read_turn(
     db: &Database,
     principal: &Principal,
-    session: Uuid,
+    session: SessionId,
     turn_key: Option<&str>,
 ) -> Result<Option<TurnState>> {
-    let rows = read(db, principal, FindState { session, turn_key }).await?;
+    let rows = read(db, principal, FindState { session: session.0, turn_key }).await?;
     Ok(rows.into_iter().next().map(|(row, repeated)| TurnState {
         channel: row.channel.0,
         max_turns: row.max_turns,
@@ -172,15 +172,20 @@ pub async fn read_turn(
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_turn(db: &Database, principal: &Principal, session: Uuid, turn: i32) -> Result<Option<KeptTurn>> {
-    Ok(read(db, principal, FindTurn { session, turn }).await?.into_iter().next())
+pub async fn find_turn(
+    db: &Database,
+    principal: &Principal,
+    session: SessionId,
+    turn: i32,
+) -> Result<Option<KeptTurn>> {
+    Ok(read(db, principal, FindTurn { session: session.0, turn }).await?.into_iter().next())
 }
 
 /// Names the turn by the state that it started from.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadTurn {
     /// Of which session.
-    pub session: Uuid,
+    pub session: SessionId,
     /// Turns that the session had when its state was read.
     pub turns: i32,
     /// Whether the user had starters that were lent.
@@ -229,7 +234,7 @@ pub async fn write_turn(
     }
     let (used, versions) = written.used.iter().copied().unzip();
     let turn = WriteTurn {
-        session: read_turn.session,
+        session: read_turn.session.0,
         turns: read_turn.turns,
         now: written.now,
         listed: written.listed,

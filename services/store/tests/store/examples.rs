@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
-use knowhow_domain::{Example, SkillId, TenantSettings, manifest, new_id};
+use knowhow_domain::{Example, SessionId, SkillId, TenantSettings, manifest, new_id};
 use knowhow_store::examples::{self, Imported, NewExample, NewExamples, NewLine};
 use knowhow_store::skills::{self, Revisions};
 use knowhow_store::{Principal, Pruned, TenantTx, WriteTx, prune};
@@ -22,7 +22,7 @@ struct Learner<'a> {
     house: &'a House,
     who: Principal,
     skill: SkillId,
-    session: Uuid,
+    session: SessionId,
 }
 
 impl<'a> Learner<'a> {
@@ -76,7 +76,7 @@ impl<'a> Learner<'a> {
 }
 
 /// A session of the user's that has had three turns.
-async fn new_session(house: &House, who: &Principal) -> Uuid {
+async fn new_session(house: &House, who: &Principal) -> SessionId {
     let (tenant, user, id) = (who.tenant().0, who.user().unwrap().0, new_id());
     house
         .place
@@ -88,7 +88,7 @@ async fn new_session(house: &House, who: &Principal) -> Uuid {
              values ('{tenant}', '{user}', '{id}', '{id}', 'sms', 10, 16000, false, '{id}', now(), 3, now())"
         ))
         .await;
-    id
+    SessionId(id)
 }
 
 /// A vector at so many degrees.
@@ -221,7 +221,7 @@ async fn others_and_deleted_skills_learn_nothing() {
     let alice = Learner::new(&house, tenancy.user("alice").await).await;
     let bob = Learner::new(&house, tenancy.user("bob").await).await;
     let as_bob = |skill, session| Learner { house: &house, who: bob.who.clone(), skill, session };
-    for (skill, session) in [(alice.skill, bob.session), (bob.skill, alice.session), (bob.skill, new_id())] {
+    for (skill, session) in [(alice.skill, bob.session), (bob.skill, alice.session), (bob.skill, SessionId(new_id()))] {
         assert!(!as_bob(skill, session).learn("stolen", None, 1, now()).await);
     }
     assert!(alice.messages().await.is_empty() && bob.messages().await.is_empty());
