@@ -87,7 +87,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         Vec::new()
     }) {
         loop {
-            match clear_one_step(db, (tenant, user), now).await {
+            match clear_one_step(db, tenant, user, now).await {
                 Ok(None) => break,
                 Ok(Some(step)) => {
                     pruned.archived_skills += u64::from(step.finished);
@@ -330,11 +330,7 @@ async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i
 
 /// The owner's catalogue row is locked first: a writer that is about to reuse a file's digest stands behind, and then
 /// stores the file again. Each step has a transaction of its own, between which the owner's writers get their turn.
-async fn clear_one_step(
-    db: &Database,
-    (tenant, user): (Uuid, Uuid),
-    now: DateTime<Utc>,
-) -> Result<Option<ClearedStep>> {
+async fn clear_one_step(db: &Database, tenant: Uuid, user: Uuid, now: DateTime<Utc>) -> Result<Option<ClearedStep>> {
     let mut tx = SystemTx::begin_at_leisure(db).await?;
     sqlx::query!(
         "-- prune.lock_owner

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Algorithm, Error, KeyId, Result, TenantId, UserId, new_id};
-use serde_json::Value;
 use uuid::Uuid;
 
 use crate::credential::{Issuer, IssuerKeys, Sealer};
 use crate::error::refuse;
+use crate::queue::Claimed;
 use crate::vault::Word;
 use crate::vault::gate::{KnownKey, KnownTenant, KnownUser};
 use crate::vault::tx::SystemTx;
@@ -210,9 +210,9 @@ pub(crate) struct Owner {
 /// the queue by the database, for them.
 pub(crate) async fn find_owner(
     db: &Database,
-    (tenant, user): (TenantId, UserId),
-    task: &str,
-    payload: &Value,
+    tenant: TenantId,
+    user: UserId,
+    claimed: &Claimed,
 ) -> Result<Option<(Owner, bool)>> {
     let mut tx = SystemTx::begin(db).await?;
     let row = sqlx::query!(
@@ -224,8 +224,8 @@ pub(crate) async fn find_owner(
         where u.tenant_id = $1 and u.user_id = $2"#,
         tenant.0,
         user.0,
-        task,
-        payload
+        claimed.task(),
+        claimed.payload()
     )
     .fetch_optional(tx.conn())
     .await

@@ -252,7 +252,7 @@ impl Gate {
     /// `Refused` for a job that the database did not put into the queue for that user; else `Unavailable`.
     pub async fn by_claimed_job(&self, claimed: &Claimed) -> Result<Option<Principal>, JobError> {
         let Some((tenant, user)) = claimed.owner() else { return Ok(None) };
-        let found = system::find_owner(&self.db, (tenant, user), claimed.task(), claimed.payload()).await?;
+        let found = system::find_owner(&self.db, tenant, user, claimed).await?;
         let Some((owner, is_sealed)) = found else { return Ok(None) };
         if !is_sealed {
             return Err(JobError::Refused);
