@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Algorithm, Error, KeyId, Result, TenantId, UserId, new_id};
-use uuid::Uuid;
 
 use crate::credential::{Issuer, IssuerKeys, Sealer};
 use crate::error::refuse;

@@ -6,7 +6,6 @@ use actix_web::{HttpResponse, delete, get, post};
 use knowhow_domain::{ApiKey, Issuer, IssuerId, KeyId};
 use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreatedKey};
 use knowhow_ops::page::{Page, PageQuery};
-use uuid::Uuid;
 
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};

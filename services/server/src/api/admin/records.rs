@@ -6,7 +6,6 @@ use actix_web::{HttpResponse, get, post};
 use knowhow_domain::{ArchiveId, ArchivedSkill, AuditEntry};
 use knowhow_ops::admin::{self, ListArchive, ListAudit, Restore, Restored};
 use knowhow_ops::page::{Page, PageQuery};
-use uuid::Uuid;
 
 use super::{TenantQuery, UserQuery};
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};

@@ -6,7 +6,6 @@ use actix_web::{HttpResponse, get, post};
 use knowhow_domain::{SkillId, Version};
 use knowhow_ops::admin::{self, Approve, ReviewVersion};
 use knowhow_ops::skills::VersionDetail;
-use uuid::Uuid;
 
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
