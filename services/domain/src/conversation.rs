@@ -66,14 +66,14 @@ pub struct ConversationSummary {
     #[serde(default)]
     #[schema(required = false)]
     pub last_messages: Vec<LastMessage>,
-    /// Who wrote it.
+    /// Whether a model wrote it or it is an extract.
     pub made_by: MadeBy,
 }
 
 /// One of the last messages of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LastMessage {
-    /// Who said it.
+    /// Which side said it.
     pub speaker: Speaker,
     /// A single line; of a long message the beginning.
     pub text: String,

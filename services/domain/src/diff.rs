@@ -18,7 +18,6 @@ pub fn is_small(from: &str, to: &str) -> bool {
 pub struct Side<'a> {
     /// What the diff calls it.
     pub label: &'a str,
-    /// All of it.
     pub text: &'a str,
 }
 

@@ -9,7 +9,7 @@ use crate::ExampleId;
 /// A message after which a skill was used: messages like it find the skill.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Example {
-    /// Its id.
+    /// The example's id, by which it can be deleted.
     #[schema(value_type = uuid::Uuid)]
     pub id: ExampleId,
     /// The message, its first 300 characters at most.

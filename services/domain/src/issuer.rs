@@ -23,7 +23,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// The registered name.
+    /// The registered `alg` name, as it is stored and served.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
@@ -32,7 +32,7 @@ impl Algorithm {
 /// An issuer, without its secret.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Issuer {
-    /// The id.
+    /// The issuer's id, by which it can be removed.
     #[schema(value_type = uuid::Uuid)]
     pub id: IssuerId,
     /// Its tenant, by slug.

@@ -12,7 +12,7 @@ use crate::JobId;
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum JobState {
-    /// For a worker.
+    /// It waits for a worker.
     Waiting,
     /// A worker has it.
     Running,
@@ -23,7 +23,7 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// The served form.
+    /// The word that is served and stored.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
@@ -38,10 +38,10 @@ pub struct Job {
     /// Its tenant, by slug; null for jobs of the system.
     #[schema(example = "acme")]
     pub tenant: Option<String>,
-    /// What is done.
+    /// The kind of work.
     #[schema(example = "embed_skill")]
     pub task: String,
-    /// Where it is.
+    /// How far it is.
     pub state: JobState,
     /// Whose it is, by external id, or by id where the user is gone; absent for jobs of the system.
     #[schema(example = "alice")]

@@ -9,7 +9,7 @@ use crate::{KeyId, Scope};
 /// A key, without its secret.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ApiKey {
-    /// The id.
+    /// The key's id, by which it can be revoked.
     #[schema(value_type = uuid::Uuid)]
     pub id: KeyId,
     /// The tenant it works in, by slug.

@@ -7,14 +7,14 @@ use utoipa::ToSchema;
 
 use crate::MessageId;
 
-/// Who said something.
+/// A side of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Speaker {
-    /// The user.
+    /// The user of the agent.
     User,
-    /// The agent.
+    /// The agent that answers.
     Agent,
 }
 
@@ -26,7 +26,7 @@ pub struct Message {
     pub id: MessageId,
     /// The turn that it belongs to.
     pub turn: i32,
-    /// Who said it.
+    /// Which side said it.
     #[schema(example = "user")]
     pub speaker: Speaker,
     /// The text of the message.

@@ -35,7 +35,7 @@ impl ChangeKind {
     }
 }
 
-/// One version.
+/// A version of a skill, without its text.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Version {
     /// From 1, without gaps; the oldest leave beyond the tenant's `versions_per_skill`.
@@ -59,7 +59,7 @@ pub struct Version {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub tainted_by: Vec<String>,
-    /// Who approved it.
+    /// Who approved its text as to be trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
     /// When it was approved.

@@ -16,7 +16,7 @@ use crate::{Ctx, Priority, compute};
 /// Messages of a conversation that its summary is made from: the last ones.
 const EXCERPT: Excerpt = Excerpt { messages: 400, characters: MESSAGE_CHARS as i32 };
 
-/// Which conversations.
+/// Which conversations to list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -22,7 +22,7 @@ use crate::{Ctx, compute};
 /// A frozen prompt block.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SnapshotView {
-    /// Its id.
+    /// The snapshot's id.
     #[schema(value_type = uuid::Uuid)]
     pub id: SnapshotId,
     /// SHA-256 of `text`, hex. Rendered anew with the same text, it keeps its id.
@@ -44,7 +44,7 @@ pub struct SnapshotView {
 /// The current snapshot, and what it does not know yet.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct CurrentView {
-    /// The snapshot.
+    /// The snapshot that sessions begin with now.
     #[serde(flatten)]
     pub snapshot: SnapshotView,
     /// Skills saved since it was rendered, by name, at most 200: they can be loaded and are recalled already.

@@ -73,7 +73,6 @@ statement! {
 /// A summary to keep.
 #[derive(Debug, Clone)]
 pub struct NewConversation<'a> {
-    /// Of this session.
     pub session: SessionId,
     /// What it came to.
     pub summary: &'a ConversationSummary,

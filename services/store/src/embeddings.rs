@@ -12,9 +12,7 @@ use crate::error::refuse;
 /// The parts of a skill that are embedded, as they were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
-    /// The skill.
     pub skill: SkillId,
-    /// Its full name.
     pub name: String,
     /// What it is for.
     pub description: String,
@@ -31,7 +29,6 @@ pub struct Embedding {
     pub of: Pending,
     /// SHA-256 of the embedded text.
     pub text_digest: [u8; 32],
-    /// The vector.
     pub vector: Vec<f32>,
 }
 

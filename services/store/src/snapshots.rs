@@ -12,7 +12,6 @@ use crate::{Database, Principal};
 /// A snapshot as it was rendered.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Its id.
     pub id: SnapshotId,
     /// SHA-256 of the text.
     pub sha256: Vec<u8>,
@@ -27,7 +26,6 @@ pub struct Snapshot {
 /// The snapshot that sessions are given now.
 #[derive(Debug, Clone)]
 pub struct CurrentSnapshot {
-    /// The snapshot.
     pub snapshot: Snapshot,
     /// When it was last found to be what the user's data give.
     pub rendered_at: DateTime<Utc>,
@@ -177,7 +175,6 @@ pub struct Parts {
     pub revision: i64,
     /// All skills, by name.
     pub skills: Vec<PromptRow>,
-    /// The soul.
     pub soul: Option<String>,
     /// Core memories, oldest first.
     pub memories: Vec<String>,
@@ -210,7 +207,6 @@ pub async fn read_parts(db: &Database, principal: &Principal) -> Result<Parts> {
 pub struct NewSnapshot<'a> {
     /// SHA-256 of the text.
     pub sha256: [u8; 32],
-    /// The block.
     pub text: &'a str,
     /// What of the index was shortened and left out.
     pub omitted: &'a Value,

@@ -87,7 +87,6 @@ statement! {
 /// A version of the soul to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct NewSoul<'a> {
-    /// The whole text.
     pub text: &'a str,
     /// The version that must be the current one.
     pub base: Option<i32>,

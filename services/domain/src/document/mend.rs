@@ -7,10 +7,8 @@ use super::split::split;
 use super::yaml::{self, Node, Shape};
 use crate::limits::DESCRIPTION_CHARS;
 
-/// A mended SKILL.md.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mended {
-    /// The whole text.
     pub text: String,
     /// What was done, one sentence each.
     pub what: Vec<String>,

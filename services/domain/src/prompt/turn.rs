@@ -11,7 +11,6 @@ use crate::session::NUDGE;
 pub struct ActiveSkill<'a> {
     /// The skill's full name, with its namespaces.
     pub name: &'a str,
-    /// Its version.
     pub version: i32,
     /// The markdown body, or its beginning.
     pub content: &'a str,

@@ -37,7 +37,6 @@ pub struct Mention {
 /// The names of a catalogue by their words.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Ascending by key.
     names: Vec<Entry>,
     longest: usize,
 }

@@ -6,7 +6,6 @@ use knowhow_store::queue;
 use crate::Ctx;
 use crate::page::{Page, PageQuery, window};
 
-/// Selects background jobs.
 #[derive(Debug, Clone, Default)]
 pub struct ListJobs {
     /// Only those in this state.

@@ -15,7 +15,6 @@ pub struct Folder {
     pub path: String,
     /// The segments of its folder; none for the archive's root.
     pub folder: Vec<String>,
-    /// The SKILL.md.
     pub skill_md: Vec<u8>,
     /// Its other files by their paths within the folder.
     pub resources: Vec<(String, Vec<u8>)>,

@@ -24,7 +24,6 @@ use collect::{Collector, SMALL};
 /// What an archive may hold, counted while it is unpacked and never believed from its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Files.
     pub entries: usize,
     /// Bytes of all files together, unpacked.
     pub total_bytes: u64,
@@ -59,7 +58,6 @@ pub struct Unpacked {
 /// A file of an archive that is not taken; it stops no other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its path.
     pub path: String,
     /// Why it is not taken.
     pub detail: String,

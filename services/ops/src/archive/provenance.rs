@@ -16,7 +16,6 @@ const UNTOLD: &str = "an archive that says so";
 const SOURCES: usize = 8;
 const SOURCE_CHARS: usize = 255;
 
-/// The file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Skills that nobody has approved.

@@ -49,7 +49,7 @@ impl ChatModel {
         Ok(Self { remote, wants_newer_cap: AtomicBool::new(false) })
     }
 
-    /// The model's name.
+    /// The model's name, as its service calls it.
     pub fn model(&self) -> &str {
         self.remote.model()
     }

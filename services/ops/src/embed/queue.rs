@@ -201,7 +201,6 @@ impl Lanes {
         order.iter().find_map(|priority| self.take_batch(*priority, None))
     }
 
-    /// See [`Queue::next_before`].
     fn take_passing(&mut self, batch: &Batch) -> Option<Batch> {
         let mark = batch.long?;
         let lane = self.lane(batch.priority);

@@ -11,7 +11,6 @@ use crate::skills::lookup::{self, Reach};
 pub struct DeleteExample {
     /// The skill, by name or id.
     pub skill: String,
-    /// The example's id.
     pub example: String,
 }
 

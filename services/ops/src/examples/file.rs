@@ -11,7 +11,6 @@ use crate::Ctx;
 use crate::archive::Entry;
 use crate::jobs::task_for_examples;
 
-/// Its name.
 pub const EXAMPLES_FILE: &str = "knowhow-examples.jsonl";
 
 /// Most refused lines that are told of one by one.
@@ -23,7 +22,7 @@ const LINE_BYTES: usize = 8 * 1024;
 /// What became of the examples of an import.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct ImportedExamples {
-    /// New ones.
+    /// Examples that are new.
     pub added: usize,
     /// Such as their skill had already.
     pub unchanged: usize,
@@ -36,7 +35,7 @@ pub struct ImportedExamples {
 /// A line that was refused.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RefusedLine {
-    /// Which file.
+    /// The file's path in the archive.
     #[schema(example = "knowhow-examples.jsonl")]
     pub path: String,
     /// Which line of it, from 1.

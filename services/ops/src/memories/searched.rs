@@ -26,7 +26,6 @@ pub(super) struct Search {
 #[derive(Default)]
 pub(super) struct SearchedMemories {
     pub(super) stamp: Stamp,
-    /// Ascending.
     memories: Vec<Known>,
     /// In that order.
     index: Catalogue,
@@ -42,7 +41,6 @@ struct Known {
     kind: MemoryKind,
     /// Whether its text was read,
     text: bool,
-    /// and its vector.
     vector: bool,
 }
 

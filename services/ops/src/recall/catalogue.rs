@@ -16,7 +16,6 @@ use crate::Ctx;
 /// A skill of a catalogue, as answers name it.
 #[derive(Debug)]
 pub(crate) struct KnownSkill {
-    /// Its id.
     pub(crate) id: Uuid,
     /// The skill's full name, with its namespaces.
     pub(crate) name: Box<str>,
@@ -83,7 +82,6 @@ struct Current<'a> {
 
 /// The changes that were read for a catalogue.
 pub(super) struct Changes {
-    /// The revision.
     pub(super) revision: i64,
     /// Of all skills, in no order.
     pub(super) stamps: Vec<Stamp>,
@@ -91,7 +89,6 @@ pub(super) struct Changes {
     pub(super) read: HashMap<Uuid, CatalogueRow>,
     /// Whether vectors are to be held.
     pub(super) keeps_vectors: bool,
-    /// See [`UserCatalogue::awaits_library`].
     pub(super) awaits_library: Option<u64>,
 }
 

@@ -30,7 +30,6 @@ const RANKING: usize = 50;
 /// A message to look for, and how.
 #[derive(Clone, Default)]
 pub(crate) struct Query<'a> {
-    /// The message.
     pub(crate) message: &'a str,
     /// Its vector, where there is one in time.
     pub(crate) embedding: Option<Arc<[f32]>>,

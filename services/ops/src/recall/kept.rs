@@ -69,7 +69,6 @@ pub struct CacheCounts {
 pub struct Catalogues {
     kept: Cache<(TenantId, UserId), Arc<UserCatalogue>>,
     vectors_kept: usize,
-    /// The users' memories.
     pub(crate) memories: KeptMemories,
     /// Whose catalogue is to be brought up to date soon.
     awaited: Mutex<HashSet<(TenantId, UserId)>>,

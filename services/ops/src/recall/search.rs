@@ -17,7 +17,6 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A skill that a search found.
 pub(crate) struct SearchedSkill {
-    /// Its id.
     pub(crate) id: Uuid,
     /// The skill's full name, with its namespaces.
     pub(crate) name: String,

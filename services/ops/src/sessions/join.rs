@@ -17,7 +17,6 @@ pub enum Standing {
     Unnamed,
     /// It is the user's.
     Known {
-        /// Its id.
         id: SessionId,
         /// Untrusted sources that it has read; empty if there are none.
         tainted_by: Vec<String>,

@@ -15,7 +15,7 @@ use crate::page::{self, Page, check_filter, window};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListSessions {
-    /// Of this key.
+    /// Only sessions of this key.
     #[param(max_length = 255)]
     pub key: Option<String>,
     /// Only sessions on this channel.

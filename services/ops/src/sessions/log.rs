@@ -29,7 +29,7 @@ pub struct AddReply {
     pub tool_calls: Option<u32>,
 }
 
-/// What was logged.
+/// Where a reply was logged.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Logged {
     /// The turn that the reply belongs to.
@@ -58,7 +58,7 @@ pub struct GiveFeedback {
     /// The session, by id: of the path, not of the body.
     #[serde(skip)]
     pub session: String,
-    /// What it says.
+    /// What kind of judgement it is.
     pub kind: FeedbackKind,
     /// For `quality`: `good`, `fair` or `poor`.
     #[schema(example = "good")]

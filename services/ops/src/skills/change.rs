@@ -65,7 +65,6 @@ pub(crate) enum Proposal {
     Keep,
     /// Write this text, these files and flags. If they equal the present ones, no version is made.
     Write(Box<Draft>),
-    /// Delete the skill.
     Delete(Option<Successor>),
 }
 

@@ -11,7 +11,6 @@ use crate::examples::{learn_later, taught_since};
 /// A file as it is stored.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// The bytes.
     pub content: Vec<u8>,
     /// Their SHA-256, hex.
     pub digest: String,

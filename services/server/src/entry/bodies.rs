@@ -115,7 +115,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Nothing yet.
+    /// A reader that has read nothing of the body yet.
     pub fn of(request: &HttpRequest) -> Self {
         let shared = request.app_data::<Data<Shared>>().cloned();
         let sender = shared.as_ref().and_then(|shared| {

@@ -65,7 +65,6 @@ impl FromRequest for RawBody {
     }
 }
 
-/// Query parameters.
 pub struct Query<T>(pub T);
 
 impl<T> Deref for Query<T> {

@@ -13,7 +13,6 @@ use crate::mcp;
 const DOCUMENT: &str = "/openapi.json";
 const PAGE: &str = "/docs/";
 
-/// Where what is.
 #[derive(Serialize)]
 struct Links {
     name: &'static str,

@@ -54,7 +54,7 @@ impl Endpoint {
     }
 }
 
-/// Answers one message.
+/// Answers one message of the MCP protocol, posted over HTTP.
 pub async fn answer(request: HttpRequest, payload: Payload, endpoint: Data<Endpoint>) -> HttpResponse {
     let (Ok(mut answer) | Err(mut answer)) = take(&request, payload, &endpoint).await;
     let origin = request.headers().get(header::ORIGIN);

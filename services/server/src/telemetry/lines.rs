@@ -18,7 +18,6 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 
 static LINES: OnceLock<Lines> = OnceLock::new();
 
-/// The queue's entrance.
 #[derive(Clone)]
 pub struct Lines {
     queue: SyncSender<Message>,

@@ -11,7 +11,6 @@ use crate::vault::{row, statement};
 /// The message of a session's current turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
-    /// Of which session.
     pub session: SessionId,
     /// The turn of the message.
     pub turn: i32,
@@ -46,7 +45,6 @@ pub async fn find_lesson(
 /// A message that a skill was used after.
 #[derive(Debug, Clone, Copy)]
 pub struct NewExample<'a> {
-    /// The skill.
     pub skill: SkillId,
     /// The session of the message.
     pub session: SessionId,

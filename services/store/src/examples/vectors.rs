@@ -39,7 +39,6 @@ statement! {
 /// What a user's skills learned, at one revision.
 #[derive(Debug, Clone, Default)]
 pub struct LearnedVectors {
-    /// The revision.
     pub revision: i64,
     /// Skills with a vector each, the most recently confirmed first.
     pub vectors: Vec<(Uuid, Vec<f32>)>,

@@ -16,17 +16,14 @@ pub use texts::{Head, ReadText, Stamp, WantedText, find_stamp, list_heads, read_
 /// A memory to keep.
 #[derive(Debug, Clone)]
 pub struct NewMemory<'a> {
-    /// See [`Memory`].
     pub kind: MemoryKind,
     /// The fact to remember.
     pub content: &'a str,
     /// Free labels, as in [`Memory`].
     pub tags: &'a [String],
-    /// See [`Memory`].
     pub importance: f32,
     /// Whether every snapshot shows it, as in [`Memory`].
     pub core: bool,
-    /// See [`Memory`].
     pub session: Option<&'a str>,
     /// Every conversation that the request names: the taint of each marks it.
     pub named: &'a [&'a str],

@@ -10,7 +10,6 @@ use crate::{Database, Principal};
 /// The session that a call names.
 #[derive(Debug, Clone)]
 pub struct Joined {
-    /// Its id.
     pub id: SessionId,
     /// What it read that is not to be trusted.
     pub tainted_by: Vec<String>,

@@ -79,7 +79,6 @@ pub enum LoggedReply {
 /// A reply of the agent, and what its session's log has room for.
 #[derive(Debug, Clone, Copy)]
 pub struct NewReply<'a> {
-    /// In this session.
     pub session: SessionId,
     /// What the agent says.
     pub text: &'a str,
@@ -222,11 +221,9 @@ pub async fn taint(tx: &mut WriteTx, session: SessionId, sources: &[String], now
 /// A judgement of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Feedback<'a> {
-    /// What it says.
     pub kind: FeedbackKind,
     /// For `quality`: `good`, `fair` or `poor`.
     pub value: Option<&'a str>,
-    /// In words.
     pub note: Option<&'a str>,
 }
 
@@ -300,11 +297,9 @@ pub async fn end(db: &Database, principal: &Principal, session: SessionId, now: 
 /// Selects the sessions of a list.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter<'a> {
-    /// Of this key.
     pub key: Option<&'a str>,
     /// Only sessions on this channel.
     pub channel: Option<Channel>,
-    /// Open, or over.
     pub is_open: Option<bool>,
 }
 

@@ -13,15 +13,12 @@ use crate::{Database, Principal};
 /// A session with what it began with.
 #[derive(Debug, Clone)]
 pub struct Opened {
-    /// The session.
     pub session: Session,
-    /// Its frozen snapshot.
     pub snapshot: Snapshot,
     /// The summary of the conversation before, once it is made.
     pub previous_summary: Option<ConversationSummary>,
     /// Whether that had read what is not to be trusted.
     pub previous_tainted: bool,
-    /// When that began.
     pub previous_started_at: Option<DateTime<Utc>>,
     /// Whether something that snapshots show was marked as untrusted since the session began.
     pub is_marked_since: bool,
@@ -176,15 +173,10 @@ pub async fn replace_snapshot(
 pub struct NewSession<'a> {
     /// Names the stream; a session of its own where there is none.
     pub key: Option<&'a str>,
-    /// See [`Session`].
     pub channel: Channel,
-    /// See [`Session`].
     pub max_turns: i32,
-    /// See [`Session`].
     pub index_budget: i32,
-    /// See [`Session`].
     pub inline_top: bool,
-    /// See [`Session`].
     pub tools: Tools,
     /// What it begins with.
     pub snapshot: SnapshotId,
@@ -201,7 +193,6 @@ pub struct NewSession<'a> {
 /// The outcome of opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenedAs {
-    /// A new session.
     New(SessionId),
     /// One that had been opened before without ever having a message.
     Reused(SessionId),

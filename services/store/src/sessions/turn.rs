@@ -12,7 +12,6 @@ use crate::{Database, Principal, starters};
 /// The state of a session, as a turn needs it.
 #[derive(Debug, Clone)]
 pub struct TurnState {
-    /// The session's channel.
     pub channel: Channel,
     /// Turns it may have.
     pub max_turns: i32,
@@ -30,7 +29,6 @@ pub struct TurnState {
     pub snapshot_omitted: Value,
     /// Skills shown by name.
     pub listed: Vec<Uuid>,
-    /// Skills shown whole.
     pub injected: Vec<Uuid>,
     /// When the last message came.
     pub last_message_at: Option<DateTime<Utc>>,
@@ -184,7 +182,6 @@ pub async fn find_turn(
 /// Names the turn by the state that it started from.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadTurn {
-    /// Of which session.
     pub session: SessionId,
     /// Turns that the session had when its state was read.
     pub turns: i32,
@@ -195,7 +192,6 @@ pub struct ReadTurn {
 /// A turn to write.
 #[derive(Debug, Clone)]
 pub struct WrittenTurn<'a> {
-    /// The user's message.
     pub message: &'a str,
     /// Tools that the agent called since the turn before.
     pub tool_calls: i32,

@@ -12,7 +12,6 @@ use crate::{TenantTx, Window, WriteTx, starters};
 
 /// A delete of a skill, which puts it into the archive.
 pub struct Archived<'a> {
-    /// The skill, locked.
     pub skill: &'a SkillState,
     /// The skill that takes its place.
     pub successor: Option<(SkillId, &'a str)>,

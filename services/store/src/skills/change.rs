@@ -10,7 +10,6 @@ use crate::vault::queued::Answer;
 
 /// A validated new state of one skill.
 pub struct Change<'a> {
-    /// The full name.
     pub name: &'a SkillName,
     /// The SKILL.md to be.
     pub document: &'a SkillDocument,
@@ -69,9 +68,7 @@ pub struct FollowUp<'a> {
 
 /// What a change comes to.
 pub struct Written {
-    /// The skill.
     pub id: SkillId,
-    /// Its version.
     pub version: i32,
     /// Skills the user will have.
     pub skill_count: i32,

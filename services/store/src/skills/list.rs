@@ -14,9 +14,7 @@ use crate::{Database, Principal};
 pub struct ListQuery {
     /// Names that begin so.
     pub prefix: Option<String>,
-    /// Exactly this category.
     pub category: Option<String>,
-    /// Carrying this tag.
     pub tag: Option<String>,
     /// The last row of the page before.
     pub after: Option<Position>,

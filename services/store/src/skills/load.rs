@@ -15,7 +15,6 @@ use crate::{Database, Principal, WriteTx, starters};
 /// A skill with its counts.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The state.
     pub skill: SkillState,
     /// Uses, this one included where it counted.
     pub times_used: i64,
@@ -28,7 +27,6 @@ pub struct Loaded {
 /// A stored file as it is.
 #[derive(Debug, Clone)]
 pub struct RawFile {
-    /// The bytes.
     pub content: Vec<u8>,
     /// Their SHA-256.
     pub digest: Vec<u8>,

@@ -12,9 +12,7 @@ use crate::{WriteTx, starters};
 /// The state that a change starts from.
 #[derive(Debug)]
 pub struct Locked {
-    /// The current state.
     pub skill: SkillState,
-    /// Its uses.
     pub times_used: i64,
     /// The last of them.
     pub last_used_at: Option<DateTime<Utc>>,

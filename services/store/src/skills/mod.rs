@@ -42,7 +42,6 @@ use crate::vault::value::{Files, Offset, Utf8};
 pub enum SkillKey {
     /// The full name, in its canonical form.
     Name(String),
-    /// The id.
     Id(SkillId),
 }
 
@@ -77,11 +76,9 @@ pub struct SkillState {
     pub made_summary: Option<String>,
     /// One word of order.
     pub category: Option<String>,
-    /// Free labels.
     pub tags: Vec<String>,
     /// Phrases that call for it.
     pub triggers: Vec<String>,
-    /// Names of others.
     pub see_also: Vec<String>,
     /// `orchestrator`, `processor`, `utility` or `hook-candidate`.
     pub role: Option<String>,
@@ -103,11 +100,9 @@ pub struct SkillState {
     pub tainted: bool,
     /// SHA-256 over document and resources.
     pub digest: Vec<u8>,
-    /// The whole SKILL.md.
     pub document: String,
     /// Byte offsets in `document`: start and end of the frontmatter, start of the body.
     pub cuts: [usize; 3],
-    /// The other files.
     pub resources: Vec<ResourceEntry>,
     /// First saved.
     pub created_at: DateTime<Utc>,
@@ -121,7 +116,7 @@ impl SkillState {
         self.document.get(self.cuts[0]..self.cuts[1]).unwrap_or_default()
     }
 
-    /// The markdown body.
+    /// The markdown below the frontmatter, verbatim.
     pub fn content(&self) -> &str {
         self.document.get(self.cuts[2]..).unwrap_or_default()
     }

@@ -10,7 +10,6 @@ use crate::{Database, Principal, Window};
 /// What is published of a skill. SKILL.md comes along only where it has to be derived before it is served.
 #[derive(Debug, Clone)]
 pub struct PublishedRow {
-    /// The full name.
     pub name: String,
     /// What the skill does and when to use it.
     pub description: String,
@@ -18,7 +17,6 @@ pub struct PublishedRow {
     pub document_digest: Vec<u8>,
     /// Its size in bytes.
     pub document_bytes: i32,
-    /// The other files.
     pub resources: Vec<ResourceEntry>,
     /// The frontmatter as JSON; `None` where the stored one lacks what hosts require.
     pub frontmatter: Option<Value>,

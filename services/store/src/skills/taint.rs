@@ -77,9 +77,7 @@ pub async fn find_owner(tx: &mut TenantTx, skill: SkillId) -> Result<Option<User
 /// A person's word that a version can be trusted.
 #[derive(Debug, Clone, Copy)]
 pub struct Approval<'a> {
-    /// Whose version.
     pub skill: SkillId,
-    /// Which one.
     pub version: i32,
     /// For the audit log.
     pub reason: &'a str,

@@ -50,9 +50,7 @@ impl Failed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing was sent.
     Fresh,
-    /// Answers are outstanding.
     Waiting,
     /// Every answer has come, the transaction is open.
     Open,
@@ -107,7 +105,6 @@ impl Connection {
         Ok(())
     }
 
-    /// One round trip.
     pub(crate) async fn send(&mut self, flight: &[Box<dyn Queued>], commits: bool) -> Result<Vec<Vec<Row>>, Failed> {
         let is_first = self.state == State::Fresh;
         self.state = State::Waiting;

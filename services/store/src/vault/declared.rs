@@ -10,7 +10,6 @@ use crate::{
 /// A declared statement, as a test compares it with what Postgres says.
 #[derive(Debug)]
 pub struct Declared {
-    /// Its text.
     pub sql: &'static str,
     /// Whether it is run where it may change something.
     pub writes: bool,

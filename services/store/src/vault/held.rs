@@ -26,7 +26,6 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 pub(crate) struct Patience {
     /// For a connection that answers.
     pub(crate) acquire: Duration,
-    /// For one statement.
     pub(crate) statement: Duration,
 }
 
@@ -100,7 +99,6 @@ impl Held {
         self.answer
     }
 
-    /// Makes everything durable.
     pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
         self.bounded().execute("COMMIT").await.map(drop)
     }

@@ -23,7 +23,6 @@ pub(crate) trait Queued: Send + Sync {
 pub(crate) struct Answer<S: Statement>(Arc<Mutex<Option<Vec<S::Row>>>>);
 
 impl<S: Statement> Answer<S> {
-    /// The rows.
     pub(crate) fn take(self) -> Result<Vec<S::Row>> {
         let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         rows.ok_or_else(|| Error::internal(format!("{} was not sent", name_of(S::SQL))))

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, Query, ReadProblems, WriteProblems, json};
 
-/// Which jobs.
+/// Which jobs to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct JobsQuery {

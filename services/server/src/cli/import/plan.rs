@@ -20,13 +20,11 @@ pub(super) struct Ready {
     pub(super) resources: Vec<(String, Vec<u8>)>,
     /// A lone SKILL.md says nothing of other files: those that the user's skill has stay.
     pub(super) is_lone: bool,
-    /// What was mended.
     pub(super) fixes: Vec<String>,
     /// The identity of all its files, hex.
     pub(super) digest: String,
 }
 
-/// What to do.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) ready: Vec<Ready>,

@@ -50,7 +50,6 @@ impl Item {
     }
 }
 
-/// `memory_recall`.
 pub(super) struct Recollect;
 
 impl Tool for Recollect {

@@ -23,9 +23,7 @@ pub struct OperatorIssuer {
 
 /// What signs a development token.
 pub struct SigningIssuer {
-    /// `iss`.
     pub iss: String,
-    /// `aud`.
     pub audience: String,
     /// HS256 secret.
     pub secret: Vec<u8>,
