@@ -353,6 +353,9 @@ async fn clear_one_step(db: &Database, tenant: Uuid, user: Uuid, now: DateTime<U
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    let files = row.files.unwrap_or_default().unsigned_abs().into();
-    Ok(row.finished.map(|finished| ClearedStep { finished, files }))
+    // Both are null where nothing is left.
+    Ok(row
+        .finished
+        .zip(row.files)
+        .map(|(finished, files)| ClearedStep { finished, files: files.unsigned_abs().into() }))
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Algorithm, Error, KeyId, Result, TenantId, UserId, new_id};
+use serde_json::Value;
 
 use crate::credential::{Issuer, IssuerKeys, Sealer};
 use crate::error::refuse;
-use crate::queue::Claimed;
 use crate::vault::Word;
 use crate::vault::gate::{KnownKey, KnownTenant, KnownUser};
 use crate::vault::tx::SystemTx;
@@ -205,14 +205,17 @@ pub(crate) struct Owner {
     pub(crate) starters_release: Option<Arc<[u8]>>,
 }
 
+/// What a job says of itself.
+pub(crate) struct Claim<'a> {
+    pub(crate) tenant: TenantId,
+    pub(crate) user: UserId,
+    pub(crate) task: &'a str,
+    pub(crate) payload: &'a Value,
+}
+
 /// Why: a claimed job says whose it is; until the row is found there is nobody to run as. Also whether the job was put into
 /// the queue by the database, for them.
-pub(crate) async fn find_owner(
-    db: &Database,
-    tenant: TenantId,
-    user: UserId,
-    claimed: &Claimed,
-) -> Result<Option<(Owner, bool)>> {
+pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Option<(Owner, bool)>> {
     let mut tx = SystemTx::begin(db).await?;
     let row = sqlx::query!(
         r#"-- system.find_owner
@@ -221,10 +224,10 @@ pub(crate) async fn find_owner(
         join tenants t on t.tenant_id = u.tenant_id
         join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
         where u.tenant_id = $1 and u.user_id = $2"#,
-        tenant.0,
-        user.0,
-        claimed.task(),
-        claimed.payload()
+        claim.tenant.0,
+        claim.user.0,
+        claim.task,
+        claim.payload
     )
     .fetch_optional(tx.conn())
     .await
@@ -233,7 +236,7 @@ pub(crate) async fn find_owner(
     row.map(|row| {
         let settings = tenants::read_settings(row.settings)?;
         let owner = Owner {
-            tenant: KnownTenant { id: tenant, slug: row.slug, settings, issuers: Vec::new() },
+            tenant: KnownTenant { id: claim.tenant, slug: row.slug, settings, issuers: Vec::new() },
             external_id: row.external_id,
             starters_release: row.starters_release.map(Arc::from),
         };

@@ -6,7 +6,7 @@ use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, UserId};
 use uuid::Uuid;
 
 use super::{Principal, check_external_id};
-use crate::across::system::{self, Owner};
+use crate::across::system::{self, Claim, Owner};
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
 use crate::queue::{Claimed, JobError};
 use crate::vault::gate::{GateState, KnownKey, KnownTenant};
@@ -250,7 +250,8 @@ impl Gate {
     /// `Refused` for a job that the database did not put into the queue for that user; else `Unavailable`.
     pub async fn by_claimed_job(&self, claimed: &Claimed) -> Result<Option<Principal>, JobError> {
         let Some((tenant, user)) = claimed.owner() else { return Ok(None) };
-        let found = system::find_owner(&self.db, tenant, user, claimed).await?;
+        let claim = Claim { tenant, user, task: claimed.task(), payload: claimed.payload() };
+        let found = system::find_owner(&self.db, &claim).await?;
         let Some((owner, is_sealed)) = found else { return Ok(None) };
         if !is_sealed {
             return Err(JobError::Refused);
