@@ -25,7 +25,7 @@ use crate::error::{Error, FieldError, Result};
 use crate::limits::{FRONTMATTER_BYTES, Limits};
 use crate::lines;
 use crate::name::SkillName;
-use change::Draft;
+use change::EditedText;
 use split::Parts;
 use yaml::{Fault, Node};
 
@@ -80,7 +80,7 @@ impl SkillDocument {
         let text = self.frontmatter().to_owned();
         let root = self.root()?;
         let changes = compose::changes(&root, &self.fields, &edits)?;
-        let mut draft = Draft { text, root };
+        let mut draft = EditedText { text, root };
         if !changes.iter().all(|change| draft.apply(change)) {
             let detail = "this frontmatter is too unusual to be edited field by field; save the whole document instead";
             return Err(Error::invalid("/skill_md", detail));

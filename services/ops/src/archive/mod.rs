@@ -13,7 +13,7 @@ mod tests;
 mod write;
 
 pub use layout::{Folder, Grouped, Layout, Place, group, lay_out};
-pub use naming::{Found, Named, name_all};
+pub use naming::{FoundFolder, Named, name_all};
 pub use provenance::{PROVENANCE_FILE, Provenance};
 pub use write::{Packer, zip};
 
@@ -39,7 +39,7 @@ impl Default for Limits {
 
 /// A file of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct PackedFile {
     /// Its relative path, segments joined by `/`, none of them `.` or `..`.
     pub path: String,
     /// What is in it.
@@ -50,7 +50,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unpacked {
     /// The files that are taken, in the archive's order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<PackedFile>,
     /// The others, each with its reason.
     pub left_out: Vec<LeftOut>,
 }

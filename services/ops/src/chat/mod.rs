@@ -16,7 +16,7 @@ use crate::remote::{Remote, RemoteError, RemoteSettings, within};
 pub use error::ChatError;
 pub use read::read_json_answer;
 use read::without_thoughts;
-use wire::{Cap, Question, read_answer};
+use wire::{Cap, ChatRequest, read_answer};
 
 /// The largest answer that is read, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
@@ -85,7 +85,7 @@ impl ChatModel {
         let newer = self.wants_newer_cap.load(Ordering::Relaxed);
         let cap = |newer| if newer { Cap::Newer(tokens) } else { Cap::Older(tokens) };
         let ask = async |newer| {
-            let question = Question::new(self.remote.model(), system, user, cap(newer));
+            let question = ChatRequest::new(self.remote.model(), system, user, cap(newer));
             self.remote.ask(priority, &question, read_answer).await
         };
         match ask(newer).await {

@@ -20,11 +20,11 @@ static LINES: OnceLock<Lines> = OnceLock::new();
 
 #[derive(Clone)]
 pub struct Lines {
-    queue: SyncSender<Message>,
+    queue: SyncSender<QueuedLine>,
     lost: Arc<AtomicU64>,
 }
 
-enum Message {
+enum QueuedLine {
     Line(Vec<u8>),
     /// Everything before it is written.
     Mark(SyncSender<()>),
@@ -47,16 +47,16 @@ pub fn start() -> Result<Lines> {
 pub fn flush() {
     let Some(lines) = LINES.get() else { return };
     let (done, written) = sync_channel(1);
-    if lines.queue.try_send(Message::Mark(done)).is_ok() {
+    if lines.queue.try_send(QueuedLine::Mark(done)).is_ok() {
         let _ = written.recv_timeout(LAST_WAIT);
     }
 }
 
-fn write_all(lines: &Receiver<Message>, lost: &AtomicU64, output: &mut impl Write) {
+fn write_all(lines: &Receiver<QueuedLine>, lost: &AtomicU64, output: &mut impl Write) {
     for message in lines {
         match message {
-            Message::Line(line) => write(&line, lost, output),
-            Message::Mark(done) => {
+            QueuedLine::Line(line) => write(&line, lost, output),
+            QueuedLine::Mark(done) => {
                 let _ = done.try_send(());
             }
         }
@@ -105,7 +105,7 @@ impl Write for Line<'_> {
 
 impl Drop for Line<'_> {
     fn drop(&mut self) {
-        let line = Message::Line(std::mem::take(&mut self.bytes));
+        let line = QueuedLine::Line(std::mem::take(&mut self.bytes));
         if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = self.lines.queue.try_send(line) {
             self.lines.lost.fetch_add(1, Ordering::Relaxed);
         }
