@@ -63,7 +63,7 @@ pub struct ForTools {
 /// Which snapshots this process has just given out, so that who has one already is told so without asking the database.
 pub struct KnownSnapshots(Cache<(TenantId, UserId, Tools), Arc<str>>);
 
-/// How long it is believed. Whatever is deleted is out of the snapshots of sessions to come within 5 s.
+/// How long it is believed. What is deleted is out of the snapshots of sessions to come within 5 s.
 const KNOWN_FOR: Duration = Duration::from_secs(2);
 /// Most users.
 const KNOWN: u64 = 100_000;

@@ -12,7 +12,7 @@ use crate::{Database, Principal};
 /// Most summaries of one user.
 pub const SUMMARIES: i64 = 10_000;
 
-// Only of a session that is over, whose row is locked against whoever marks it meanwhile; made again, it replaces what an
+// Only of a session that is over, whose row is locked against a mark that is set meanwhile; made again, it replaces what an
 // extract said, never what a model said.
 statement! {
     write PutSummary<'a> {

@@ -119,7 +119,7 @@ pub async fn delete(tx: &mut TenantTx, id: IssuerId, now: DateTime<Utc>) -> Resu
     if gone == 0 { Err(Error::not_found("issuer")) } else { Ok(()) }
 }
 
-/// Whose keys cannot be had now, and why, each in a sentence: of all tenants, for whoever runs the deployment. Callers are
+/// Whose keys cannot be had now, and why, each in a sentence: of all tenants, for the operator. Callers are
 /// not told.
 ///
 /// # Errors

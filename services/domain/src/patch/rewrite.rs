@@ -13,7 +13,7 @@ use crate::lines::{self, Line};
 /// Largest product of line counts that is compared; beyond it all lines between count as changed.
 const WORK: usize = 1_000_000;
 
-/// What rewriting a block costs, whatever is in it, in units of [`Work`].
+/// What rewriting a block costs, without regard to its contents, in units of [`Work`].
 const PER_BLOCK: usize = 100;
 const PER_LINE: usize = 40;
 

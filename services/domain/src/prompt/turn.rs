@@ -112,7 +112,7 @@ pub fn render_turn(parts: &TurnParts<'_>) -> String {
         blocks.push(UNTRUSTED.to_owned());
         blocks.extend(doubted.into_iter().chain(also_doubted).map(|skill| body("untrusted", skill, tools)));
     }
-    // Whoever cannot load a skill has no use for its neighbours.
+    // An agent that cannot load a skill has no use for its neighbours.
     if !parts.related.is_empty() && tools.can_read() {
         blocks.push(format!("Related skills (see-also): {}", line(&parts.related)));
     }

@@ -65,7 +65,7 @@ pub async fn review_version(ctx: &Ctx, query: &ReviewVersion) -> Result<VersionD
 /// Approves a version that is tainted: it, and what is made of it, is trusted from now on.
 ///
 /// # Errors
-/// `Forbidden`, also for whoever wrote the version; `NotFound`; `Conflict` `not-tainted`; `Invalid` without a reason.
+/// `Forbidden`, also for the author of the version; `NotFound`; `Conflict` `not-tainted`; `Invalid` without a reason.
 pub async fn approve_version(ctx: &Ctx, input: &Approve) -> Result<Version> {
     ctx.principal.require_admin()?;
     let Approve { skill, version, reason } = input;

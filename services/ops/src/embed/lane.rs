@@ -53,7 +53,7 @@ impl Lane {
         let Asker { tenant, user } = task.asker;
         let of_tenant = self.tenants.entry(tenant).or_default();
         if of_tenant.length == 0 {
-            // Whoever has not asked for a while has saved nothing up.
+            // An asker that has not asked for a while has saved nothing up.
             of_tenant.had = of_tenant.had.max(self.now);
         }
         let of_user = of_tenant.users.entry(user).or_default();

@@ -53,7 +53,7 @@ impl LocalEmbedder {
         Ok(embedder)
     }
 
-    /// Embeds what asks for no skill, behind whatever is asked meanwhile. Where the queue is too short for it, there is none.
+    /// Embeds what asks for no skill, behind what is asked meanwhile. Where the queue is too short for it, there is none.
     fn learn_chatter(&self) -> Result<(), EmbedError> {
         let texts = list_chatter().map(str::to_owned).collect();
         let Ok(waiting) = self.queue.push(texts, Asker::HOUSE, Priority::Background, None) else { return Ok(()) };

@@ -18,7 +18,7 @@ const IDLE: Duration = Duration::from_secs(3600);
 /// At most so many bytes of texts and vectors are read at once, some 100 ms of the processor. Of more, a recall goes by what
 /// is known, the newest, while the others are read.
 const TEXTS: usize = 2 * 1024 * 1024;
-/// So much is counted at once, whoever else counts.
+/// So much is counted at once, no matter who else counts.
 const QUICK: usize = 256 * 1024;
 /// A question to more memories is dear: one of a tenant is answered at a time.
 const MANY: usize = 1000;

@@ -119,7 +119,7 @@ impl Catalogues {
             self.hits.fetch_add(1, Ordering::Relaxed);
             return Ok(kept);
         }
-        // A task of its own, so that whoever cannot wait leaves it to the next one.
+        // A task of its own, so that a caller that cannot wait leaves it to the next one.
         let ctx = ctx.clone();
         tokio::spawn(async move { ctx.app.catalogues.build(&ctx, key, needed).await }).await.map_err(Error::internal)?
     }

@@ -59,7 +59,7 @@ pub(crate) fn check_message(message: &str) -> Result<&str> {
     if message.trim().is_empty() { refused("must not be empty") } else { Ok(message) }
 }
 
-/// Sessions are called by id alone; whatever is no id is no session.
+/// Sessions are called by id alone; a text that is no id is no session.
 fn session_id(id: &str) -> Result<SessionId> {
     id.trim().parse().map_err(|_| missing())
 }

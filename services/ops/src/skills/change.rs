@@ -53,7 +53,7 @@ pub(super) trait SkillVerb: SkillChange {
 
 /// Which skill a change is about.
 pub(crate) enum Target<'a> {
-    /// One that must be there, by whatever the caller calls it.
+    /// One that must be there, by the name or id that the caller gives.
     Called(&'a str, Reach),
     /// The one of exactly this name, which may be new.
     Named(&'a SkillName),

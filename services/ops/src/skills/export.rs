@@ -163,7 +163,7 @@ impl Export {
                 Ok(_) => {}
                 Err(error) => {
                     tracing::warn!(%error, "an export broke off");
-                    // Whoever reads it learns that the archive is not whole.
+                    // The client that reads it learns that the archive is not whole.
                     let _ = timeout(LONGEST_STALL, client.send(Err(error))).await;
                     return;
                 }

@@ -1,5 +1,5 @@
 //! Memory for the bodies of requests that are under way. A body that stays half sent holds what has come of it, so all of
-//! them together are bounded, and each caller's: whoever sends many large bodies at once waits, and nobody else does.
+//! them together are bounded, and each caller's: a caller that sends many large bodies at once waits, and no other does.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};

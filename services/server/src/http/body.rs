@@ -1,4 +1,4 @@
-//! What REST extracts from a request, with problem+json for whatever cannot be read.
+//! What REST extracts from a request, with problem+json for what cannot be read.
 
 use std::future::Future;
 use std::ops::Deref;

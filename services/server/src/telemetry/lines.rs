@@ -1,4 +1,4 @@
-//! The lines of the log on their way to standard error. Whoever logs puts a line into a queue and goes on; a thread writes.
+//! The lines of the log on their way to standard error. A thread that logs puts a line into a queue and goes on; a thread writes.
 //! Where nobody reads the log, or its disk is full, lines are lost and counted, and the service serves.
 
 use std::io::{self, Write};

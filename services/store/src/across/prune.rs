@@ -271,7 +271,7 @@ async fn prune_api_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
 /// page at a time: nearly all are referred to, which no index tells.
 ///
 /// # Errors
-/// `Unavailable`; whatever was removed before stays removed.
+/// `Unavailable`; what was removed before stays removed.
 pub async fn prune_snapshots(db: &Database, now: DateTime<Utc>, page: i64) -> Result<u64> {
     let (mut after, mut removed) = ([Uuid::nil(); 3], 0);
     loop {

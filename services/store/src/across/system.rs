@@ -253,7 +253,7 @@ pub(crate) struct KeyAddress {
     pub(crate) jwks_url: String,
 }
 
-/// Why: whoever runs the deployment asks of all tenants at once whether the keys of their issuers can be had.
+/// Why: the operator asks of all tenants at once whether the keys of their issuers can be had.
 pub(crate) async fn list_key_addresses(db: &Database, limit: i64) -> Result<Vec<KeyAddress>> {
     let mut tx = SystemTx::begin(db).await?;
     let rows = sqlx::query_as!(

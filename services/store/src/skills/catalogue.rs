@@ -246,7 +246,7 @@ pub struct Body {
     pub document: String,
     /// and the byte at which it begins there.
     pub from: usize,
-    /// Whether text of that version came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of that version came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
 }
 

@@ -167,7 +167,7 @@ pub struct PromptRow {
     pub description: String,
     /// How it is used.
     pub standing: Standing,
-    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of it came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
 }
 

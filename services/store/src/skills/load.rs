@@ -30,7 +30,7 @@ pub struct RawFile {
     pub content: Vec<u8>,
     /// Their SHA-256.
     pub digest: Vec<u8>,
-    /// Whether text of the skill came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of the skill came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
 }
 

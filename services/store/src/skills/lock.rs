@@ -90,7 +90,7 @@ statement! {
     where tenant_id = $1 and user_id = $2 and (name = $3 or skill_id = $4)"
 }
 
-/// The id and the version of a skill that is only read. One that is lent stays so: whoever reads makes no rows.
+/// The id and the version of a skill that is only read. One that is lent stays so: a read makes no rows.
 ///
 /// # Errors
 /// `Unavailable`.

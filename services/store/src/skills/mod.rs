@@ -96,7 +96,7 @@ pub struct SkillState {
     pub decay_rate: f32,
     /// Counts the changes, from 1.
     pub version: i32,
-    /// Whether text of that version came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of that version came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
     /// SHA-256 over document and resources.
     pub digest: Vec<u8>,

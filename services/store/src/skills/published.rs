@@ -22,7 +22,7 @@ pub struct PublishedRow {
     pub frontmatter: Option<Value>,
     /// The stored SKILL.md, where `frontmatter` is `None`, or it is to be marked.
     pub document: Option<Vec<u8>>,
-    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of it came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
     /// Asked for itself; `false` for a skill that came along because its folder lies in another one's.
     pub asked: bool,
@@ -187,7 +187,7 @@ pub struct FoundFile {
     pub content: Vec<u8>,
     /// Whether a SKILL.md may be served as it is stored.
     pub complete: bool,
-    /// Whether text of the skill came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of the skill came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
 }
 

@@ -88,7 +88,7 @@ impl Held {
         Bounded { conn: &mut self.conn, answer: self.answer }
     }
 
-    /// The same for the library of the queue, which knows no other type: whoever takes it bounds each call with
+    /// The same for the library of the queue, which knows no other type: its user bounds each call with
     /// [`Held::answer`].
     pub(crate) fn unbounded(&mut self) -> &mut PgConnection {
         &mut self.conn

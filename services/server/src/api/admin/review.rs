@@ -40,7 +40,7 @@ pub(crate) async fn review_version(
 
 /// Approve a tainted version
 ///
-/// It is no longer marked, nor is what is made of it. Whoever wrote it cannot approve it; other versions keep their
+/// It is no longer marked, nor is what is made of it. Its author cannot approve it; other versions keep their
 /// marks. The reason goes into the audit log.
 #[utoipa::path(
     operation_id = "approve_version",

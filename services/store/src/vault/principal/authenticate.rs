@@ -48,7 +48,7 @@ impl Gate {
     /// Verifies the bearer credential and finds or makes its user.
     ///
     /// # Errors
-    /// `Unauthenticated` for whatever does not verify, without telling what exists, so also where the issuer's keys are
+    /// `Unauthenticated` for what does not verify, without telling what exists, so also where the issuer's keys are
     /// out of reach; `Unavailable` where the database is; `Malformed` for an unusable `Knowhow-User`.
     pub async fn authenticate(&self, bearer: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
         self.authenticate_at(None, bearer, on_behalf_of).await
@@ -197,7 +197,7 @@ impl Gate {
         })
     }
 
-    /// Whoever runs the command line with the service's own database credentials and secret key is an operator.
+    /// A person who runs the command line with the service's own database credentials and secret key is an operator.
     ///
     /// # Errors
     /// `NotFound` where there is no such tenant.
