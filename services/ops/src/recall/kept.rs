@@ -18,6 +18,7 @@ use super::UserCatalogue;
 use super::refresh::refresh;
 use crate::Ctx;
 use crate::memories::KeptMemories;
+use crate::skills::at_hand::AtHand;
 
 /// A catalogue that was not used for this long leaves the memory.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -30,6 +31,8 @@ const MANY: usize = 500;
 const SOON: Duration = Duration::from_secs(1);
 /// Memories may take a part of the bytes besides: one in this many.
 const MEMORIES: u64 = 2;
+/// Skills at hand may take a part besides: one in this many.
+const AT_HAND: u64 = 4;
 /// Bodies are counted for at most this many requests at once: each takes a processor.
 const COUNTING: usize = 2;
 
@@ -70,6 +73,8 @@ pub struct Catalogues {
     kept: Cache<(TenantId, UserId), Arc<UserCatalogue>>,
     vectors_kept: usize,
     pub(crate) memories: KeptMemories,
+    /// Skills that were just loaded or saved.
+    pub(crate) at_hand: AtHand,
     /// Whose catalogue is to be brought up to date soon.
     awaited: Mutex<HashSet<(TenantId, UserId)>>,
     /// Who counts many bodies.
@@ -92,6 +97,7 @@ impl Catalogues {
             kept,
             vectors_kept,
             memories: KeptMemories::new(bytes / MEMORIES),
+            at_hand: AtHand::new(bytes / AT_HAND),
             counting,
             awaited: Mutex::default(),
             hits: AtomicU64::new(0),

@@ -1,11 +1,11 @@
 //! A change of a skill, as [`write`](super::write()) applies it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source};
+use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source};
 use serde_json::Value;
 
 use super::SkillState;
-use super::write::WriteSkill;
+use super::write::WrittenRow;
 use crate::vault::queued::Answer;
 
 /// A validated new state of one skill.
@@ -15,6 +15,8 @@ pub struct Change<'a> {
     pub document: &'a SkillDocument,
     /// Its frontmatter as JSON, where hosts can be served it as it is.
     pub frontmatter: Option<Value>,
+    /// The identity of the state to be: SKILL.md and resources together.
+    pub digest: [u8; 32],
     /// All resources to be.
     pub resources: &'a [ResourceEntry],
     /// Bytes of those resources that may not be stored yet.
@@ -66,7 +68,7 @@ pub struct FollowUp<'a> {
     pub outdates_summary: bool,
 }
 
-/// What a change comes to.
+/// A change that is on its way.
 pub struct Written {
     pub id: SkillId,
     pub version: i32,
@@ -76,15 +78,28 @@ pub struct Written {
     pub byte_count: i64,
     /// Bytes of all that is kept of the user's skills, with history and archive: at most so many.
     pub most_stored_bytes: i64,
-    pub(super) answer: Answer<WriteSkill>,
+    pub(super) answer: Answer<WrittenRow>,
+}
+
+/// What the statement of a change found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrittenOutcome {
+    /// Whether the version is tainted.
+    pub tainted: bool,
+    /// The skill's uses.
+    pub times_used: i64,
+    /// The last of them.
+    pub last_used_at: Option<DateTime<Utc>>,
 }
 
 impl Written {
-    /// Whether the version is tainted, once the change is committed.
+    /// What the statement found out, once it was sent.
     ///
     /// # Errors
     /// `Internal` before that.
-    pub fn is_tainted(self) -> Result<bool> {
-        Ok(self.answer.take()?.iter().any(|row| row.tainted))
+    pub fn outcome(self) -> Result<WrittenOutcome> {
+        let row = self.answer.take()?.pop().ok_or_else(|| Error::internal("a change without an outcome"))?;
+        let WrittenRow { tainted, times_used, last_used_at } = row;
+        Ok(WrittenOutcome { tainted, times_used, last_used_at })
     }
 }
