@@ -65,7 +65,7 @@ impl SkillDocument {
     }
 
     /// Reads a document. `known` is a frontmatter that was read before, with its tree: the same one is not read again.
-    fn read(raw: String, limits: &Limits, known: Option<Draft>) -> Result<Self> {
+    fn read(raw: String, limits: &Limits, known: Option<EditedText>) -> Result<Self> {
         if raw.contains('\0') {
             return Err(Error::invalid("/skill_md", "the text may not hold NUL characters"));
         }
