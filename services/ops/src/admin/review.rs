@@ -83,7 +83,7 @@ async fn of_owner(ctx: &Ctx, skill: SkillId) -> Result<TenantTx> {
     let mut tx = begin(ctx).await?;
     let owner: UserId = skills::find_owner(&mut tx, skill).await?.ok_or_else(|| Error::not_found("skill"))?;
     tx.commit().await?;
-    TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner).await
+    TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner, "admin.review").await
 }
 
 fn check(reason: &str) -> Result<&str> {
