@@ -31,7 +31,7 @@ mod vault;
 pub mod versions;
 
 pub use across::prune::{Pruned, prune, prune_snapshots};
-pub use across::stale::{enqueue_stale_embeddings, enqueue_stale_examples, enqueue_stale_memories};
+pub use across::stale::{StaleVectors, enqueue_stale};
 pub use across::{due, tenants};
 pub use database::{Database, DatabaseConfig};
 pub use login::Login;
