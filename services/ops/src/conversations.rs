@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use crate::memories::Question;
 use crate::page::{self, Page, rows_for};
+use crate::recall::{Asked, Conversations, Source};
 use crate::summarize::{MESSAGE_CHARS, extract_summary, summarize_conversation};
 use crate::{Ctx, Priority, compute};
 
@@ -53,11 +53,8 @@ pub async fn list_conversations(ctx: &Ctx, query: &ListConversations) -> Result<
     ctx.principal.require(Scope::Sessions)?;
     let limit = page::limit(query.limit)?;
     if let Some(q) = &query.q {
-        let question = Question::of(q)?;
-        let found =
-            conversations::search(&ctx.app.db, &ctx.principal, (&question.terms, &question.weights), limit as i64)
-                .await?;
-        return Ok(Page { items: found, next_cursor: None });
+        let found = Conversations.find(ctx, &Asked::by_words(q, limit)?).await?;
+        return Ok(Page { items: found.into_iter().map(|found| found.item).collect(), next_cursor: None });
     }
     let (ended_at, session) = page::after(query.cursor.as_deref())?.unwrap_or((DateTime::<Utc>::MAX_UTC, Uuid::max()));
     // A cursor made by hand may name a time that the database does not know.

@@ -45,6 +45,8 @@ row! {
     }
 }
 
+row! { struct WordsRow { words: f32 } }
+
 statement! {
     read ListConversations { ended_before: DateTime<Utc>, before: Uuid, limit: i64 } -> Conversation,
     "-- conversations.list
@@ -56,7 +58,7 @@ statement! {
 }
 
 statement! {
-    read SearchConversations<'a> { terms: &'a [String], weights: &'a [f32], limit: i64 } -> Conversation,
+    read SearchConversations<'a> { terms: &'a [String], weights: &'a [f32], limit: i64 } -> (WordsRow, Conversation),
     "-- conversations.search
     with scored as (
         select c.*, (select coalesce(sum(t.weight), 0) from unnest($3::text[], $4::real[]) as t (term, weight)
@@ -64,7 +66,7 @@ statement! {
         from conversation_summaries c
         where c.tenant_id = $1 and c.user_id = $2 and c.terms && $3
     )
-    select session_id, summary, channel, tainted, started_at, ended_at
+    select words, session_id, summary, channel, tainted, started_at, ended_at
     from scored
     order by words desc, ended_at desc, session_id desc
     limit $5"
@@ -104,15 +106,26 @@ pub async fn list(db: &Database, principal: &Principal, before: Before, limit: i
     read(db, principal, ListConversations { ended_before: before.0, before: before.1, limit }).await
 }
 
-/// Conversations with words of a question, the best first: stemmed words, and what each is worth.
+/// Words to look for.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a> {
+    /// Stemmed, each once.
+    pub terms: &'a [String],
+    /// What each is worth.
+    pub weights: &'a [f32],
+}
+
+/// Conversations with some of the words, the best first, each with what its words are worth together.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn search(
     db: &Database,
     principal: &Principal,
-    (terms, weights): (&[String], &[f32]),
+    words: Words<'_>,
     limit: i64,
-) -> Result<Vec<Conversation>> {
-    read(db, principal, SearchConversations { terms, weights, limit }).await
+) -> Result<Vec<(f32, Conversation)>> {
+    let Words { terms, weights } = words;
+    let rows = read(db, principal, SearchConversations { terms, weights, limit }).await?;
+    Ok(rows.into_iter().map(|(WordsRow { words }, conversation)| (words, conversation)).collect())
 }

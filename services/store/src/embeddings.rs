@@ -31,7 +31,7 @@ row! { struct SkillRow {
 
 row! { struct TextRow { id: Uuid, text: String } }
 
-row! { struct PutRow { put: i64 } }
+row! { struct PutRow { id: Uuid, revision: i64, stamp: i64 } }
 
 statement! {
     read FindSkill<'a> { model: &'a str, skill: Uuid } -> SkillRow,
@@ -110,8 +110,11 @@ statement! {
     ), catalog as (
         update user_catalogs c set revision = c.revision + 1
         where c.tenant_id = $1 and c.user_id = $2 and exists (select from of_skills)
+        returning c.revision
     )
-    select (select count(*) from of_skills) + (select count(*) from of_memories) as put"
+    select put.id, coalesce(catalog.revision, 0) as revision, pg_current_xact_id()::xid::text::bigint as stamp
+    from (select skill_id as id from of_skills union all select memory_id from of_memories) put
+    left join catalog on true"
 }
 
 /// A skill of the caller that its vector does not fit; `None` where it does, and where the skill is gone.
@@ -164,12 +167,12 @@ pub struct Page<'a> {
 
 /// Puts vectors of one model, and makes them durable. What is gone by now, and a skill that has another name, description
 /// or trigger, is left out: a job about the new text waits behind this one. Of an example that says what another one of its
-/// skill says, that one is confirmed. Returns how many skills and memories were given one.
+/// skill says, that one is confirmed. Returns which skills or memories were given one.
 ///
 /// # Errors
 /// `Unavailable`; `RateLimited` where too many requests of the user wait; `Internal` for a vector that Postgres does not
 /// take.
-pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made: Vectors<'_>) -> Result<i64> {
+pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made: Vectors<'_>) -> Result<Put> {
     let Vectors { model, vectors, now } = made;
     let mut tx = WriteTx::begin(db, principal, "embeddings.put").await?;
     if kind != EmbeddedKind::Memory {
@@ -181,7 +184,7 @@ pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made:
             drop(tx.defer(PutVector { example: of.id, model, embedding, same_up_to }));
         }
         tx.commit().await?;
-        return Ok(0);
+        return Ok(Put::default());
     }
     let dims = vectors.first().map_or(0, |(_, vector)| vector.len());
     let put = tx.defer(PutVectors {
@@ -195,7 +198,9 @@ pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made:
         now,
     });
     tx.commit().await?;
-    Ok(put.take()?.iter().map(|row| row.put).sum())
+    let rows = put.take()?;
+    let (revision, stamp) = rows.first().map_or((0, 0), |row| (row.revision, row.stamp));
+    Ok(Put { ids: rows.into_iter().map(|row| row.id).collect(), revision, stamp })
 }
 
 /// Vectors to put.
@@ -207,6 +212,17 @@ pub struct Vectors<'a> {
     pub vectors: Vec<Made>,
     /// When they were made.
     pub now: DateTime<Utc>,
+}
+
+/// What was put.
+#[derive(Debug, Clone, Default)]
+pub struct Put {
+    /// The skills or memories that were given a vector.
+    pub ids: Vec<Uuid>,
+    /// Of skills: the revision of the user's catalogue that it has made.
+    pub revision: i64,
+    /// Of skills: the stamp of each vector, see [`Stamp`](crate::skills::Stamp).
+    pub stamp: i64,
 }
 
 impl SkillRow {

@@ -5,7 +5,7 @@
 use knowhow_domain::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Loaded, Locked, SkillKey, Written};
+use knowhow_store::skills::{self, CatalogueRow, Loaded, Locked, SkillKey, Written};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,6 +15,7 @@ use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
 use super::view::Skill;
 use crate::call::Request;
+use crate::recall::{SkillChanged, hand_in};
 use crate::{Ctx, jobs};
 
 /// A change of a skill: the skill that it is about, and the state that it proposes.
@@ -88,6 +89,8 @@ pub(crate) struct Changed {
     pub(super) says_else: bool,
     /// The version that is on its way, where one is made.
     pub(super) written: Option<Written>,
+    /// What the skill says now, where recall keeps the user's skills in this process.
+    pub(super) says: Option<CatalogueRow>,
 }
 
 /// The places where text was replaced, and the way they were found.
@@ -108,21 +111,27 @@ impl Replaced {
 /// # Errors
 /// Errors of the verb; `TooLarge` and `Quota` for a skill or a library beyond its bounds.
 pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
-    let (mut says_else, mut written) = (None, None);
+    let (mut says_else, mut written, mut says) = (None, None, None);
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, V::NAME).await?;
     let request = Request { asked: &verb.request(), long: &OfVersion };
     let mut answer = ctx
         .once_in_short(&mut tx, request, async |tx| {
             let mut changed = change_in(ctx, tx, verb).await?;
             says_else = changed.says_else.then_some(changed.skill.id);
-            written = changed.written.take();
+            (written, says) = (changed.written.take(), changed.says.take());
             Ok(verb.answer(changed))
         })
         .await?;
     tx.commit().await?;
     // The write was sent together with COMMIT; what it found out is known now.
-    if let (Some(written), Some(skill)) = (written, answer.skill()) {
-        skill.tainted = written.is_tainted()?;
+    if let Some(written) = written {
+        let outcome = written.outcome()?;
+        if let Some(skill) = answer.skill() {
+            skill.tainted = outcome.is_tainted;
+        }
+        if let Some(row) = says.filter(|_| !verb.is_bulk()) {
+            hand_in(ctx, outcome.revision, vec![SkillChanged::Text { stamp: outcome.stamp, row }]).await;
+        }
     }
     if let Some(skill) = says_else.filter(|_| !verb.is_bulk()) {
         jobs::embed_at_once(ctx, skill);
@@ -162,7 +171,16 @@ impl Changed {
         let Locked { skill, times_used, last_used_at, .. } = locked;
         let skill = Skill::of(Loaded { skill, times_used, last_used_at, lesson: None });
         let replaced = Replaced::NOTHING;
-        Self { skill, created: false, unchanged: true, replaced, successor: None, says_else: false, written: None }
+        Self {
+            skill,
+            created: false,
+            unchanged: true,
+            replaced,
+            successor: None,
+            says_else: false,
+            written: None,
+            says: None,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::bounds::{check_quotas, check_resources, keep_history_within};
 use super::change::{Changed, Replaced};
 use super::view::Skill;
+use crate::recall::{is_worth_handing_in, row_of};
 use crate::{Ctx, jobs};
 
 /// The state that a change wants.
@@ -114,6 +115,7 @@ impl Draft {
             )?;
         }
         keep_history_within(ctx, tx, &written).await?;
+        let says = is_worth_handing_in(ctx).then(|| row_of(&skill, self.document.fields().reserved));
         let times_used = locked.as_ref().map_or(0, |locked| locked.times_used);
         let last_used_at = locked.as_ref().and_then(|locked| locked.last_used_at);
         Ok(Changed {
@@ -124,6 +126,7 @@ impl Draft {
             successor: None,
             says_else,
             written: Some(written),
+            says,
         })
     }
 

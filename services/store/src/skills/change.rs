@@ -1,7 +1,7 @@
 //! A change of a skill, as [`write`](super::write()) applies it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source};
+use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source};
 use serde_json::Value;
 
 use super::SkillState;
@@ -82,12 +82,23 @@ pub struct Written {
     pub(super) answer: Answer<WriteSkill>,
 }
 
+/// What only the database knows of a change.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome {
+    /// Whether the version is tainted.
+    pub is_tainted: bool,
+    /// The revision of the user's catalogue that the change has made.
+    pub revision: i64,
+    /// The stamp of the skill's text by now, see [`Stamp`](super::Stamp).
+    pub stamp: i64,
+}
+
 impl Written {
-    /// Whether the version is tainted, once the change is committed.
+    /// What came of it, once the change is committed.
     ///
     /// # Errors
     /// `Internal` before that.
-    pub fn is_tainted(self) -> Result<bool> {
-        Ok(self.answer.take()?.iter().any(|row| row.tainted))
+    pub fn outcome(self) -> Result<Outcome> {
+        self.answer.take()?.pop().ok_or_else(|| Error::internal("a change without an outcome"))
     }
 }

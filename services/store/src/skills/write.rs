@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::SkillState;
-use super::change::{Change, Written};
+use super::change::{Change, Outcome, Written};
 use crate::error::refuse;
 use crate::vault::{row, statement};
 use crate::{TenantTx, WriteTx};
@@ -16,7 +16,7 @@ use crate::{TenantTx, WriteTx};
 // A version that a rollback puts back is as tainted as it was. A text that is made from another is as tainted as that
 // one. A starter that gets a text of its own, with the same description and triggers, keeps the vectors that all users
 // share.
-row! { struct WrittenRow { tainted: bool } }
+row! { Outcome { is_tainted: bool = tainted, revision: i64, stamp: i64 } }
 
 statement! {
     write WriteSkill {
@@ -60,7 +60,7 @@ statement! {
         brought: Option<Vec<String>>,
         new_digests: Vec<String>,
         old_digests: Vec<String>,
-    } -> WrittenRow,
+    } -> Outcome,
     "-- skills.write
     with base as materialized (
         select s.skill_id, s.tainted, v.tainted_in, v.tainted_by, coalesce(s.digest, t.digest) as digest,
@@ -147,7 +147,7 @@ statement! {
             skill_count = c.skill_count + case when saved.version = 1 then 1 else 0 end
         from saved
         where c.tenant_id = $1 and c.user_id = $2
-        returning c.skill_count, c.byte_count, c.stored_bytes
+        returning c.revision
     ), audited as (
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
         select $1, $2, $31, $24, $27, 'skill.' || $26, $6, jsonb_build_object('version', version),
@@ -167,13 +167,13 @@ statement! {
         select count(app.enqueue(task, jsonb_build_object('skill_id', skill_id), skill_id::text, $37))
         from saved cross join unnest($33::text[]) task
     )
-    select saved.tainted
-    from enqueued left join saved on true
+    select saved.tainted, coalesce(catalog.revision, 0) as revision, pg_current_xact_id()::xid::text::bigint as stamp
+    from enqueued left join saved on true left join catalog on true
     where app.require_written(saved.skill_id) is not null"
 }
 
 /// Applies a change together with COMMIT. Its outcome is known before, as the user's catalogue row is locked, except
-/// for the taint, which [`Written::is_tainted`] returns after the commit. If the skill is not at its base any more, the
+/// for what [`Written::outcome`] returns after the commit. If the skill is not at its base any more, the
 /// transaction fails and nothing is kept.
 ///
 /// # Errors

@@ -30,10 +30,10 @@ async fn stale(house: &House, principal: &Principal, model: &str) -> Vec<String>
     names
 }
 
-async fn put(house: &House, principal: &Principal, model: &str, of: Vec<Pending>) -> i64 {
+async fn put(house: &House, principal: &Principal, model: &str, of: Vec<Pending>) -> usize {
     let vectors = of.into_iter().map(|of| (of, vec![0.5, -0.25, 0.125])).collect();
     let made = Vectors { model, vectors, now: now() };
-    embeddings::put(&house.db, principal, EmbeddedKind::Skill, made).await.unwrap()
+    embeddings::put(&house.db, principal, EmbeddedKind::Skill, made).await.unwrap().ids.len()
 }
 
 #[tokio::test]
