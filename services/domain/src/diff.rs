@@ -13,18 +13,27 @@ pub fn is_small(from: &str, to: &str) -> bool {
     lines(from).saturating_mul(lines(to)) <= SMALL
 }
 
+/// One of the two texts that are compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// What the diff calls it.
+    pub label: &'a str,
+    /// All of it.
+    pub text: &'a str,
+}
+
 /// The unified diff with 3 lines of context; empty where the texts are equal. Past the deadline that of texts which are not
 /// small becomes coarser, never wrong.
-pub fn unified(from_label: &str, to_label: &str, from: &str, to: &str, deadline: Instant) -> String {
-    if from == to {
+pub fn unified(from: Side<'_>, to: Side<'_>, deadline: Instant) -> String {
+    if from.text == to.text {
         return String::new();
     }
     let mut settings = TextDiff::configure();
-    if !is_small(from, to) {
+    if !is_small(from.text, to.text) {
         settings.deadline(deadline);
     }
-    let diff = settings.diff_lines(from, to);
-    diff.unified_diff().context_radius(3).header(&one_line(from_label), &one_line(to_label)).to_string()
+    let diff = settings.diff_lines(from.text, to.text);
+    diff.unified_diff().context_radius(3).header(&one_line(from.label), &one_line(to.label)).to_string()
 }
 
 /// A label cannot forge a line of the diff.
@@ -39,7 +48,8 @@ mod tests {
     use super::*;
 
     fn unified(from_label: &str, to_label: &str, from: &str, to: &str) -> String {
-        super::unified(from_label, to_label, from, to, Instant::now() + Duration::from_millis(100))
+        let (from, to) = (Side { label: from_label, text: from }, Side { label: to_label, text: to });
+        super::unified(from, to, Instant::now() + Duration::from_millis(100))
     }
 
     #[test]

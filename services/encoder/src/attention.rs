@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 
-use crate::linear::{LANES, Panel, Rows, multiply};
+use crate::linear::{LANES, Panel, Rows, RowsMut, multiply};
 use crate::math::softmax;
 
 const SCALE: &[f32] = &[1.0; LANES];
@@ -46,7 +46,7 @@ impl Attention {
             let queries = Rows { values: &rows[first..], stride: row, count };
             for (number, weights) in keys.chunks_exact(head * LANES).enumerate() {
                 let panel = Panel { weights, scale: SCALE, bias: BIAS };
-                multiply(simd, queries, panel, &mut scores[number * LANES..], padded);
+                multiply(simd, queries, panel, RowsMut { values: &mut scores[number * LANES..], stride: padded });
             }
             for row in scores.chunks_exact_mut(padded) {
                 softmax(&mut row[..count]);
@@ -54,7 +54,8 @@ impl Attention {
             let shares = Rows { values: scores, stride: padded, count };
             for (number, weights) in values.chunks_exact(count * LANES).enumerate() {
                 let panel = Panel { weights, scale: SCALE, bias: BIAS };
-                multiply(simd, shares, panel, &mut out[first + number * LANES..], self.width);
+                let out = RowsMut { values: &mut out[first + number * LANES..], stride: self.width };
+                multiply(simd, shares, panel, out);
             }
         }
     }

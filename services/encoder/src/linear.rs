@@ -15,6 +15,12 @@ pub(crate) struct Rows<'a> {
     pub(crate) count: usize,
 }
 
+/// Where results go: rows of numbers, `stride` apart.
+pub(crate) struct RowsMut<'a> {
+    pub(crate) values: &'a mut [f32],
+    pub(crate) stride: usize,
+}
+
 /// Sixteen columns of a matrix: sixteen weights for each input, and what each sum is multiplied with and added to.
 #[derive(Clone, Copy)]
 pub(crate) struct Panel<'a> {
@@ -27,16 +33,16 @@ pub(crate) struct Panel<'a> {
 ///
 /// Each row is summed in the same order however many there are, so that its result depends on nothing but itself.
 #[inline(always)]
-pub(crate) fn multiply<S: Simd>(simd: S, rows: Rows<'_>, panel: Panel<'_>, out: &mut [f32], stride: usize) {
+pub(crate) fn multiply<S: Simd>(simd: S, rows: Rows<'_>, panel: Panel<'_>, out: RowsMut<'_>) {
     let mut done = 0;
     macro_rules! tiles {
         ($height:literal) => {
             while rows.count - done >= $height {
                 let tile = Rows { values: &rows.values[done * rows.stride..], ..rows };
-                let out = &mut out[done * stride..];
+                let out = RowsMut { values: &mut out.values[done * out.stride..], stride: out.stride };
                 simd.vectorize(
                     #[inline(always)]
-                    || multiply_tile::<S, $height>(simd, tile, panel, out, stride),
+                    || multiply_tile::<S, $height>(simd, tile, panel, out),
                 );
                 done += $height;
             }
@@ -54,13 +60,7 @@ pub(crate) fn multiply<S: Simd>(simd: S, rows: Rows<'_>, panel: Panel<'_>, out: 
 }
 
 #[inline(always)]
-fn multiply_tile<S: Simd, const HEIGHT: usize>(
-    simd: S,
-    rows: Rows<'_>,
-    panel: Panel<'_>,
-    out: &mut [f32],
-    stride: usize,
-) {
+fn multiply_tile<S: Simd, const HEIGHT: usize>(simd: S, rows: Rows<'_>, panel: Panel<'_>, out: RowsMut<'_>) {
     let inputs = panel.weights.len() / LANES;
     let lines: [&[f32]; HEIGHT] = std::array::from_fn(|row| &rows.values[row * rows.stride..][..inputs]);
     let mut sums = [f32x16::splat(simd, 0.0); HEIGHT];
@@ -72,7 +72,7 @@ fn multiply_tile<S: Simd, const HEIGHT: usize>(
     }
     let (scale, bias) = (f32x16::from_slice(simd, panel.scale), f32x16::from_slice(simd, panel.bias));
     for (row, sum) in sums.into_iter().enumerate() {
-        sum.mul_add(scale, bias).store_slice(&mut out[row * stride..][..LANES]);
+        sum.mul_add(scale, bias).store_slice(&mut out.values[row * out.stride..][..LANES]);
     }
 }
 
@@ -116,7 +116,8 @@ impl Linear {
             for (wide, &short) in room.iter_mut().zip(short) {
                 *wide = f32::from(short);
             }
-            multiply(simd, rows, Panel { weights: room, scale, bias }, &mut out[number * LANES..], self.outputs);
+            let out = RowsMut { values: &mut out[number * LANES..], stride: self.outputs };
+            multiply(simd, rows, Panel { weights: room, scale, bias }, out);
         }
     }
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::recall::list_distinct_terms;
 use knowhow_domain::{Conversation, ConversationSummary, Message, Result, Scope, Speaker};
 use knowhow_store::conversations::{self, NewConversation};
-use knowhow_store::sessions::{self, Opened, SessionKey};
+use knowhow_store::sessions::{self, Excerpt, Opened, SessionKey};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use crate::summarize::{MESSAGE_CHARS, extract_summary, summarize_conversation};
 use crate::{Ctx, Priority, compute};
 
 /// Messages of a conversation that its summary is made from: the last ones.
-const SUMMARIZED: i64 = 400;
+const EXCERPT: Excerpt = Excerpt { messages: 400, characters: MESSAGE_CHARS as i32 };
 
 /// Which conversations.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -113,9 +113,7 @@ struct Said(Vec<Message>);
 impl Said {
     /// `None` where nothing was said.
     async fn read(ctx: &Ctx, session: Uuid) -> Result<Option<Self>> {
-        let messages =
-            sessions::list_last_messages(&ctx.app.db, &ctx.principal, session, (SUMMARIZED, MESSAGE_CHARS as i32))
-                .await?;
+        let messages = sessions::list_last_messages(&ctx.app.db, &ctx.principal, session, EXCERPT).await?;
         Ok((!messages.is_empty()).then_some(Self(messages)))
     }
 

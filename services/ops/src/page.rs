@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use knowhow_domain::{Error, Result};
+use knowhow_store::Window;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -115,6 +116,11 @@ fn read_cursor<T: DeserializeOwned>(cursor: &str) -> Result<T> {
 /// One more than fits, so that the page knows whether there is another.
 pub(crate) fn rows_for(limit: usize) -> i64 {
     limit as i64 + 1
+}
+
+/// The rows of a page behind an item, and one more.
+pub(crate) fn window<K>(behind: K, limit: usize) -> Window<K> {
+    Window { behind, limit: rows_for(limit) }
 }
 
 /// Longest question, characters; percent-encoded it has room in a URL.

@@ -1,7 +1,8 @@
 //! The soul: the user's overlay of the agent's personality, in every snapshot.
 
 use knowhow_domain::{Error, Result, Scope, Soul};
-use knowhow_store::{WriteTx, souls};
+use knowhow_store::WriteTx;
+use knowhow_store::souls::{self, NewSoul};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -60,8 +61,9 @@ pub async fn put_soul(ctx: &Ctx, input: &PutSoul) -> Result<Soul> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "souls.put").await?;
     let soul = ctx
         .once_in_short(&mut tx, Request { asked: &("soul", input), long: &input }, async |tx| {
-            let wanted = (input.text.as_str(), input.expected_version);
-            match souls::put(tx, wanted, (ctx.call.session.as_deref(), &ctx.call.named(None)), ctx.now()).await? {
+            let (session, named) = (ctx.call.session.as_deref(), ctx.call.named(None));
+            let new = NewSoul { text: &input.text, base: input.expected_version, session, named: &named };
+            match souls::put(tx, &new, ctx.now()).await? {
                 Some(soul) if soul.text == input.text => Ok(soul),
                 other => Err(Error::VersionConflict { current_version: other.map_or(0, |soul| soul.version) }),
             }

@@ -8,11 +8,23 @@ use uuid::Uuid;
 use crate::TenantTx;
 use crate::error::refuse;
 
+/// What an admin did, for the log.
+#[derive(Debug)]
+pub struct NewEntry<'a> {
+    /// A word such as `skill.review`.
+    pub action: &'a str,
+    /// What it was done to.
+    pub target: &'a str,
+    /// More about it: an object.
+    pub detail: Value,
+}
+
 /// Writes an entry beside the change that this transaction makes.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn record(tx: &mut TenantTx, action: &str, target: &str, detail: Value, now: DateTime<Utc>) -> Result<()> {
+pub async fn record(tx: &mut TenantTx, new: NewEntry<'_>, now: DateTime<Utc>) -> Result<()> {
+    let NewEntry { action, target, detail } = new;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     sqlx::query!(
         "-- audit.record

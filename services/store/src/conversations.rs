@@ -108,7 +108,7 @@ pub async fn list(db: &Database, principal: &Principal, before: Before, limit: i
 
 /// Words to look for.
 #[derive(Debug, Clone, Copy)]
-pub struct Words<'a> {
+pub struct AskedWords<'a> {
     /// Stemmed, each once.
     pub terms: &'a [String],
     /// What each is worth.
@@ -122,10 +122,10 @@ pub struct Words<'a> {
 pub async fn search(
     db: &Database,
     principal: &Principal,
-    words: Words<'_>,
+    words: AskedWords<'_>,
     limit: i64,
 ) -> Result<Vec<(f32, Conversation)>> {
-    let Words { terms, weights } = words;
+    let AskedWords { terms, weights } = words;
     let rows = read(db, principal, SearchConversations { terms, weights, limit }).await?;
     Ok(rows.into_iter().map(|(WordsRow { words }, conversation)| (words, conversation)).collect())
 }

@@ -29,6 +29,7 @@ pub mod usage;
 pub mod users;
 mod vault;
 pub mod versions;
+mod window;
 
 pub use across::prune::{Pruned, prune, prune_snapshots};
 pub use across::stale::{StaleVectors, enqueue_stale};
@@ -42,3 +43,4 @@ pub use vault::gate::{GateConfig, GateState};
 pub use vault::principal::{Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
 pub use vault::tx::TenantTx;
 pub use vault::write_tx::WriteTx;
+pub use window::Window;

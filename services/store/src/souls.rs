@@ -84,17 +84,26 @@ statement! {
     limit 1"
 }
 
+/// A version of the soul to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct NewSoul<'a> {
+    /// The whole text.
+    pub text: &'a str,
+    /// The version that must be the current one.
+    pub base: Option<i32>,
+    /// The session that it is written in.
+    pub session: Option<&'a str>,
+    /// Sessions that the request names, whose taint it takes over.
+    pub named: &'a [&'a str],
+}
+
 /// Writes a version on top of `base`, where one is given; the oldest leaves. None is made where the text is that of the current version
 /// (unless that is tainted and this is not), or another version than `base` is current. The soul as it is then; `None` where there is none.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn put(
-    tx: &mut WriteTx,
-    (text, base): (&str, Option<i32>),
-    (session, named): (Option<&str>, &[&str]),
-    now: DateTime<Utc>,
-) -> Result<Option<Soul>> {
+pub async fn put(tx: &mut WriteTx, new: &NewSoul<'_>, now: DateTime<Utc>) -> Result<Option<Soul>> {
+    let NewSoul { text, base, session, named } = *new;
     // Writers stand in line here, so that the statement behind it sees the version of the one before.
     tx.lock_catalog();
     let put = PutSoul {

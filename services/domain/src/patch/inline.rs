@@ -37,9 +37,8 @@ pub(super) fn find(forms: &Forms, change: Change<'_>, strategy: Strategy) -> Vec
         Strategy::Unicode => vec![bare(old)],
         _ => return Vec::new(),
     };
-    let folded = forms.folded(strategy, change.work);
     for pattern in patterns {
-        let ranges = search(text, folded, &pattern, change, strategy);
+        let ranges = search(forms, &pattern, change, strategy);
         if !ranges.is_empty() {
             let rewritten = ranges.into_iter().map(|range| rewritten(text, change, range, strategy));
             return within_budget(rewritten, change.work);
@@ -48,13 +47,8 @@ pub(super) fn find(forms: &Forms, change: Change<'_>, strategy: Strategy) -> Vec
     Vec::new()
 }
 
-fn search(
-    text: &str,
-    folded: &Folded,
-    pattern: &Pattern<'_>,
-    change: Change<'_>,
-    strategy: Strategy,
-) -> Vec<Range<usize>> {
+fn search(forms: &Forms, pattern: &Pattern<'_>, change: Change<'_>, strategy: Strategy) -> Vec<Range<usize>> {
+    let (text, folded) = (forms.text.as_str(), forms.folded(strategy, change.work));
     let Change { replace_all: all, work, .. } = change;
     let wanted = Folded::new(pattern.text, strategy).text;
     let Some(step) = wanted.chars().next().map(char::len_utf8) else { return Vec::new() };

@@ -59,7 +59,10 @@ impl Block<'_> {
                 out.push(match (op, partner) {
                     (DiffOp::Equal { .. }, Some(at)) => (file[at].to_owned(), self.ending_of(at).unwrap_or(ending)),
                     (_, Some(at)) => (self.changed(&indents, old[at], new[index], file[at]), ending),
-                    _ => (added(&indents, new[index], at, (&old, &file)), ending),
+                    _ => {
+                        let near = nearest_of_depth(&old, new[index], at).map(|at| file[at]);
+                        (added(&indents, new[index], near), ending)
+                    }
                 });
             }
         }
@@ -109,16 +112,20 @@ impl Block<'_> {
     }
 }
 
-/// A line that is new altogether: as deep as the nearest line that was searched for at its depth.
-fn added(indents: &Indents, new: &str, at: usize, (old, file): (&[&str], &[&str])) -> String {
-    let indent = indent_of(new);
-    let fits = |at: &usize| !old[*at].trim().is_empty() && indent_of(old[*at]) == indent;
-    let before = (0..at.min(old.len())).rev().take(NEAR);
-    let after = (at.min(old.len())..old.len()).take(NEAR);
-    match before.chain(after).find(fits) {
-        Some(at) if !new.trim().is_empty() => format!("{}{}", indent_of(file[at]), &new[indent.len()..]),
+/// A line that is new altogether: as deep as `near`, a line of the file that was searched for at its depth.
+fn added(indents: &Indents, new: &str, near: Option<&str>) -> String {
+    match near {
+        Some(line) if !new.trim().is_empty() => format!("{}{}", indent_of(line), &new[indent_of(new).len()..]),
         _ => indents.apply(new),
     }
+}
+
+/// Which of the lines around `at` is as deep as `new`.
+fn nearest_of_depth(old: &[&str], new: &str, at: usize) -> Option<usize> {
+    let fits = |at: &usize| !old[*at].trim().is_empty() && indent_of(old[*at]) == indent_of(new);
+    let before = (0..at.min(old.len())).rev().take(NEAR);
+    let after = (at.min(old.len())..old.len()).take(NEAR);
+    before.chain(after).find(fits)
 }
 
 /// The lines of a text without their line ends.

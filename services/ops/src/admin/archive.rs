@@ -1,13 +1,14 @@
 //! Deleted skills: a tenant's admin lists them and puts one back.
 
 use knowhow_domain::{ArchivedSkill, Error, Result};
-use knowhow_store::{TenantTx, skills};
+use knowhow_store::TenantTx;
+use knowhow_store::skills::{self, NewRestore};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{begin, note_read};
-use crate::page::{Page, PageQuery, rows_for};
+use crate::page::{Page, PageQuery, window};
 use crate::{Ctx, jobs};
 
 /// Why a skill is put back.
@@ -41,7 +42,7 @@ pub async fn list_archive(ctx: &Ctx, query: &ListArchive) -> Result<Page<Archive
     let user = query.user.as_deref();
     user.map(knowhow_store::check_external_id).transpose()?;
     let mut tx = begin(ctx).await?;
-    let rows = skills::list_archive(&mut tx, user, before, rows_for(limit), ctx.now()).await?;
+    let rows = skills::list_archive(&mut tx, user, window(before, limit), ctx.now()).await?;
     note_read(&ctx.app, &mut tx, "archive.read", user.unwrap_or("all users")).await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.id)
@@ -74,7 +75,8 @@ pub async fn restore_skill(ctx: &Ctx, input: &Restore) -> Result<Restored> {
     tx.commit().await?;
     let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner).await?;
     let tasks = jobs::tasks_after_restore(&ctx.app);
-    let name = skills::restore(&mut tx, input.id, reason, tasks, ctx.now()).await?;
+    let new = NewRestore { archive: input.id, reason, tasks };
+    let name = skills::restore(&mut tx, &new, ctx.now()).await?;
     tx.commit().await?;
     Ok(Restored { name, tenant: ctx.principal.tenant_slug().to_owned() })
 }

@@ -4,7 +4,7 @@ use knowhow_domain::{Job, JobState, Result};
 use knowhow_store::queue;
 
 use crate::Ctx;
-use crate::page::{Page, PageQuery, rows_for};
+use crate::page::{Page, PageQuery, window};
 
 /// Selects background jobs.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +21,7 @@ pub struct ListJobs {
 /// `Forbidden`.
 pub async fn list_jobs(ctx: &Ctx, query: &ListJobs) -> Result<Page<Job>> {
     let (limit, before) = (query.page.limit()?, query.page.after::<i64>()?);
-    let rows = queue::list(&ctx.app.db, &ctx.principal, query.state, before, rows_for(limit)).await?;
+    let rows = queue::list(&ctx.app.db, &ctx.principal, query.state, window(before, limit)).await?;
     Page::of(rows, limit, |last| last.id)
 }
 

@@ -21,7 +21,8 @@ pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_te
 pub use users::{CreateUser, create_user, get_user, list_users};
 
 use knowhow_domain::{Result, UserId};
-use knowhow_store::{TenantTx, audit as audit_log};
+use knowhow_store::TenantTx;
+use knowhow_store::audit::{self as audit_log, NewEntry};
 use serde_json::json;
 
 use crate::{App, Ctx};
@@ -29,7 +30,8 @@ use crate::{App, Ctx};
 /// Notes that an admin has read what is of the tenant's users, in the transaction that read it.
 async fn note_read(app: &App, tx: &mut TenantTx, action: &str, target: &str) -> Result<()> {
     let target: String = target.chars().take(100).collect();
-    audit_log::record(tx, action, &target, json!({}), app.now()).await
+    let entry = NewEntry { action, target: &target, detail: json!({}) };
+    audit_log::record(tx, entry, app.now()).await
 }
 
 /// The same for what is the tenant's: an entry says where it is an operator who reads it.

@@ -1,7 +1,9 @@
 //! Review: a tenant's admin reads a version that is tainted, and approves it.
 
 use knowhow_domain::{Error, Result, SkillId, UserId, Version};
-use knowhow_store::{TenantTx, audit, skills, versions};
+use knowhow_store::audit::{self, NewEntry};
+use knowhow_store::skills::{self, Approval};
+use knowhow_store::{TenantTx, versions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
@@ -56,7 +58,8 @@ pub async fn review_version(ctx: &Ctx, query: &ReviewVersion) -> Result<VersionD
     let state =
         versions::find_for_admin(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
     let detail = json!({"version": version, "reason": reason});
-    audit::record(&mut tx, "skill.review", &skill.to_string(), detail, ctx.now()).await?;
+    let entry = NewEntry { action: "skill.review", target: &skill.to_string(), detail };
+    audit::record(&mut tx, entry, ctx.now()).await?;
     tx.commit().await?;
     Ok(VersionDetail { version: state.version, skill_md: state.document, resources: state.resources })
 }
@@ -70,7 +73,8 @@ pub async fn approve_version(ctx: &Ctx, input: &Approve) -> Result<Version> {
     let Approve { skill, version, reason } = input;
     let (skill, version, reason) = (*skill, *version, check(reason)?);
     let mut tx = of_owner(ctx, skill).await?;
-    skills::approve(&mut tx, (SkillId(skill), version), reason, ctx.now()).await?;
+    let approval = Approval { skill: SkillId(skill), version, reason };
+    skills::approve(&mut tx, &approval, ctx.now()).await?;
     let state =
         versions::find_for_admin(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
     tx.commit().await?;

@@ -1,12 +1,13 @@
 //! Tenants, kept by operators.
 
 use knowhow_domain::{Error, FieldError, Result, Tenant, TenantSettings};
-use knowhow_store::tenants;
+use knowhow_store::Window;
+use knowhow_store::tenants::{self, NewTenant, TenantChange, TenantFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Ctx;
-use crate::page::{Page, PageQuery, rows_for};
+use crate::page::{Page, PageQuery, window};
 
 /// A tenant to make.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -53,7 +54,8 @@ pub async fn create_tenant(ctx: &Ctx, input: &CreateTenant) -> Result<Tenant> {
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
-    tenants::create(&ctx.app.db, &ctx.principal, (&input.slug, name), &settings, ctx.now()).await
+    let new = NewTenant { slug: &input.slug, name, settings: &settings };
+    tenants::create(&ctx.app.db, &ctx.principal, &new, ctx.now()).await
 }
 
 /// Changes a tenant.
@@ -69,8 +71,8 @@ pub async fn update_tenant(ctx: &Ctx, input: &UpdateTenant) -> Result<Tenant> {
     if !is_slug(&input.slug) {
         return Err(Error::not_found("tenant"));
     }
-    let change = (input.name.as_deref(), input.settings.as_ref());
-    tenants::update(&ctx.app.db, &ctx.principal, &input.slug, change, ctx.now()).await
+    let change = TenantChange { slug: &input.slug, name: input.name.as_deref(), settings: input.settings.as_ref() };
+    tenants::update(&ctx.app.db, &ctx.principal, &change, ctx.now()).await
 }
 
 /// Lists tenants.
@@ -80,14 +82,8 @@ pub async fn update_tenant(ctx: &Ctx, input: &UpdateTenant) -> Result<Tenant> {
 pub async fn list_tenants(ctx: &Ctx, page: &PageQuery) -> Result<Page<Tenant>> {
     ctx.principal.require_operator()?;
     let (limit, after) = (page.limit()?, page.after::<String>()?);
-    let rows = tenants::list(
-        &ctx.app.db,
-        &ctx.principal,
-        None,
-        (after.as_deref().unwrap_or_default(), rows_for(limit)),
-        ctx.now(),
-    )
-    .await?;
+    let filter = TenantFilter { only: None, page: window(after.as_deref().unwrap_or_default(), limit) };
+    let rows = tenants::list(&ctx.app.db, &ctx.principal, &filter, ctx.now()).await?;
     Page::of(rows, limit, |last| last.slug.clone())
 }
 
@@ -100,7 +96,8 @@ pub async fn get_tenant(ctx: &Ctx, slug: &str) -> Result<Tenant> {
     if !is_slug(slug) {
         return Err(Error::not_found("tenant"));
     }
-    let rows = tenants::list(&ctx.app.db, &ctx.principal, Some(slug), ("", 1), ctx.now()).await?;
+    let filter = TenantFilter { only: Some(slug), page: Window { behind: "", limit: 1 } };
+    let rows = tenants::list(&ctx.app.db, &ctx.principal, &filter, ctx.now()).await?;
     rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))
 }
 

@@ -3,7 +3,7 @@
 use knowhow_domain::lesson::{EXAMPLE_CHARS, EXAMPLES_PER_USER, example_text};
 use knowhow_domain::{Error, Result, manifest};
 use knowhow_store::WriteTx;
-use knowhow_store::examples::{self, NewLine};
+use knowhow_store::examples::{self, NewExamples, NewLine};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -151,7 +151,8 @@ pub(crate) async fn import_lines(ctx: &Ctx, file: ReadLines) -> Result<ImportedE
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.import").await?;
     let outcomes: Option<Vec<Outcome>> = ctx
         .once(&mut tx, &("import.examples", &path, manifest::hex(&digest)), async |tx| {
-            let outcomes = examples::import(tx, &lines, session, task, ctx.now()).await?;
+            let new = NewExamples { lines: &lines, session, task };
+            let outcomes = examples::import(tx, new, ctx.now()).await?;
             Ok(outcomes.map(|outcomes| outcomes.into_iter().map(Outcome::of).collect()))
         })
         .await?;

@@ -3,8 +3,7 @@
 use knowhow_domain::job::task;
 use knowhow_store::due;
 
-use super::render_snapshot::RenderSnapshot;
-use super::{JobResult, SystemJob, UserJob};
+use super::{JobResult, SystemJob};
 use crate::App;
 
 /// Snapshots of one round. A user beyond them is given one when a session asks for it.
@@ -18,7 +17,7 @@ impl SystemJob for RenderSnapshots {
 
     async fn run(app: &App) -> JobResult {
         let lifetime = app.snapshot_lifetime;
-        let due = due::enqueue_snapshots(&app.db, RenderSnapshot::TASK, lifetime, app.now(), MOST).await?;
+        let due = due::enqueue_snapshots(&app.db, lifetime, app.now(), MOST).await?;
         if due > 0 {
             tracing::info!(due, "snapshots are rendered anew");
         }

@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::Ctx;
-use crate::page::{self, Page, check_filter, rows_for};
+use crate::page::{self, Page, check_filter, window};
 
 /// Which memories.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -39,6 +39,6 @@ pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<Memor
         (page::limit(query.limit)?, page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::max()));
     check_filter("tag", query.tag.as_deref(), 100)?;
     let filter = MemoryFilter { kind: query.kind, tag: query.tag.as_deref(), core: query.core };
-    let rows = memories::list(&ctx.app.db, &ctx.principal, &filter, before, rows_for(limit)).await?;
+    let rows = memories::list(&ctx.app.db, &ctx.principal, &filter, window(before, limit)).await?;
     Page::of(rows, limit, |last| last.id)
 }

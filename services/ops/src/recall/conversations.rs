@@ -14,7 +14,7 @@ impl Source for Conversations {
 
     async fn find(&self, ctx: &Ctx, asked: &Asked<'_>) -> Result<Vec<Found<Conversation>>> {
         let (words, limit) = (&asked.wanted.words, asked.wanted.limit);
-        let looked_for = conversations::Words { terms: &words.terms, weights: &words.weights };
+        let looked_for = conversations::AskedWords { terms: &words.terms, weights: &words.weights };
         let found = conversations::search(&ctx.app.db, &ctx.principal, looked_for, limit as i64).await?;
         Ok(found.into_iter().map(|(words, item)| Fit { words, cosine: None }.found(item)).collect())
     }

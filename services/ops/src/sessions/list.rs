@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::open::{OpenedSession, view};
 use super::{missing, session_id};
 use crate::Ctx;
-use crate::page::{self, Page, check_filter, rows_for};
+use crate::page::{self, Page, check_filter, window};
 
 /// Selects the sessions of a list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -58,7 +58,7 @@ pub async fn list_sessions(ctx: &Ctx, query: &ListSessions) -> Result<Page<Sessi
     let before = page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::max());
     check_filter("key", query.key.as_deref(), 255)?;
     let filter = SessionFilter { key: query.key.as_deref(), channel: query.channel, is_open: query.open };
-    let rows = sessions::list(&ctx.app.db, &ctx.principal, &filter, before, rows_for(limit)).await?;
+    let rows = sessions::list(&ctx.app.db, &ctx.principal, &filter, window(before, limit)).await?;
     Page::of(rows, limit, |last| last.id)
 }
 
@@ -82,7 +82,7 @@ pub async fn list_messages(ctx: &Ctx, query: &ListMessages) -> Result<Page<Messa
     let session = session_id(&query.session)?;
     let (limit, after) =
         (page::limit(query.limit)?, page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::nil()));
-    let rows = sessions::list_messages(&ctx.app.db, &ctx.principal, session, after, rows_for(limit)).await?;
+    let rows = sessions::list_messages(&ctx.app.db, &ctx.principal, session, window(after, limit)).await?;
     if rows.is_empty() {
         sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
     }

@@ -3,7 +3,7 @@
 
 use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session};
 use knowhow_store::WriteTx;
-use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, SessionKey};
+use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, NewReply, SessionKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -80,18 +80,23 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
     let tool_calls = i32::try_from(input.tool_calls.unwrap_or_default())
         .map_err(|_| Error::invalid("/tool_calls", "is out of bounds"))?;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.log").await?;
-    let reply = (input.message.as_str(), tool_calls);
     let now = ctx.now();
     let silent_since = Channel::ALL.map(|channel| (channel, now - ctx.principal.settings().longest_silence(channel)));
+    let reply = NewReply {
+        session,
+        text: &input.message,
+        tool_calls,
+        silent_since: &silent_since,
+        now,
+        most_replies: REPLIES,
+        most_bytes: LOG_BYTES,
+    };
     let turn = ctx
-        .once(&mut tx, &("reply", session, input), async |tx| {
-            let limits = (REPLIES, LOG_BYTES);
-            match sessions::add_reply(tx, session, reply, limits, (&silent_since, now)).await? {
-                Some(LoggedReply::InTurn(turn)) => Ok(Some(turn)),
-                Some(LoggedReply::TooMany) => Err(too_many_replies()),
-                Some(LoggedReply::LogFull) => Err(log_full()),
-                None => Ok(None),
-            }
+        .once(&mut tx, &("reply", session, input), async |tx| match sessions::add_reply(tx, &reply).await? {
+            Some(LoggedReply::InTurn(turn)) => Ok(Some(turn)),
+            Some(LoggedReply::TooMany) => Err(too_many_replies()),
+            Some(LoggedReply::LogFull) => Err(log_full()),
+            None => Ok(None),
         })
         .await?;
     let Some(turn) = turn else {

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use knowhow_domain::{Error, ResourceEntry, Result, Scope, diff};
+use knowhow_domain::diff::{self, Side};
+use knowhow_domain::{Error, ResourceEntry, Result, Scope};
 use knowhow_store::WriteTx;
 use knowhow_store::skills;
 use knowhow_store::versions::VersionState;
@@ -174,7 +175,7 @@ impl Pair {
     /// The diff of two texts, coarser past the deadline.
     fn unified(&self, path: &str, old: &str, new: &str, deadline: Instant) -> String {
         let (from, to) = self.label(path);
-        diff::unified(&from, &to, old, new, deadline)
+        diff::unified(Side { label: &from, text: old }, Side { label: &to, text: new }, deadline)
     }
 
     fn label(&self, path: &str) -> (String, String) {

@@ -12,7 +12,7 @@ use knowhow_domain::{
 use knowhow_store::skills::{self, PublishedRow};
 use serde_json::{Map, Value};
 
-use crate::page::{self, Page, rows_for, write_cursor};
+use crate::page::{self, Page, window, write_cursor};
 use crate::{Ctx, compute};
 
 /// Entries of one page, children of one page.
@@ -114,7 +114,7 @@ pub async fn list_documents(ctx: &Ctx, cursor: Option<String>) -> Result<Page<Sk
 async fn page_of_entries(ctx: &Ctx, cursor: Option<String>, nested: bool) -> Result<Page<SkillEntry>> {
     ctx.principal.require(Scope::SkillsRead)?;
     let after = page::after::<String>(cursor.as_deref())?.unwrap_or_default();
-    let rows = skills::list_published(&ctx.app.db, &ctx.principal, &after, rows_for(PAGE), nested).await?;
+    let rows = skills::list_published(&ctx.app.db, &ctx.principal, window(after.as_str(), PAGE), nested).await?;
     // By the rows, as one of them may not come out as an entry.
     let mut asked = rows.iter().filter(|row| row.asked).map(|row| &row.name);
     let mut end = asked.nth(PAGE - 1).filter(|_| asked.next().is_some()).cloned();

@@ -1,4 +1,7 @@
 //! Every endpoint on one page. A handler extracts, calls one operation, and wraps its answer.
+//!
+//! A request is compared with one path after the other, so those of one beginning are a scope: a request that begins
+//! otherwise passes them by at once. The macro of a handler in a scope names what follows that beginning.
 
 mod admin;
 mod health;
@@ -7,23 +10,45 @@ mod metadata;
 mod sessions;
 mod skills;
 
+use utoipa_actix_web::scope;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-/// Registers all endpoints. Fixed paths stand before those with a parameter, which would take them.
+/// Registers all endpoints. Fixed paths stand before those with a parameter, which would take them; of the others those that
+/// are called most stand first.
 pub fn configure(routes: &mut ServiceConfig) {
     routes
+        .service(scope("/v1/skills").configure(configure_skills))
+        .service(scope("/v1/sessions").configure(configure_sessions))
+        .service(sessions::get_snapshot)
+        .service(sessions::refresh_snapshot)
+        .service(sessions::list_conversations)
+        .service(memories::recall)
+        .service(memories::save_memory)
+        .service(memories::list_memories)
+        .service(memories::delete_memory)
+        .service(memories::get_soul)
+        .service(memories::list_souls)
+        .service(memories::put_soul)
+        .service(scope("/v1/admin").configure(configure_admin))
         .service(health::check_health)
         .service(health::check_readiness)
-        .service(metadata::get_resource_metadata)
+        .service(metadata::get_resource_metadata);
+}
+
+fn configure_skills(routes: &mut ServiceConfig) {
+    routes
+        .service(skills::list_skills)
+        .service(skills::save_skill)
         .service(skills::check_import)
         .service(skills::import_skills)
         .service(skills::export_skills)
         .service(skills::report_use)
         .service(skills::match_skills)
         .service(skills::suggest_skills)
-        .service(skills::save_skill)
-        .service(skills::list_skills)
+        .service(skills::load_skill)
         .service(skills::read_skill_md)
+        .service(skills::patch_skill)
+        .service(skills::delete_skill)
         .service(skills::put_fields)
         .service(skills::list_versions)
         .service(skills::get_version)
@@ -34,30 +59,25 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(skills::delete_examples)
         .service(skills::get_resource)
         .service(skills::put_resource)
-        .service(skills::delete_resource)
-        .service(skills::load_skill)
-        .service(skills::patch_skill)
-        .service(skills::delete_skill)
+        .service(skills::delete_resource);
+}
+
+fn configure_sessions(routes: &mut ServiceConfig) {
+    routes
         .service(sessions::open_session)
         .service(sessions::list_sessions)
-        .service(sessions::get_session)
         .service(sessions::take_turn)
-        .service(sessions::get_turn)
         .service(sessions::add_reply)
+        .service(sessions::get_session)
+        .service(sessions::get_turn)
         .service(sessions::list_messages)
         .service(sessions::taint_session)
         .service(sessions::give_feedback)
-        .service(sessions::end_session)
-        .service(sessions::get_snapshot)
-        .service(sessions::refresh_snapshot)
-        .service(sessions::list_conversations)
-        .service(memories::save_memory)
-        .service(memories::list_memories)
-        .service(memories::delete_memory)
-        .service(memories::recall)
-        .service(memories::get_soul)
-        .service(memories::list_souls)
-        .service(memories::put_soul)
+        .service(sessions::end_session);
+}
+
+fn configure_admin(routes: &mut ServiceConfig) {
+    routes
         .service(admin::create_tenant)
         .service(admin::list_tenants)
         .service(admin::get_tenant)

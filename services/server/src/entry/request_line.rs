@@ -19,7 +19,6 @@ const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 /// What a request's line in the log says.
 pub(super) struct Line {
     method: String,
-    path: String,
     client: Option<IpAddr>,
     forwarded_for: Option<String>,
     bytes_in: Rc<Cell<u64>>,
@@ -33,7 +32,6 @@ impl Line {
     pub(super) fn of(request: &mut ServiceRequest) -> Self {
         Self {
             method: request.method().to_string(),
-            path: request.match_pattern().unwrap_or_else(|| "unmatched".into()),
             client: request.peer_addr().map(|address| address.ip()),
             forwarded_for: forwarded_for(request.headers()),
             bytes_in: count_body(request),
@@ -52,6 +50,8 @@ impl Line {
         trace_id: Option<&str>,
     ) {
         let status = response.status().as_u16();
+        // Now that the endpoint is found, its pattern is known; before, it would have been looked for twice.
+        let path = response.request().match_pattern().unwrap_or_else(|| "unmatched".into());
         let elapsed_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
         let bytes_out = match response.response().body().size() {
             BodySize::None => Some(0),
@@ -62,7 +62,7 @@ impl Line {
             ($level:ident) => {
                 tracing::$level!(
                     method = self.method,
-                    path = self.path,
+                    path = path,
                     status,
                     elapsed_us,
                     bytes_in = self.bytes_in.get(),
@@ -81,7 +81,7 @@ impl Line {
         match status {
             500 => write_at!(error),
             501.. => write_at!(warn),
-            _ if PROBES.contains(&self.path.as_str()) => write_at!(debug),
+            _ if PROBES.contains(&path.as_str()) => write_at!(debug),
             _ => write_at!(info),
         }
     }

@@ -10,9 +10,9 @@ use crate::error::refuse;
 use crate::vault::Word;
 use crate::vault::held::Bounded;
 use crate::vault::tx::SystemTx;
-use crate::{Database, Principal, TenantTx};
+use crate::{Database, Principal, TenantTx, Window};
 
-/// A page of jobs, newest first, `before` a job; with `state`, those alone.
+/// Jobs, newest first; with `state`, those alone.
 ///
 /// # Errors
 /// `Forbidden`, `Unavailable`.
@@ -20,8 +20,7 @@ pub async fn list(
     db: &Database,
     admin: &Principal,
     state: Option<JobState>,
-    before: Option<i64>,
-    limit: i64,
+    page: Window<Option<i64>>,
 ) -> Result<Vec<Job>> {
     let mut desk = Desk::open(db, admin).await?;
     let rows = sqlx::query(
@@ -49,9 +48,9 @@ pub async fn list(
         order by j.id desc",
     )
     .bind(desk.tenant.clone())
-    .bind(before)
+    .bind(page.behind)
     .bind(state.map(JobState::as_str))
-    .bind(limit)
+    .bind(page.limit)
     .fetch_all(desk.conn())
     .await
     .map_err(refuse)?;
@@ -78,7 +77,7 @@ pub async fn retry(db: &Database, admin: &Principal, job: i64, now: DateTime<Utc
         select $3, $4, $5, $6, $7, 'job.retry', t.identifier,
                jsonb_build_object('job', $2::bigint, 'user_id', c.payload ->> 'user_id')
         from changed c join graphile_worker._private_tasks t on t.id = c.task_id";
-    change(db, admin, job, sql, now).await
+    Desk::open(db, admin).await?.change(sql, job, now).await
 }
 
 /// Removes a job that no worker has. Its work is not done.
@@ -97,27 +96,7 @@ pub async fn discard(db: &Database, admin: &Principal, job: i64, now: DateTime<U
         select $3, $4, $5, $6, $7, 'job.discard', t.identifier,
                jsonb_build_object('job', $2::bigint, 'user_id', c.payload ->> 'user_id')
         from changed c join graphile_worker._private_tasks t on t.id = c.task_id";
-    change(db, admin, job, sql, now).await
-}
-
-async fn change(db: &Database, admin: &Principal, job: i64, sql: &'static str, now: DateTime<Utc>) -> Result<()> {
-    let mut desk = Desk::open(db, admin).await?;
-    let changed = sqlx::query(sql)
-        .bind(desk.tenant.clone())
-        .bind(job)
-        .bind(admin.tenant().0)
-        .bind(UserId::TENANT_WIDE.0)
-        .bind(new_id())
-        .bind(now)
-        .bind(admin.actor())
-        .execute(desk.conn())
-        .await
-        .map_err(refuse)?
-        .rows_affected();
-    if changed == 0 {
-        return Err(desk.explain(job).await?);
-    }
-    desk.commit().await
+    Desk::open(db, admin).await?.change(sql, job, now).await
 }
 
 /// How many jobs are dead, of all tenants and the system.
@@ -139,8 +118,9 @@ pub async fn count_dead(db: &Database) -> Result<i64> {
 }
 
 /// A transaction in which an admin sees their jobs and no others: by the policy, and by `tenant` in each statement.
-struct Desk {
+struct Desk<'a> {
     tx: DeskTx,
+    admin: &'a Principal,
     /// The tenant's id; empty for jobs of the system.
     tenant: String,
 }
@@ -150,15 +130,35 @@ enum DeskTx {
     System(SystemTx),
 }
 
-impl Desk {
-    async fn open(db: &Database, admin: &Principal) -> Result<Self> {
+impl<'a> Desk<'a> {
+    async fn open(db: &Database, admin: &'a Principal) -> Result<Self> {
         admin.require_admin()?;
         if admin.require_tenant().is_ok() {
             let tx = TenantTx::begin_admin(db, admin, UserId::TENANT_WIDE).await?;
-            return Ok(Self { tx: DeskTx::Tenant(tx), tenant: admin.tenant().0.to_string() });
+            return Ok(Self { tx: DeskTx::Tenant(tx), admin, tenant: admin.tenant().0.to_string() });
         }
         admin.require_operator()?;
-        Ok(Self { tx: DeskTx::System(SystemTx::begin(db).await?), tenant: String::new() })
+        Ok(Self { tx: DeskTx::System(SystemTx::begin(db).await?), admin, tenant: String::new() })
+    }
+
+    /// Runs a statement that changes one job and writes the audit entry.
+    async fn change(mut self, sql: &'static str, job: i64, now: DateTime<Utc>) -> Result<()> {
+        let changed = sqlx::query(sql)
+            .bind(self.tenant.clone())
+            .bind(job)
+            .bind(self.admin.tenant().0)
+            .bind(UserId::TENANT_WIDE.0)
+            .bind(new_id())
+            .bind(now)
+            .bind(self.admin.actor())
+            .execute(self.conn())
+            .await
+            .map_err(refuse)?
+            .rows_affected();
+        if changed == 0 {
+            return Err(self.explain(job).await?);
+        }
+        self.commit().await
     }
 
     fn conn(&mut self) -> Bounded<'_> {

@@ -1,9 +1,9 @@
 //! Starts the work that falls due by the clock, for all tenants. Each statement says why it cannot run as one tenant.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::Channel;
-use knowhow_domain::Result;
+use knowhow_domain::job::task;
 use knowhow_domain::session::GAP_MINUTES;
+use knowhow_domain::{Channel, Result};
 
 use crate::Database;
 use crate::error::refuse;
@@ -18,13 +18,7 @@ use crate::vault::tx::SystemTx;
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn enqueue_snapshots(
-    db: &Database,
-    task: &str,
-    lifetime: TimeDelta,
-    now: DateTime<Utc>,
-    most: i64,
-) -> Result<i64> {
+pub async fn enqueue_snapshots(db: &Database, lifetime: TimeDelta, now: DateTime<Utc>, most: i64) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db).await?;
     let jobs = sqlx::query_scalar(
         "-- due.enqueue_snapshots
@@ -46,7 +40,7 @@ pub async fn enqueue_snapshots(
                                      concat_ws(':', index_budget, form), true))
         from due",
     )
-    .bind(task)
+    .bind(task::RENDER_SNAPSHOT)
     .bind(now)
     .bind(lifetime.num_milliseconds() as f64 / 1000.0)
     .bind(most)

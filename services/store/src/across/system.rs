@@ -68,7 +68,7 @@ pub(crate) async fn find_tenant(
                 private_network: private_issuers,
             },
         };
-        known.issuers.push(Issuer { iss, audience, keys });
+        known.issuers.push(Arc::new(Issuer { iss, audience, keys }));
     }
     Ok(Some(known))
 }
@@ -125,15 +125,20 @@ pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: Uuid, now
     tx.commit().await
 }
 
-/// Why: a user is made on first sight, before there is a user to run as. The tenant counts its users, of which there are at most
-/// `most`.
-pub(crate) async fn ensure_user(
-    db: &Database,
-    (tenant, most): (TenantId, u32),
-    external_id: &str,
-    actor: &str,
-    now: DateTime<Utc>,
-) -> Result<KnownUser> {
+/// A user who comes for the first time, or may.
+pub(crate) struct Newcomer<'a> {
+    pub(crate) tenant: TenantId,
+    /// Most users of the tenant.
+    pub(crate) most: u32,
+    pub(crate) external_id: &'a str,
+    /// Who is said to have made the user.
+    pub(crate) actor: &'a str,
+    pub(crate) now: DateTime<Utc>,
+}
+
+/// Why: a user is made on first sight, before there is a user to run as. The tenant counts its users.
+pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Result<KnownUser> {
+    let Newcomer { tenant, most, external_id, actor, now } = *newcomer;
     // A second round is needed only where another request made the user between this statement's snapshot and its insert.
     for _ in 0..2 {
         let mut tx = SystemTx::begin(db).await?;

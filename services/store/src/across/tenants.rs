@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::{is_unique_violation, refuse};
 use crate::vault::tx::SystemTx;
-use crate::{Database, Principal, TenantTx};
+use crate::{Database, Principal, TenantTx, Window};
 
 /// Waits for others who are adding one of these things to the tenant, until this transaction ends: so nobody counts what two
 /// add at once as one.
@@ -23,18 +23,24 @@ pub(crate) async fn count_alone(tx: &mut TenantTx, things: &str) -> Result<()> {
     Ok(())
 }
 
+/// A tenant to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct NewTenant<'a> {
+    /// Its name in addresses and credentials.
+    pub slug: &'a str,
+    /// Its name as people are shown it.
+    pub name: &'a str,
+    /// What it may do, and how much.
+    pub settings: &'a TenantSettings,
+}
+
 /// Makes a tenant.
 ///
 /// # Errors
 /// `Conflict` where the slug is taken.
-pub async fn create(
-    db: &Database,
-    operator: &Principal,
-    (slug, name): (&str, &str),
-    settings: &TenantSettings,
-    now: DateTime<Utc>,
-) -> Result<Tenant> {
+pub async fn create(db: &Database, operator: &Principal, new: &NewTenant<'_>, now: DateTime<Utc>) -> Result<Tenant> {
     operator.require_operator()?;
+    let NewTenant { slug, name, settings } = *new;
     let id = TenantId(new_id());
     let mut tx = SystemTx::begin(db).await?;
     sqlx::query!(
@@ -67,6 +73,17 @@ pub async fn create(
     Ok(Tenant { id, slug: slug.into(), name: name.into(), settings: settings.clone(), created_at: now })
 }
 
+/// What changes of a tenant; `None` leaves as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct TenantChange<'a> {
+    /// Which tenant.
+    pub slug: &'a str,
+    /// Its new name.
+    pub name: Option<&'a str>,
+    /// All its settings.
+    pub settings: Option<&'a TenantSettings>,
+}
+
 /// Changes name or settings.
 ///
 /// # Errors
@@ -74,11 +91,11 @@ pub async fn create(
 pub async fn update(
     db: &Database,
     operator: &Principal,
-    slug: &str,
-    (name, settings): (Option<&str>, Option<&TenantSettings>),
+    change: &TenantChange<'_>,
     now: DateTime<Utc>,
 ) -> Result<Tenant> {
     operator.require_operator()?;
+    let TenantChange { slug, name, settings } = *change;
     let mut tx = SystemTx::begin(db).await?;
     let row = sqlx::query!(
         "-- tenants.update
@@ -112,18 +129,27 @@ pub async fn update(
     })
 }
 
-/// A page in the order of slugs, behind `after`; with `only`, that one alone.
+/// Selects tenants.
+#[derive(Debug, Clone, Copy)]
+pub struct TenantFilter<'a> {
+    /// The slug of the only one that is wanted.
+    pub only: Option<&'a str>,
+    /// In the order of slugs.
+    pub page: Window<&'a str>,
+}
+
+/// Tenants, in the order of their slugs.
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator.
 pub async fn list(
     db: &Database,
     operator: &Principal,
-    only: Option<&str>,
-    (after, limit): (&str, i64),
+    filter: &TenantFilter<'_>,
     now: DateTime<Utc>,
 ) -> Result<Vec<Tenant>> {
     operator.require_operator()?;
+    let TenantFilter { only, page: Window { behind: after, limit } } = *filter;
     let mut tx = SystemTx::begin(db).await?;
     let rows = sqlx::query!(
         "-- tenants.list

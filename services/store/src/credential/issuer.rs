@@ -6,7 +6,7 @@ use knowhow_domain::Algorithm;
 use url::Url;
 
 /// An issuer that a tenant trusts.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issuer {
     /// The exact `iss` claim of its tokens (RFC 7519, 4.1.1).
     pub iss: String,
@@ -17,7 +17,7 @@ pub struct Issuer {
 }
 
 /// An issuer's verification keys, with the one algorithm they are for.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum IssuerKeys {
     /// A shared secret of at least 32 bytes: HMAC with SHA-256.
     Hs256 {

@@ -1,6 +1,8 @@
 //! Verifying a JSON Web Token: the issuer decides algorithm, key, audience and name; the token's header decides
 //! nothing.
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{DecodingKey, Validation};
@@ -44,34 +46,73 @@ pub fn peek(token: &str) -> Result<Peeked, TokenError> {
 /// # Errors
 /// Why it does not count; `Unavailable` where the issuer's keys cannot be had within five seconds.
 pub async fn verify(token: &str, issuer: &Issuer, jwks: &JwksCache) -> Result<Claims, TokenError> {
-    verify_for(token, issuer, None, jwks).await
+    verify_at(None, token, issuer, jwks).await.map(|verified| verified.claims)
 }
 
-/// The same for a face of the service that tokens may name as their audience by its own URI (RFC 8707, 2).
+/// A token that verified: what it says, and what verified it.
+pub(crate) struct Verified {
+    pub(crate) claims: Claims,
+    /// The published key, by the id that the token has for it; `None` where the issuer has a shared secret.
+    key: Option<(Option<String>, Arc<DecodingKey>)>,
+}
+
+impl Verified {
+    /// Whether the key that verified it is still the issuer's, if that was a published one.
+    pub(super) async fn has_key_of(&self, issuer: &Issuer, jwks: &JwksCache) -> bool {
+        match (&self.key, source(issuer)) {
+            (None, None) => true,
+            (Some((kid, verified)), Some(source)) => {
+                jwks.key(source, kid.as_deref()).await.is_ok_and(|key| Arc::ptr_eq(&key, verified))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The same at a face of the service that tokens may name as their audience by its own URI (RFC 8707, 2), and with what
+/// verified it.
 ///
 /// # Errors
 /// As [`verify`].
-pub async fn verify_for(
+pub(crate) async fn verify_at(
+    resource: Option<&str>,
     token: &str,
     issuer: &Issuer,
-    resource: Option<&str>,
     jwks: &JwksCache,
-) -> Result<Claims, TokenError> {
+) -> Result<Verified, TokenError> {
     let (header, _) = split(token)?;
     let header = part::<Header>(header)?.check()?;
+    let accepted = Accepted { issuer, resource };
     match &issuer.keys {
         IssuerKeys::Hs256 { secret } => {
             header.signed_with("HS256")?;
             if secret.len() < MIN_SECRET {
                 return Err(TokenError::WeakSecret);
             }
-            decode(token, (issuer, resource), &DecodingKey::from_secret(secret), jsonwebtoken::Algorithm::HS256)
+            let key = DecodingKey::from_secret(secret);
+            let claims = accepted.decode(token, &key, jsonwebtoken::Algorithm::HS256)?;
+            Ok(Verified { claims, key: None })
         }
         IssuerKeys::Jwks { url, algorithm, private_network } => {
             header.signed_with(algorithm.as_str())?;
             let source = Source { url: url.clone(), algorithm: *algorithm, private_network: *private_network };
             let key = jwks.key(source, header.kid.as_deref()).await?;
-            decode(token, (issuer, resource), &key, of_library(*algorithm))
+            let claims = accepted.decode(token, &key, of_library(*algorithm))?;
+            Ok(Verified { claims, key: Some((header.kid, key)) })
+        }
+    }
+}
+
+/// Whether a token with these claims has ended by then, in seconds since 1970-01-01 UTC.
+pub(super) fn has_ended(claims: &Claims, now: u64) -> bool {
+    claims.exp < now.saturating_sub(LEEWAY)
+}
+
+fn source(issuer: &Issuer) -> Option<Source> {
+    match &issuer.keys {
+        IssuerKeys::Hs256 { .. } => None,
+        IssuerKeys::Jwks { url, algorithm, private_network } => {
+            Some(Source { url: url.clone(), algorithm: *algorithm, private_network: *private_network })
         }
     }
 }
@@ -108,21 +149,24 @@ impl Header {
     }
 }
 
-fn decode(
-    token: &str,
-    (issuer, resource): (&Issuer, Option<&str>),
-    key: &DecodingKey,
-    algorithm: jsonwebtoken::Algorithm,
-) -> Result<Claims, TokenError> {
-    let mut rules = Validation::new(algorithm);
-    rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-    rules.set_issuer(&[&issuer.iss]);
-    let audiences: Vec<&str> = [issuer.audience.as_str()].into_iter().chain(resource).collect();
-    rules.set_audience(&audiences);
-    rules.validate_nbf = true;
-    rules.leeway = LEEWAY;
-    let claims = jsonwebtoken::decode::<RawClaims>(token, key, &rules)?.claims.check()?;
-    if claims.iss == issuer.iss { Ok(claims) } else { Err(TokenError::Issuer) }
+/// Whose tokens are accepted, and for which audience besides the issuer's own.
+struct Accepted<'a> {
+    issuer: &'a Issuer,
+    resource: Option<&'a str>,
+}
+
+impl Accepted<'_> {
+    fn decode(&self, token: &str, key: &DecodingKey, algorithm: jsonwebtoken::Algorithm) -> Result<Claims, TokenError> {
+        let mut rules = Validation::new(algorithm);
+        rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        rules.set_issuer(&[&self.issuer.iss]);
+        let audiences: Vec<&str> = [self.issuer.audience.as_str()].into_iter().chain(self.resource).collect();
+        rules.set_audience(&audiences);
+        rules.validate_nbf = true;
+        rules.leeway = LEEWAY;
+        let claims = jsonwebtoken::decode::<RawClaims>(token, key, &rules)?.claims.check()?;
+        if claims.iss == self.issuer.iss { Ok(claims) } else { Err(TokenError::Issuer) }
+    }
 }
 
 /// Header and payload, still encoded, of a compact JWS within the size limit (RFC 7515, 7.1).

@@ -89,18 +89,24 @@ statement! {
     order by f.place"
 }
 
-/// Imports examples, in no session and without vectors, and has `task` make these. `None` where `session`, in which they are
-/// brought, is tainted: nothing is imported then.
+/// Examples that a request brings.
+#[derive(Debug, Clone, Copy)]
+pub struct NewExamples<'a> {
+    /// One after the other.
+    pub lines: &'a [NewLine],
+    /// The session that they are brought in.
+    pub session: Option<&'a str>,
+    /// The job that makes their vectors, where there is a model.
+    pub task: Option<&'a str>,
+}
+
+/// Imports examples, in no session and without vectors. `None` where the session that they are brought in is tainted: nothing
+/// is imported then.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn import(
-    tx: &mut WriteTx,
-    lines: &[NewLine],
-    session: Option<&str>,
-    task: Option<&str>,
-    now: DateTime<Utc>,
-) -> Result<Option<Vec<Imported>>> {
+pub async fn import(tx: &mut WriteTx, new: NewExamples<'_>, now: DateTime<Utc>) -> Result<Option<Vec<Imported>>> {
+    let NewExamples { lines, session, task } = new;
     tx.lock_catalog();
     starters::settle(tx).await?;
     let import = Import {

@@ -7,7 +7,7 @@ pub(crate) mod learn;
 pub(crate) mod list;
 pub(crate) mod vectors;
 
-pub use exchange::{Imported, NewLine, import, list_for_export};
+pub use exchange::{Imported, NewExamples, NewLine, import, list_for_export};
 pub(crate) use keep::remove_of_turn;
 pub use keep::{evict, hand_over, remove, remove_of_session};
 pub use learn::{Lesson, NewExample, fail, find_lesson, learn};

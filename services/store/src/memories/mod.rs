@@ -5,7 +5,7 @@ use knowhow_domain::{Memory, MemoryKind, Result, new_id};
 use uuid::Uuid;
 
 use crate::vault::{Word, read, row, statement};
-use crate::{Database, Principal, WriteTx};
+use crate::{Database, Principal, Window, WriteTx};
 
 pub(crate) mod texts;
 
@@ -163,7 +163,7 @@ pub struct MemoryFilter<'a> {
     pub core: Option<bool>,
 }
 
-/// Memories, the newest first, from before one.
+/// Memories, the newest first.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -171,10 +171,10 @@ pub async fn list(
     db: &Database,
     principal: &Principal,
     filter: &MemoryFilter<'_>,
-    before: Uuid,
-    limit: i64,
+    page: Window<Uuid>,
 ) -> Result<Vec<Memory>> {
     let MemoryFilter { kind, tag, core } = *filter;
+    let Window { behind: before, limit } = page;
     read(db, principal, ListMemories { before, kind: kind.map(MemoryKind::as_str), tag, core, limit }).await
 }
 

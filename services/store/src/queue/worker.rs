@@ -57,9 +57,10 @@ pub async fn work(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
     let pool = pool(&config.database, connect_options(&config.database)?, CONNECTIONS);
+    let crew = Crew { db, pool: &pool, tasks, config };
     let stop = stop.boxed().shared();
     loop {
-        match run(db, config, &pool, tasks, stop.clone()).await {
+        match crew.work(stop.clone()).await {
             Ok(()) => break,
             Err(error) => tracing::warn!(%error, "the worker lost its queue; it tries again"),
         }
@@ -71,40 +72,6 @@ pub async fn work(
     Ok(())
 }
 
-/// Works until `stop`, or until the database is out of reach.
-async fn run(
-    db: &Database,
-    config: &WorkerConfig,
-    pool: &PgPool,
-    tasks: &[Task],
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> Result<()> {
-    // The worker may not make tables: where they are missing it says so instead of trying.
-    if let Some(problem) = boot::inspect_migrations(db).await? {
-        return Err(Error::Unavailable(problem));
-    }
-    // With more than one place, half of them take only jobs that persons cause: bulk takes minutes, and a person must
-    // not wait for its end.
-    let kept = config.concurrency / 2;
-    let crew = Crew { db, pool, tasks, config };
-    let (broken, breaks) = oneshot::channel::<()>();
-    let broken = Mutex::new(Some(broken));
-    let stop = select(stop.boxed(), breaks).map(drop).shared();
-    // Neither works on without the other.
-    let until_broken = async |work: Result<Worker>| {
-        let outcome = async { work?.run().await.map_err(out_of_reach) }.await;
-        drop(broken.lock().unwrap_or_else(PoisonError::into_inner).take());
-        outcome
-    };
-    let anything = crew.hire(config.concurrency - kept, None, stop.clone()).await;
-    if kept == 0 {
-        return until_broken(anything).await;
-    }
-    let persons = crew.hire(kept, Some(LAST_OF_PERSONS), stop).await;
-    let (anything, persons) = join(until_broken(anything), until_broken(persons)).await;
-    anything.and(persons)
-}
-
 /// What the two workers of a process share.
 struct Crew<'a> {
     db: &'a Database,
@@ -114,6 +81,33 @@ struct Crew<'a> {
 }
 
 impl Crew<'_> {
+    /// Works until `stop`, or until the database is out of reach.
+    async fn work(&self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        // The worker may not make tables: where they are missing it says so instead of trying.
+        if let Some(problem) = boot::inspect_migrations(self.db).await? {
+            return Err(Error::Unavailable(problem));
+        }
+        // With more than one place, half of them take only jobs that persons cause: bulk takes minutes, and a person must
+        // not wait for its end.
+        let kept = self.config.concurrency / 2;
+        let (broken, breaks) = oneshot::channel::<()>();
+        let broken = Mutex::new(Some(broken));
+        let stop = select(stop.boxed(), breaks).map(drop).shared();
+        // Neither works on without the other.
+        let until_broken = async |work: Result<Worker>| {
+            let outcome = async { work?.run().await.map_err(out_of_reach) }.await;
+            drop(broken.lock().unwrap_or_else(PoisonError::into_inner).take());
+            outcome
+        };
+        let anything = self.hire(self.config.concurrency - kept, None, stop.clone()).await;
+        if kept == 0 {
+            return until_broken(anything).await;
+        }
+        let persons = self.hire(kept, Some(LAST_OF_PERSONS), stop).await;
+        let (anything, persons) = join(until_broken(anything), until_broken(persons)).await;
+        anything.and(persons)
+    }
+
     /// A worker with so many places, for jobs up to a priority or for all. The latter also sees to the clock, to the jobs of
     /// workers that died, and to the turn of bulk.
     async fn hire(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::vault::{Word, read, row, statement, write};
-use crate::{Database, Principal, WriteTx, examples};
+use crate::{Database, Principal, Window, WriteTx, examples};
 
 row! {
     Message {
@@ -76,6 +76,25 @@ pub enum LoggedReply {
     LogFull,
 }
 
+/// A reply of the agent, and what its session's log has room for.
+#[derive(Debug, Clone, Copy)]
+pub struct NewReply<'a> {
+    /// In this session.
+    pub session: Uuid,
+    /// What the agent says.
+    pub text: &'a str,
+    /// How many tools it has called for it.
+    pub tool_calls: i32,
+    /// When silence has ended a session of each channel: one without a message since then is over.
+    pub silent_since: &'a [(Channel, DateTime<Utc>)],
+    /// When it is logged.
+    pub now: DateTime<Utc>,
+    /// Most replies to a message.
+    pub most_replies: i32,
+    /// Most bytes of a session's log.
+    pub most_bytes: i64,
+}
+
 row! { struct ReplyRow { too_many: bool, log_full: bool, turn: Option<i32> } }
 
 statement! {
@@ -105,23 +124,23 @@ statement! {
     select o.too_many as too_many, o.log_full as log_full, l.turn as turn from open o left join logged l on true"
 }
 
-/// Logs what the agent said; `None` where no such session is open, or silence has ended it: its last message is older than
-/// `silent_since` says for its channel. Two at the same moment may pass a limit by one.
+/// Logs what the agent said; `None` where no such session is open, or silence has ended it. Two at the same moment may pass a limit by one.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn add_reply(
-    tx: &mut WriteTx,
-    session: Uuid,
-    (text, tool_calls): (&str, i32),
-    (most_replies, most_bytes): (i32, i64),
-    (silent_since, now): (&[(Channel, DateTime<Utc>)], DateTime<Utc>),
-) -> Result<Option<LoggedReply>> {
-    let (channels, silent_since) = silent_since.iter().map(|(channel, since)| (channel.as_str(), *since)).unzip();
-    let message_id = new_id();
-    let text = text.to_owned();
-    let reply =
-        AddReply { session, now, message_id, text, tool_calls, channels, silent_since, most_replies, most_bytes };
+pub async fn add_reply(tx: &mut WriteTx, new: &NewReply<'_>) -> Result<Option<LoggedReply>> {
+    let (channels, silent_since) = new.silent_since.iter().map(|(channel, since)| (channel.as_str(), *since)).unzip();
+    let reply = AddReply {
+        session: new.session,
+        now: new.now,
+        message_id: new_id(),
+        text: new.text.to_owned(),
+        tool_calls: new.tool_calls,
+        channels,
+        silent_since,
+        most_replies: new.most_replies,
+        most_bytes: new.most_bytes,
+    };
     Ok(tx.write(reply).await?.into_iter().next().and_then(|row| match (row.turn, row.too_many, row.log_full) {
         (Some(turn), ..) => Some(LoggedReply::InTurn(turn)),
         (None, true, _) => Some(LoggedReply::TooMany),
@@ -131,7 +150,7 @@ pub async fn add_reply(
     }))
 }
 
-/// Messages behind one, in their order.
+/// Messages, in their order.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -139,13 +158,21 @@ pub async fn list_messages(
     db: &Database,
     principal: &Principal,
     session: Uuid,
-    after: Uuid,
-    limit: i64,
+    page: Window<Uuid>,
 ) -> Result<Vec<Message>> {
-    read(db, principal, ListMessages { session, after, limit }).await
+    read(db, principal, ListMessages { session, after: page.behind, limit: page.limit }).await
 }
 
-/// The last messages, in their order, of each the first `characters`.
+/// How much of a conversation is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Excerpt {
+    /// Most messages, the last ones.
+    pub messages: i64,
+    /// Most characters of each, the first ones.
+    pub characters: i32,
+}
+
+/// The last messages, in their order.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -153,8 +180,9 @@ pub async fn list_last_messages(
     db: &Database,
     principal: &Principal,
     session: Uuid,
-    (limit, characters): (i64, i32),
+    excerpt: Excerpt,
 ) -> Result<Vec<Message>> {
+    let Excerpt { messages: limit, characters } = excerpt;
     read(db, principal, ListLastMessages { session, limit, characters }).await
 }
 
@@ -275,7 +303,7 @@ pub struct SessionFilter<'a> {
     pub is_open: Option<bool>,
 }
 
-/// Sessions, the newest first, from before one.
+/// Sessions, the newest first.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -283,10 +311,10 @@ pub async fn list(
     db: &Database,
     principal: &Principal,
     filter: &SessionFilter<'_>,
-    before: Uuid,
-    limit: i64,
+    page: Window<Uuid>,
 ) -> Result<Vec<Session>> {
     let SessionFilter { key, channel, is_open } = *filter;
     let channel = channel.map(Channel::as_str);
+    let Window { behind: before, limit } = page;
     read(db, principal, ListSessions { before, key, channel, is_open, limit }).await
 }

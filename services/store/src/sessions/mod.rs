@@ -7,8 +7,8 @@ pub(crate) mod turn;
 
 pub use join::{Joined, join};
 pub use log::{
-    FEEDBACK, Feedback, LoggedReply, SessionFilter, add_feedback, add_reply, end, list, list_last_messages,
-    list_messages, taint,
+    Excerpt, FEEDBACK, Feedback, LoggedReply, NewReply, SessionFilter, add_feedback, add_reply, end, list,
+    list_last_messages, list_messages, taint,
 };
 pub use open::{NewSession, Opened, OpenedAs, SessionKey, find, open, replace_snapshot};
 pub use turn::{KeptTurn, ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};

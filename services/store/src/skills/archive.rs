@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::SkillState;
 use crate::error::{is_unique_violation, refuse};
 use crate::vault::{row, statement};
-use crate::{TenantTx, WriteTx, starters};
+use crate::{TenantTx, Window, WriteTx, starters};
 
 /// A delete of a skill, which puts it into the archive.
 pub struct Archived<'a> {
@@ -115,15 +115,14 @@ pub async fn count_names(tx: &mut WriteTx, skill: SkillId, absorbed: SkillId) ->
     Ok(found.iter().map(|row| row.names).sum())
 }
 
-/// A page of the tenant's archive, newest first, `before` an entry.
+/// The tenant's archive, newest first; with `external_id`, what is that user's.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn list_archive(
     tx: &mut TenantTx,
     external_id: Option<&str>,
-    before: Option<Uuid>,
-    limit: i64,
+    page: Window<Option<Uuid>>,
     now: DateTime<Utc>,
 ) -> Result<Vec<ArchivedSkill>> {
     let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
@@ -140,8 +139,8 @@ pub async fn list_archive(
         limit $4"#,
         tenant,
         external_id,
-        before,
-        limit,
+        page.behind,
+        page.limit,
         now,
         slug
     )
@@ -169,46 +168,26 @@ pub async fn find_archive_owner(tx: &mut TenantTx, archive_id: Uuid, now: DateTi
     Ok(row.map(UserId))
 }
 
-/// Puts an archived skill back with the history that it had and a fresh count, and enqueues `tasks` about it.
+/// An archived skill that is wanted back.
+#[derive(Debug, Clone, Copy)]
+pub struct NewRestore<'a> {
+    /// Its entry in the archive.
+    pub archive: Uuid,
+    /// For the audit log.
+    pub reason: &'a str,
+    /// Jobs about the skill, once it is back.
+    pub tasks: &'a [&'a str],
+}
+
+/// Puts an archived skill back with the history that it had and a fresh count.
 ///
 /// # Errors
 /// `Conflict` where its name is taken; `NotFound` where the entry is gone.
-pub async fn restore(
-    tx: &mut TenantTx,
-    archive_id: Uuid,
-    reason: &str,
-    tasks: &[&str],
-    now: DateTime<Utc>,
-) -> Result<String> {
+pub async fn restore(tx: &mut TenantTx, new: &NewRestore<'_>, now: DateTime<Utc>) -> Result<String> {
     starters::settle_for_admin(tx).await?;
+    let NewRestore { archive, reason, tasks } = *new;
+    let name = lock_archived(tx, archive, now).await?;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    // The user's other writers wait for this lock. A change that one of them committed while this statement waited
-    // shows only at the insert, as a violation of the unique name.
-    let row = sqlx::query!(
-        r#"-- skills.lock_archive
-        with catalog as materialized (
-            select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update
-        )
-        select a.name, exists (
-            select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.name = a.name) as "taken!"
-        from catalog, archived_skills a
-        where a.tenant_id = $1 and a.user_id = $2 and a.archive_id = $3 and a.purge_at > $4"#,
-        tenant,
-        user,
-        archive_id,
-        now
-    )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?
-    .ok_or_else(|| Error::not_found("archive entry"))?;
-    let taken = || {
-        let detail = format!("the user has a skill named '{}' again; delete that one first", row.name);
-        Error::Conflict { code: "name-taken", detail }
-    };
-    if row.taken {
-        return Err(taken());
-    }
     let restored = sqlx::query!(
         "-- skills.restore
         with taken as (
@@ -241,7 +220,7 @@ pub async fn restore(
         from taken cross join enqueued",
         tenant,
         user,
-        archive_id,
+        archive,
         new_id(),
         now,
         actor,
@@ -250,13 +229,43 @@ pub async fn restore(
     )
     .execute(tx.conn())
     .await
-    .map_err(|e| if is_unique_violation(&e) { taken() } else { refuse(e) })?
+    .map_err(|e| if is_unique_violation(&e) { name_taken(&name) } else { refuse(e) })?
     .rows_affected();
     if restored == 0 {
         return Err(Error::not_found("archive entry"));
     }
-    recheck(tx, &row.name).await?;
-    Ok(row.name)
+    recheck(tx, &name).await?;
+    Ok(name)
+}
+
+/// The name of an archived skill, if it is free. The user's other writers wait for this lock. A change that one of them
+/// committed while this statement waited shows only at the insert, as a violation of the unique name.
+async fn lock_archived(tx: &mut TenantTx, archive: Uuid, now: DateTime<Utc>) -> Result<String> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let row = sqlx::query!(
+        r#"-- skills.lock_archive
+        with catalog as materialized (
+            select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update
+        )
+        select a.name, exists (
+            select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.name = a.name) as "taken!"
+        from catalog, archived_skills a
+        where a.tenant_id = $1 and a.user_id = $2 and a.archive_id = $3 and a.purge_at > $4"#,
+        tenant,
+        user,
+        archive,
+        now
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?
+    .ok_or_else(|| Error::not_found("archive entry"))?;
+    if row.taken { Err(name_taken(&row.name)) } else { Ok(row.name) }
+}
+
+fn name_taken(name: &str) -> Error {
+    let detail = format!("the user has a skill named '{name}' again; delete that one first");
+    Error::Conflict { code: "name-taken", detail }
 }
 
 /// Marks a skill that was restored where sessions were marked while it was away.

@@ -12,7 +12,7 @@ pub(crate) mod published;
 pub(crate) mod taint;
 pub(crate) mod write;
 
-pub use archive::{Archived, archive, count_names, find_archive_owner, list_archive, restore};
+pub use archive::{Archived, NewRestore, archive, count_names, find_archive_owner, list_archive, restore};
 pub use catalogue::{
     Body, CatalogueRow, Revisions, Stamp, Stamps, Wanted, find_revisions, list_cosines, list_last_uses, list_stamps,
     list_texts, read_bodies, read_documents,
@@ -25,7 +25,7 @@ pub use list::{ListQuery, Position, PromptRow, list_index, list_page, list_ranke
 pub use load::{Loaded, Misses, RawFile, explain_miss, explain_miss_in, find_resource, load, peek, raw};
 pub use lock::{Locked, find, lock, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
-pub use taint::{approve, find_owner, find_tainted, list_tainted_names};
+pub use taint::{Approval, approve, find_owner, find_tainted, list_tainted_names};
 pub use write::{attributes, put_made_summary, set_flags, write};
 
 use chrono::{DateTime, Utc};

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::vault::value::Files;
 use crate::vault::{read, row, statement};
-use crate::{Database, Principal};
+use crate::{Database, Principal, Window};
 
 /// What is published of a skill. SKILL.md comes along only where it has to be derived before it is served.
 #[derive(Debug, Clone)]
@@ -156,17 +156,17 @@ statement! {
 /// Most skills that come along because they lie in the folder of another: more than 512 files are listed of none.
 const NESTED: i64 = 513;
 
-/// The next skills behind the name `after`, with those in their folders where these are wanted, the first 513 of each.
+/// Skills in the order of their names, with those in their folders where these are wanted, the first 513 of each.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn list_published(
     db: &Database,
     principal: &Principal,
-    after: &str,
-    limit: i64,
+    page: Window<&str>,
     nested: bool,
 ) -> Result<Vec<PublishedRow>> {
+    let Window { behind: after, limit } = page;
     read(db, principal, ListPublished { after, limit, nested, most_nested: NESTED }).await
 }
 

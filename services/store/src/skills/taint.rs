@@ -74,17 +74,24 @@ pub async fn find_owner(tx: &mut TenantTx, skill: SkillId) -> Result<Option<User
     Ok(row.map(UserId))
 }
 
+/// A person's word that a version can be trusted.
+#[derive(Debug, Clone, Copy)]
+pub struct Approval<'a> {
+    /// Whose version.
+    pub skill: SkillId,
+    /// Which one.
+    pub version: i32,
+    /// For the audit log.
+    pub reason: &'a str,
+}
+
 /// Approves a version for its user: it is tainted no more, nor is what is made of it, and what it says is known as good.
 /// Other versions keep their taint. Approved again, nothing changes.
 ///
 /// # Errors
 /// `NotFound`; `Forbidden` for whoever wrote the version; `Conflict` `not-tainted` for one that needs no approval.
-pub async fn approve(
-    tx: &mut TenantTx,
-    (skill, version): (SkillId, i32),
-    reason: &str,
-    now: DateTime<Utc>,
-) -> Result<()> {
+pub async fn approve(tx: &mut TenantTx, approval: &Approval<'_>, now: DateTime<Utc>) -> Result<()> {
+    let Approval { skill, version, reason } = *approval;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     tx.lock_catalog().await?;
     let found = sqlx::query!(

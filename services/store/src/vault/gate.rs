@@ -11,8 +11,8 @@ use uuid::Uuid;
 
 use crate::Database;
 use crate::across::refused::RefusedLogins;
-use crate::across::system;
-use crate::credential::{Issuer, JwksCache, Sealer};
+use crate::across::system::{self, Newcomer};
+use crate::credential::{Issuer, JwksCache, KeptTokens, Sealer};
 use crate::vault::principal::OperatorIssuer;
 
 const REVOCATION: Duration = Duration::from_millis(900);
@@ -24,7 +24,7 @@ pub(crate) struct KnownTenant {
     pub(crate) id: TenantId,
     pub(crate) slug: String,
     pub(crate) settings: TenantSettings,
-    pub(crate) issuers: Vec<Issuer>,
+    pub(crate) issuers: Vec<Arc<Issuer>>,
 }
 
 impl KnownTenant {
@@ -70,6 +70,7 @@ pub struct GateState {
     pub(crate) audience: String,
     pub(crate) operator: Option<OperatorIssuer>,
     private_issuers: bool,
+    pub(crate) tokens: KeptTokens,
     tenants: Cache<String, Option<Arc<KnownTenant>>>,
     keys: Cache<String, Arc<Vec<KnownKey>>>,
     users: Cache<(TenantId, String), KnownUser>,
@@ -103,6 +104,7 @@ impl GateState {
             audience: config.audience,
             operator: config.operator,
             private_issuers: config.private_issuers,
+            tokens: KeptTokens::default(),
             tenants: Cache::builder().max_capacity(10_000).time_to_live(REVOCATION).build(),
             keys: Cache::builder().max_capacity(10_000).time_to_live(REVOCATION).build(),
             users: Cache::builder().max_capacity(200_000).time_to_live(USERS).build(),
@@ -112,12 +114,12 @@ impl GateState {
     }
 
     pub(crate) async fn tenant(&self, db: &Database, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
-        if let Some(known) = self.tenants.get(slug).await {
-            return Ok(known);
-        }
-        let found = system::find_tenant(db, slug, &self.sealer, self.private_issuers).await?.map(Arc::new);
-        self.tenants.insert(slug.to_owned(), found.clone()).await;
-        Ok(found)
+        // Many requests miss it at once where it was forgotten; one of them asks the database.
+        let find = async {
+            let found = system::find_tenant(db, slug, &self.sealer, self.private_issuers).await?;
+            Ok(found.map(Arc::new))
+        };
+        self.tenants.try_get_with_by_ref(slug, find).await.map_err(refuse_all)
     }
 
     /// Looks tenants up anew from now on.
@@ -126,29 +128,23 @@ impl GateState {
     }
 
     pub(crate) async fn keys(&self, db: &Database, prefix: &str) -> Result<Arc<Vec<KnownKey>>> {
-        if let Some(known) = self.keys.get(prefix).await {
-            return Ok(known);
-        }
-        let found = Arc::new(system::find_keys(db, prefix).await?);
-        self.keys.insert(prefix.to_owned(), found.clone()).await;
-        Ok(found)
+        let find = async { system::find_keys(db, prefix).await.map(Arc::new) };
+        self.keys.try_get_with_by_ref(prefix, find).await.map_err(refuse_all)
     }
 
-    /// The user that a tenant with these settings calls `external`; made at first sight, as the audit log says for `actor`.
+    /// The user that the tenant calls `external`; made at first sight, as the audit log says for `actor`.
     pub(crate) async fn user(
         &self,
         db: &Database,
-        (tenant, settings): (TenantId, &TenantSettings),
+        tenant: &KnownTenant,
         external: &str,
         actor: &str,
     ) -> Result<KnownUser> {
-        let key = (tenant, external.to_owned());
-        if let Some(known) = self.users.get(&key).await {
-            return Ok(known);
-        }
-        let found = system::ensure_user(db, (tenant, settings.users), external, actor, self.clock.now()).await?;
-        self.users.insert(key, found.clone()).await;
-        Ok(found)
+        let find = async {
+            let (tenant, most, now) = (tenant.id, tenant.settings.users, self.clock.now());
+            system::ensure_user(db, &Newcomer { tenant, most, external_id: external, actor, now }).await
+        };
+        self.users.try_get_with((tenant.id, external.to_owned()), find).await.map_err(refuse_all)
     }
 
     /// Remembers that the user has this release of the starter skills.
@@ -159,12 +155,9 @@ impl GateState {
         }
     }
 
+    /// Whether the use of a key is to be noted, which is so for one of all that ask within a minute.
     pub(crate) fn use_is_due(&self, key: Uuid) -> bool {
-        let due = !self.key_uses.contains_key(&key);
-        if due {
-            self.key_uses.insert(key, ());
-        }
-        due
+        self.key_uses.entry(key).or_insert(()).is_fresh()
     }
 
     /// Whether key URLs in private networks are taken.
@@ -181,4 +174,13 @@ impl GateState {
     pub fn sealer(&self) -> &Sealer {
         &self.sealer
     }
+}
+
+/// What all those are told who waited for one lookup that failed.
+fn refuse_all(error: Arc<Error>) -> Error {
+    Arc::try_unwrap(error).unwrap_or_else(|error| match &*error {
+        Error::Unavailable(why) => Error::Unavailable(why.clone()),
+        Error::Quota(why) => Error::Quota(why.clone()),
+        other => Error::internal(other.code()),
+    })
 }

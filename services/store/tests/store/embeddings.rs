@@ -3,7 +3,7 @@
 use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{SkillId, new_id};
 use knowhow_store::embeddings::{self, Page, Pending, Vectors};
-use knowhow_store::{Principal, StaleVectors, enqueue_stale, queue};
+use knowhow_store::{Principal, StaleVectors, Window, enqueue_stale, queue};
 use uuid::Uuid;
 
 use crate::harness::{House, Place, now, with_database};
@@ -95,7 +95,7 @@ async fn a_change_of_models_enqueues_every_skill_once() {
         let wanted = StaleVectors { kind: EmbeddedKind::Skill, model: MODEL, task: "test_embed", page: 2, now: now() };
         let enqueue = || async { enqueue_stale(&house.db, wanted).await.unwrap() };
         assert_eq!((enqueue().await, enqueue().await), (3, 0));
-        let jobs = queue::list(&house.db, &one.admin().await, None, None, 10).await.unwrap();
+        let jobs = queue::list(&house.db, &one.admin().await, None, Window { behind: None, limit: 10 }).await.unwrap();
         assert_eq!(jobs.iter().map(|job| job.user.as_deref().unwrap()).collect::<Vec<_>>(), ["bob", "alice"]);
         assert!(jobs.iter().all(|job| job.task == "test_embed"));
         place.run("update graphile_worker._private_jobs set attempts = max_attempts").await;

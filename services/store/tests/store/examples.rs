@@ -8,7 +8,7 @@ use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
 use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{Example, SkillId, TenantSettings, manifest, new_id};
 use knowhow_store::embeddings::{self, Page, Vectors};
-use knowhow_store::examples::{self, Imported, NewExample, NewLine};
+use knowhow_store::examples::{self, Imported, NewExample, NewExamples, NewLine};
 use knowhow_store::skills::{self, Revisions};
 use knowhow_store::{Principal, Pruned, TenantTx, WriteTx, prune};
 use uuid::Uuid;
@@ -70,7 +70,8 @@ impl<'a> Learner<'a> {
         let line = |(skill, message): &(&str, &str)| NewLine { skill: (*skill).into(), message: (*message).into() };
         let lines: Vec<NewLine> = lines.iter().map(line).collect();
         let mut tx = WriteTx::begin(&self.house.db, &self.who, "test").await.unwrap();
-        let imported = examples::import(&mut tx, &lines, session, None, now()).await.unwrap();
+        let imported =
+            examples::import(&mut tx, NewExamples { lines: &lines, session, task: None }, now()).await.unwrap();
         tx.commit().await.unwrap();
         imported
     }

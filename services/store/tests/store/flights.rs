@@ -20,16 +20,18 @@ use crate::writer::{Draft, claim, named, peek, save, save_in};
 
 /// What passes between the service and Postgres.
 #[derive(Default)]
-struct Wire {
+pub struct Wire {
     /// How often the service began to send after Postgres had.
     flights: AtomicUsize,
     postgres_spoke: AtomicBool,
+    /// Transactions that looked for callers.
+    lookups: AtomicUsize,
     cut: Notify,
 }
 
 impl Wire {
     /// A way to the database of `url` that counts, and can be cut.
-    async fn to(url: &str) -> (Arc<Self>, String) {
+    pub async fn to(url: &str) -> (Arc<Self>, String) {
         let mut through: Url = url.parse().unwrap();
         let target = (through.host_str().unwrap().to_owned(), through.port().unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -52,14 +54,22 @@ impl Wire {
         postgres.set_nodelay(true).unwrap();
         let ((from_service, to_service), (from_postgres, to_postgres)) = (service.into_split(), postgres.into_split());
         tokio::select! {
-            () = copy(from_service, to_postgres, || {
+            () = copy(from_service, to_postgres, |sent| {
+                if begins_lookup(sent) {
+                    self.lookups.fetch_add(1, Ordering::SeqCst);
+                }
                 if self.postgres_spoke.swap(false, Ordering::SeqCst) {
                     self.flights.fetch_add(1, Ordering::SeqCst);
                 }
             }) => {}
-            () = copy(from_postgres, to_service, || self.postgres_spoke.store(true, Ordering::SeqCst)) => {}
+            () = copy(from_postgres, to_service, |_| self.postgres_spoke.store(true, Ordering::SeqCst)) => {}
             () = self.cut.notified() => {}
         }
+    }
+
+    /// How many transactions have looked for callers so far.
+    pub fn lookups(&self) -> usize {
+        self.lookups.load(Ordering::SeqCst)
     }
 
     /// The round trips of some work.
@@ -70,18 +80,24 @@ impl Wire {
     }
 }
 
-async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, passed: impl Fn()) {
+async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, passed: impl Fn(&[u8])) {
     let mut bytes = vec![0; 65_536];
     loop {
         match from.read(&mut bytes).await {
             Ok(0) => return,
             Err(error) if error.kind() == ErrorKind::ConnectionReset => return,
             read => {
-                passed();
-                to.write_all(&bytes[..read.unwrap()]).await.unwrap();
+                let read = &bytes[..read.unwrap()];
+                passed(read);
+                to.write_all(read).await.unwrap();
             }
         }
     }
+}
+
+/// Who looks for a caller begins so, in a message of its own.
+fn begins_lookup(sent: &[u8]) -> bool {
+    String::from_utf8_lossy(sent).contains("SET LOCAL ROLE knowhow_system")
 }
 
 /// A save as it is done with an idempotency key.

@@ -10,7 +10,8 @@ use futures_util::FutureExt;
 use knowhow_domain::{Algorithm, Clock, Issuer, SystemClock, TenantId, TenantSettings, UserId, new_id};
 use knowhow_store::credential::{NewToken, mint_hs256};
 use knowhow_store::issuers;
-use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, Login, Principal, TenantTx, tenants};
+use knowhow_store::tenants::{self, NewTenant};
+use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, Login, Principal, TenantTx};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -164,6 +165,13 @@ pub fn open(url: &str, write_connections: u32, read_connections: usize) -> Datab
     .unwrap()
 }
 
+/// A gate that knows nobody yet.
+pub fn gate(db: &Database) -> Gate {
+    let config =
+        GateConfig { secret_key: vec![7; 32], audience: AUDIENCE.into(), operator: None, private_issuers: false };
+    Gate::new(db.clone(), Arc::new(GateState::new(config, Arc::new(SystemClock)).unwrap()))
+}
+
 /// The service without its faces: pools and a gate.
 pub struct House {
     /// Where.
@@ -183,10 +191,7 @@ impl House {
     /// Over any database, with so many connections.
     pub fn at(place: &Place, write_connections: u32, read_connections: usize) -> Self {
         let db = open(&place.login_url, write_connections, read_connections);
-        let config =
-            GateConfig { secret_key: vec![7; 32], audience: AUDIENCE.into(), operator: None, private_issuers: false };
-        let state = GateState::new(config, Arc::new(SystemClock)).unwrap();
-        Self { place: place.clone(), gate: Gate::new(db.clone(), Arc::new(state)), db }
+        Self { place: place.clone(), gate: gate(&db), db }
     }
 
     /// A new tenant with default settings.
@@ -198,7 +203,9 @@ impl House {
     pub async fn tenant_with(&self, settings: &TenantSettings) -> Tenancy<'_> {
         let slug = format!("t-{}", new_id().simple());
         let operator = self.gate.operator_at_shell(None).await.unwrap();
-        let tenant = tenants::create(&self.db, &operator, (&slug, "Test"), settings, now()).await.unwrap();
+        let tenant = tenants::create(&self.db, &operator, &NewTenant { slug: &slug, name: "Test", settings }, now())
+            .await
+            .unwrap();
         let secret = [9; 32];
         let sealed = self.gate.state().sealer().seal(&secret, tenant.id.0.as_bytes()).unwrap();
         let operator = self.gate.operator_at_shell(Some(&slug)).await.unwrap();
@@ -241,6 +248,11 @@ impl Tenancy<'_> {
 
     /// A principal by any gate over this tenant's database.
     pub async fn authenticate(&self, gate: &Gate, external_id: &str, role: &str) -> Principal {
+        gate.authenticate(&self.token(external_id, role), None).await.unwrap()
+    }
+
+    /// A token of somebody with that role.
+    pub fn token(&self, external_id: &str, role: &str) -> String {
         let token = NewToken {
             iss: ISSUER.into(),
             sub: external_id.into(),
@@ -251,7 +263,7 @@ impl Tenancy<'_> {
             ttl: TimeDelta::minutes(10),
             now: now(),
         };
-        gate.authenticate(&mint_hs256(&self.secret, &token).unwrap(), None).await.unwrap()
+        mint_hs256(&self.secret, &token).unwrap()
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod audit;
 mod boot;
+mod callers;
 mod carried;
 mod catalogue;
 mod concurrency;

@@ -5,7 +5,7 @@ use knowhow_domain::{Error, Form, Job, JobState};
 use knowhow_store::queue::{self, MAX_ATTEMPTS};
 use knowhow_store::skills::Written;
 use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
-use knowhow_store::{Principal, WriteTx, due};
+use knowhow_store::{Principal, Window, WriteTx, due};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 use crate::harness::{House, Tenancy, now};
@@ -22,7 +22,7 @@ async fn save(house: &House, principal: &Principal, name: &str) -> Written {
 }
 
 async fn jobs(house: &House, tenancy: &Tenancy<'_>) -> Vec<Job> {
-    queue::list(&house.db, &tenancy.admin().await, None, None, 100).await.unwrap()
+    queue::list(&house.db, &tenancy.admin().await, None, Window { behind: None, limit: 100 }).await.unwrap()
 }
 
 /// A rendering that keeps failing comes to an end, and one that waits keeps its place.
@@ -44,7 +44,7 @@ async fn the_clock_touches_no_rendering_that_is_there() {
         let kind = SnapshotKind { index_budget: 1000, form: Form::FULL };
         snapshots::put(&house.db, &alice, kind, &new).await.unwrap();
         let later = |hours: i64| now() + TimeDelta::hours(hours);
-        let due = async |at| due::enqueue_snapshots(&house.db, TASK, TimeDelta::minutes(30), at, 10).await.unwrap();
+        let due = async |at| due::enqueue_snapshots(&house.db, TimeDelta::minutes(30), at, 10).await.unwrap();
         assert_eq!((due(later(1)).await, due(later(1)).await), (1, 0));
         pretend(&house, &tenancy, "attempts = 7, last_error = 'no', run_at = now() + interval '1 hour'").await;
         assert_eq!(due(later(1)).await, 0);
@@ -188,8 +188,8 @@ async fn an_admin_lists_retries_and_discards_the_jobs_of_the_tenant_alone() {
     }
     save(&house, &elsewhere, "one").await;
     let (db, admin) = (&house.db, mine.admin().await);
-    let page = queue::list(db, &admin, None, None, 2).await.unwrap();
-    let rest = queue::list(db, &admin, None, Some(page[1].id), 2).await.unwrap();
+    let page = queue::list(db, &admin, None, Window { behind: None, limit: 2 }).await.unwrap();
+    let rest = queue::list(db, &admin, None, Window { behind: Some(page[1].id), limit: 2 }).await.unwrap();
     assert_eq!((page.len(), rest.len()), (2, 1));
     assert!(page[0].id > page[1].id && page[1].id > rest[0].id);
     let job = rest[0].id;
@@ -198,17 +198,17 @@ async fn an_admin_lists_retries_and_discards_the_jobs_of_the_tenant_alone() {
         assert!(matches!(queue::retry(db, &admin, id, now()).await, Err(Error::NotFound { .. })));
         assert!(matches!(queue::discard(db, &admin, id, now()).await, Err(Error::NotFound { .. })));
     }
-    assert!(matches!(queue::list(db, &alice, None, None, 1).await, Err(Error::Forbidden(_))));
+    assert!(matches!(queue::list(db, &alice, None, Window { behind: None, limit: 1 }).await, Err(Error::Forbidden(_))));
 
     pretend(&house, &mine, "attempts = 10, last_error = 'TaskError(\"it''s late\")', run_at = now() + '1 h'").await;
-    let dead = queue::list(db, &admin, Some(JobState::Dead), None, 10).await.unwrap();
+    let dead = queue::list(db, &admin, Some(JobState::Dead), Window { behind: None, limit: 10 }).await.unwrap();
     assert_eq!(dead.len(), 3);
     assert_eq!(dead[0].last_error.as_deref(), Some("it's late"));
     queue::retry(db, &admin, job, now()).await.unwrap();
-    let waiting = queue::list(db, &admin, Some(JobState::Waiting), None, 10).await.unwrap();
+    let waiting = queue::list(db, &admin, Some(JobState::Waiting), Window { behind: None, limit: 10 }).await.unwrap();
     assert_eq!(waiting.iter().map(|j| j.id).collect::<Vec<_>>(), [job]);
     queue::discard(db, &admin, job, now()).await.unwrap();
-    assert_eq!(queue::list(db, &admin, None, None, 10).await.unwrap().len(), 2);
+    assert_eq!(queue::list(db, &admin, None, Window { behind: None, limit: 10 }).await.unwrap().len(), 2);
 
     pretend(&house, &mine, "locked_at = now(), locked_by = 'a test'").await;
     let busy = queue::retry(db, &admin, page[0].id, now()).await.unwrap_err();

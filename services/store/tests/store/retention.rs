@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{TenantSettings, manifest};
-use knowhow_store::skills::{self, Archived};
+use knowhow_store::skills::{self, Archived, NewRestore};
 use knowhow_store::usage::{self, Use};
-use knowhow_store::{Principal, Pruned, TenantTx, WriteTx, history, idempotency, prune, versions};
+use knowhow_store::{Principal, Pruned, TenantTx, Window, WriteTx, history, idempotency, prune, versions};
 use uuid::Uuid;
 
 use crate::concurrency::assert_catalog;
@@ -168,7 +168,7 @@ async fn the_oldest_make_room_and_the_last_of_each_skill_stays() {
 async fn archive_of(house: &House, tenancy: &Tenancy<'_>) -> Vec<(Uuid, String)> {
     let admin = tenancy.admin().await;
     let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE).await.unwrap();
-    let entries = skills::list_archive(&mut tx, None, None, 100, now()).await.unwrap();
+    let entries = skills::list_archive(&mut tx, None, Window { behind: None, limit: 100 }, now()).await.unwrap();
     entries.into_iter().map(|e| (e.id, e.name)).collect()
 }
 
@@ -178,7 +178,7 @@ async fn restore(house: &House, tenancy: &Tenancy<'_>, entry: Uuid) -> knowhow_d
     let owner = skills::find_archive_owner(&mut tx, entry, now()).await?.unwrap();
     drop(tx);
     let mut tx = TenantTx::begin_admin(&house.db, &admin, owner).await?;
-    let name = skills::restore(&mut tx, entry, "test", &[], now()).await?;
+    let name = skills::restore(&mut tx, &NewRestore { archive: entry, reason: "test", tasks: &[] }, now()).await?;
     tx.commit().await?;
     Ok(name)
 }

@@ -3,7 +3,8 @@
 use knowhow_domain::{Form, MemoryKind};
 use knowhow_store::memories::{self, NewMemory};
 use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
-use knowhow_store::{Principal, WriteTx, souls};
+use knowhow_store::souls::{self, NewSoul};
+use knowhow_store::{Principal, WriteTx};
 use serde_json::Value;
 
 use crate::harness::{House, now};
@@ -62,7 +63,12 @@ async fn few_kinds_of_a_user_are_kept_current() {
 async fn write(house: &House, alice: &Principal, part: &str) {
     let mut tx = WriteTx::begin(&house.db, alice, "test").await.unwrap();
     match part {
-        "soul" => drop(souls::put(&mut tx, ("Be brief.", None), (None, &[]), now()).await.unwrap().unwrap()),
+        "soul" => drop(
+            souls::put(&mut tx, &NewSoul { text: "Be brief.", base: None, session: None, named: &[] }, now())
+                .await
+                .unwrap()
+                .unwrap(),
+        ),
         "memory" => drop(memories::add(&mut tx, &core_memory()).await.unwrap().unwrap()),
         _ => drop(save(&house.db, alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap()),
     }

@@ -5,9 +5,9 @@ use futures_util::future::join_all;
 use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{Limits, SkillDocument, SkillName, new_id};
 use knowhow_store::embeddings::{self, Page};
-use knowhow_store::skills::{self, SkillKey};
+use knowhow_store::skills::{self, NewRestore, SkillKey};
 use knowhow_store::starters::{self, StarterText};
-use knowhow_store::{Principal, StaleVectors, TenantTx, WriteTx, enqueue_stale, versions};
+use knowhow_store::{Principal, StaleVectors, TenantTx, Window, WriteTx, enqueue_stale, versions};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
@@ -282,9 +282,9 @@ async fn a_deleted_reference_comes_back_from_the_archive_with_its_past() {
     sync(&house, &alice, &release).await;
     assert_eq!(states(&house, &alice).await, before[1..]);
     let mut tx = TenantTx::begin_admin(&house.db, &admin, user).await.unwrap();
-    let archived = skills::list_archive(&mut tx, None, None, 10, now()).await.unwrap();
+    let archived = skills::list_archive(&mut tx, None, Window { behind: None, limit: 10 }, now()).await.unwrap();
     assert_eq!((archived.len(), archived[0].versions), (1, 1));
-    skills::restore(&mut tx, archived[0].id, "test", &[], now()).await.unwrap();
+    skills::restore(&mut tx, &NewRestore { archive: archived[0].id, reason: "test", tasks: &[] }, now()).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(states(&house, &alice).await, before);
     assert_eq!(house.place.count(&counts).await, counted);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join;
 use knowhow_domain::{Error, Job, JobState};
 use knowhow_store::queue::{self, Claimed, JobError, JobKind, Task, WorkerConfig, work};
-use knowhow_store::{DatabaseConfig, Gate, Principal, WriteTx};
+use knowhow_store::{DatabaseConfig, Gate, Principal, Window, WriteTx};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use tokio::sync::{Notify, mpsc};
 
@@ -54,7 +54,7 @@ async fn enqueue(house: &House, principal: &Principal, task: &str) {
 }
 
 async fn list(house: &House, tenancy: &Tenancy<'_>) -> Vec<Job> {
-    queue::list(&house.db, &tenancy.admin().await, None, None, 10).await.unwrap()
+    queue::list(&house.db, &tenancy.admin().await, None, Window { behind: None, limit: 10 }).await.unwrap()
 }
 
 /// Waits until the tenant's jobs are so.

@@ -26,7 +26,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
         WriteProblems
     )
 )]
-#[post("/v1/admin/issuers")]
+#[post("/issuers")]
 pub(crate) async fn create_issuer(ctx: AdminCaller, body: JsonBody<CreateIssuer>) -> Result<HttpResponse, ApiError> {
     let issuer = admin::create_issuer(&ctx, &body.0).await?;
     Ok(json(StatusCode::CREATED, &issuer))
@@ -47,7 +47,7 @@ pub(crate) async fn create_issuer(ctx: AdminCaller, body: JsonBody<CreateIssuer>
         ReadProblems
     )
 )]
-#[get("/v1/admin/issuers")]
+#[get("/issuers")]
 pub(crate) async fn list_issuers(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
     let page = admin::list_issuers(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
@@ -68,7 +68,7 @@ pub(crate) async fn list_issuers(ctx: AdminCaller, page: Query<PageQuery>) -> Re
         WriteProblems
     )
 )]
-#[delete("/v1/admin/issuers/{id}")]
+#[delete("/issuers/{id}")]
 pub(crate) async fn delete_issuer(ctx: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
     admin::delete_issuer(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -89,7 +89,7 @@ pub(crate) async fn delete_issuer(ctx: AdminCaller, id: Path<Uuid>) -> Result<Ht
         WriteProblems
     )
 )]
-#[post("/v1/admin/keys")]
+#[post("/keys")]
 pub(crate) async fn create_key(ctx: AdminCaller, body: JsonBody<CreateKey>) -> Result<HttpResponse, ApiError> {
     let key = admin::create_key(&ctx, &body.0).await?;
     Ok(json(StatusCode::CREATED, &key))
@@ -110,7 +110,7 @@ pub(crate) async fn create_key(ctx: AdminCaller, body: JsonBody<CreateKey>) -> R
         ReadProblems
     )
 )]
-#[get("/v1/admin/keys")]
+#[get("/keys")]
 pub(crate) async fn list_keys(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
     let page = admin::list_keys(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
@@ -131,7 +131,7 @@ pub(crate) async fn list_keys(ctx: AdminCaller, page: Query<PageQuery>) -> Resul
         WriteProblems
     )
 )]
-#[delete("/v1/admin/keys/{id}")]
+#[delete("/keys/{id}")]
 pub(crate) async fn revoke_key(ctx: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
     admin::revoke_key(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())

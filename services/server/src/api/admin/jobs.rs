@@ -37,7 +37,7 @@ pub(crate) struct JobsQuery {
         ReadProblems
     )
 )]
-#[get("/v1/admin/jobs")]
+#[get("/jobs")]
 pub(crate) async fn list_jobs(
     ctx: AdminCaller,
     query: Query<JobsQuery>,
@@ -62,7 +62,7 @@ pub(crate) async fn list_jobs(
         WriteProblems
     )
 )]
-#[post("/v1/admin/jobs/{id}/retry")]
+#[post("/jobs/{id}/retry")]
 pub(crate) async fn retry_job(ctx: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
     admin::retry_job(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -83,7 +83,7 @@ pub(crate) async fn retry_job(ctx: AdminCaller, id: Path<i64>) -> Result<HttpRes
         WriteProblems
     )
 )]
-#[delete("/v1/admin/jobs/{id}")]
+#[delete("/jobs/{id}")]
 pub(crate) async fn discard_job(ctx: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
     admin::discard_job(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())

@@ -27,7 +27,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
         ReadProblems
     )
 )]
-#[get("/v1/admin/audit")]
+#[get("/audit")]
 pub(crate) async fn list_audit(
     ctx: AdminCaller,
     user: Query<UserQuery>,
@@ -53,7 +53,7 @@ pub(crate) async fn list_audit(
         ReadProblems
     )
 )]
-#[get("/v1/admin/archive")]
+#[get("/archive")]
 pub(crate) async fn list_archive(
     ctx: AdminCaller,
     user: Query<UserQuery>,
@@ -79,7 +79,7 @@ pub(crate) async fn list_archive(
         WriteProblems
     )
 )]
-#[post("/v1/admin/archive/{id}/restore")]
+#[post("/archive/{id}/restore")]
 pub(crate) async fn restore_skill(
     ctx: AdminCaller,
     id: Path<Uuid>,

@@ -28,7 +28,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
         ReadProblems
     )
 )]
-#[get("/v1/admin/skills/{skill}/versions/{version}")]
+#[get("/skills/{skill}/versions/{version}")]
 pub(crate) async fn review_version(
     ctx: AdminCaller,
     path: Path<(Uuid, i32)>,
@@ -57,7 +57,7 @@ pub(crate) async fn review_version(
         WriteProblems
     )
 )]
-#[post("/v1/admin/skills/{skill}/versions/{version}/approve")]
+#[post("/skills/{skill}/versions/{version}/approve")]
 pub(crate) async fn approve_version(
     ctx: AdminCaller,
     path: Path<(Uuid, i32)>,

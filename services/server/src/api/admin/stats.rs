@@ -17,7 +17,7 @@ use crate::http::{AdminCaller, ApiError, ReadProblems, json};
         ReadProblems
     )
 )]
-#[get("/v1/admin/stats")]
+#[get("/stats")]
 pub(crate) async fn get_stats(ctx: AdminCaller) -> Result<HttpResponse, ApiError> {
     Ok(json(StatusCode::OK, &admin::get_stats(&ctx).await?))
 }

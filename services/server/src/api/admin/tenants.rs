@@ -22,7 +22,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
         WriteProblems
     )
 )]
-#[post("/v1/admin/tenants")]
+#[post("/tenants")]
 pub(crate) async fn create_tenant(ctx: AdminCaller, body: JsonBody<CreateTenant>) -> Result<HttpResponse, ApiError> {
     let tenant = admin::create_tenant(&ctx, &body.0).await?;
     Ok(json(StatusCode::CREATED, &tenant))
@@ -42,7 +42,7 @@ pub(crate) async fn create_tenant(ctx: AdminCaller, body: JsonBody<CreateTenant>
         ReadProblems
     )
 )]
-#[get("/v1/admin/tenants")]
+#[get("/tenants")]
 pub(crate) async fn list_tenants(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
     let page = admin::list_tenants(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
@@ -62,7 +62,7 @@ pub(crate) async fn list_tenants(ctx: AdminCaller, page: Query<PageQuery>) -> Re
         ReadProblems
     )
 )]
-#[get("/v1/admin/tenants/{slug}")]
+#[get("/tenants/{slug}")]
 pub(crate) async fn get_tenant(ctx: AdminCaller, slug: Path<String>) -> Result<HttpResponse, ApiError> {
     let tenant = admin::get_tenant(&ctx, &slug).await?;
     Ok(json(StatusCode::OK, &tenant))
@@ -83,7 +83,7 @@ pub(crate) async fn get_tenant(ctx: AdminCaller, slug: Path<String>) -> Result<H
         WriteProblems
     )
 )]
-#[patch("/v1/admin/tenants/{slug}")]
+#[patch("/tenants/{slug}")]
 pub(crate) async fn update_tenant(
     ctx: AdminCaller,
     slug: Path<String>,
@@ -108,7 +108,7 @@ pub(crate) async fn update_tenant(
         WriteProblems
     )
 )]
-#[post("/v1/admin/users")]
+#[post("/users")]
 pub(crate) async fn create_user(ctx: AdminCaller, body: JsonBody<CreateUser>) -> Result<HttpResponse, ApiError> {
     let user = admin::create_user(&ctx, &body.0).await?;
     Ok(json(StatusCode::OK, &user))
@@ -129,7 +129,7 @@ pub(crate) async fn create_user(ctx: AdminCaller, body: JsonBody<CreateUser>) ->
         ReadProblems
     )
 )]
-#[get("/v1/admin/users")]
+#[get("/users")]
 pub(crate) async fn list_users(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
     let page = admin::list_users(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
@@ -150,7 +150,7 @@ pub(crate) async fn list_users(ctx: AdminCaller, page: Query<PageQuery>) -> Resu
         ReadProblems
     )
 )]
-#[get("/v1/admin/users/{external_id}")]
+#[get("/users/{external_id}")]
 pub(crate) async fn get_user(ctx: AdminCaller, external_id: Path<String>) -> Result<HttpResponse, ApiError> {
     let user = admin::get_user(&ctx, &external_id).await?;
     Ok(json(StatusCode::OK, &user))

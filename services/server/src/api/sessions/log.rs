@@ -19,7 +19,7 @@ use crate::http::{ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHead
     request_body = AddReply,
     responses((status = 200, description = "Logged", body = Logged), WriteProblems)
 )]
-#[post("/v1/sessions/{session}/reply")]
+#[post("/{session}/reply")]
 pub(crate) async fn add_reply(
     ctx: UserCaller,
     session: Path<String>,
@@ -38,7 +38,7 @@ pub(crate) async fn add_reply(
     params(("session" = String, Path, description = "Id"), ListMessages),
     responses((status = 200, description = "A page", body = Page<Message>), ReadProblems)
 )]
-#[get("/v1/sessions/{session}/messages")]
+#[get("/{session}/messages")]
 pub(crate) async fn list_messages(
     ctx: UserCaller,
     session: Path<String>,
@@ -58,7 +58,7 @@ pub(crate) async fn list_messages(
     request_body = TaintSession,
     responses((status = 200, description = "The session", body = Session), WriteProblems)
 )]
-#[post("/v1/sessions/{session}/taint")]
+#[post("/{session}/taint")]
 pub(crate) async fn taint_session(
     ctx: UserCaller,
     session: Path<String>,
@@ -78,7 +78,7 @@ pub(crate) async fn taint_session(
     request_body = GiveFeedback,
     responses((status = 200, description = "The session", body = Session), WriteProblems)
 )]
-#[post("/v1/sessions/{session}/feedback")]
+#[post("/{session}/feedback")]
 pub(crate) async fn give_feedback(
     ctx: UserCaller,
     session: Path<String>,
@@ -97,7 +97,7 @@ pub(crate) async fn give_feedback(
     params(("session" = String, Path, description = "Id"), WriteHeaders),
     responses((status = 200, description = "The session", body = Session), WriteProblems)
 )]
-#[post("/v1/sessions/{session}/end")]
+#[post("/{session}/end")]
 pub(crate) async fn end_session(ctx: UserCaller, session: Path<String>) -> Result<HttpResponse, ApiError> {
     Ok(json(StatusCode::OK, &sessions::end_session(&ctx, &session).await?))
 }

@@ -27,7 +27,7 @@ use crate::http::{
         WriteProblems
     )
 )]
-#[post("/v1/sessions")]
+#[post("")]
 pub(crate) async fn open_session(ctx: UserCaller, body: OptionalJson<OpenSession>) -> Result<HttpResponse, ApiError> {
     let opened = sessions::open_session(&ctx, &body.0).await?;
     let status = if opened.resumed { StatusCode::OK } else { StatusCode::CREATED };
@@ -43,7 +43,7 @@ pub(crate) async fn open_session(ctx: UserCaller, body: OptionalJson<OpenSession
     params(ListSessions),
     responses((status = 200, description = "A page", body = Page<Session>), CallerProblems)
 )]
-#[get("/v1/sessions")]
+#[get("")]
 pub(crate) async fn list_sessions(ctx: UserCaller, query: Query<ListSessions>) -> Result<HttpResponse, ApiError> {
     Ok(json(StatusCode::OK, &sessions::list_sessions(&ctx, &query).await?))
 }
@@ -57,7 +57,7 @@ pub(crate) async fn list_sessions(ctx: UserCaller, query: Query<ListSessions>) -
     params(("session" = String, Path, description = "Id")),
     responses((status = 200, description = "The session", body = OpenedSession), ReadProblems)
 )]
-#[get("/v1/sessions/{session}")]
+#[get("/{session}")]
 pub(crate) async fn get_session(ctx: UserCaller, session: Path<String>) -> Result<HttpResponse, ApiError> {
     Ok(json(StatusCode::OK, &sessions::get_session(&ctx, &session).await?))
 }

@@ -18,7 +18,7 @@ use crate::http::{ApiError, JsonBody, ReadProblems, UserCaller, WriteHeaders, Wr
     request_body = TakeTurn,
     responses((status = 200, description = "What helps; `text` goes into the prompt as is", body = TurnAnswer), WriteProblems)
 )]
-#[post("/v1/sessions/{session}/turns")]
+#[post("/{session}/turns")]
 pub(crate) async fn take_turn(
     ctx: UserCaller,
     session: Path<String>,
@@ -41,7 +41,7 @@ pub(crate) async fn take_turn(
     ),
     responses((status = 200, description = "The same answer again", body = TurnAnswer), ReadProblems)
 )]
-#[get("/v1/sessions/{session}/turns/{turn}")]
+#[get("/{session}/turns/{turn}")]
 pub(crate) async fn get_turn(ctx: UserCaller, path: Path<(String, i32)>) -> Result<HttpResponse, ApiError> {
     let (session, turn) = path.into_inner();
     let answer = sessions::get_turn(&ctx, &GetTurn { session, turn }).await?;

@@ -41,7 +41,7 @@ pub(crate) struct SaveQuery {
         WriteProblems
     )
 )]
-#[post("/v1/skills")]
+#[post("")]
 pub(crate) async fn save_skill(
     ctx: UserCaller,
     query: Query<SaveQuery>,
@@ -71,7 +71,7 @@ pub(crate) async fn save_skill(
     request_body = PatchSkill,
     responses((status = 200, description = "Patched, or unchanged", body = Patched), WriteProblems)
 )]
-#[patch("/v1/skills/{skill}")]
+#[patch("/{skill}")]
 pub(crate) async fn patch_skill(
     ctx: UserCaller,
     skill: Path<String>,
@@ -99,7 +99,7 @@ pub(crate) async fn patch_skill(
     request_body = PutFields,
     responses((status = 200, description = "Changed, or unchanged", body = SavedSkill), WriteProblems)
 )]
-#[put("/v1/skills/{skill}/fields")]
+#[put("/{skill}/fields")]
 pub(crate) async fn put_fields(
     ctx: UserCaller,
     skill: Path<String>,
@@ -127,7 +127,7 @@ pub(crate) async fn put_fields(
     request_body(content = Option<DeleteSkill>, description = "May be left out"),
     responses((status = 204, description = "Deleted"), WriteProblems)
 )]
-#[delete("/v1/skills/{skill}")]
+#[delete("/{skill}")]
 pub(crate) async fn delete_skill(
     ctx: UserCaller,
     skill: Path<String>,
@@ -158,7 +158,7 @@ pub(crate) async fn delete_skill(
     request_body = ReportUse,
     responses((status = 200, description = "Counted, or counted before", body = Counted), WriteProblems)
 )]
-#[post("/v1/skills/used")]
+#[post("/used")]
 pub(crate) async fn report_use(ctx: UserCaller, body: JsonBody<ReportUse>) -> Result<HttpResponse, ApiError> {
     let counted = skills::report_use(&ctx, &body.0).await?;
     Ok(json(StatusCode::OK, &counted))

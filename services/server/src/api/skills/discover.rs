@@ -15,7 +15,7 @@ use crate::http::{ApiError, CallerProblems, JsonBody, Query, UserCaller, WritePr
     request_body = MatchSkills,
     responses((status = 200, description = "The names, the most specific first", body = Matches), WriteProblems)
 )]
-#[post("/v1/skills/match")]
+#[post("/match")]
 pub(crate) async fn match_skills(ctx: UserCaller, body: JsonBody<MatchSkills>) -> Result<HttpResponse, ApiError> {
     Ok(json(StatusCode::OK, &recall::match_skills(&ctx, &body.0).await?))
 }
@@ -29,7 +29,7 @@ pub(crate) async fn match_skills(ctx: UserCaller, body: JsonBody<MatchSkills>) -
     params(SuggestSkills),
     responses((status = 200, description = "Best first", body = Suggestions), CallerProblems)
 )]
-#[get("/v1/skills/suggest")]
+#[get("/suggest")]
 pub(crate) async fn suggest_skills(ctx: UserCaller, query: Query<SuggestSkills>) -> Result<HttpResponse, ApiError> {
     Ok(json(StatusCode::OK, &recall::suggest_skills(&ctx, &query).await?))
 }

@@ -22,7 +22,7 @@ use crate::http::{ApiError, Query, ReadProblems, UserCaller, WriteHeaders, Write
     ),
     responses((status = 200, description = "A page, newest first", body = Page<Example>), ReadProblems)
 )]
-#[get("/v1/skills/{skill}/examples")]
+#[get("/{skill}/examples")]
 pub(crate) async fn list_examples(
     ctx: UserCaller,
     skill: Path<String>,
@@ -45,7 +45,7 @@ pub(crate) async fn list_examples(
     ),
     responses((status = 204, description = "Deleted"), WriteProblems)
 )]
-#[delete("/v1/skills/{skill}/examples/{example}")]
+#[delete("/{skill}/examples/{example}")]
 pub(crate) async fn delete_example(ctx: UserCaller, path: Path<(String, String)>) -> Result<HttpResponse, ApiError> {
     let (skill, example) = path.into_inner();
     examples::delete_example(&ctx, &DeleteExample { skill, example }).await?;
@@ -64,7 +64,7 @@ pub(crate) async fn delete_example(ctx: UserCaller, path: Path<(String, String)>
     ),
     responses((status = 204, description = "Deleted"), WriteProblems)
 )]
-#[delete("/v1/skills/{skill}/examples")]
+#[delete("/{skill}/examples")]
 pub(crate) async fn delete_examples(ctx: UserCaller, skill: Path<String>) -> Result<HttpResponse, ApiError> {
     examples::delete_examples(&ctx, &skill).await?;
     Ok(HttpResponse::NoContent().finish())

@@ -53,7 +53,7 @@ pub(crate) struct ImportForm {
     request_body(content = ImportForm, content_type = "multipart/form-data"),
     responses((status = 200, description = "What became of each", body = ImportReport), WriteProblems)
 )]
-#[post("/v1/skills/import")]
+#[post("/import")]
 pub(crate) async fn import_skills(
     ctx: UserCaller,
     query: Query<ImportQuery>,
@@ -79,7 +79,7 @@ pub(crate) async fn import_skills(
     request_body = CheckImport,
     responses((status = 200, description = "Each skill compared", body = CheckedImport), WriteProblems)
 )]
-#[post("/v1/skills/import/check")]
+#[post("/import/check")]
 pub(crate) async fn check_import(ctx: UserCaller, body: JsonBody<CheckImport>) -> Result<HttpResponse, ApiError> {
     Ok(json(StatusCode::OK, &skills::check_import(&ctx, &body.0).await?))
 }
@@ -135,7 +135,7 @@ fn unreadable(error: MultipartError) -> Error {
         CallerProblems
     )
 )]
-#[get("/v1/skills/export")]
+#[get("/export")]
 pub(crate) async fn export_skills(
     ctx: UserCaller,
     query: Query<ExportQuery>,

@@ -23,7 +23,7 @@ use crate::http::{
     ),
     responses((status = 200, description = "A page, newest first", body = Page<Version>), ReadProblems)
 )]
-#[get("/v1/skills/{skill}/versions")]
+#[get("/{skill}/versions")]
 pub(crate) async fn list_versions(
     ctx: UserCaller,
     skill: Path<String>,
@@ -45,7 +45,7 @@ pub(crate) async fn list_versions(
     ),
     responses((status = 200, description = "The version", body = VersionDetail), ReadProblems)
 )]
-#[get("/v1/skills/{skill}/versions/{version}")]
+#[get("/{skill}/versions/{version}")]
 pub(crate) async fn get_version(ctx: UserCaller, path: Path<(String, i32)>) -> Result<HttpResponse, ApiError> {
     let (skill, version) = path.into_inner();
     Ok(json(StatusCode::OK, &skills::get_version(&ctx, &GetVersion { skill, version }).await?))
@@ -74,7 +74,7 @@ pub(crate) async fn get_version(ctx: UserCaller, path: Path<(String, i32)>) -> R
         ReadProblems
     )
 )]
-#[get("/v1/skills/{skill}/diff")]
+#[get("/{skill}/diff")]
 pub(crate) async fn diff_versions(
     ctx: UserCaller,
     skill: Path<String>,
@@ -102,7 +102,7 @@ pub(crate) async fn diff_versions(
     request_body = Rollback,
     responses((status = 200, description = "Rolled back, or unchanged", body = SavedSkill), WriteProblems)
 )]
-#[post("/v1/skills/{skill}/rollback")]
+#[post("/{skill}/rollback")]
 pub(crate) async fn rollback_skill(
     ctx: UserCaller,
     skill: Path<String>,

@@ -33,7 +33,7 @@ pub(crate) struct LoadQuery {
         CallerProblems
     )
 )]
-#[get("/v1/skills")]
+#[get("")]
 pub(crate) async fn list_skills(
     ctx: UserCaller,
     query: Query<ListSkills>,
@@ -57,7 +57,7 @@ pub(crate) async fn list_skills(
     ),
     responses((status = 200, description = "The skill; `ETag` is its version", body = LoadedSkill), ReadProblems)
 )]
-#[get("/v1/skills/{skill}")]
+#[get("/{skill}")]
 pub(crate) async fn load_skill(
     ctx: UserCaller,
     skill: Path<String>,
@@ -83,7 +83,7 @@ pub(crate) async fn load_skill(
         ReadProblems
     )
 )]
-#[get("/v1/skills/{skill}/SKILL.md")]
+#[get("/{skill}/SKILL.md")]
 pub(crate) async fn read_skill_md(
     ctx: UserCaller,
     skill: Path<String>,

@@ -28,7 +28,7 @@ use crate::http::{
         ReadProblems
     )
 )]
-#[get("/v1/skills/{skill}/resources/{path:.*}")]
+#[get("/{skill}/resources/{path:.*}")]
 pub(crate) async fn get_resource(
     ctx: UserCaller,
     path: Path<(String, String)>,
@@ -53,7 +53,7 @@ pub(crate) async fn get_resource(
     request_body(content = inline(Binary), content_type = "application/octet-stream", description = "The bytes, at most 1 MiB"),
     responses((status = 200, description = "Written, or unchanged", body = SavedSkill), WriteProblems)
 )]
-#[put("/v1/skills/{skill}/resources/{path:.*}")]
+#[put("/{skill}/resources/{path:.*}")]
 pub(crate) async fn put_resource(
     ctx: UserCaller,
     path: Path<(String, String)>,
@@ -81,7 +81,7 @@ pub(crate) async fn put_resource(
     ),
     responses((status = 200, description = "Removed", body = SavedSkill), WriteProblems)
 )]
-#[delete("/v1/skills/{skill}/resources/{path:.*}")]
+#[delete("/{skill}/resources/{path:.*}")]
 pub(crate) async fn delete_resource(
     ctx: UserCaller,
     path: Path<(String, String)>,

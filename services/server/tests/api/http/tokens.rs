@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::answers::{Answer, pluck};
 use crate::callers::{World, skill};
-use crate::service::shared;
+use crate::service::{keeper, poll_async, shared};
 use crate::signing::{self, claims, encode, hs256, now, signed};
 use crate::{raw, signing::random_secret};
 
@@ -229,4 +229,34 @@ async fn a_token_speaks_for_its_own_user_alone() {
     world.bob.acting_for("alice").get("/v1/skills").await.refused(403, "forbidden");
     world.admin.acting_for("alice").get("/v1/skills").await.refused(403, "forbidden");
     world.operator.acting_for("alice").get("/v1/skills").await.refused(403, "forbidden");
+}
+
+/// A token that was good a moment ago is remembered, and is forgotten with the secret that signed it.
+#[tokio::test]
+async fn a_token_ends_with_the_secret_of_its_issuer() {
+    let world = World::new().await;
+    for _ in 0..3 {
+        world.alice.get("/v1/skills").await.ok(200);
+    }
+    // Another process changes the issuer, so that this one is told by the database alone.
+    let elsewhere = world.operator.at(keeper());
+    let issuers = format!("/v1/admin/issuers?tenant={}", world.slug);
+    let id = elsewhere.get(&issuers).await.ok(200)["items"][0]["id"].as_str().unwrap().to_owned();
+    elsewhere.delete(&format!("/v1/admin/issuers/{id}?tenant={}", world.slug)).await.empty(204);
+    let secret = signing::random_secret();
+    let issuer = json!({"iss": signing::issuer_of(&world.slug), "algorithm": "HS256", "secret": secret});
+    elsewhere.post(&issuers, issuer).await.ok(201);
+    poll_async("the token to end", async || (world.alice.get("/v1/skills").await.status == 401).then_some(())).await;
+    answer(&world, hs256(&secret, &claims(&world.slug, "alice"))).await.ok(200);
+    refuse(&world, world.alice.token.clone().unwrap(), "the secret of before").await;
+}
+
+#[tokio::test]
+async fn a_remembered_token_ends_when_it_says() {
+    let world = World::new().await;
+    // Clocks may disagree by 30 seconds.
+    let ending = hs256(&world.secret, &with(&claims(&world.slug, "alice"), "exp", json!(now() - 27)));
+    answer(&world, &ending).await.ok(200);
+    poll_async("the token to end", async || (answer(&world, &ending).await.status == 401).then_some(())).await;
+    refuse(&world, ending, "its end").await;
 }

@@ -2,6 +2,7 @@
 
 mod endpoint;
 mod jwks;
+mod kept;
 mod keys;
 mod tokens;
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{Principal, check_external_id};
 use crate::across::system::{self, Owner};
-use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, api_key, peek, verify, verify_for};
+use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
 use crate::queue::{Claimed, JobError};
 use crate::vault::gate::{GateState, KnownKey, KnownTenant};
 use crate::{Database, trail};
@@ -103,7 +103,7 @@ impl Gate {
             .iter()
             .find(|k| self.state.sealer.verify_api_key(secret, &k.secret_hash) && k.is_live(now))
             .ok_or_else(|| Error::Unauthenticated("the API key is unknown, expired or revoked".into()))?;
-        self.note_use(key).await;
+        self.note_use(key);
         let actor = match on_behalf_of {
             Some(user) => format!("key:{prefix} for {user}"),
             None => format!("key:{prefix}"),
@@ -111,16 +111,26 @@ impl Gate {
         self.principal(key.tenant.clone(), on_behalf_of, key.scopes, actor).await
     }
 
-    /// Last use is for people to look at: at most once a minute, and never a reason to refuse.
-    async fn note_use(&self, key: &KnownKey) {
-        if self.state.use_is_due(key.id)
-            && let Err(error) = system::note_key_use(&self.db, key.tenant.id, key.id, self.state.clock.now()).await
-        {
-            tracing::warn!(%error, "the last use of an API key was not written");
+    /// Last use is for people to look at: at most once a minute, nobody waits for it, and it is never a reason to refuse.
+    fn note_use(&self, key: &KnownKey) {
+        if !self.state.use_is_due(key.id) {
+            return;
         }
+        let (db, now, tenant, key) = (self.db.clone(), self.state.clock.now(), key.tenant.id, key.id);
+        tokio::spawn(async move {
+            if let Err(error) = system::note_key_use(&db, tenant, key, now).await {
+                tracing::warn!(%error, "the last use of an API key was not written");
+            }
+        });
     }
 
     async fn by_token(&self, token: &str, resource: Option<&str>) -> Result<Principal> {
+        let id = TokenId::of(token, resource);
+        if let Some(id) = id
+            && let Some(principal) = self.by_kept_token(id).await?
+        {
+            return Ok(principal);
+        }
         let peeked = peek(token)?;
         if let Some(operator) = self.state.operator.as_ref().filter(|o| o.iss == peeked.iss) {
             return self.by_operator_token(token, operator).await;
@@ -129,7 +139,7 @@ impl Gate {
         let unknown = || Error::from(TokenError::Signature);
         let tenant = self.tenant(&peeked.tid).await?.ok_or_else(unknown)?;
         let issuer = tenant.issuers.iter().find(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
-        let claims = verify_for(token, issuer, resource, &self.state.jwks).await.map_err(|refusal| match refusal {
+        let verified = verify_at(resource, token, issuer, &self.state.jwks).await.map_err(|refusal| match refusal {
             // A reason found before the signature is verified would tell that tenant and issuer exist. So would an
             // answer that the keys are out of reach; the log tells the people who run the service.
             TokenError::Algorithm
@@ -139,9 +149,27 @@ impl Gate {
             | TokenError::Unavailable => unknown(),
             after => after.into(),
         })?;
-        let scopes = scopes_of(&claims);
-        let actor = format!("user:{}", claims.sub);
-        self.principal(tenant.clone(), Some(&claims.sub), scopes, actor).await
+        let principal = self.by_claims(tenant.clone(), &verified.claims).await?;
+        if let Some(id) = id {
+            self.state.tokens.keep(id, verified, issuer);
+        }
+        Ok(principal)
+    }
+
+    /// Whose token this is, where it was verified before and would verify now; else `None`.
+    async fn by_kept_token(&self, id: TokenId) -> Result<Option<Principal>> {
+        let Some(kept) = self.state.tokens.get(id) else { return Ok(None) };
+        let Some(tenant) = self.tenant(&kept.claims().tid).await? else { return Ok(None) };
+        let issuer = tenant.issuers.iter().find(|issuer| issuer.iss == kept.claims().iss);
+        let Some(issuer) = issuer else { return Ok(None) };
+        if !kept.is_good_for(issuer, &self.state.jwks).await {
+            return Ok(None);
+        }
+        self.by_claims(tenant.clone(), kept.claims()).await.map(Some)
+    }
+
+    async fn by_claims(&self, tenant: Arc<KnownTenant>, claims: &Claims) -> Result<Principal> {
+        self.principal(tenant, Some(&claims.sub), scopes_of(claims), format!("user:{}", claims.sub)).await
     }
 
     async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Principal> {
@@ -202,7 +230,7 @@ impl Gate {
             None => (None, None),
             Some(external) => {
                 check_external_id(external)?;
-                let known = self.state.user(&self.db, (tenant.id, &tenant.settings), external, &actor).await?;
+                let known = self.state.user(&self.db, &tenant, external, &actor).await?;
                 (Some((known.id, Arc::from(external))), known.starters_release)
             }
         };
@@ -253,7 +281,7 @@ impl Gate {
     pub async fn ensure_user(&self, admin: &Principal, external_id: &str) -> Result<UserId> {
         admin.require_admin()?;
         check_external_id(external_id)?;
-        Ok(self.state.user(&self.db, (admin.tenant(), admin.settings()), external_id, admin.actor()).await?.id)
+        Ok(self.state.user(&self.db, &admin.tenant, external_id, admin.actor()).await?.id)
     }
 
     /// An issuer of the principal's tenant whose tokens this service can sign itself: the first with a shared secret.

@@ -1,0 +1,80 @@
+//! Tokens that are kept: the same bytes open the same door, for as long as they would verify.
+
+use super::keys::Key;
+use super::*;
+use crate::credential::kept::{KeptTokens, TokenId};
+use crate::credential::verify_at;
+
+fn hs256(changes: Value) -> String {
+    Key::Secret(SECRET.to_vec()).token(&json!({ "alg": "HS256" }), &claims(changes))
+}
+
+async fn keep(tokens: &KeptTokens, token: &str, issuer: &Arc<Issuer>, jwks: &JwksCache) -> TokenId {
+    let id = TokenId::of(token, None).unwrap();
+    tokens.keep(id, verify_at(None, token, issuer, jwks).await.unwrap(), issuer);
+    id
+}
+
+#[tokio::test]
+async fn a_kept_token_is_found_by_its_bytes_and_its_face() {
+    let (tokens, jwks) = (KeptTokens::default(), cache(&StillClock::new()));
+    let token = hs256(json!({}));
+    let id = keep(&tokens, &token, &Arc::new(shared_secret()), &jwks).await;
+    assert_eq!(tokens.get(id).unwrap().claims().sub, "alice");
+    let others = [
+        TokenId::of(&token, Some("https://knowhow.example/mcp")),
+        TokenId::of(&token[1..], None),
+        TokenId::of(&hs256(json!({ "sub": "bob" })), None),
+    ];
+    assert!(others.into_iter().flatten().all(|other| tokens.get(other).is_none()));
+    assert!(TokenId::of(&"x".repeat(9000), None).is_none(), "what is too long is no token");
+}
+
+#[tokio::test]
+async fn a_kept_token_ends_when_it_says() {
+    let (tokens, jwks) = (KeptTokens::default(), cache(&StillClock::new()));
+    let now = SystemClock.now().timestamp();
+    let issuer = Arc::new(shared_secret());
+    // Clocks may disagree by 30 seconds, so it still verifies.
+    let ending = keep(&tokens, &hs256(json!({ "exp": now - 20 })), &issuer, &jwks).await;
+    assert!(tokens.get(ending).is_some());
+    let ends = |exp: i64, at: i64| {
+        let claims =
+            crate::credential::Claims { exp: exp.try_into().unwrap(), ..tokens.get(ending).unwrap().claims().clone() };
+        crate::credential::jwt::has_ended(&claims, at.try_into().unwrap())
+    };
+    assert_eq!((ends(1000, 1030), ends(1000, 1031)), (false, true));
+}
+
+#[tokio::test]
+async fn a_kept_token_is_good_for_the_issuer_that_verified_it_alone() {
+    let (tokens, jwks) = (KeptTokens::default(), cache(&StillClock::new()));
+    let issuer = shared_secret();
+    let id = keep(&tokens, &hs256(json!({})), &Arc::new(issuer.clone()), &jwks).await;
+    let kept = tokens.get(id).unwrap();
+    assert!(kept.is_good_for(&issuer, &jwks).await);
+    let other_secret = Issuer { keys: IssuerKeys::Hs256 { secret: vec![8; 32] }, ..issuer.clone() };
+    let other_audience = Issuer { audience: "elsewhere".into(), ..issuer.clone() };
+    let url = "https://id.example.com/jwks".parse().unwrap();
+    let other_kind =
+        Issuer { keys: IssuerKeys::Jwks { url, algorithm: Algorithm::ES256, private_network: false }, ..issuer };
+    for other in [other_secret, other_audience, other_kind] {
+        assert!(!kept.is_good_for(&other, &jwks).await, "{other:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_kept_token_ends_with_the_published_key_that_verified_it() {
+    let (old, new) = (Key::ec(), Key::ec());
+    let endpoint = Endpoint::start(Endpoint::keys(&[old.jwk("a")]));
+    let (tokens, clock) = (KeptTokens::default(), StillClock::new());
+    let (jwks, issuer) = (cache(&clock), Arc::new(published(&endpoint, Algorithm::ES256)));
+    let token = old.token(&json!({ "alg": "ES256", "kid": "a" }), &claims(json!({})));
+    let id = keep(&tokens, &token, &issuer, &jwks).await;
+    assert!(tokens.get(id).unwrap().is_good_for(&issuer, &jwks).await);
+    // Another key takes its id, as it would for a token that is verified anew.
+    endpoint.now(Endpoint::keys(&[new.jwk("a")]));
+    clock.pass(TimeDelta::minutes(11));
+    assert!(!tokens.get(id).unwrap().is_good_for(&issuer, &jwks).await);
+    assert_eq!(endpoint.hits(), 2);
+}

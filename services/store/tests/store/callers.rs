@@ -1,0 +1,75 @@
+//! Callers that the process does not know: however many come at once, one of them asks the database.
+
+use futures_util::future::join_all;
+use knowhow_domain::{ApiKey, Result, Scope, UserId, new_id};
+use knowhow_store::credential::api_key;
+use knowhow_store::{Gate, Principal, TenantTx, keys};
+
+use crate::flights::Wire;
+use crate::harness::{House, gate, now, open};
+
+const CALLERS: usize = 100;
+
+async fn authenticate_all(gate: &Gate, credential: &str, user: Option<&str>) -> Vec<Result<Principal>> {
+    join_all((0..CALLERS).map(|_| gate.authenticate(credential, user))).await
+}
+
+#[tokio::test]
+async fn a_hundred_tokens_of_a_tenant_that_is_not_known_ask_once() {
+    let house = House::open().await;
+    let tenant = house.tenant().await;
+    let (wire, url) = Wire::to(&house.place.login_url).await;
+    let db = open(&url, 2, 2);
+    let gate = gate(&db);
+    let token = tenant.token("alice", "user");
+    let all = authenticate_all(&gate, &token, None).await;
+    let first = all[0].as_ref().unwrap().user().unwrap();
+    assert!(all.iter().all(|caller| caller.as_ref().is_ok_and(|caller| caller.user().unwrap() == first)));
+    assert_eq!(wire.lookups(), 2, "one for the tenant, and one that made the user");
+    assert!(authenticate_all(&gate, &tenant.token("bob", "user"), None).await.iter().all(Result::is_ok));
+    assert_eq!(wire.lookups(), 3, "one for the other user");
+    db.close().await;
+}
+
+#[tokio::test]
+async fn a_hundred_keys_that_are_not_known_ask_once_and_wait_for_no_note() {
+    let house = House::open().await;
+    let admin = house.tenant().await.admin().await;
+    let (prefix, text) = api_key::generate().unwrap();
+    let hash = house.gate.state().sealer().hash_api_key(api_key::parse(&text).unwrap().1);
+    let key = ApiKey {
+        id: new_id(),
+        tenant: admin.tenant_slug().to_owned(),
+        prefix,
+        name: "backend".into(),
+        scopes: vec![Scope::SkillsRead],
+        created_at: now(),
+        expires_at: None,
+        revoked_at: None,
+        last_used_at: None,
+    };
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, UserId::TENANT_WIDE).await.unwrap();
+    keys::create(&mut tx, &key, &hash).await.unwrap();
+    tx.commit().await.unwrap();
+    // Whoever waited for the note of a use would wait for this lock.
+    let mut locked = house.place.owner().await;
+    let lock = format!("begin; select from api_keys where key_id = '{}' for update", key.id);
+    sqlx::Executor::execute(&mut locked, sqlx::AssertSqlSafe(lock)).await.unwrap();
+
+    let (wire, url) = Wire::to(&house.place.login_url).await;
+    let db = open(&url, 2, 2);
+    let gate = gate(&db);
+    assert!(authenticate_all(&gate, &text, Some("alice")).await.iter().all(Result::is_ok));
+    assert!(wire.lookups() <= 3, "one for the key, one for the user, and one that notes the use: {}", wire.lookups());
+    sqlx::Connection::close(locked).await.unwrap();
+    let noted = format!("select count(*) from api_keys where key_id = '{}' and last_used_at is not null", key.id);
+    while house.place.count(&noted).await == 0 {
+        tokio::task::yield_now().await;
+    }
+
+    let (_, unknown) = api_key::generate().unwrap();
+    let before = wire.lookups();
+    assert!(authenticate_all(&gate, &unknown, Some("alice")).await.iter().all(Result::is_err));
+    assert_eq!(wire.lookups(), before + 1);
+    db.close().await;
+}
