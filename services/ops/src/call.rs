@@ -144,7 +144,7 @@ impl Ctx {
         work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>,
     ) -> Result<T> {
         let Some(key) = &self.call.idempotency_key else { return work(tx).await };
-        let digest: [u8; 32] = Sha256::digest(serde_json::to_vec(request.asked).map_err(Error::internal)?).into();
+        let digest = digest_of(request.asked)?;
         // One time: a key must not expire between being recognised and being answered.
         let now = self.now();
         idempotency::claim(tx, key, &digest, now);
@@ -167,4 +167,9 @@ impl Ctx {
             }
         }
     }
+}
+
+/// What an idempotency key is bound to.
+pub(crate) fn digest_of(asked: &impl Serialize) -> Result<[u8; 32]> {
+    Ok(Sha256::digest(serde_json::to_vec(asked).map_err(Error::internal)?).into())
 }

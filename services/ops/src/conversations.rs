@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::recall::list_distinct_terms;
 use knowhow_domain::{Conversation, ConversationSummary, Message, Result, Scope, Speaker};
 use knowhow_store::conversations::{self, NewConversation};
-use knowhow_store::sessions::{self, Excerpt, Opened, SessionKey};
+use knowhow_store::sessions::{self, Excerpt, Opened};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -84,7 +84,7 @@ pub(crate) async fn previous_summary(ctx: &Ctx, opened: &mut Opened) -> Result<O
 /// # Errors
 /// `Unavailable` where the model or the database is out of reach: try again later.
 pub async fn summarize_session(ctx: &Ctx, session: Uuid, priority: Priority) -> Result<()> {
-    let found = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?;
+    let found = sessions::find(&ctx.app.db, &ctx.principal, session).await?;
     if found.is_none_or(|found| found.session.ended_at.is_none()) {
         return Ok(());
     }

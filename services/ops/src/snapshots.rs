@@ -8,7 +8,7 @@ use knowhow_domain::index::{IndexLine, rank_skills, step_below};
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 use knowhow_domain::{Channel, Error, Form, Result, Scope, TenantId, Tools, UserId, manifest};
 use knowhow_store::Principal;
-use knowhow_store::sessions::{self, SessionKey};
+use knowhow_store::sessions;
 use knowhow_store::skills::PromptRow;
 use knowhow_store::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot, SnapshotKind};
 use moka::sync::Cache;
@@ -145,7 +145,7 @@ pub async fn get_snapshot(ctx: &Ctx, agent: &ForTools) -> Result<CurrentView> {
 pub async fn get_frozen_text(ctx: &Ctx) -> Result<String> {
     ctx.principal.require(Scope::Sessions)?;
     if let Standing::Known { id, .. } = join_session(ctx, Opens::AnyName).await?
-        && let Some(mut opened) = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(id)).await?
+        && let Some(mut opened) = sessions::find(&ctx.app.db, &ctx.principal, id).await?
     {
         fresh_snapshot(ctx, &mut opened).await?;
         return Ok(opened.snapshot.text);

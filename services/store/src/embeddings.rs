@@ -181,13 +181,13 @@ pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made:
     if kind == EmbeddedKind::Example {
         for (of, embedding) in vectors {
             let (model, same_up_to) = (model.to_owned(), 1.0 - SAME_MEANING);
-            drop(tx.defer(PutVector { example: of.id, model, embedding, same_up_to }));
+            drop(tx.send_ahead(PutVector { example: of.id, model, embedding, same_up_to }));
         }
         tx.commit().await?;
         return Ok(Put::default());
     }
     let dims = vectors.first().map_or(0, |(_, vector)| vector.len());
-    let put = tx.defer(PutVectors {
+    let put = tx.send_ahead(PutVectors {
         kind: kind.as_str(),
         model: model.to_owned(),
         ids: vectors.iter().map(|(of, _)| of.id).collect(),

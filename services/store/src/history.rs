@@ -37,7 +37,7 @@ statement! {
 /// Keeps the last `keep` versions of a skill that is locked and at `version`; of more than 100 too many, the oldest 100 go now and
 /// the others with later changes. It happens together with COMMIT.
 pub fn trim(tx: &mut WriteTx, skill: SkillId, version: i32, keep: i32) {
-    tx.defer(Trim { skill: skill.0, up_to: version - keep, step: i64::from(STEP) });
+    tx.send_ahead(Trim { skill: skill.0, up_to: version - keep, step: i64::from(STEP) });
 }
 
 /// Makes room where the user's history and archive take more than `most` bytes: the oldest versions leave, then the skills that

@@ -46,12 +46,35 @@ pub fn claim(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>
     tx.claim(ClaimKey { key: key.to_owned(), request_digest: request.to_vec(), now, most: KEYS });
 }
 
+statement! {
+    write ClaimOrRefuse {
+        key: String, request_digest: Vec<u8>, now: DateTime<Utc>, most: i64,
+    } -> (),
+    "-- idempotency.claim_or_refuse
+    with claimed as (
+        insert into idempotency_keys as k (tenant_id, user_id, key, request_digest, created_at)
+        select $1, $2, $3, $4, $5
+        where $6 > (select count(*) from (
+            select from idempotency_keys o where o.tenant_id = $1 and o.user_id = $2 limit $6) known)
+        on conflict (tenant_id, user_id, key) do update
+            set request_digest = excluded.request_digest, response = null, created_at = excluded.created_at
+            where k.created_at < $5::timestamptz - interval '24 hours'
+        returning k.user_id
+    )
+    select app.require_written(claimed.user_id) from (select 1) one left join claimed on true"
+}
+
+/// Claims `key` in a transaction of one round trip: where the key is not fresh, all of it is refused.
+pub fn claim_or_refuse(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) {
+    tx.send_ahead(ClaimOrRefuse { key: key.to_owned(), request_digest: request.to_vec(), now, most: KEYS });
+}
+
 /// Returns the answer that the request of this digest got the first time, after its key turned out to be claimed.
 ///
 /// # Errors
 /// `IdempotencyMismatch` where the key stands for another request; `Quota` where the user has as many as can be.
 pub async fn find_answer(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) -> Result<Value> {
-    tx.forget_claim();
+    tx.begin_again();
     let found = tx.read(FindAnswer { key: key.to_owned(), now }).await?;
     let known = found.into_iter().next().ok_or_else(full)?;
     match known.response {
@@ -68,5 +91,5 @@ statement! {
 
 /// Keeps the answer of the request that claimed `key`, together with what the transaction writes.
 pub fn answer(tx: &mut WriteTx, key: &str, response: Value) {
-    tx.defer(KeepAnswer { key: key.to_owned(), response });
+    tx.send_ahead(KeepAnswer { key: key.to_owned(), response });
 }

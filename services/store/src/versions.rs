@@ -8,6 +8,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::error::refuse;
+use crate::skills::SkillKey;
 use crate::vault::statement::Statement;
 use crate::vault::value::{Files, Utf8};
 use crate::vault::{Word, row, statement};
@@ -82,21 +83,33 @@ pub async fn list(tx: &mut WriteTx, skill: SkillId, before: Option<i32>, limit: 
 }
 
 statement! {
-    read FindVersion { skill: Uuid, version: i32 } -> (ListedRow, FilesRow),
+    read FindVersion { name: Option<String>, id: Option<Uuid>, version: i32 } -> (ListedRow, FilesRow),
     "-- versions.find
     select v.version as version, v.change as change, v.actor as actor, v.session, v.tainted as tainted,
            v.digest as digest, v.created_at as created_at, v.resources as resources,
            coalesce(v.tainted_in, '{}') as tainted_in, coalesce(v.tainted_by, '{}') as tainted_by, v.approved_by, v.approved_at,
            coalesce(t.document, r.content) as document
-    from skill_versions v
+    from skills s
+    join skill_versions v on v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = $5
     left join starter_texts t on t.starter_id = v.starter_id
     left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = v.document_digest
-    where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4
-      and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
+    where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or s.skill_id = $4)
     union all
     select 1, 'sync', 'starters', null, false, l.digest, l.created_at, '[]', '{}', '{}', null, null, l.document
     from skill_states l
-    where l.tenant_id = $1 and l.user_id = $2 and l.skill_id = $3 and l.lent and $4 = 1"
+    where l.tenant_id = $1 and l.user_id = $2 and (l.name = $3 or l.skill_id = $4) and l.lent and $5 = 1"
+}
+
+impl FindVersion {
+    pub(crate) fn of(skill: &SkillKey, version: i32) -> Self {
+        Self { name: skill.name().map(str::to_owned), id: skill.id(), version }
+    }
+}
+
+impl From<(ListedRow, FilesRow)> for VersionState {
+    fn from((row, files): (ListedRow, FilesRow)) -> Self {
+        Self { version: row.into(), document: files.document.into(), resources: files.resources.into() }
+    }
 }
 
 /// One version.
@@ -104,12 +117,8 @@ statement! {
 /// # Errors
 /// `Unavailable`.
 pub async fn find(tx: &mut WriteTx, skill: SkillId, version: i32) -> Result<Option<VersionState>> {
-    let found = tx.read(FindVersion { skill: skill.0, version }).await?;
-    Ok(found.into_iter().next().map(|(row, files)| VersionState {
-        version: row.into(),
-        document: files.document.into(),
-        resources: files.resources.into(),
-    }))
+    let found = tx.read(FindVersion::of(&SkillKey::Id(skill), version)).await?;
+    Ok(found.into_iter().next().map(VersionState::from))
 }
 
 statement! {
@@ -126,7 +135,8 @@ statement! {
 /// `Unavailable`; `Internal` for a text that is none.
 pub async fn find_for_admin(tx: &mut TenantTx, skill: SkillId, version: i32) -> Result<Option<VersionState>> {
     let (tenant, user) = (tx.tenant(), tx.user());
-    let found = sqlx::query(FindVersion::SQL).bind(tenant).bind(user).bind(skill.0).bind(version);
+    let found = sqlx::query(FindVersion::SQL).bind(tenant).bind(user);
+    let found = found.bind(None::<String>).bind(skill.0).bind(version);
     let found = found.fetch_optional(tx.conn()).await.map_err(refuse)?;
     found.map(|row| of_sqlx(&row).map_err(refuse)).transpose()
 }

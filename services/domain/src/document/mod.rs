@@ -14,6 +14,8 @@ mod split;
 mod strict;
 mod yaml;
 
+use std::sync::OnceLock;
+
 use sha2::{Digest, Sha256};
 
 pub use edits::FieldEdits;
@@ -30,11 +32,22 @@ use split::Parts;
 use yaml::{Fault, Node};
 
 /// A valid SKILL.md. The raw text is never normalised: what came in goes out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SkillDocument {
     raw: String,
     parts: Parts,
     fields: Fields,
+    /// What the frontmatter was read as.
+    root: Node,
+    /// SHA-256 of the raw text, once somebody has asked for it.
+    digest: OnceLock<[u8; 32]>,
+}
+
+/// All else follows from the text.
+impl PartialEq for SkillDocument {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
 }
 
 impl SkillDocument {
@@ -48,20 +61,28 @@ impl SkillDocument {
     /// Reads a document whose skill has its name from elsewhere, such as its folder: the frontmatter may spell it in
     /// its own way, `My Skill` for `my-skill`. For what is stored already, and for imports.
     pub fn parse_named(raw: &str, limits: &Limits) -> Result<Self> {
+        Self::read(raw.to_owned(), limits, None)
+    }
+
+    /// Reads a document. `known` is a frontmatter that was read before, with its tree: the same one is not read again.
+    fn read(raw: String, limits: &Limits, known: Option<Draft>) -> Result<Self> {
         if raw.contains('\0') {
             return Err(Error::invalid("/skill_md", "the text may not hold NUL characters"));
         }
-        let parts = split::split(raw)?;
+        let parts = split::split(&raw)?;
         let frontmatter = &raw[parts.frontmatter.clone()];
         check_size("the skill's frontmatter", frontmatter.len(), FRONTMATTER_BYTES)?;
         check_size("the skill's body", raw.len() - parts.content, limits.body_bytes)?;
-        let root = yaml::parse(frontmatter).map_err(|fault| refusal(raw, &parts, fault))?;
+        let root = match known.filter(|known| known.text == frontmatter) {
+            Some(known) => known.root,
+            None => yaml::parse(frontmatter).map_err(|fault| refusal(&raw, &parts, fault))?,
+        };
         let fields = Fields::read(&root)?;
         if raw[parts.content..].trim().is_empty() {
             let detail = "nothing follows the frontmatter; write the procedure below it";
             return Err(Error::invalid("/skill_md", detail));
         }
-        Ok(Self { raw: raw.to_owned(), parts, fields })
+        Ok(Self { raw, parts, fields, root, digest: OnceLock::new() })
     }
 
     /// Writes a new document in the strict form; Knowhow's own fields go under `metadata`.
@@ -77,10 +98,8 @@ impl SkillDocument {
     /// Comments, order, unknown keys and line ends stay; a value that is the same already is no edit.
     pub fn with_edits(&self, edits: &FieldEdits, content: Option<&str>, limits: &Limits) -> Result<Self> {
         let edits = self.without_known_metadata(edits).absorbed().map_err(Error::Invalid)?;
-        let text = self.frontmatter().to_owned();
-        let root = self.root()?;
-        let changes = compose::changes(&root, &self.fields, &edits)?;
-        let mut draft = Draft { text, root };
+        let changes = compose::changes(&self.root, &self.fields, &edits)?;
+        let mut draft = Draft { text: self.frontmatter().to_owned(), root: self.root.clone() };
         if !changes.iter().all(|change| draft.apply(change)) {
             let detail = "this frontmatter is too unusual to be edited field by field; save the whole document instead";
             return Err(Error::invalid("/skill_md", detail));
@@ -95,14 +114,14 @@ impl SkillDocument {
             }
             _ => head + self.content(),
         };
-        Self::parse_named(&raw, limits)
+        Self::read(raw, limits, Some(draft))
     }
 
     /// The text for a strict export in the folder of `name`: the frontmatter printed anew, unknown keys under
     /// `metadata`, the body unchanged.
     pub fn strict(&self, name: &SkillName) -> Result<String> {
         let ending = lines::ending(&self.raw);
-        let frontmatter = strict::frontmatter(&self.root()?, name).replace('\n', ending);
+        let frontmatter = strict::frontmatter(&self.root, name).replace('\n', ending);
         let rest = &self.raw[self.parts.fence_end..];
         Ok(format!("---{ending}{frontmatter}---{rest}"))
     }
@@ -146,7 +165,7 @@ impl SkillDocument {
 
     /// SHA-256 of the raw text.
     pub fn digest(&self) -> [u8; 32] {
-        Sha256::digest(self.raw.as_bytes()).into()
+        *self.digest.get_or_init(|| Sha256::digest(self.raw.as_bytes()).into())
     }
 
     /// Byte offsets in the raw text: start and end of the frontmatter, start of the content.
@@ -157,10 +176,6 @@ impl SkillDocument {
     /// Byte positions of frontmatter and content, for those who edit the raw text.
     pub(crate) fn places(raw: &str) -> Result<(std::ops::Range<usize>, usize)> {
         split::split(raw).map(|parts| (parts.frontmatter, parts.content))
-    }
-
-    fn root(&self) -> Result<Node> {
-        yaml::parse(self.frontmatter()).map_err(|fault| refusal(&self.raw, &self.parts, fault))
     }
 
     /// Metadata that a caller sends back as it got it is no edit, whatever the rules for new values are.

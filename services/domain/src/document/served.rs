@@ -30,10 +30,10 @@ impl SkillDocument {
         {
             return Served { text: Cow::Borrowed(&self.raw), frontmatter };
         }
-        let printed = || Some(self.root().ok()?).map(|root| strict::frontmatter(&root, name));
+        let printed = || strict::frontmatter(&self.root, name);
         let (text, frontmatter) = self
             .corrected(name)
-            .or_else(|| with_meaning(printed()?.replace('\n', self.common_ending())))
+            .or_else(|| with_meaning(printed().replace('\n', self.common_ending())))
             .unwrap_or_else(|| (self.frontmatter().to_owned(), Map::new()));
         Served { text: Cow::Owned(self.under_common_fences(&text)), frontmatter }
     }

@@ -134,7 +134,7 @@ async fn put(ctx: &Ctx, kind: EmbeddedKind, vectors: Vec<Made>) -> Result<()> {
     let changes: Vec<_> =
         handed.map(|(of, vector)| SkillChanged::Vector { skill: of.id, stamp: put.stamp, vector }).collect();
     if !changes.is_empty() {
-        hand_in(ctx, put.revision, changes).await;
+        hand_in(ctx, put.revision, changes);
     }
     Ok(())
 }

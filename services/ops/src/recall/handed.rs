@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use knowhow_store::skills::{CatalogueRow, SkillState, Stamp};
-use moka::future::Cache;
+use moka::sync::Cache;
 use uuid::Uuid;
 
 use super::catalogue::UserCatalogue;
@@ -57,18 +57,18 @@ impl Default for HandedIn {
 
 impl HandedIn {
     /// Keeps what a change has made, by the revision that it made.
-    pub(super) async fn put(&self, owner: Owner, revision: i64, changes: Vec<SkillChanged>) {
-        self.0.insert((owner, revision), Arc::new(changes)).await;
+    pub(super) fn put(&self, owner: Owner, revision: i64, changes: Vec<SkillChanged>) {
+        self.0.insert((owner, revision), Arc::new(changes));
     }
 
     /// All changes behind one revision up to another; `None` where one of them was made elsewhere.
-    pub(super) async fn take(&self, owner: Owner, kept: i64, needed: i64) -> Option<Vec<SkillChanged>> {
+    pub(super) fn take(&self, owner: Owner, kept: i64, needed: i64) -> Option<Vec<SkillChanged>> {
         if needed - kept > MOST {
             return None;
         }
         let mut changes = Vec::new();
         for revision in kept + 1..=needed {
-            changes.extend(self.0.remove(&(owner, revision)).await?.iter().cloned());
+            changes.extend(self.0.remove(&(owner, revision))?.iter().cloned());
         }
         Some(changes)
     }
@@ -76,11 +76,11 @@ impl HandedIn {
 
 /// Hands in what the caller's change of one revision has made, once it is durable. Where the caller's catalogue is not kept
 /// there is nothing to bring up to date.
-pub(crate) async fn hand_in(ctx: &Ctx, revision: i64, changes: Vec<SkillChanged>) {
+pub(crate) fn hand_in(ctx: &Ctx, revision: i64, changes: Vec<SkillChanged>) {
     let catalogues = &ctx.app.catalogues;
     let Ok(owner) = owner_of(ctx) else { return };
     if catalogues.skills.has(&owner) {
-        catalogues.handed_in.put(owner, revision, changes).await;
+        catalogues.handed_in.put(owner, revision, changes);
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn is_worth_handing_in(ctx: &Ctx) -> bool {
 }
 
 /// A skill as recall reads it.
-pub(crate) fn row_of(skill: &SkillState, is_reserved: bool) -> CatalogueRow {
+pub(crate) fn row_of(skill: &SkillState) -> CatalogueRow {
     CatalogueRow {
         id: skill.id.0,
         name: skill.name.clone(),
@@ -99,7 +99,7 @@ pub(crate) fn row_of(skill: &SkillState, is_reserved: bool) -> CatalogueRow {
         triggers: skill.triggers.clone(),
         see_also: skill.see_also.clone(),
         importance: skill.importance,
-        reserved: is_reserved,
+        reserved: skill.is_reserved(),
         body: Some(skill.content().to_owned()),
         embedding: None,
     }

@@ -65,7 +65,7 @@ async fn take_in_handed(ctx: &Ctx, before: &Arc<UserCatalogue>, needed: Needed) 
     if before.revision == 0 || before.awaits_library.is_some_and(|state| state != needed.library) {
         return Ok(None);
     }
-    let handed = catalogues.handed_in.take(owner_of(ctx)?, before.revision, needed.revision).await;
+    let handed = catalogues.handed_in.take(owner_of(ctx)?, before.revision, needed.revision);
     let changes = handed.and_then(|handed| before.take_in(needed.revision, handed, catalogues.vectors_kept));
     let Some(changes) = changes else { return Ok(None) };
     let before = before.clone();

@@ -123,7 +123,9 @@ pub async fn mark_session(ctx: &Ctx, tainted_by: &[String]) -> Result<()> {
     for name in ctx.call.named(None) {
         match join(ctx, name, Opens::Keys).await? {
             Standing::Known { tainted_by: marks, .. } if tainted_by.iter().all(|source| marks.contains(source)) => {}
-            Standing::Known { id, .. } => taint(ctx, id, tainted_by).await?,
+            Standing::Known { id, .. } => {
+                taint(ctx, id, tainted_by).await?;
+            }
             Standing::UnknownId | Standing::UnknownKey | Standing::Unnamed => {}
         }
     }

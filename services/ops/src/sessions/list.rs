@@ -1,7 +1,7 @@
 //! Sessions and their messages, a page at a time.
 
 use knowhow_domain::{Channel, Message, Result, Scope, Session};
-use knowhow_store::sessions::{self, SessionFilter, SessionKey};
+use knowhow_store::sessions::{self, SessionFilter};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
@@ -69,7 +69,7 @@ pub async fn list_sessions(ctx: &Ctx, query: &ListSessions) -> Result<Page<Sessi
 pub async fn get_session(ctx: &Ctx, session: &str) -> Result<OpenedSession> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
-    let found = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
+    let found = sessions::find(&ctx.app.db, &ctx.principal, session).await?.ok_or_else(missing)?;
     view(ctx, found, true).await
 }
 
@@ -84,7 +84,7 @@ pub async fn list_messages(ctx: &Ctx, query: &ListMessages) -> Result<Page<Messa
         (page::limit(query.limit)?, page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::nil()));
     let rows = sessions::list_messages(&ctx.app.db, &ctx.principal, session, window(after, limit)).await?;
     if rows.is_empty() {
-        sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
+        sessions::find(&ctx.app.db, &ctx.principal, session).await?.ok_or_else(missing)?;
     }
     Page::of(rows, limit, |last| last.id)
 }

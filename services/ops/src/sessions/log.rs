@@ -3,7 +3,7 @@
 
 use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session};
 use knowhow_store::WriteTx;
-use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, NewReply, SessionKey};
+use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, NewReply};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -79,7 +79,7 @@ pub async fn add_reply(ctx: &Ctx, input: &AddReply) -> Result<Logged> {
     check_message(&input.message)?;
     let tool_calls = i32::try_from(input.tool_calls.unwrap_or_default())
         .map_err(|_| Error::invalid("/tool_calls", "is out of bounds"))?;
-    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.log").await?;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.add_reply").await?;
     let now = ctx.now();
     let silent_since = Channel::ALL.map(|channel| (channel, now - ctx.principal.settings().longest_silence(channel)));
     let reply = NewReply {
@@ -115,10 +115,11 @@ fn too_many_replies() -> Error {
 }
 
 /// Marks a session, and all that was written in it; forgets what was learned in it.
-pub(super) async fn taint(ctx: &Ctx, session: Uuid, sources: &[String]) -> Result<()> {
-    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.log").await?;
-    sessions::taint(&mut tx, session, sources, ctx.now()).await?;
-    tx.commit().await
+pub(super) async fn taint(ctx: &Ctx, session: Uuid, sources: &[String]) -> Result<Option<Session>> {
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.taint").await?;
+    let tainted = sessions::taint(&mut tx, session, sources, ctx.now()).await?;
+    tx.commit().await?;
+    Ok(tainted)
 }
 
 /// Marks a session as having read untrusted content, for good, and with it what was written in it: skills, also what was made
@@ -130,8 +131,7 @@ pub async fn taint_session(ctx: &Ctx, input: &TaintSession) -> Result<Session> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(&input.session)?;
     check_text("/source", &input.source, 255)?;
-    taint(ctx, session, std::slice::from_ref(&input.source)).await?;
-    view(ctx, session).await
+    taint(ctx, session, std::slice::from_ref(&input.source)).await?.ok_or_else(missing)
 }
 
 /// Keeps a judgement of a session, open or over.
@@ -152,16 +152,22 @@ pub async fn give_feedback(ctx: &Ctx, input: &GiveFeedback) -> Result<Session> {
         check_text("/note", note, 4000)?;
     }
     let feedback = Feedback { kind: input.kind, value, note: input.note.as_deref() };
-    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.log").await?;
+    let mut judged = None;
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.feedback").await?;
     let kept = ctx
         .once(&mut tx, &("feedback", session, input), async |tx| {
-            sessions::add_feedback(tx, session, feedback, ctx.now()).await
+            let done = sessions::add_feedback(tx, session, feedback, ctx.now()).await?.ok_or_else(missing)?;
+            judged = Some(done.session);
+            Ok(done.is_kept)
         })
         .await?;
     tx.commit().await?;
-    let view = view(ctx, session).await?;
     if kept {
-        Ok(view)
+        match judged {
+            Some(session) => Ok(session),
+            // A repeated request is told how the session is now.
+            None => view(ctx, session).await,
+        }
     } else {
         Err(Error::Quota(format!("{FEEDBACK} judgements of this session are kept, the limit")))
     }
@@ -179,6 +185,6 @@ pub async fn end_session(ctx: &Ctx, session: &str) -> Result<Session> {
 }
 
 async fn view(ctx: &Ctx, session: Uuid) -> Result<Session> {
-    let found = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(session)).await?.ok_or_else(missing)?;
+    let found = sessions::find(&ctx.app.db, &ctx.principal, session).await?.ok_or_else(missing)?;
     Ok(found.session)
 }

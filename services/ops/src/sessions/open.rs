@@ -1,14 +1,15 @@
 //! Open: the conversation of a key goes on, or a new one begins with the current snapshot.
 
-use knowhow_domain::session::{MAX_TURNS, is_over};
+use knowhow_domain::session::MAX_TURNS;
 use knowhow_domain::settings::INDEX_BUDGETS;
 use knowhow_domain::{Channel, Error, FieldError, Result, Scope, Session, Tools};
 use knowhow_store::Principal;
-use knowhow_store::sessions::{self, NewSession, Opened, OpenedAs, SessionKey};
+use knowhow_store::sessions::{self, NewSession, Opened, OpenedAs};
+use knowhow_store::snapshots::SnapshotKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{missing, terms};
+use super::terms;
 use crate::Ctx;
 use crate::conversations::{PreviousSummary, previous_summary};
 use crate::snapshots::{self, SnapshotView};
@@ -74,52 +75,58 @@ pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Res
     ctx.principal.require(Scope::Sessions)?;
     check(input)?;
     ctx.app.catalogues.prepare(ctx);
-    let channel = input.channel.unwrap_or_default();
-    let tools = input.tools.unwrap_or_else(|| ctx.principal.settings().tools(channel));
-    let kind = snapshots::kind_of(&ctx.principal, input.index_budget, channel, tools);
-    let turns = input.max_turns.unwrap_or_else(|| ctx.principal.settings().max_turns(channel));
-    let settings = ctx.principal.settings();
-    let bytes = i64::try_from(settings.conversation_bytes_per_user).unwrap_or(i64::MAX);
     // A repeated request without a key of its own means the same session.
     let key = input.key.as_deref().or(ctx.call.idempotency_key.as_deref());
+    let kind = kind(ctx, input);
+    let mut snapshot = None;
     for _ in 0..ROUNDS {
-        let found = match key {
-            Some(key) => sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Open(key)).await?,
-            None => None,
+        let new = NewSession { snapshot, has_begun, ..terms_of(ctx, input, key) };
+        return match sessions::open(&ctx.app.db, &ctx.principal, &new).await? {
+            Some(OpenedAs::GoneOn(open)) => {
+                let notice = terms::notice(input, &open.session);
+                Ok(OpenedSession { notice, ..view(ctx, open, true).await? })
+            }
+            Some(OpenedAs::Reused(open)) => view(ctx, open, true).await,
+            Some(OpenedAs::New(open)) => view(ctx, open, false).await,
+            Some(OpenedAs::Full) => Err(full(&ctx.principal)),
+            None => {
+                snapshot = Some(snapshots::current(ctx, kind).await?.snapshot.id);
+                continue;
+            }
         };
-        // The gap of the channel on which the open session is held decides, not that of the channel asked for.
-        let held_on = found.as_ref().map_or(channel, |open| open.session.channel);
-        let gap = ctx.principal.settings().conversation_gap(held_on);
-        if let Some(open) = found.filter(|open| has_begun || open.session.last_message_at.is_some())
-            && !is_over(open.session.last_message_at, gap, ctx.now())
-        {
-            let notice = terms::notice(input, &open.session);
-            return Ok(OpenedSession { notice, ..view(ctx, open, true).await? });
-        }
-        let snapshot = snapshots::current(ctx, kind).await?.snapshot;
-        let new = NewSession {
-            key,
-            channel,
-            max_turns: i32::try_from(turns).unwrap_or(i32::MAX),
-            index_budget: kind.index_budget,
-            inline_top: input.inline_top.unwrap_or_default(),
-            tools,
-            snapshot: snapshot.id,
-            silent_since: ctx.now() - gap,
-            now: ctx.now(),
-            bounds: (settings.sessions_per_user.into(), bytes),
-            has_begun,
-        };
-        let (id, resumed) = match sessions::open(&ctx.app.db, &ctx.principal, &new).await? {
-            Some(OpenedAs::New(id)) => (id, false),
-            Some(OpenedAs::Reused(id)) => (id, true),
-            Some(OpenedAs::Full) => return Err(full(&ctx.principal)),
-            None => continue,
-        };
-        let opened = sessions::find(&ctx.app.db, &ctx.principal, SessionKey::Id(id)).await?.ok_or_else(missing)?;
-        return view(ctx, opened, resumed).await;
     }
     Err(Error::Unavailable("other requests open sessions of this key; try again".into()))
+}
+
+/// Which snapshot it begins with.
+fn kind(ctx: &Ctx, input: &OpenSession) -> SnapshotKind {
+    let channel = input.channel.unwrap_or_default();
+    let tools = input.tools.unwrap_or_else(|| ctx.principal.settings().tools(channel));
+    snapshots::kind_of(&ctx.principal, input.index_budget, channel, tools)
+}
+
+/// The terms of a session that begins now.
+fn terms_of<'a>(ctx: &Ctx, input: &OpenSession, key: Option<&'a str>) -> NewSession<'a> {
+    let (now, settings, kind) = (ctx.now(), ctx.principal.settings(), kind(ctx, input));
+    let channel = input.channel.unwrap_or_default();
+    let turns = input.max_turns.unwrap_or_else(|| settings.max_turns(channel));
+    let bytes = i64::try_from(settings.conversation_bytes_per_user).unwrap_or(i64::MAX);
+    NewSession {
+        key,
+        channel,
+        max_turns: i32::try_from(turns).unwrap_or(i32::MAX),
+        index_budget: kind.index_budget,
+        inline_top: input.inline_top.unwrap_or_default(),
+        tools: input.tools.unwrap_or_else(|| settings.tools(channel)),
+        form: kind.form,
+        snapshot: None,
+        rendered_since: now - ctx.app.snapshot_lifetime,
+        // The gap of the channel on which the open session is held decides, not that of the channel asked for.
+        silent_since: Channel::ALL.map(|channel| (channel, now - settings.conversation_gap(channel))),
+        now,
+        bounds: (settings.sessions_per_user.into(), bytes),
+        has_begun: false,
+    }
 }
 
 fn full(principal: &Principal) -> Error {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use knowhow_domain::{Error, FieldError, Limits, ResourceEntry, Result};
-use knowhow_store::skills::Written;
+use knowhow_store::skills::{Planned, SkillState, Written};
 use knowhow_store::{Principal, WriteTx, history};
 
 use crate::Ctx;
@@ -23,15 +23,15 @@ pub(super) async fn keep_history_within(ctx: &Ctx, tx: &mut WriteTx, written: &W
 }
 
 /// Checks the quotas of a change that makes or grows a skill. A user over a quota can still shrink and delete skills.
-pub(super) fn check_quotas(principal: &Principal, created: bool, grew: bool, written: &Written) -> Result<()> {
+pub(super) fn check_quotas(principal: &Principal, before: Option<&SkillState>, planned: &Planned<'_>) -> Result<()> {
     let settings = principal.settings();
-    if created && i64::from(written.skill_count) > i64::from(settings.skills_per_user) {
+    if before.is_none() && i64::from(planned.skill_count) > i64::from(settings.skills_per_user) {
         return Err(Error::Quota(format!(
             "the user keeps {} skills, the tenant's limit; delete one or merge two, or ask for a larger quota",
             settings.skills_per_user
         )));
     }
-    if grew && written.byte_count.unsigned_abs() > settings.bytes_per_user {
+    if planned.added_bytes > 0 && planned.byte_count.unsigned_abs() > settings.bytes_per_user {
         return Err(Error::TooLarge { what: "the user's skills together".into(), limit: settings.bytes_per_user });
     }
     Ok(())

@@ -5,23 +5,34 @@
 use knowhow_domain::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, CatalogueRow, Loaded, Locked, SkillKey, Written};
+use knowhow_store::skills::{self, Beside, Loaded, Locked, SkillKey, SkillState, Written, WrittenOutcome};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::at_hand;
 use super::delete::archive;
 use super::draft::{Base, Draft};
 use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
 use super::view::Skill;
 use crate::call::Request;
-use crate::recall::{SkillChanged, hand_in};
+use crate::recall::{SkillChanged, hand_in, is_worth_handing_in, row_of};
 use crate::{Ctx, jobs};
 
 /// A change of a skill: the skill that it is about, and the state that it proposes.
 pub(crate) trait SkillChange {
     /// Names the skill to change.
     fn target(&self) -> Target<'_>;
+
+    /// Names what it needs to know of the skill beside its current state.
+    fn reads(&self) -> Beside {
+        Beside::default()
+    }
+
+    /// Whether it needs nothing of the database but the skill, so that it can be composed for one that is at hand.
+    fn needs_only_the_skill(&self) -> bool {
+        false
+    }
 
     /// Proposes the new state. `current` is the skill as it is now, locked; `None` if there is none.
     async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal>;
@@ -89,8 +100,8 @@ pub(crate) struct Changed {
     pub(super) says_else: bool,
     /// The version that is on its way, where one is made.
     pub(super) written: Option<Written>,
-    /// What the skill says now, where recall keeps the user's skills in this process.
-    pub(super) says: Option<CatalogueRow>,
+    /// The state that is on its way with it.
+    pub(super) state: Option<SkillState>,
 }
 
 /// The places where text was replaced, and the way they were found.
@@ -111,32 +122,67 @@ impl Replaced {
 /// # Errors
 /// Errors of the verb; `TooLarge` and `Quota` for a skill or a library beyond its bounds.
 pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
-    let (mut says_else, mut written, mut says) = (None, None, None);
+    if let Some(answer) = at_hand::change_at_once(ctx, verb).await? {
+        return Ok(answer);
+    }
+    let mut done = Aftermath::default();
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, V::NAME).await?;
     let request = Request { asked: &verb.request(), long: &OfVersion };
     let mut answer = ctx
         .once_in_short(&mut tx, request, async |tx| {
             let mut changed = change_in(ctx, tx, verb).await?;
-            says_else = changed.says_else.then_some(changed.skill.id);
-            (written, says) = (changed.written.take(), changed.says.take());
+            done = Aftermath::of(&mut changed);
             Ok(verb.answer(changed))
         })
         .await?;
     tx.commit().await?;
     // The write was sent together with COMMIT; what it found out is known now.
-    if let Some(written) = written {
-        let outcome = written.outcome()?;
-        if let Some(skill) = answer.skill() {
-            skill.tainted = outcome.is_tainted;
-        }
-        if let Some(row) = says.filter(|_| !verb.is_bulk()) {
-            hand_in(ctx, outcome.revision, vec![SkillChanged::Text { stamp: outcome.stamp, row }]).await;
-        }
-    }
-    if let Some(skill) = says_else.filter(|_| !verb.is_bulk()) {
-        jobs::embed_at_once(ctx, skill);
+    let outcome = done.finish(ctx, !verb.is_bulk())?;
+    if let (Some(outcome), Some(skill)) = (outcome, answer.skill()) {
+        skill.tainted = outcome.tainted;
     }
     Ok(answer)
+}
+
+/// What is to be done once a change is committed.
+#[derive(Default)]
+pub(super) struct Aftermath {
+    says_else: Option<SkillId>,
+    written: Option<Written>,
+    state: Option<SkillState>,
+    name: Option<String>,
+}
+
+impl Aftermath {
+    pub(super) fn of(changed: &mut Changed) -> Self {
+        Self {
+            says_else: changed.says_else.then_some(changed.skill.id),
+            written: changed.written.take(),
+            state: changed.state.take(),
+            name: Some(changed.skill.name.clone()),
+        }
+    }
+
+    /// Keeps the new state at hand, hands it in to recall, and has the vector made; what the statement found out, where a version was made.
+    pub(super) fn finish(self, ctx: &Ctx, embeds: bool) -> Result<Option<WrittenOutcome>> {
+        let outcome = self.written.map(Written::outcome).transpose()?;
+        match (outcome, self.state, self.name) {
+            (Some(outcome), Some(state), _) => {
+                let WrittenOutcome { tainted, times_used, last_used_at, revision, stamp } = outcome;
+                let skill = SkillState { tainted, ..state };
+                if embeds && is_worth_handing_in(ctx) {
+                    hand_in(ctx, revision, vec![SkillChanged::Text { stamp, row: row_of(&skill) }]);
+                }
+                ctx.app.catalogues.at_hand.keep(ctx, &Loaded { skill, times_used, last_used_at, lesson: None });
+            }
+            (_, _, Some(name)) => ctx.app.catalogues.at_hand.forget(ctx, &name),
+            _ => {}
+        }
+        if let Some(skill) = self.says_else.filter(|_| embeds) {
+            jobs::embed_at_once(ctx, skill);
+        }
+        Ok(outcome)
+    }
 }
 
 /// Changes a skill in an open transaction, which may hold other changes. The caller commits.
@@ -144,16 +190,33 @@ pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V:
 /// # Errors
 /// As [`change_skill`]; the transaction is of no more use then.
 pub(crate) async fn change_in(ctx: &Ctx, tx: &mut WriteTx, change: &impl SkillChange) -> Result<Changed> {
-    let locked = match change.target() {
-        Target::Called(asked, reach) => Some(lookup::find_in(tx, asked, reach, skills::lock).await?),
-        Target::Named(name) => skills::lock(tx, &SkillKey::Name(name.as_str().to_owned())).await?,
+    let beside = change.reads();
+    let lock = async |tx: &mut WriteTx, key: &SkillKey| {
+        Ok(skills::lock_all(tx, std::slice::from_ref(key), &beside).await?.pop().flatten())
     };
+    let locked = match change.target() {
+        Target::Called(asked, reach) => Some(lookup::find_in(tx, asked, reach, lock).await?),
+        Target::Named(name) => lock(tx, &SkillKey::Name(name.as_str().to_owned())).await?,
+    };
+    carry_out(ctx, tx, change, locked).await
+}
+
+/// Changes a skill that was locked; `None` where there is none.
+///
+/// # Errors
+/// As [`change_in`].
+pub(crate) async fn carry_out(
+    ctx: &Ctx,
+    tx: &mut WriteTx,
+    change: &impl SkillChange,
+    locked: Option<Locked>,
+) -> Result<Changed> {
     match change.propose(ctx, tx, locked.as_ref()).await? {
         Proposal::Keep => Ok(Changed::nothing(locked.ok_or_else(lookup::missing)?)),
         Proposal::Write(draft) => {
             // One time for all that the change does, so that its answer and a later read agree.
             let now = ctx.now();
-            let base = Base { locked, source: change.source(ctx), is_bulk: change.is_bulk(), now };
+            let base = Base { locked, source: change.source(ctx), is_bulk: change.is_bulk(), now, expected: None };
             draft.write(ctx, tx, base).await
         }
         Proposal::Delete(successor) => {
@@ -179,7 +242,7 @@ impl Changed {
             successor: None,
             says_else: false,
             written: None,
-            says: None,
+            state: None,
         }
     }
 }

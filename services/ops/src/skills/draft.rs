@@ -5,13 +5,12 @@ use std::borrow::Cow;
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Change, Lineage, Loaded, Locked, SkillState, Written};
+use knowhow_store::skills::{self, Change, Expected, Lineage, Loaded, Locked, SkillState, Written};
 use serde_json::Value;
 
 use super::bounds::{check_quotas, check_resources, keep_history_within};
 use super::change::{Changed, Replaced};
 use super::view::Skill;
-use crate::recall::{is_worth_handing_in, row_of};
 use crate::{Ctx, jobs};
 
 /// The state that a change wants.
@@ -41,6 +40,8 @@ pub(super) struct Base {
     pub(super) source: Source,
     pub(super) is_bulk: bool,
     pub(super) now: DateTime<Utc>,
+    /// What is checked with the change, where it is composed for a base that nothing was asked about yet.
+    pub(super) expected: Option<Expected>,
 }
 
 impl Draft {
@@ -79,17 +80,19 @@ impl Draft {
         if let Some(pinned) = pinned.filter(|pinned| *pinned != changed.skill.pinned) {
             skills::set_flags(tx, changed.skill.id, pinned, now);
             (changed.skill.pinned, changed.skill.updated_at, changed.unchanged) = (pinned, now, false);
+            changed.state = None;
         }
         Ok(changed)
     }
 
     async fn write_version(&self, ctx: &Ctx, tx: &mut WriteTx, base: &Base, digest: [u8; 32]) -> Result<Changed> {
-        let Base { locked, source, is_bulk, now } = base;
+        let Base { locked, source, is_bulk, now, expected } = base;
         let before = locked.as_ref().map(|locked| &locked.skill);
         let named = ctx.call.named(None);
         let change = Change {
             name: &self.name,
             document: &self.document,
+            digest,
             frontmatter: self.frontmatter(),
             resources: &self.resources,
             new_files: &self.new_files,
@@ -103,22 +106,21 @@ impl Draft {
             now: *now,
         };
         let (says_else, keeps_summary) = (jobs::embeds(&change.follow_up), !change.follow_up.outdates_summary);
-        let written = skills::write(tx, change)?;
-        let skill = self.state(base, &written, digest, keeps_summary);
+        let planned = skills::plan(tx, change)?;
         // What the service itself brings never locks a user out.
         if self.kind != ChangeKind::Sync {
-            check_quotas(
-                &ctx.principal,
-                before.is_none(),
-                skill.bytes() > before.map_or(0, SkillState::bytes),
-                &written,
-            )?;
+            check_quotas(&ctx.principal, before, &planned)?;
         }
+        if let Some(expected) = expected {
+            planned.expect_base(tx, expected);
+        }
+        let written = planned.write(tx)?;
+        let skill = self.state(base, &written, digest, keeps_summary);
         keep_history_within(ctx, tx, &written).await?;
-        let says = is_worth_handing_in(ctx).then(|| row_of(&skill, self.document.fields().reserved));
         let times_used = locked.as_ref().map_or(0, |locked| locked.times_used);
         let last_used_at = locked.as_ref().and_then(|locked| locked.last_used_at);
         Ok(Changed {
+            state: Some(skill.clone()),
             skill: Skill::of(Loaded { skill, times_used, last_used_at, lesson: None }),
             created: before.is_none(),
             unchanged: false,
@@ -126,7 +128,6 @@ impl Draft {
             successor: None,
             says_else,
             written: Some(written),
-            says,
         })
     }
 

@@ -100,6 +100,10 @@ impl SkillChange for EditFields<'_> {
         Target::Called(&self.input.skill, Reach::Segment)
     }
 
+    fn needs_only_the_skill(&self) -> bool {
+        true
+    }
+
     async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let (limits, current) = (&ctx.app.limits, existing(current, self.input.expected_version)?);
         let document = SkillDocument::parse_named(&current.skill.document, limits)?;

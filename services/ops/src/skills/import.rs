@@ -4,16 +4,13 @@ use std::collections::HashSet;
 
 use knowhow_domain::limits::SEGMENTS;
 use knowhow_domain::{
-    ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, Source, manifest,
+    ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest,
 };
-use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
-use serde::{Deserialize, Serialize};
 
-use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill};
 use super::draft::Draft;
+use super::import_batch::{ImportOne, batches, import_batch};
 use super::import_report::{ImportOutcome, ImportReport, Imported};
-use super::kept::ShowsSkill;
 use super::unpack::{Unpacked, Upload, Uploaded, unpack};
 use crate::archive::{self, Found, Named, Provenance};
 use crate::examples::{self, ImportedExamples, ReadLines};
@@ -45,25 +42,31 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
         Ok((name_and_read(&limits, skills, How { fix, provenance: &provenance }), (strays, left_out), examples))
     })
     .await?;
-    let mut report = ImportReport { strays: rest.0, left_out: rest.1, ..ImportReport::default() };
-    let mut names = HashSet::new();
     let is_bulk = skills.len() > FEW;
-    for (index, (path, skill)) in skills.into_iter().enumerate() {
-        let ctx = &ctx.part(index);
-        let imported = match skill {
-            Ok(Readied::Taken(name, _)) if !names.insert(name.clone()) => Err(duplicate(&name)),
+    let mut items: Vec<Option<Imported>> = Vec::with_capacity(skills.len());
+    let mut taken: Vec<ImportOne> = Vec::new();
+    let mut names = HashSet::new();
+    for (at, (path, skill)) in skills.into_iter().enumerate() {
+        items.push(match skill {
+            Ok(Readied::Taken(name, _)) if !names.insert(name.clone()) => Some(refused(path, duplicate(&name))?),
             Ok(Readied::Taken(name, skill)) => {
-                let one = ImportOne { name, skill: &skill, is_bulk };
-                change_skill(ctx, &one).await.map(|done| done.told(&path, &skill))
+                taken.push(ImportOne { at, path, name, skill: *skill, is_bulk });
+                None
             }
             Ok(Readied::SameAs(other)) => {
-                let item = Imported::at(path.clone(), ImportOutcome::Duplicate);
-                Ok(Imported { same_as: Some(other), ..item })
+                Some(Imported { same_as: Some(other), ..Imported::at(path, ImportOutcome::Duplicate) })
             }
-            Err(refusal) => Err(refusal),
-        };
-        report.push(imported.or_else(|refusal| refused(path, refusal))?);
+            Err(refusal) => Some(refused(path, refusal)?),
+        });
     }
+    for batch in batches(&taken) {
+        for (one, done) in batch.iter().zip(import_batch(ctx, batch).await?) {
+            let told = done.map(|done| done.told(&one.path, &one.skill));
+            items[one.at] = Some(told.or_else(|refusal| refused(one.path.clone(), refusal))?);
+        }
+    }
+    let mut report = ImportReport { strays: rest.0, left_out: rest.1, ..ImportReport::default() };
+    items.into_iter().flatten().for_each(|item| report.push(item));
     report.examples = import_examples(ctx, examples).await?;
     Ok(report)
 }
@@ -79,12 +82,12 @@ async fn import_examples(ctx: &Ctx, files: Vec<ReadLines>) -> Result<ImportedExa
 }
 
 /// A skill that can be written.
-struct Readable {
+pub(super) struct Readable {
     folder: Vec<String>,
-    document: SkillDocument,
+    pub(super) document: SkillDocument,
     /// `None` for a lone SKILL.md, which leaves the resources of an existing skill alone.
-    resources: Option<Vec<(ResourceEntry, Vec<u8>)>>,
-    fixes: Vec<String>,
+    pub(super) resources: Option<Vec<(ResourceEntry, Vec<u8>)>>,
+    pub(super) fixes: Vec<String>,
     /// What the archive says that it is tainted by.
     tainted_by: Option<Vec<String>>,
 }
@@ -178,55 +181,6 @@ fn resource(path: &str, bytes: Vec<u8>) -> Result<(ResourceEntry, Vec<u8>)> {
     Ok((entry, bytes))
 }
 
-/// What is kept of an import for its idempotency key.
-#[derive(Clone, Serialize, Deserialize)]
-struct Done {
-    name: String,
-    outcome: ImportOutcome,
-    version: i32,
-}
-
-impl ShowsSkill for Done {}
-
-/// A skill to import.
-struct ImportOne<'a> {
-    name: SkillName,
-    skill: &'a Readable,
-    is_bulk: bool,
-}
-
-impl SkillChange for ImportOne<'_> {
-    fn target(&self) -> Target<'_> {
-        Target::Named(&self.name)
-    }
-
-    async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
-        Ok(Proposal::Write(Box::new(self.skill.draft(&self.name, current))))
-    }
-
-    fn source(&self, _: &Ctx) -> Source {
-        Source::Import
-    }
-
-    fn is_bulk(&self) -> bool {
-        self.is_bulk
-    }
-}
-
-impl SkillVerb for ImportOne<'_> {
-    const NAME: &'static str = "skills.import";
-    type Answer = Done;
-
-    fn request(&self) -> impl Serialize {
-        let entries: Vec<&ResourceEntry> = self.skill.resources.iter().flatten().map(|(entry, _)| entry).collect();
-        ("import", self.name.as_str(), manifest::hex(&self.skill.document.digest()), entries)
-    }
-
-    fn answer(&self, changed: Changed) -> Done {
-        Done::of(changed)
-    }
-}
-
 impl Readable {
     /// The identity of all its files.
     fn digest(&self) -> [u8; 32] {
@@ -234,7 +188,7 @@ impl Readable {
         manifest::state_digest(&self.document.digest(), &entries)
     }
 
-    fn draft(&self, name: &SkillName, current: Option<&Locked>) -> Draft {
+    pub(super) fn draft(&self, name: &SkillName, current: Option<&Locked>) -> Draft {
         let (resources, new_files) = match (&self.resources, current) {
             (Some(resources), _) => resources.iter().cloned().unzip(),
             (None, Some(current)) => (current.skill.resources.clone(), Vec::new()),
@@ -245,35 +199,19 @@ impl Readable {
     }
 }
 
-impl Done {
-    fn of(changed: Changed) -> Self {
-        let outcome = match (changed.created, changed.unchanged) {
-            (true, _) => ImportOutcome::Created,
-            (false, true) => ImportOutcome::Unchanged,
-            (false, false) => ImportOutcome::Updated,
-        };
-        Self { name: changed.skill.name, outcome, version: changed.skill.version }
-    }
-
-    fn told(self, path: &str, skill: &Readable) -> Imported {
-        Imported {
-            name: Some(self.name),
-            version: Some(self.version),
-            fixed: !skill.fixes.is_empty(),
-            fixes: skill.fixes.clone(),
-            ..Imported::at(path.to_owned(), self.outcome)
-        }
-    }
-}
-
 fn duplicate(name: &SkillName) -> Error {
     let detail = format!("another skill of this import is '{name}' too and differs; rename the folder of one of them");
     Error::Conflict { code: "duplicate-name", detail }
 }
 
+/// Whether it is no fault of a skill.
+pub(super) fn stops_import(refusal: &Error) -> bool {
+    matches!(refusal, Error::Unavailable(_) | Error::Internal(_) | Error::IdempotencyMismatch)
+}
+
 /// The item of a refused skill. What is not the skill's fault stops the import.
 fn refused(path: String, refusal: Error) -> Result<Imported> {
-    if matches!(refusal, Error::Unavailable(_) | Error::Internal(_) | Error::IdempotencyMismatch) {
+    if stops_import(&refusal) {
         return Err(refusal);
     }
     Ok(Imported {

@@ -50,6 +50,7 @@ pub async fn load_skill(ctx: &Ctx, query: &LoadSkill) -> Result<LoadedSkill> {
     })
     .await?;
     let mut loaded = found.item;
+    ctx.app.catalogues.at_hand.keep(ctx, &loaded);
     if let Some(lesson) = loaded.lesson.take() {
         learn_later(ctx, vec![loaded.skill.id], lesson);
     }

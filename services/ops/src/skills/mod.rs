@@ -1,5 +1,6 @@
 //! What can be done with skills.
 
+pub(crate) mod at_hand;
 mod bounds;
 mod change;
 mod check_import;
@@ -10,6 +11,7 @@ mod export;
 mod export_plan;
 mod fields;
 mod import;
+mod import_batch;
 mod import_report;
 mod kept;
 mod list;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
-use knowhow_domain::{ChangeKind, Error, Limits, ResourceEntry, Result, Scope, SkillDocument, manifest};
-use knowhow_store::skills::{self, Locked};
+use knowhow_domain::{ChangeKind, Error, Limits, Result, Scope, SkillDocument, manifest};
+use knowhow_store::skills::{Beside, Locked};
 use knowhow_store::{WriteTx, versions};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -61,6 +61,14 @@ impl SkillChange for PatchSkill {
         Target::Called(&self.skill, Reach::Segment)
     }
 
+    fn reads(&self) -> Beside {
+        Beside { files: self.edits.iter().filter_map(|edit| edit.path.clone()).collect(), ..Beside::default() }
+    }
+
+    fn needs_only_the_skill(&self) -> bool {
+        self.edits.iter().all(|edit| edit.path.is_none())
+    }
+
     async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let current = current.ok_or_else(lookup::missing)?;
         let request = edits_digest(&self.edits);
@@ -68,7 +76,7 @@ impl SkillChange for PatchSkill {
             return Ok(Proposal::Keep);
         }
         check_version(self.expected_version, Some(current))?;
-        match replace(&ctx.app.limits, tx, current, &self.edits).await {
+        match replace(&ctx.app.limits, current, &self.edits).await {
             // What is gone may have been replaced by this very patch, before other changes came.
             Err(miss @ Error::PatchNoMatch { .. }) => {
                 let made = versions::was_requested(tx, current.skill.id, &request).await?;
@@ -100,8 +108,8 @@ fn is_repeated(current: &Locked, request: &[u8; 32], expected: Option<i32>) -> b
         && expected.is_none_or(|v| v == current.skill.version || v.checked_add(1) == Some(current.skill.version))
 }
 
-async fn replace(limits: &Arc<Limits>, tx: &mut WriteTx, current: &Locked, edits: &[Edit]) -> Result<Draft> {
-    let texts = read_texts(tx, current, edits).await?;
+async fn replace(limits: &Arc<Limits>, current: &Locked, edits: &[Edit]) -> Result<Draft> {
+    let texts = texts(current);
     let (limits, edits, raw) = (limits.clone(), edits.to_vec(), current.skill.document.clone());
     let patched = compute(move || {
         let document = SkillDocument::parse_named(&raw, &limits)?;
@@ -122,17 +130,8 @@ async fn replace(limits: &Arc<Limits>, tx: &mut WriteTx, current: &Locked, edits
     Ok(Draft { resources, new_files, replaced, derived: true, ..draft })
 }
 
-/// The texts of the resources that edits name, in one query; none where no edit names any.
-async fn read_texts(tx: &mut WriteTx, current: &Locked, edits: &[Edit]) -> Result<HashMap<String, String>> {
-    let named = |r: &&ResourceEntry| edits.iter().any(|e| e.path.as_deref() == Some(r.path.as_str()));
-    let wanted: Vec<&ResourceEntry> = current.skill.resources.iter().filter(named).collect();
-    if wanted.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let digests: Vec<String> = wanted.iter().map(|r| r.digest.clone()).collect();
-    let files: HashMap<String, Vec<u8>> = skills::read_files(tx, &digests).await?.into_iter().collect();
-    Ok(wanted
-        .into_iter()
-        .filter_map(|r| Some((r.path.clone(), String::from_utf8(files.get(&r.digest)?.clone()).ok()?)))
-        .collect())
+/// The files that edits name, as far as they are texts.
+fn texts(current: &Locked) -> HashMap<String, String> {
+    let text = |(path, bytes): (&String, &Vec<u8>)| Some((path.clone(), String::from_utf8(bytes.clone()).ok()?));
+    current.files.iter().filter_map(text).collect()
 }

@@ -113,6 +113,10 @@ impl SkillChange for ChangeFile<'_> {
         Target::Called(self.skill, Reach::Segment)
     }
 
+    fn needs_only_the_skill(&self) -> bool {
+        true
+    }
+
     async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let current = existing(current, self.expected)?;
         let document = SkillDocument::parse_named(&current.skill.document, &ctx.app.limits)?;

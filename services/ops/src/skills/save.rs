@@ -106,6 +106,10 @@ impl SkillChange for Save<'_> {
         Target::Named(&self.name)
     }
 
+    fn needs_only_the_skill(&self) -> bool {
+        true
+    }
+
     async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         if self.input.create_only && current.is_some() {
             let detail = format!("'{}' exists; save without create_only to change it", self.name);

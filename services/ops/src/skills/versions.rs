@@ -2,7 +2,7 @@
 
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, Scope, SkillDocument, SkillId, Version};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Locked, SkillKey};
+use knowhow_store::skills::{self, Beside, Locked, SkillKey};
 use knowhow_store::versions::{self, VersionState};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -93,12 +93,16 @@ impl SkillChange for Rollback {
         Target::Called(&self.skill, Reach::Segment)
     }
 
-    async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
+    fn reads(&self) -> Beside {
+        Beside { version: Some(self.version), ..Beside::default() }
+    }
+
+    async fn propose(&self, ctx: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
         let current = existing(current, self.expected_version)?;
-        let old = get(tx, current.skill.id, self.version).await?;
+        let old = current.past.as_ref().ok_or_else(|| Error::not_found("version"))?;
         let document = SkillDocument::parse_named(&old.document, &ctx.app.limits)?;
         let draft = Draft::of(ChangeKind::Rollback, current, document)?;
-        Ok(Proposal::Write(Box::new(Draft { resources: old.resources, ..draft })))
+        Ok(Proposal::Write(Box::new(Draft { resources: old.resources.clone(), ..draft })))
     }
 }
 

@@ -27,7 +27,7 @@ statement! {
 
 /// Removes what is above the bounds of a skill and of a user: what was confirmed longest ago.
 pub fn evict(tx: &mut WriteTx) {
-    tx.defer(Evict { of_skill: EXAMPLES_PER_SKILL as i64, of_user: EXAMPLES_PER_USER as i64 });
+    tx.send_ahead(Evict { of_skill: EXAMPLES_PER_SKILL as i64, of_user: EXAMPLES_PER_USER as i64 });
 }
 
 row! { struct GoneRow { gone: i64 } }
@@ -70,7 +70,7 @@ statement! {
 /// lock: a transaction that was learning from the session has ended by then, or will see the taint.
 pub fn remove_of_session(tx: &mut WriteTx, session: Uuid) {
     tx.lock_catalog();
-    tx.defer(RemoveOfSession { session });
+    tx.send_ahead(RemoveOfSession { session });
 }
 
 statement! {
@@ -90,7 +90,7 @@ statement! {
 /// Removes what was learned or confirmed in a session's last turn, as the user put the agent right. The caller holds the
 /// user's catalogue row.
 pub(crate) fn remove_of_turn(tx: &mut WriteTx, session: Uuid) {
-    tx.defer(RemoveOfTurn { session });
+    tx.send_ahead(RemoveOfTurn { session });
 }
 
 statement! {
@@ -118,6 +118,6 @@ statement! {
 /// confirmed.
 pub fn hand_over(tx: &mut WriteTx, from: SkillId, to: SkillId, same_up_to: f64) {
     tx.lock_catalog();
-    tx.defer(HandOver { from: from.0, to: to.0, same_up_to });
+    tx.send_ahead(HandOver { from: from.0, to: to.0, same_up_to });
     evict(tx);
 }

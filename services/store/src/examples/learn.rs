@@ -171,5 +171,5 @@ statement! {
 /// learning in that turn again.
 pub fn fail(tx: &mut WriteTx, skill: SkillId, session: &str) {
     tx.lock_catalog();
-    tx.defer(Fail { skill: skill.0, session: session.to_owned() });
+    tx.send_ahead(Fail { skill: skill.0, session: session.to_owned() });
 }

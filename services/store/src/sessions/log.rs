@@ -6,6 +6,7 @@ use knowhow_domain::{Channel, FeedbackKind, Message, Result, Session, Speaker, n
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::open::find_in;
 use crate::vault::{Word, read, row, statement, write};
 use crate::{Database, Principal, Window, WriteTx, examples};
 
@@ -203,20 +204,22 @@ statement! {
 }
 
 /// Marks a session as tainted for good, with everything that was written in it and made or copied of that. Removes the
-/// examples that were learned in it. Does nothing if the session is not the caller's.
+/// examples that were learned in it. Returns the session as it is then; `None`, and does nothing, if it is not the caller's.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn taint(tx: &mut WriteTx, session: Uuid, sources: &[String], now: DateTime<Utc>) -> Result<()> {
+pub async fn taint(tx: &mut WriteTx, session: Uuid, sources: &[String], now: DateTime<Utc>) -> Result<Option<Session>> {
     let actor = tx.actor();
     // An entry stays small, whatever the sources are called.
     let detail =
         json!({"sources": sources.len(), "first": sources.first().map(|s| s.chars().take(80).collect::<String>())});
     let taint = Taint { session, sources: sources.to_vec(), now, audit_id: new_id(), actor, detail };
-    if tx.write(taint).await?.iter().any(|row| row.is_new == Some(true)) {
+    let marked = tx.send_ahead(taint);
+    let found = find_in(tx, session).await?;
+    if marked.take()?.iter().any(|row| row.is_new == Some(true)) {
         examples::remove_of_session(tx, session);
     }
-    Ok(())
+    Ok(found.map(|found| found.session))
 }
 
 /// A judgement of a session.
@@ -254,13 +257,26 @@ statement! {
     returning feedback_id"
 }
 
-/// Stores a judgement. Returns `false` if the session has as many as it may have, or is not the caller's. A
+/// A session, and whether another judgement of it was stored.
+pub struct Judged {
+    /// The session as it is then.
+    pub session: Session,
+    /// Whether the judgement was stored: not where the session has as many as it may have.
+    pub is_kept: bool,
+}
+
+/// Stores a judgement; `None` where the session is not the caller's. A
 /// judgement of kind `quality` becomes the session's quality. A correction or a thumbs-down removes the examples that
 /// skills learned in that turn.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn add_feedback(tx: &mut WriteTx, session: Uuid, feedback: Feedback<'_>, now: DateTime<Utc>) -> Result<bool> {
+pub async fn add_feedback(
+    tx: &mut WriteTx,
+    session: Uuid,
+    feedback: Feedback<'_>,
+    now: DateTime<Utc>,
+) -> Result<Option<Judged>> {
     let unlearns = matches!(feedback.kind, FeedbackKind::Correction | FeedbackKind::ThumbsDown);
     if unlearns {
         tx.lock_catalog();
@@ -276,11 +292,12 @@ pub async fn add_feedback(tx: &mut WriteTx, session: Uuid, feedback: Feedback<'_
         actor: tx.actor(),
         most: FEEDBACK,
     };
-    let kept = tx.write(add).await?;
+    let added = tx.send_ahead(add);
+    let Some(found) = find_in(tx, session).await? else { return Ok(None) };
     if unlearns {
         examples::remove_of_turn(tx, session);
     }
-    Ok(!kept.is_empty())
+    Ok(Some(Judged { session: found.session, is_kept: !added.take()?.is_empty() }))
 }
 
 /// Ends a session, and has its summary made. `false` where it is not the caller's, and for one that is over already.

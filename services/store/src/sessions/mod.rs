@@ -10,7 +10,7 @@ pub use log::{
     Excerpt, FEEDBACK, Feedback, LoggedReply, NewReply, SessionFilter, add_feedback, add_reply, end, list,
     list_last_messages, list_messages, taint,
 };
-pub use open::{NewSession, Opened, OpenedAs, SessionKey, find, open, replace_snapshot};
+pub use open::{NewSession, Opened, OpenedAs, find, open, replace_snapshot};
 pub use turn::{KeptTurn, ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};
 
 use chrono::{DateTime, Utc};

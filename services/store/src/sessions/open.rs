@@ -2,13 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::job::task;
-use knowhow_domain::{Channel, ConversationSummary, Result, Session, Tools, new_id};
+use knowhow_domain::{Channel, ConversationSummary, Form, Result, Session, Tools, new_id};
 use uuid::Uuid;
 
 use crate::snapshots::Snapshot;
 use crate::vault::value::Summary;
 use crate::vault::{read, row, statement, write};
-use crate::{Database, Principal};
+use crate::{Database, Principal, WriteTx};
 
 /// A session with what it began with.
 #[derive(Debug, Clone)]
@@ -27,15 +27,6 @@ pub struct Opened {
     pub is_marked_since: bool,
 }
 
-/// The way to look up a session.
-#[derive(Debug, Clone, Copy)]
-pub enum SessionKey<'a> {
-    /// By its id, open or over.
-    Id(Uuid),
-    /// The open one of a key.
-    Open(&'a str),
-}
-
 row! {
     struct FoundRow {
         previous_summary: Option<Summary>, previous_tainted: bool, previous_started_at: Option<DateTime<Utc>>,
@@ -43,10 +34,10 @@ row! {
     }
 }
 
-row! { struct MadeRow { session_id: Option<Uuid>, is_reused: bool } }
+row! { struct OpenedRow { goes_on: bool, is_reused: bool } }
 
 statement! {
-    read Find<'a> { id: Option<Uuid>, open: Option<&'a str> } -> (Session, (Snapshot, FoundRow)),
+    read Find { id: Uuid } -> (Session, (Snapshot, FoundRow)),
     "-- sessions.find
     select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
            s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
@@ -60,11 +51,12 @@ statement! {
     left join sessions o on o.tenant_id = $1 and o.user_id = $2 and o.session_id = s.previous_session_id
     left join conversation_summaries p
         on p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.previous_session_id
-    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = coalesce($3, (
-        select o.session_id from sessions o
-        where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null))"
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3"
 }
 
+// One round trip for all that opening may be: the session of the key goes on; or it is over, and another begins with the
+// current snapshot. Nothing is done where there is none that is whole and young, and none is given: it is rendered first.
+//
 // Of too many conversations, or too large ones, the oldest that are over leave, some more than one at a time so that few
 // sessions pay for it. One begins where that is enough, or what is open is within the bounds.
 //
@@ -73,26 +65,52 @@ statement! {
 statement! {
     write Open<'a> {
         id: Uuid, key: &'a str, now: DateTime<Utc>, channel: &'a str, max_turns: i32, index_budget: i32,
-        inline_top: bool, snapshot: Uuid, silent_since: DateTime<Utc>, tools: &'a str, begun_at: Option<DateTime<Utc>>,
-        most_sessions: i64, most_bytes: i64, task: &'a str,
-    } -> MadeRow,
+        inline_top: bool, snapshot: Option<Uuid>, channels: &'a [&'a str], silent_since: &'a [DateTime<Utc>],
+        tools: &'a str, begun_at: Option<DateTime<Utc>>, most_sessions: i64, most_bytes: i64, task: &'a str,
+        form: &'a str, rendered_since: DateTime<Utc>,
+    } -> (OpenedRow, Option<(Session, (Snapshot, FoundRow))>),
     "-- sessions.open
-    with closed as (
+    with gaps as materialized (
+        select * from unnest($11::text[], $12::timestamptz[]) as g (channel, silent_since)
+    ), catalog as materialized (
+        select c.snapshot_floor, c.marked_at from user_catalogs c where c.tenant_id = $1 and c.user_id = $2
+    ), gone_on as materialized (
+        select s.* from sessions s join gaps g on g.channel = s.channel
+        where s.tenant_id = $1 and s.user_id = $2 and s.key = $4 and s.ended_at is null
+          and ($14::timestamptz is not null or s.last_message_at is not null)
+          and coalesce(s.last_message_at >= g.silent_since, true)
+    ), current as materialized (
+        select coalesce($10::uuid, (
+            select c.snapshot_id from current_snapshots c, catalog
+            where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $8 and c.form = $18
+              and c.revision >= catalog.snapshot_floor and c.rendered_at > $19)) as snapshot_id
+        where not exists (select from gone_on)
+    ), begun as materialized (
+        select snapshot_id from current where snapshot_id is not null
+    ), touched as (
+        update current_snapshots c set used_at = $5
+        from begun
+        where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $8 and c.form = $18
+          and c.used_at < $5::timestamptz - interval '10 minutes'
+    ), closed as (
         update sessions o set ended_at = $5
-        where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null and o.last_message_at < $11
+        from gaps g, begun
+        where o.tenant_id = $1 and o.user_id = $2 and o.key = $4 and o.ended_at is null
+          and g.channel = o.channel and o.last_message_at < g.silent_since
         returning o.session_id
     ), reused as (
-        update sessions s set channel = $6, max_turns = $7, index_budget = $8, inline_top = $9, snapshot_id = $10,
-            started_at = $5, tools = $12
+        update sessions s set channel = $6, max_turns = $7, index_budget = $8, inline_top = $9,
+            snapshot_id = begun.snapshot_id, started_at = $5, tools = $13
+        from begun
         where s.tenant_id = $1 and s.user_id = $2 and s.key = $4 and s.ended_at is null and s.last_message_at is null
-        returning s.session_id
+        returning s.*
     ), previous as (
         select coalesce(
             (select session_id from closed),
             (select e.session_id from sessions e
              where e.tenant_id = $1 and e.user_id = $2 and e.key = $4 and e.ended_at is not null
              order by e.session_id desc limit 1)) as session_id
-        from (select count(*) from closed) as closing
+        from (select count(*) from closed) as closing, begun
     ), kept as materialized (
         select count(*) as sessions,
                coalesce(sum(k.log_bytes), 0)::bigint + (
@@ -100,33 +118,49 @@ statement! {
                    where n.tenant_id = $1 and n.user_id = $2 and exists (
                        select from sessions u where u.tenant_id = $1 and u.user_id = $2
                            and u.snapshot_id = n.snapshot_id)) as bytes
-        from sessions k where k.tenant_id = $1 and k.user_id = $2
+        from sessions k where k.tenant_id = $1 and k.user_id = $2 and exists (select from begun)
     ), over as materialized (
-        select o.session_id from sessions o, kept
-        where (kept.sessions >= $14 or kept.bytes > $15)
+        select o.session_id from sessions o, kept, begun
+        where (kept.sessions >= $15 or kept.bytes > $16)
           and o.tenant_id = $1 and o.user_id = $2 and o.ended_at is not null
         order by o.session_id limit 20
     ), left_out as (
         delete from sessions s using over
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = over.session_id
     ), room as (
-        select kept.sessions < $14 and kept.bytes <= $15 or exists (select from over) as is_left from kept
+        select kept.sessions < $15 and kept.bytes <= $16 or exists (select from over) as is_left from kept, begun
     ), made as (
         insert into sessions (tenant_id, user_id, session_id, key, channel, max_turns, index_budget, inline_top,
             snapshot_id, previous_session_id, started_at, tools, last_message_at)
-        select $1, $2, $3, $4, $6, $7, $8, $9, $10, p.session_id, $5, $12, $13
-        from previous p, room
+        select $1, $2, $3, $4, $6, $7, $8, $9, begun.snapshot_id, p.session_id, $5, $13, $14
+        from previous p, room, begun
         where room.is_left and not exists (select from reused)
         on conflict (tenant_id, user_id, key) where ended_at is null do nothing
-        returning session_id
+        returning *
+    ), opened as (
+        select true as goes_on, false as is_reused, g.* from gone_on g
+        union all select false, true, r.* from reused r
+        union all select false, false, m.* from made m
+    ), outcome as (
+        select goes_on, is_reused, session_id from opened
+        union all select false, false, null from room where not is_left and not exists (select from reused)
     )
-    select m.session_id, m.is_reused
-    from (select session_id, true as is_reused from reused
-          union all select session_id, false from made
-          union all select null, false from room where not is_left and not exists (select from reused)) m
-    cross join (select count(app.enqueue($16, jsonb_build_object('session_id', session_id),
+    select u.goes_on, u.is_reused, s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by,
+           s.quality, s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
+           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary as previous_summary,
+           coalesce(p.tainted or o.tainted_by <> '{}', o.tainted_by <> '{}', p.tainted, false) as previous_tainted,
+           o.started_at as previous_started_at,
+           coalesce(catalog.marked_at > greatest(n.created_at, s.started_at), false) as is_marked_since
+    from outcome u
+    cross join catalog
+    cross join (select count(app.enqueue($17, jsonb_build_object('session_id', session_id),
                                          session_id::text)) as jobs
                 from closed) e
+    left join opened s on s.session_id = u.session_id
+    left join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
+    left join sessions o on o.tenant_id = $1 and o.user_id = $2 and o.session_id = s.previous_session_id
+    left join conversation_summaries p
+        on p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.previous_session_id
     where e.jobs >= 0"
 }
 
@@ -134,20 +168,26 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find(db: &Database, principal: &Principal, key: SessionKey<'_>) -> Result<Option<Opened>> {
-    let find = match key {
-        SessionKey::Id(id) => Find { id: Some(id), open: None },
-        SessionKey::Open(key) => Find { id: None, open: Some(key) },
-    };
-    let rows = read(db, principal, find).await?;
-    Ok(rows.into_iter().next().map(|(session, (snapshot, row))| Opened {
-        session,
-        snapshot,
-        previous_summary: row.previous_summary.map(Into::into),
-        previous_tainted: row.previous_tainted,
-        previous_started_at: row.previous_started_at,
-        is_marked_since: row.is_marked_since,
-    }))
+pub async fn find(db: &Database, principal: &Principal, session: Uuid) -> Result<Option<Opened>> {
+    Ok(read(db, principal, Find { id: session }).await?.pop().map(Opened::from))
+}
+
+/// A session by its id, in an open transaction.
+pub(super) async fn find_in(tx: &mut WriteTx, session: Uuid) -> Result<Option<Opened>> {
+    Ok(tx.read(Find { id: session }).await?.pop().map(Opened::from))
+}
+
+impl From<(Session, (Snapshot, FoundRow))> for Opened {
+    fn from((session, (snapshot, row)): (Session, (Snapshot, FoundRow))) -> Self {
+        Self {
+            session,
+            snapshot,
+            previous_summary: row.previous_summary.map(Into::into),
+            previous_tainted: row.previous_tainted,
+            previous_started_at: row.previous_started_at,
+            is_marked_since: row.is_marked_since,
+        }
+    }
 }
 
 statement! {
@@ -181,10 +221,14 @@ pub struct NewSession<'a> {
     pub inline_top: bool,
     /// See [`Session`].
     pub tools: Tools,
-    /// What it begins with.
-    pub snapshot: Uuid,
-    /// The key's open session is over where its last message is older.
-    pub silent_since: DateTime<Utc>,
+    /// What the agent of its snapshot is told.
+    pub form: Form,
+    /// The snapshot that it begins with; without one, the current one of its kind.
+    pub snapshot: Option<Uuid>,
+    /// A current snapshot that was rendered before is too old to begin with.
+    pub rendered_since: DateTime<Utc>,
+    /// The key's open session is over where its last message is older, for each channel on which it may be held.
+    pub silent_since: [(Channel, DateTime<Utc>); Channel::ALL.len()],
     /// When it is opened.
     pub now: DateTime<Utc>,
     /// Most sessions of the user that are kept, and most bytes of them.
@@ -194,48 +238,51 @@ pub struct NewSession<'a> {
 }
 
 /// The outcome of opening.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenedAs {
+    /// The open session of the key goes on.
+    GoneOn(Opened),
+    /// One that had been opened before without ever having a message, with the new terms.
+    Reused(Opened),
     /// A new session.
-    New(Uuid),
-    /// One that had been opened before without ever having a message.
-    Reused(Uuid),
+    New(Opened),
     /// None: the user has as many open sessions, or as large ones, as can be.
     Full,
 }
 
-/// Ends the key's session where it has been silent for too long, and opens one. `None` where another request has opened one
-/// meanwhile.
+/// Goes on with the key's session, or ends it where it has been silent for too long and opens one.
+/// `None`, and nothing is done, where there is no snapshot to begin with, or another request has opened one meanwhile.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) -> Result<Option<OpenedAs>> {
     let id = new_id();
     let own_key = id.to_string();
-    let opened = write(
-        db,
-        principal,
-        Open {
-            id,
-            key: new.key.unwrap_or(&own_key),
-            now: new.now,
-            channel: new.channel.as_str(),
-            max_turns: new.max_turns,
-            index_budget: new.index_budget,
-            inline_top: new.inline_top,
-            snapshot: new.snapshot,
-            silent_since: new.silent_since,
-            tools: new.tools.as_str(),
-            begun_at: new.has_begun.then_some(new.now),
-            most_sessions: new.bounds.0,
-            most_bytes: new.bounds.1,
-            task: task::SUMMARIZE_CONVERSATION,
-        },
-    )
-    .await?;
-    Ok(opened.into_iter().next().map(|row| match (row.session_id, row.is_reused) {
-        (Some(id), true) => OpenedAs::Reused(id),
-        (Some(id), false) => OpenedAs::New(id),
-        (None, _) => OpenedAs::Full,
+    let channels = new.silent_since.map(|(channel, _)| channel.as_str());
+    let silent_since = new.silent_since.map(|(_, since)| since);
+    let open = Open {
+        id,
+        key: new.key.unwrap_or(&own_key),
+        now: new.now,
+        channel: new.channel.as_str(),
+        max_turns: new.max_turns,
+        index_budget: new.index_budget,
+        inline_top: new.inline_top,
+        snapshot: new.snapshot,
+        channels: &channels,
+        silent_since: &silent_since,
+        tools: new.tools.as_str(),
+        begun_at: new.has_begun.then_some(new.now),
+        most_sessions: new.bounds.0,
+        most_bytes: new.bounds.1,
+        task: task::SUMMARIZE_CONVERSATION,
+        form: new.form.as_str(),
+        rendered_since: new.rendered_since,
+    };
+    let opened = write(db, principal, open).await?.pop();
+    Ok(opened.map(|(row, opened)| match opened.map(Opened::from) {
+        None => OpenedAs::Full,
+        Some(opened) if row.goes_on => OpenedAs::GoneOn(opened),
+        Some(opened) if row.is_reused => OpenedAs::Reused(opened),
+        Some(opened) => OpenedAs::New(opened),
     }))
 }

@@ -73,7 +73,7 @@ statement! {
 pub fn archive(tx: &mut WriteTx, archived: &Archived<'_>) -> Result<i64> {
     let (skill, actor, counts) = (archived.skill, tx.actor(), tx.counts()?);
     let most_stored_bytes = counts.stored_bytes + most_archived(skill);
-    tx.defer(ArchiveSkill {
+    tx.send_ahead(ArchiveSkill {
         skill: skill.id.0,
         archive_id: new_id(),
         successor_name: archived.successor.map(|(_, name)| name.to_owned()),

@@ -5,7 +5,7 @@ use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, SkillDocument, Sk
 use serde_json::Value;
 
 use super::SkillState;
-use super::write::WriteSkill;
+use super::write::WrittenRow;
 use crate::vault::queued::Answer;
 
 /// A validated new state of one skill.
@@ -16,6 +16,8 @@ pub struct Change<'a> {
     pub document: &'a SkillDocument,
     /// Its frontmatter as JSON, where hosts can be served it as it is.
     pub frontmatter: Option<Value>,
+    /// The identity of the state to be: SKILL.md and resources together.
+    pub digest: [u8; 32],
     /// All resources to be.
     pub resources: &'a [ResourceEntry],
     /// Bytes of those resources that may not be stored yet.
@@ -67,7 +69,7 @@ pub struct FollowUp<'a> {
     pub outdates_summary: bool,
 }
 
-/// What a change comes to.
+/// A change that is on its way.
 pub struct Written {
     /// The skill.
     pub id: SkillId,
@@ -79,26 +81,32 @@ pub struct Written {
     pub byte_count: i64,
     /// Bytes of all that is kept of the user's skills, with history and archive: at most so many.
     pub most_stored_bytes: i64,
-    pub(super) answer: Answer<WriteSkill>,
+    pub(super) answer: Answer<WrittenRow>,
 }
 
-/// What only the database knows of a change.
-#[derive(Debug, Clone, Copy)]
-pub struct Outcome {
+/// What the statement of a change found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrittenOutcome {
     /// Whether the version is tainted.
-    pub is_tainted: bool,
-    /// The revision of the user's catalogue that the change has made.
+    pub tainted: bool,
+    /// The skill's uses.
+    pub times_used: i64,
+    /// The last of them.
+    pub last_used_at: Option<DateTime<Utc>>,
+    /// The revision of the user's catalogue that it has made.
     pub revision: i64,
     /// The stamp of the skill's text by now, see [`Stamp`](super::Stamp).
     pub stamp: i64,
 }
 
 impl Written {
-    /// What came of it, once the change is committed.
+    /// What the statement found out, once it was sent.
     ///
     /// # Errors
     /// `Internal` before that.
-    pub fn outcome(self) -> Result<Outcome> {
-        self.answer.take()?.pop().ok_or_else(|| Error::internal("a change without an outcome"))
+    pub fn outcome(self) -> Result<WrittenOutcome> {
+        let row = self.answer.take()?.pop().ok_or_else(|| Error::internal("a change without an outcome"))?;
+        let WrittenRow { tainted, times_used, last_used_at, revision, stamp } = row;
+        Ok(WrittenOutcome { tainted, times_used, last_used_at, revision, stamp })
     }
 }

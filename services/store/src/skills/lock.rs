@@ -1,12 +1,16 @@
 //! Reading a skill in order to change it, behind the user's catalogue row, which is locked until commit.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, SkillId, manifest};
 use uuid::Uuid;
 
-use super::{SkillKey, SkillRow, SkillState};
+use super::{Loaded, SkillKey, SkillRow, SkillState};
+use crate::vault::queued::Answer;
 use crate::vault::write_tx::Counts;
 use crate::vault::{row, statement};
+use crate::versions::{FilesRow, FindVersion, ListedRow, VersionState};
 use crate::{WriteTx, starters};
 
 /// The state that a change starts from.
@@ -20,6 +24,33 @@ pub struct Locked {
     pub last_used_at: Option<DateTime<Utc>>,
     /// The digest of the request that made the current version, where it was a patch.
     pub request_digest: Option<Vec<u8>>,
+    /// The past version that was asked for, where the skill has it.
+    pub past: Option<VersionState>,
+    /// The files that were asked for, by path; unknown ones are left out.
+    pub files: HashMap<String, Vec<u8>>,
+}
+
+impl Locked {
+    /// A state that was read before, and may have changed since: for a change that is checked when it arrives.
+    pub fn at_hand(loaded: &Loaded) -> Self {
+        Self {
+            skill: loaded.skill.clone(),
+            times_used: loaded.times_used,
+            last_used_at: loaded.last_used_at,
+            request_digest: None,
+            past: None,
+            files: HashMap::new(),
+        }
+    }
+}
+
+/// What is read of a skill beside its current state, in the same round trip.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// A past version.
+    pub version: Option<i32>,
+    /// Files, by path.
+    pub files: Vec<String>,
 }
 
 row! { struct CatalogRow { skill_count: i32, byte_count: i64, stored_bytes: i64, is_lent: bool } }
@@ -65,22 +96,58 @@ statement! {
 /// # Errors
 /// `Unavailable` where the lock does not come within the statement timeout.
 pub async fn lock(tx: &mut WriteTx, key: &SkillKey) -> Result<Option<Locked>> {
+    Ok(lock_all(tx, std::slice::from_ref(key), &Beside::default()).await?.pop().flatten())
+}
+
+/// The same for several skills in one round trip, one for each key in their order, with what else is wanted of each.
+///
+/// # Errors
+/// As [`lock`].
+pub async fn lock_all(tx: &mut WriteTx, keys: &[SkillKey], beside: &Beside) -> Result<Vec<Option<Locked>>> {
     let catalog = tx.send_ahead(LockCounts {});
-    let base = || ReadBase { name: key.name().map(str::to_owned), id: key.id() };
-    let mut found = tx.read(base()).await?;
+    let mut bases: Vec<BaseAhead> = keys.iter().map(|key| BaseAhead::of(tx, key, beside)).collect();
+    tx.fly_now().await?;
     let catalog = catalog.take()?.pop().ok_or_else(|| Error::internal("a user without a catalogue row"))?;
     if catalog.is_lent {
         starters::settle(tx).await?;
-        found = tx.read(base()).await?;
+        bases = keys.iter().map(|key| BaseAhead::of(tx, key, beside)).collect();
+        tx.fly_now().await?;
     }
     let CatalogRow { skill_count, byte_count, stored_bytes, .. } = catalog;
     tx.set_counts(Counts { skills: skill_count, bytes: byte_count, stored_bytes });
-    Ok(found.pop().map(|((skill, used), RequestRow { request_digest })| Locked {
-        skill: SkillState::from(skill),
-        times_used: used.times_used,
-        last_used_at: used.last_used_at,
-        request_digest,
-    }))
+    bases.into_iter().map(BaseAhead::take).collect()
+}
+
+/// What is read of a skill, on its way.
+struct BaseAhead {
+    base: Answer<((SkillRow, UsedRow), RequestRow)>,
+    past: Option<Answer<(ListedRow, FilesRow)>>,
+    files: Option<Answer<NamedFileRow>>,
+}
+
+impl BaseAhead {
+    fn of(tx: &mut WriteTx, key: &SkillKey, beside: &Beside) -> Self {
+        let (name, id) = (key.name().map(str::to_owned), key.id());
+        let files = (!beside.files.is_empty()).then(|| beside.files.clone());
+        Self {
+            past: beside.version.map(|version| tx.send_ahead(FindVersion::of(key, version))),
+            files: files.map(|paths| tx.send_ahead(ReadNamedFiles { name: name.clone(), id, paths })),
+            base: tx.send_ahead(ReadBase { name, id }),
+        }
+    }
+
+    fn take(self) -> Result<Option<Locked>> {
+        let past = self.past.map(Answer::take).transpose()?.unwrap_or_default().pop();
+        let files = self.files.map(Answer::take).transpose()?.unwrap_or_default();
+        Ok(self.base.take()?.pop().map(|((skill, used), RequestRow { request_digest })| Locked {
+            skill: SkillState::from(skill),
+            times_used: used.times_used,
+            last_used_at: used.last_used_at,
+            request_digest,
+            past: past.map(VersionState::from),
+            files: files.into_iter().map(|file| (file.path, file.content)).collect(),
+        }))
+    }
 }
 
 row! { struct VersionRow { skill_id: Uuid, version: i32 } }
@@ -127,6 +194,18 @@ statement! {
 async fn find_row(tx: &mut WriteTx, key: &SkillKey) -> Result<Option<(SkillId, String, i32)>> {
     let found = tx.read(Find { name: key.name().map(str::to_owned), id: key.id() }).await?;
     Ok(found.into_iter().next().map(|row| (SkillId(row.skill_id), row.name, row.version)))
+}
+
+row! { struct NamedFileRow { path: String, content: Vec<u8> } }
+
+statement! {
+    read ReadNamedFiles { name: Option<String>, id: Option<Uuid>, paths: Vec<String> } -> NamedFileRow,
+    "-- skills.read_named_files
+    select e ->> 'path' as path, r.content
+    from skills s
+    cross join jsonb_array_elements(s.resources) e
+    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = decode(e ->> 'digest', 'hex')
+    where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or s.skill_id = $4) and e ->> 'path' = any ($5)"
 }
 
 row! { struct FileRow { digest: Vec<u8>, content: Vec<u8> } }

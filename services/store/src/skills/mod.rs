@@ -5,11 +5,16 @@ pub(crate) mod catalogue;
 pub(crate) mod change;
 pub(crate) mod compare;
 pub(crate) mod export;
+pub(crate) mod flags;
+pub(crate) mod follow_up;
+pub(crate) mod insert;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod lock;
 pub(crate) mod published;
 pub(crate) mod taint;
+pub(crate) mod unlocked;
+pub(crate) mod update;
 pub(crate) mod write;
 
 pub use archive::{Archived, NewRestore, archive, count_names, find_archive_owner, list_archive, restore};
@@ -17,16 +22,18 @@ pub use catalogue::{
     Body, CatalogueRow, Revisions, Stamp, Stamps, Wanted, find_revisions, list_cosines, list_last_uses, list_stamps,
     list_texts, read_bodies, read_documents,
 };
-pub use change::{Change, FollowUp, Lineage, Written};
+pub use change::{Change, FollowUp, Lineage, Written, WrittenOutcome};
 pub use compare::{Compared, compare};
 pub use export::{Exported, list_for_export, read_for_export};
+pub use flags::{put_made_summary, set_flags};
 pub(crate) use list::PromptColumns;
 pub use list::{ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
 pub use load::{Loaded, Misses, RawFile, explain_miss, explain_miss_in, find_resource, load, peek, raw};
-pub use lock::{Locked, find, lock, look_up, read_files};
+pub use lock::{Beside, Locked, find, lock, lock_all, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use taint::{Approval, approve, find_owner, find_tainted, list_tainted_names};
-pub use write::{attributes, put_made_summary, set_flags, write};
+pub use unlocked::Expected;
+pub use write::{Planned, attributes, plan};
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, ResourceEntry, Result, SkillId};
@@ -124,6 +131,11 @@ impl SkillState {
     /// The markdown body.
     pub fn content(&self) -> &str {
         self.document.get(self.cuts[2]..).unwrap_or_default()
+    }
+
+    /// Whether its author wants it recalled by name alone.
+    pub fn is_reserved(&self) -> bool {
+        self.attributes.get(write::RESERVED) == Some(&Value::Bool(true))
     }
 
     /// What the quota counts: SKILL.md and resources, in bytes.

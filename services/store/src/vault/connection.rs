@@ -36,6 +36,11 @@ impl Failed {
         }
     }
 
+    /// Whether `app.require_written` has refused what was sent.
+    pub(crate) fn is_refused_write(&self) -> bool {
+        matches!(self, Self::Postgres(error) if error.code().is_some_and(|code| code.code() == "KH001"))
+    }
+
     /// A server that goes down says so on the connections it closes (PostgreSQL, appendix A: 57P01 to 57P05); after a
     /// crash there is nothing to read.
     fn is_loss(&self) -> bool {
@@ -58,6 +63,8 @@ enum State {
     Open,
     /// Every answer has come, the transaction is over.
     Over,
+    /// It is to be rolled back before another begins.
+    GivenUp,
     /// It was closed before it began anything.
     Lost,
 }
@@ -98,6 +105,13 @@ impl Connection {
         self.state == State::Lost
     }
 
+    /// Begins anew with what is sent next, which rolls back what was done before.
+    pub(crate) fn begin_again(&mut self) {
+        if self.state == State::Open {
+            self.state = State::GivenUp;
+        }
+    }
+
     /// Takes another one, on which nothing has begun.
     pub(crate) async fn replace(&mut self, pool: &Pool) -> Result<()> {
         // Given up before it is waited for another: where all connections were lost, each would wait for the others.
@@ -107,31 +121,61 @@ impl Connection {
         Ok(())
     }
 
-    /// One round trip.
-    pub(crate) async fn send(&mut self, flight: &[Box<dyn Queued>], commits: bool) -> Result<Vec<Vec<Row>>, Failed> {
-        let is_first = self.state == State::Fresh;
+    /// One round trip. Of statements behind one that fails, nothing comes.
+    pub(crate) async fn send(&mut self, flight: &[Box<dyn Queued>], commits: bool) -> Answered {
+        let begin = match self.state {
+            State::Fresh => Some(self.begin.clone()),
+            State::GivenUp => Some(format!("ROLLBACK; {}", self.begin)),
+            _ => None,
+        };
+        let is_first = begin.is_some();
         self.state = State::Waiting;
-        let Some(lease) = &self.lease else { return Err(Failed::Silent) };
+        let Some(lease) = &self.lease else { return Answered::nothing(Failed::Silent) };
         let client = lease.client();
         // BEGIN waits for nothing, so it alone finds out a network that swallows answers.
         let began = async {
-            match is_first {
-                true => within(self.patience.acquire, client.batch_execute(&self.begin)).await,
-                false => Ok(()),
+            match &begin {
+                Some(begin) => within(self.patience.acquire, client.batch_execute(begin)).await,
+                None => Ok(()),
             }
         };
-        let answered = timeout(self.patience.answer(), send(client, self.owner, flight, commits));
-        let answered = async { answered.await.map_err(|_| Failed::Silent) };
-        let sent = try_join(began, answered).await;
-        let rows = sent.and_then(|((), (rows, is_over))| {
-            self.state = if is_over { State::Over } else { State::Open };
-            rows.map_err(Failed::Postgres)
-        });
+        let sent = timeout(self.patience.answer(), send(client, self.owner, flight, commits));
+        let sent = async { sent.await.map_err(|_| Failed::Silent) };
+        let answered = match try_join(began, sent).await {
+            Ok(((), (answered, is_over))) => {
+                self.state = if is_over { State::Over } else { State::Open };
+                answered
+            }
+            Err(failed) => Answered::nothing(failed),
+        };
         // Behind a COMMIT nobody knows whether it was heard.
-        if is_first && !commits && rows.as_ref().is_err_and(Failed::is_loss) {
+        if is_first && !commits && answered.failed.as_ref().is_some_and(Failed::is_loss) {
             self.state = State::Lost;
         }
-        rows
+        answered
+    }
+}
+
+/// The answers to a round trip, up to the first statement that failed.
+pub(crate) struct Answered {
+    pub(crate) rows: Vec<Vec<Row>>,
+    pub(crate) failed: Option<Failed>,
+}
+
+impl Answered {
+    fn nothing(failed: Failed) -> Self {
+        Self { rows: Vec::new(), failed: Some(failed) }
+    }
+
+    fn of(all: Vec<Result<Vec<Row>, tokio_postgres::Error>>) -> Self {
+        let mut rows = Vec::with_capacity(all.len());
+        for one in all {
+            match one {
+                Ok(one) => rows.push(one),
+                Err(error) => return Self { rows, failed: Some(Failed::Postgres(error)) },
+            }
+        }
+        Self { rows, failed: None }
     }
 }
 
@@ -153,12 +197,12 @@ async fn send(
     (tenant, user): (Uuid, Uuid),
     flight: &[Box<dyn Queued>],
     commits: bool,
-) -> (Result<Vec<Vec<Row>>, tokio_postgres::Error>, bool) {
+) -> (Answered, bool) {
     let mut prepared = Vec::with_capacity(flight.len());
     for queued in flight {
         match client.prepare_cached(queued.sql()).await {
             Ok(statement) => prepared.push(statement),
-            Err(error) => return (Err(error), false),
+            Err(error) => return (Answered::nothing(Failed::Postgres(error)), false),
         }
     }
     // The first poll of each sends it, and they are polled in this order.
@@ -175,8 +219,9 @@ async fn send(
     };
     let (rows, committed) = join(queries, commit).await;
     let is_over = matches!(committed, Ok(true));
-    let rows: Result<Vec<_>, _> = rows.into_iter().collect();
-    (rows.and_then(|rows| committed.map(|_| rows)), is_over)
+    let mut answered = Answered::of(rows);
+    answered.failed = answered.failed.or(committed.err().map(Failed::Postgres));
+    (answered, is_over)
 }
 
 impl Drop for Connection {
@@ -187,7 +232,7 @@ impl Drop for Connection {
         let Some(lease) = self.lease.take() else { return };
         match (self.state, Handle::try_current()) {
             (State::Fresh | State::Over, _) => lease.give_back(),
-            (State::Open | State::Waiting, Ok(runtime)) => {
+            (State::Open | State::Waiting | State::GivenUp, Ok(runtime)) => {
                 let (answer, place) = (self.patience.answer(), self.place.take());
                 runtime.spawn(async move {
                     if matches!(timeout(answer, lease.client().batch_execute("ROLLBACK")).await, Ok(Ok(()))) {

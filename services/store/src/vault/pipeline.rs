@@ -34,8 +34,9 @@ pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statem
 }
 
 async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, statement: &S) -> Result<Vec<S::Row>> {
+    let since = Instant::now();
     let (tenant, user) = (principal.tenant(), principal.user()?);
-    let limits = db.patience.limits(Instant::now());
+    let limits = db.patience.limits(since);
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + setting;
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];
     params.extend(statement.values());
@@ -49,6 +50,8 @@ async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, 
     if is_over {
         lease.give_back();
     }
+    let micros = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+    tracing::debug!(statement = name_of(S::SQL), elapsed_us = micros, "answered");
     read_rows::<S>(&rows.map_err(refuse_read)?)
 }
 

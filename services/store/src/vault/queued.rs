@@ -19,19 +19,22 @@ pub(crate) trait Queued: Send + Sync {
     fn answer(&self, rows: &[Row]) -> Result<()>;
 }
 
-/// What a statement answers with, once it was sent.
-pub(crate) struct Answer<S: Statement>(Arc<Mutex<Option<Vec<S::Row>>>>);
+/// The rows that a statement answers with, once it was sent.
+pub(crate) struct Answer<R> {
+    sql: &'static str,
+    rows: Arc<Mutex<Option<Vec<R>>>>,
+}
 
-impl<S: Statement> Answer<S> {
+impl<R> Answer<R> {
     /// The rows.
-    pub(crate) fn take(self) -> Result<Vec<S::Row>> {
-        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        rows.ok_or_else(|| Error::internal(format!("{} was not sent", name_of(S::SQL))))
+    pub(crate) fn take(self) -> Result<Vec<R>> {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+        rows.ok_or_else(|| Error::internal(format!("{} was not sent", name_of(self.sql))))
     }
 
     /// Whether no row came; `None` before that is known.
     pub(crate) fn is_empty(&self) -> Option<bool> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Vec::is_empty)
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Vec::is_empty)
     }
 }
 
@@ -41,9 +44,9 @@ struct InQueue<S: Statement> {
 }
 
 /// A statement to send, and where its answer will be.
-pub(crate) fn in_queue<S: Statement + Send + 'static>(statement: S) -> (Box<dyn Queued>, Answer<S>) {
-    let answer = Arc::default();
-    (Box::new(InQueue { statement, answer: Arc::clone(&answer) }), Answer(answer))
+pub(crate) fn in_queue<S: Statement + Send + 'static>(statement: S) -> (Box<dyn Queued>, Answer<S::Row>) {
+    let rows = Arc::default();
+    (Box::new(InQueue { statement, answer: Arc::clone(&rows) }), Answer { sql: S::SQL, rows })
 }
 
 impl<S: Statement + Send> Queued for InQueue<S> {

@@ -9,6 +9,9 @@
 //!
 //! COMMIT is sent before the write has answered. So a write that may find nothing to change calls
 //! `app.require_written`, and checks that decide against a write come before it, on numbers that the lock keeps still.
+//!
+//! A write that decides by its answer what comes next is sent with the first round trip, behind the claim. Where the key
+//! turns out to be claimed by an earlier request, the transaction is rolled back, and another one reads that request's answer.
 
 use std::time::Instant;
 
@@ -22,6 +25,7 @@ use super::queued::{Answer, Queued, in_queue};
 use super::statement::{Read, Statement, Write, statement};
 use super::tx::{DatabaseRole, begin_statement};
 use crate::idempotency::ClaimKey;
+use crate::skills::Planned;
 use crate::{Database, Principal};
 
 statement! {
@@ -36,11 +40,12 @@ pub struct WriteTx {
     pool: Pool,
     connection: Connection,
     queue: Vec<Box<dyn Queued>>,
-    /// Where in the queue the writes begin that wait for COMMIT.
-    deferred_from: Option<usize>,
-    claim: Option<Answer<ClaimKey>>,
+    claim: Option<Answer<()>>,
     counts: Option<Counts>,
+    statements: usize,
     flights: u32,
+    since: Instant,
+    is_refused: bool,
     actor: String,
 }
 
@@ -50,6 +55,13 @@ pub(crate) struct Counts {
     pub(crate) skills: i32,
     pub(crate) bytes: i64,
     pub(crate) stored_bytes: i64,
+}
+
+impl Counts {
+    /// What they are with a change that is on its way; the stored bytes at most so many.
+    pub(crate) fn after(planned: &Planned<'_>) -> Self {
+        Self { skills: planned.skill_count, bytes: planned.byte_count, stored_bytes: planned.most_stored_bytes }
+    }
 }
 
 impl WriteTx {
@@ -72,50 +84,52 @@ impl WriteTx {
             pool: db.changes.clone(),
             connection: connection.begin_with(begin, (tenant.0, user.0), place),
             queue: Vec::new(),
-            deferred_from: None,
             claim: None,
             counts: None,
+            statements: 0,
             flights: 0,
+            since,
+            is_refused: false,
             actor: principal.actor().to_owned(),
         })
     }
 
-    /// Has a statement sent ahead of the next one that is run: one that is right also where the request turns out to
-    /// have been made before, as a lock is.
-    pub(crate) fn send_ahead<S: Write + Send + 'static>(&mut self, statement: S) -> Answer<S> {
+    /// Has a statement sent with the next one that is run, or with COMMIT, ahead of that. Its answer is known then.
+    pub(crate) fn send_ahead<S: Statement + Send + 'static>(&mut self, statement: S) -> Answer<S::Row> {
         let (queued, answer) = in_queue(statement);
         self.queue.push(queued);
+        self.statements += 1;
         answer
     }
 
-    /// Has a write sent together with COMMIT, or with what is run before that. Its answer is known then.
-    pub(crate) fn defer<S: Write + Send + 'static>(&mut self, statement: S) -> Answer<S> {
-        self.deferred_from.get_or_insert(self.queue.len());
-        self.send_ahead(statement)
+    /// How many statements were sent so far or are to be: whoever refuses something halfway learns by it whether anything of
+    /// that is in the transaction.
+    pub fn statements(&self) -> usize {
+        self.statements
     }
 
     /// Runs a statement that changes nothing, behind all that was to be sent before.
     pub(crate) async fn read<S: Read + Send + 'static>(&mut self, statement: S) -> Result<Vec<S::Row>> {
-        if self.deferred_from.is_some() {
-            self.learn_claim().await?;
-        }
         self.run(statement).await
     }
 
     /// Runs a statement that changes something now, where its answer decides what comes next.
     pub(crate) async fn write<S: Write + Send + 'static>(&mut self, statement: S) -> Result<Vec<S::Row>> {
-        self.learn_claim().await?;
         self.run(statement).await
     }
 
+    /// Sends what is in the queue now.
+    pub(crate) async fn fly_now(&mut self) -> Result<()> {
+        self.fly(false).await
+    }
+
     async fn run<S: Statement + Send + 'static>(&mut self, statement: S) -> Result<Vec<S::Row>> {
-        let (queued, answer) = in_queue(statement);
-        self.queue.push(queued);
+        let answer = self.send_ahead(statement);
         self.fly(false).await?;
         answer.take()
     }
 
-    /// Makes everything durable.
+    /// Makes everything durable. What is still in the queue is sent together with COMMIT.
     ///
     /// # Errors
     /// `Unavailable` where the answer did not come; the caller then repeats with the same idempotency key. `Internal`
@@ -125,12 +139,29 @@ impl WriteTx {
         if self.connection.has_begun() || !self.queue.is_empty() {
             self.fly(true).await?;
         }
-        tracing::debug!(transaction = self.name, flights = self.flights, "committed");
+        self.tell("committed");
         Ok(())
     }
 
-    /// Claims an idempotency key with the next statement that is run. Nothing that is deferred is sent before it is
-    /// known whether the key is fresh.
+    /// Sends everything in one round trip with COMMIT. `false`, and nothing is kept, where `app.require_written` has refused it:
+    /// something is not as the caller took it to be.
+    ///
+    /// # Errors
+    /// As [`WriteTx::commit`].
+    pub async fn commit_unless_refused(mut self) -> Result<bool> {
+        let flown = self.fly(true).await;
+        let is_refused = flown.is_err() && self.is_refused;
+        self.tell(if is_refused { "refused" } else { "committed" });
+        if is_refused { Ok(false) } else { flown.map(|()| true) }
+    }
+
+    fn tell(&self, outcome: &'static str) {
+        let micros = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        tracing::debug!(transaction = self.name, flights = self.flights, elapsed_us = micros, "{outcome}");
+    }
+
+    /// Claims an idempotency key with the next statement that is run. Nothing is committed before it is known whether the key
+    /// is fresh.
     pub(crate) fn claim(&mut self, claim: ClaimKey) {
         self.claim = Some(self.send_ahead(claim));
     }
@@ -153,18 +184,14 @@ impl WriteTx {
     /// Takes the user's catalogue row ahead of the next statement, as all writes to what recall and snapshots show do:
     /// what is read behind it is current, and nobody waits in a circle.
     pub(crate) fn lock_catalog(&mut self) {
-        match self.deferred_from {
-            // Deferred statements already stand behind the lock that they took, or need none.
-            Some(_) => drop(self.defer(LockCatalog {})),
-            None => drop(self.send_ahead(LockCatalog {})),
-        }
+        self.send_ahead(LockCatalog {});
     }
 
-    /// Goes on, where a request that was made before is only to be answered.
-    pub(crate) fn forget_claim(&mut self) {
+    /// Goes on in another transaction, where a request that was made before is only to be answered.
+    pub(crate) fn begin_again(&mut self) {
         self.claim = None;
         self.queue.clear();
-        self.deferred_from = None;
+        self.connection.begin_again();
     }
 
     pub(crate) fn set_counts(&mut self, counts: Counts) {
@@ -179,24 +206,21 @@ impl WriteTx {
         self.actor.clone()
     }
 
-    /// Sends what is ahead of the deferred writes, where it is not known yet whether the claimed key is fresh.
+    /// Sends what is in the queue, where it is not known yet whether the claimed key is fresh.
     async fn learn_claim(&mut self) -> Result<()> {
         match self.claim.as_ref().map(Answer::is_empty) {
-            None | Some(Some(false)) => return Ok(()),
-            Some(Some(true)) => return Err(made_before()),
-            Some(None) => {}
+            None | Some(Some(false)) => Ok(()),
+            Some(Some(true)) => Err(made_before()),
+            Some(None) if self.queue.is_empty() => {
+                Err(Error::internal("it is not known whether a request was made before"))
+            }
+            Some(None) => self.fly(false).await,
         }
-        let deferred = self.queue.split_off(self.deferred_from.unwrap_or(self.queue.len()));
-        self.fly(false).await?;
-        self.deferred_from = (!deferred.is_empty()).then_some(0);
-        self.queue = deferred;
-        Ok(())
     }
 
     /// One round trip: what is in the queue, and COMMIT where that is asked for.
     async fn fly(&mut self, commits: bool) -> Result<()> {
         let flight = std::mem::take(&mut self.queue);
-        self.deferred_from = None;
         self.flights += 1;
         let mut sent = self.connection.send(&flight, commits).await;
         // Nothing was done on a connection that was closed before it began anything, so nothing is done twice. The pool
@@ -208,11 +232,18 @@ impl WriteTx {
             self.connection.replace(&self.pool).await?;
             sent = self.connection.send(&flight, commits).await;
         }
-        let rows = sent.map_err(|failed| failed.refuse(self.name))?;
-        for (queued, rows) in flight.iter().zip(rows) {
-            queued.answer(&rows)?;
+        for (queued, rows) in flight.iter().zip(&sent.rows) {
+            queued.answer(rows)?;
         }
-        if self.was_made_before() { Err(made_before()) } else { Ok(()) }
+        match sent.failed {
+            // Whatever else failed then, was not to be done.
+            _ if self.was_made_before() => Err(made_before()),
+            Some(failed) => {
+                self.is_refused = failed.is_refused_write();
+                Err(failed.refuse(self.name))
+            }
+            None => Ok(()),
+        }
     }
 }
 

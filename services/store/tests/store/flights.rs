@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use knowhow_domain::Result;
-use knowhow_store::skills::{self, Written};
+use knowhow_store::skills::{self, Beside, Expected, SkillKey, SkillState, Written};
+use knowhow_store::souls::{self, NewSoul};
 use knowhow_store::{Database, Principal, WriteTx, idempotency, memories};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -16,7 +17,7 @@ use url::Url;
 
 use crate::concurrency::assert_catalog;
 use crate::harness::{House, now, open, with_role};
-use crate::writer::{Draft, claim, named, peek, save, save_in};
+use crate::writer::{Draft, claim, named, peek, save, save_in, write_expecting, write_over};
 
 /// What passes between the service and Postgres.
 #[derive(Default)]
@@ -132,15 +133,119 @@ async fn a_change_takes_two_round_trips_and_none_at_release() {
     let (flights, ()) = wire.count(tokio::time::sleep(std::time::Duration::from_millis(50))).await;
     assert_eq!(flights, 0, "at release");
 
+    db.close().await;
+}
+
+/// Some work with an idempotency key: whether it was done now, or before.
+async fn once<T>(db: &Database, who: &Principal, key: &str, work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>) -> bool {
+    let mut tx = WriteTx::begin(db, who, "test").await.unwrap();
+    idempotency::claim(&mut tx, key, &[1; 32], now());
+    let done = work(&mut tx).await;
+    if tx.is_repeated().await.unwrap() {
+        assert!(done.is_err(), "what is to be rolled back is no answer");
+        let kept = idempotency::find_answer(&mut tx, key, &[1; 32], now()).await.unwrap();
+        assert_eq!(kept, json!({"kept": true}));
+        tx.commit().await.unwrap();
+        return false;
+    }
+    done.unwrap();
+    idempotency::answer(&mut tx, key, json!({"kept": true}));
+    tx.commit().await.unwrap();
+    true
+}
+
+/// What it answers decides whether there is anything to keep.
+#[tokio::test]
+async fn a_write_whose_answer_decides_takes_two_round_trips_with_its_key_too() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    let (wire, url) = Wire::to(&house.place.login_url).await;
+    let db = open(&url, 1, 1);
     let memory = new_memory();
-    let keep = async || {
+    let keep = async |tx: &mut WriteTx| memories::add(tx, &memory).await;
+    let text = NewSoul { text: "Be brief.", base: None, session: None, named: &[] };
+    let soul = async |tx: &mut WriteTx| souls::put(tx, &text, now()).await;
+    // The first time, each statement is prepared.
+    assert!(once(&db, &alice, "memory 0", keep).await);
+    assert!(once(&db, &alice, "soul 0", soul).await);
+    assert!(!once(&db, &alice, "soul 0", soul).await);
+    for (what, key) in [("fresh", "memory 1"), ("repeated", "memory 1")] {
+        let (flights, is_done) = wire.count(once(&db, &alice, key, keep)).await;
+        // A repeated one is rolled back, and finds the answer: that is a third, for COMMIT.
+        assert_eq!((flights, is_done), if what == "fresh" { (2, true) } else { (3, false) }, "{what}");
+    }
+    let (flights, _) = wire.count(once(&db, &alice, "soul 1", soul)).await;
+    assert_eq!(flights, 2, "a soul");
+    let mine = format!("select count(*) from memories where user_id = '{}'", alice.user().unwrap().0);
+    assert_eq!(house.place.count(&mine).await, 2, "what was repeated left nothing");
+    let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
+    let (flights, _) = wire
+        .count(async {
+            keep(&mut tx).await.unwrap().unwrap();
+            tx.commit().await.unwrap();
+        })
+        .await;
+    assert_eq!(flights, 2, "a memory without a key");
+    db.close().await;
+}
+
+#[tokio::test]
+async fn many_skills_are_locked_in_one_round_trip_and_written_in_another() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    let (wire, url) = Wire::to(&house.place.login_url).await;
+    let db = open(&url, 1, 1);
+    let names: Vec<String> = (0..20).map(|n| format!("skill-{n}")).collect();
+    let keys: Vec<SkillKey> = names.iter().map(|name| named(name)).collect();
+    let import = async |body: &str| {
         let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
-        memories::add(&mut tx, &memory).await.unwrap().unwrap();
+        let locked = skills::lock_all(&mut tx, &keys, &Beside::default()).await.unwrap();
+        for (name, locked) in names.iter().zip(locked) {
+            let base = locked.map(|locked| locked.skill);
+            write_over(&mut tx, &Draft::text(name, body), base.as_ref()).unwrap();
+        }
         tx.commit().await.unwrap();
     };
-    keep().await;
-    let (flights, ()) = wire.count(keep()).await;
-    assert_eq!(flights, 2, "a memory");
+    import("One.").await;
+    import("Two.").await;
+    let (flights, ()) = wire.count(import("Three.")).await;
+    assert_eq!(flights, 2);
+    assert_catalog(&house, &alice).await;
+    assert_eq!(peek(&db, &alice, "skill-19").await.unwrap().skill.version, 3);
+    db.close().await;
+}
+
+/// What is at hand is checked with the change, in one round trip.
+#[tokio::test]
+async fn a_change_of_what_is_at_hand_takes_one_round_trip_or_leaves_nothing() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    let (wire, url) = Wire::to(&house.place.login_url).await;
+    let db = open(&url, 1, 1);
+    save(&db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
+    let change = async |base: &SkillState, body: &str, used: Option<i64>| {
+        let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
+        tx.lock_unread();
+        let expected = Expected { most_bytes: 1 << 30, most_stored_bytes: 1 << 30, used: used.map(|n| (n, None)) };
+        write_expecting(&mut tx, &Draft::text("plan-meeting", body), base, &expected).unwrap();
+        tx.commit_unless_refused().await.unwrap()
+    };
+    let base = async || peek(&db, &alice, "plan-meeting").await.unwrap().skill;
+    assert!(change(&base().await, "Meet again.", Some(0)).await);
+    let stale = base().await;
+    let (flights, is_kept) = wire.count(change(&stale, "Meet soon.", Some(0))).await;
+    assert_eq!((flights, is_kept), (1, true));
+    assert!(!change(&stale, "Never.", None).await, "the version is another");
+    let current = base().await;
+    assert!(!change(&current, "Never.", Some(1)).await, "the skill was not used");
+    let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
+    skills::set_flags(&mut tx, current.id, true, now());
+    tx.commit().await.unwrap();
+    assert!(!change(&current, "Never.", None).await, "it is pinned by now");
+    let pinned = base().await;
+    assert_eq!((pinned.version, pinned.content(), pinned.pinned), (3, "Meet soon.\n", true));
+    assert!(change(&pinned, "Meet late.", None).await);
+    assert_catalog(&house, &alice).await;
     db.close().await;
 }
 

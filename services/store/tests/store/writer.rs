@@ -2,7 +2,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{ChangeKind, Limits, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
-use knowhow_store::skills::{self, Archived, Change, FollowUp, Lineage, Loaded, SkillKey, Written};
+use knowhow_store::skills::{
+    self, Archived, Change, Expected, FollowUp, Lineage, Loaded, Planned, SkillKey, SkillState, Written,
+};
 use knowhow_store::{Database, Principal, WriteTx, history, idempotency};
 use serde_json::Value;
 
@@ -51,17 +53,41 @@ pub async fn save_in(tx: &mut WriteTx, draft: &Draft<'_>) -> Result<Written> {
 
 /// The same, with these jobs about the skill.
 pub async fn save_calling(tx: &mut WriteTx, draft: &Draft<'_>, tasks: &[&str]) -> Result<Written> {
+    let base = skills::lock(tx, &named(draft.name)).await?.map(|locked| locked.skill);
+    plan(tx, draft, base.as_ref(), tasks, |planned, tx| planned.write(tx))
+}
+
+/// Saves over a state that was read under the lock.
+pub fn write_over(tx: &mut WriteTx, draft: &Draft<'_>, base: Option<&SkillState>) -> Result<Written> {
+    plan(tx, draft, base, &[], |planned, tx| planned.write(tx))
+}
+
+/// Saves over a state that is checked with the change.
+pub fn write_expecting(tx: &mut WriteTx, draft: &Draft<'_>, base: &SkillState, expected: &Expected) -> Result<Written> {
+    plan(tx, draft, Some(base), &[], |planned, tx| {
+        planned.expect_base(tx, expected);
+        planned.write(tx)
+    })
+}
+
+fn plan(
+    tx: &mut WriteTx,
+    draft: &Draft<'_>,
+    base: Option<&SkillState>,
+    tasks: &[&str],
+    write: impl FnOnce(Planned<'_>, &mut WriteTx) -> Result<Written>,
+) -> Result<Written> {
     let (name, document) = (SkillName::parse(draft.name)?, document(draft.name, draft.body));
     let resources: Vec<ResourceEntry> = draft.files.iter().map(|(path, bytes)| entry(path, bytes)).collect();
     let new_files: Vec<Vec<u8>> = draft.files.iter().map(|(_, bytes)| bytes.to_vec()).collect();
-    let base = skills::lock(tx, &named(draft.name)).await?.map(|locked| locked.skill);
     let change = Change {
         name: &name,
         document: &document,
         frontmatter: None,
+        digest: manifest::state_digest(&document.digest(), &resources),
         resources: &resources,
         new_files: &new_files,
-        base: base.as_ref(),
+        base,
         source: Source::User,
         kind: ChangeKind::Save,
         session: None,
@@ -70,7 +96,8 @@ pub async fn save_calling(tx: &mut WriteTx, draft: &Draft<'_>, tasks: &[&str]) -
         request_digest: None,
         now: now(),
     };
-    skills::write(tx, change)
+    let planned = skills::plan(tx, change)?;
+    write(planned, tx)
 }
 
 fn entry(path: &str, bytes: &[u8]) -> ResourceEntry {

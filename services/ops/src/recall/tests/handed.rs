@@ -112,13 +112,13 @@ impl House {
         };
         self.revision += 1;
         if let Some(changed) = changed {
-            self.handed_in.put(self.owner, self.revision, vec![changed]).await;
+            self.handed_in.put(self.owner, self.revision, vec![changed]);
         }
     }
 
     /// As a request has it: of what this process knows, else read.
     async fn ask(&mut self) {
-        let handed = self.handed_in.take(self.owner, self.kept.revision, self.revision).await;
+        let handed = self.handed_in.take(self.owner, self.kept.revision, self.revision);
         let taken = handed.filter(|_| self.kept.revision > 0);
         let changes = match taken.and_then(|handed| self.kept.take_in(self.revision, handed, 100)) {
             Some(changes) => changes,

@@ -1,9 +1,11 @@
 //! The service and the worker as processes: killed, cut off, one of several, with models and without.
 
+mod at_hand;
 mod at_once;
 pub mod background;
 mod concurrency;
 mod faults;
+mod flights;
 mod models;
 pub mod pools;
 mod waiting;

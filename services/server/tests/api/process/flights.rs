@@ -1,0 +1,206 @@
+//! Round trips of each verb that writes, as the service logs them; `store/tests/store/flights.rs` counts them on the wire.
+
+use std::future::IntoFuture;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::answers::Answer;
+use crate::callers::{Caller, Sending, World, skill};
+use crate::service::{Service, poll};
+use crate::talk::Talk;
+
+const LOGGED: &[(&str, &str)] = &[("KNOWHOW_LOG", "info,knowhow_store=debug"), ("KNOWHOW_WORKERS", "1")];
+
+/// One process that serves one request after the other.
+struct Watched {
+    service: Service,
+}
+
+impl Watched {
+    /// The answer to a request, and the transactions that it took: the name of each, its outcome and its round trips.
+    async fn send(&self, sending: Sending) -> (Answer, Vec<(String, String, u64)>) {
+        let (answer, records) = self.watch(sending).await;
+        let word = |value: &Value| value.as_str().unwrap().to_owned();
+        let transactions = records
+            .iter()
+            .filter(|record| record["transaction"].is_string())
+            .map(|record| {
+                assert!(record["elapsed_us"].is_u64(), "{record}");
+                (word(&record["transaction"]), word(&record["message"]), record["flights"].as_u64().unwrap())
+            })
+            .collect();
+        (answer, transactions)
+    }
+
+    /// The answer to a request, and what was logged meanwhile.
+    async fn watch(&self, sending: Sending) -> (Answer, Vec<Value>) {
+        let before = self.service.log().len();
+        let answer = sending.into_future().await;
+        let id = answer.header("x-request-id").to_owned();
+        let log = poll("the request's line", || {
+            let log = self.service.log();
+            log[before..].contains(&id).then(|| log[before..].to_owned())
+        });
+        (answer, log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).collect())
+    }
+
+    /// The statements about sessions and snapshots that a request took, each a round trip of its own.
+    async fn statements(&self, sending: Sending) -> Vec<String> {
+        let (answer, records) = self.watch(sending).await;
+        assert!(answer.status < 300, "{answer}");
+        let named = records.iter().filter_map(|record| record["statement"].as_str());
+        named
+            .filter(|name| name.starts_with("sessions.") || name.starts_with("snapshots."))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Sends it without a key, and with one: as many round trips of one transaction of this name.
+    async fn takes(&self, flights: u64, name: &str, sending: impl Fn(u8) -> Sending) {
+        static KEYS: AtomicUsize = AtomicUsize::new(0);
+        for (turn, keyed) in [(0, false), (1, true)] {
+            let sending = sending(turn);
+            let key = KEYS.fetch_add(1, Ordering::Relaxed).to_string();
+            let sending = if keyed { sending.header("Idempotency-Key", &key) } else { sending };
+            let (answer, transactions) = self.send(sending).await;
+            assert!(answer.status < 300, "{name}: {answer}");
+            assert_eq!(transactions, [(name.to_owned(), "committed".to_owned(), flights)], "{name}, keyed: {keyed}");
+        }
+    }
+}
+
+async fn watched() -> (Watched, Caller, World) {
+    let service = Service::start(LOGGED);
+    let world = World::with(json!({"starter_skills": false})).await;
+    let alice = world.alice.at(&service);
+    // The first request of a user makes the user.
+    alice.create(skill("first")).await;
+    (Watched { service }, alice, world)
+}
+
+fn text(name: &str, body: &str) -> Value {
+    let mut skill = skill(name);
+    skill["content"] = json!(body);
+    skill
+}
+
+#[tokio::test]
+async fn a_change_of_what_is_at_hand_takes_one_round_trip_and_others_two() {
+    let (watched, alice, world) = watched().await;
+    let save = |name: String, turn: u8| alice.post("/v1/skills", text(&name, &format!("# Turn {turn}\n\nDo it.\n")));
+    watched.takes(2, "skills.save", |turn| save(format!("new-{turn}"), turn)).await;
+    watched.takes(1, "skills.save", |turn| save("new-0".into(), turn + 2)).await;
+    watched
+        .takes(1, "skills.patch", |turn| {
+            alice.replace("new-0", &format!("Turn {}", turn + 3), &format!("Turn {}", turn + 4))
+        })
+        .await;
+    watched
+        .takes(1, "skills.fields", |turn| alice.put("/v1/skills/new-0/fields", json!({"category": format!("c{turn}")})))
+        .await;
+    watched
+        .takes(1, "skills.resources", |turn| {
+            let path = format!("/v1/skills/new-0/resources/references/{turn}.md");
+            alice.send(Method::PUT, &path).body("text/markdown", format!("File {turn}"))
+        })
+        .await;
+    // What is read of files or versions is read behind the lock.
+    watched
+        .takes(2, "skills.patch", |turn| {
+            let edit = json!({"path": format!("references/{turn}.md"), "old_string": "File", "new_string": "Page"});
+            alice.patch("/v1/skills/new-0", json!({"edits": [edit]}))
+        })
+        .await;
+    watched
+        .takes(2, "skills.rollback", |turn| alice.post("/v1/skills/new-0/rollback", json!({"version": turn + 1})))
+        .await;
+    watched.takes(2, "skills.fields", |turn| alice.put("/v1/skills/new-1/fields", json!({"pinned": turn == 0}))).await;
+
+    // A load brings a skill to hand; another process that changes it takes it away.
+    alice.get("/v1/skills/new-1").await.ok(200);
+    watched
+        .takes(1, "skills.patch", |turn| {
+            alice.replace(
+                "new-1",
+                if turn == 0 { "Do it" } else { "Do that" },
+                if turn == 0 { "Do that" } else { "Do so" },
+            )
+        })
+        .await;
+    world.alice.replace("new-1", "Do so", "Do nothing").await.ok(200);
+    let (answer, transactions) = watched.send(alice.replace("new-1", "Do nothing", "Do more")).await;
+    assert_eq!(answer.ok(200)["version"], 5);
+    let name = || "skills.patch".to_owned();
+    // It does not find its text in the state at hand, so nothing is asked in vain.
+    assert_eq!(transactions, [(name(), "committed".to_owned(), 2)]);
+    world.alice.replace("new-1", "Do more", "Do more of it").await.ok(200);
+    let (answer, transactions) = watched.send(alice.replace("new-1", "Turn 1", "Turn 9")).await;
+    assert_eq!(answer.ok(200)["version"], 7);
+    assert_eq!(transactions, [(name(), "refused".to_owned(), 1), (name(), "committed".to_owned(), 2)]);
+    watched
+        .takes(2, "skills.patch", |turn| {
+            alice.replace("new-1", &format!("Turn {}", 9 - turn), &format!("Turn {}", 8 - turn))
+        })
+        .await;
+
+    watched.takes(2, "skills.delete", |turn| alice.delete(&format!("/v1/skills/new-{turn}"))).await;
+}
+
+#[tokio::test]
+async fn an_import_of_many_takes_two_round_trips() {
+    let (watched, alice, _world) = watched().await;
+    let import = |turn: u8| {
+        let files: Vec<(String, Vec<u8>)> = (0..20)
+            .map(|n| {
+                (
+                    format!("s{n}.md"),
+                    format!("---\nname: s-{n}\ndescription: Says {n}\n---\n\nTurn {turn}.\n").into_bytes(),
+                )
+            })
+            .collect();
+        let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+        alice.send(Method::POST, "/v1/skills/import").files(&files)
+    };
+    watched.takes(2, "skills.import_batch", import).await;
+}
+
+#[tokio::test]
+async fn memories_soul_and_the_log_of_a_session_take_two_round_trips() {
+    let (watched, alice, _world) = watched().await;
+    watched
+        .takes(2, "memories.save", |turn| alice.post("/v1/memories", json!({"content": format!("Fact {turn}")})))
+        .await;
+    let core = |turn| alice.post("/v1/memories", json!({"content": format!("Core {turn}"), "core": true}));
+    watched.takes(2, "memories.save", |turn| core(turn).header("Knowhow-Session", "call-7")).await;
+    watched.takes(2, "souls.put", |turn| alice.put("/v1/soul", json!({"text": format!("Be {turn}.")}))).await;
+    let talk = Talk::long(&alice).await;
+    talk.say("What is up?").await;
+    let tell = |rest: &str, body: Value| alice.post(&talk.path(rest), body);
+    watched.takes(2, "sessions.add_reply", |turn| tell("/reply", json!({"message": format!("Not {turn}")}))).await;
+    watched.takes(2, "sessions.feedback", |_| tell("/feedback", json!({"kind": "quality", "value": "good"}))).await;
+    watched
+        .takes(2, "sessions.taint", |turn| tell("/taint", json!({"source": format!("https://example.com/{turn}")})))
+        .await;
+}
+
+#[tokio::test]
+async fn a_session_opens_in_one_round_trip() {
+    let (watched, alice, _world) = watched().await;
+    let open = |terms: Value| alice.post("/v1/sessions", terms);
+    // The first one of a kind has its snapshot rendered.
+    let first = watched.statements(open(json!({}))).await;
+    assert_eq!(first.first().map(String::as_str), Some("sessions.open"));
+    assert!(first.contains(&"snapshots.put".to_owned()), "{first:?}");
+    assert_eq!(watched.statements(open(json!({}))).await, ["sessions.open"], "a new one");
+    assert_eq!(watched.statements(open(json!({"key": "+49"}))).await, ["sessions.open"], "a new one of a key");
+    assert_eq!(watched.statements(open(json!({"key": "+49"}))).await, ["sessions.open"], "one without a message");
+    let opened = open(json!({"key": "+49"})).await.ok(200);
+    let turn = format!("/v1/sessions/{}/turns", opened["id"].as_str().unwrap());
+    alice.post(&turn, json!({"message": "Hello", "deadline_ms": 30_000})).await.ok(200);
+    assert_eq!(watched.statements(open(json!({"key": "+49"}))).await, ["sessions.open"], "one that goes on");
+    let keyed = || open(json!({})).header("Idempotency-Key", "open");
+    assert_eq!(watched.statements(keyed()).await, ["sessions.open"], "one with an idempotency key");
+    assert_eq!(watched.statements(keyed()).await, ["sessions.open"], "one that is repeated");
+}

@@ -1,0 +1,169 @@
+//! The statement that makes a version of a skill that is there. What did not change is not touched: vectors, jobs and the
+//! list of who refers to a file have statements of their own, which are sent only where there is something to do.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result, new_id};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::SkillState;
+use super::follow_up;
+use super::write::{Planned, WrittenRow, attributes, own, size};
+use crate::WriteTx;
+use crate::vault::queued::Answer;
+use crate::vault::statement;
+
+// A version that a rollback puts back is as tainted as it was. A text that is made from another is as tainted as that
+// one.
+statement! {
+    write UpdateSkill {
+        skill: Uuid,
+        base_version: i32,
+        description: String,
+        summary: Option<String>,
+        category: Option<String>,
+        tags: Vec<String>,
+        triggers: Vec<String>,
+        see_also: Vec<String>,
+        role: Option<&'static str>,
+        attributes: Value,
+        digest: Vec<u8>,
+        document_digest: Vec<u8>,
+        document_bytes: i32,
+        frontmatter_at: i32,
+        frontmatter_end: i32,
+        content_at: i32,
+        resources: Value,
+        resource_bytes: i32,
+        now: DateTime<Utc>,
+        frontmatter: Option<Value>,
+        digests: Vec<Vec<u8>>,
+        files: Vec<Vec<u8>>,
+        change: &'static str,
+        actor: String,
+        session: Option<String>,
+        request_digest: Option<Vec<u8>>,
+        added_bytes: i64,
+        audit_id: Uuid,
+        named: Vec<String>,
+        derived: bool,
+        brought: Option<Vec<String>>,
+        outdates_summary: bool,
+    } -> WrittenRow,
+    "-- skills.update
+    with base as materialized (
+        select s.skill_id, s.tainted, v.tainted_in, v.tainted_by, coalesce(s.digest, t.digest) as digest,
+               coalesce(t.document, r.content) as document,
+               array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements(s.resources) e)
+                   || coalesce(s.document_digest, t.document_digest) as files
+        from skills s
+        join skill_versions v on v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4
+        left join starter_texts t on t.starter_id = s.starter_id
+        left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.version = $4
+    ), past as materialized (
+        select true as is_put_back, v.tainted_in, v.tainted_by from skill_versions v
+        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and $25 = 'rollback' and v.digest = $13 and v.tainted
+        limit 1
+    ), weighed as materialized (
+        select w.* from base b
+        left join past p on true
+        cross join lateral (select b.tainted and $32 as is_kept) from_text
+        cross join lateral app.weigh($31, is_kept or coalesce(p.is_put_back, false) or $33::text[] is not null,
+            app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in),
+            app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $33::text[]),
+            $24, array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements($19::jsonb) e) || $14::bytea,
+            case when not b.tainted then b.document end, case when not b.tainted then b.files end, $3, $4 + 1) w
+    ), saved as (
+        update skills s set
+            description = $5, summary = $6, category = $7, tags = $8, triggers = $9, see_also = $10, role = $11,
+            attributes = $12, version = s.version + 1, digest = $13, document_digest = $14, document_bytes = $15,
+            frontmatter_at_byte = $16, frontmatter_end_at_byte = $17, content_at_byte = $18, resources = $19,
+            resource_bytes = $20, made_summary = case when not $34 then s.made_summary end, updated_at = $21,
+            frontmatter = $22, starter_id = null, tainted = weighed.tainted
+        from weighed
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.version = $4
+        returning s.skill_id, s.name, s.version, s.tainted
+    ), files as (
+        insert into skill_resources (tenant_id, user_id, digest, content)
+        select $1, $2, f.digest, f.content from unnest($23::bytea[], $24::bytea[]) as f (digest, content), saved
+        on conflict do nothing
+        returning bytes
+    ), history as (
+        insert into skill_versions (tenant_id, user_id, skill_id, version, change, actor, session, tainted,
+            tainted_in, tainted_by, derived, request_digest, digest, document_digest, document_bytes, resources,
+            created_at)
+        select $1, $2, $3, saved.version, $25, $26, $27::text, saved.tainted,
+               case when saved.tainted then w.tainted_in end, case when saved.tainted then w.tainted_by end, $32,
+               $28, $13, $14, $15, $19, $21
+        from saved, weighed w
+        returning bytes
+    ), noted as (
+        insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
+        select $1, $2, s, 'skill', $3, version from saved, weighed w, unnest(w.sessions) s
+    ), catalog as (
+        update user_catalogs c
+        set revision = c.revision + 1, byte_count = c.byte_count + $29,
+            stored_bytes = c.stored_bytes + (select coalesce(sum(bytes), 0) from files)
+                         + (select sum(bytes) from history)
+        from saved
+        where c.tenant_id = $1 and c.user_id = $2
+        returning c.revision
+    ), audited as (
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
+        select $1, $2, $30, $21, $26, 'skill.' || $25, saved.name, jsonb_build_object('version', version),
+               (select digest from base), $13
+        from saved
+    )
+    select saved.tainted, coalesce(u.times_used, 0) as times_used, u.last_used_at,
+           coalesce(catalog.revision, 0) as revision, pg_current_xact_id()::xid::text::bigint as stamp
+    from (select 1) one
+    left join saved on true
+    left join catalog on true
+    left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
+    where app.require_written(saved.skill_id) is not null"
+}
+
+/// Sends the next version of a skill that was locked at `base`, and what follows from it.
+pub(super) fn send(tx: &mut WriteTx, planned: &Planned<'_>, base: &SkillState) -> Result<Answer<WrittenRow>> {
+    let (change, fields) = (&planned.change, planned.change.document.fields());
+    let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
+    let (digests, files) = planned.files.iter().cloned().unzip();
+    follow_up::before_update(tx, change, base);
+    let answer = tx.send_ahead(UpdateSkill {
+        skill: base.id.0,
+        base_version: base.version,
+        description: fields.description.clone(),
+        summary: fields.summary.clone(),
+        category: fields.category.clone(),
+        tags: fields.tags.clone(),
+        triggers: fields.triggers.clone(),
+        see_also: fields.see_also.clone(),
+        role: fields.role.map(|role| role.as_str()),
+        attributes: attributes(fields),
+        digest: change.digest.to_vec(),
+        document_digest: change.document.digest().to_vec(),
+        document_bytes: size(change.document.raw().len())?,
+        frontmatter_at: size(frontmatter_at)?,
+        frontmatter_end: size(frontmatter_end)?,
+        content_at: size(content_at)?,
+        resources: json!(change.resources),
+        resource_bytes: i32::try_from(planned.resource_bytes).map_err(Error::internal)?,
+        now: change.now,
+        frontmatter: change.frontmatter.clone(),
+        digests,
+        files,
+        change: change.kind.as_str(),
+        actor: planned.actor.clone(),
+        session: change.session.map(str::to_owned),
+        request_digest: change.request_digest.map(Vec::from),
+        added_bytes: planned.added_bytes,
+        audit_id: new_id(),
+        named: own(change.lineage.named),
+        derived: change.lineage.derived,
+        brought: change.lineage.brought.map(<[String]>::to_vec),
+        outdates_summary: change.follow_up.outdates_summary,
+    });
+    follow_up::after_update(tx, change, base);
+    Ok(answer)
+}
