@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cost stop doctor clean lint openapi settings bench bench-recall fit-recall sqlx-prepare
+.PHONY: help run test test-cost stop doctor clean lint openapi settings bench bench-recall bench-scan fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -39,6 +39,9 @@ bench: ## measure the service beside pgbench (ARGS="--quick")
 
 bench-recall: ## measure how well messages find skills (needs ../shared/corpus)
 	@scripts/dev/bench_recall.sh
+
+bench-scan: ## measure how well and how fast the scanner tells attacks from skills (needs ../shared/corpus)
+	@cargo test --quiet --profile quick -p knowhow-domain --test scanner -- --include-ignored --nocapture --test-threads=1
 
 fit-recall: ## fit the weights of recall anew (needs ../shared/corpus)
 	@scripts/dev/fit_recall.sh

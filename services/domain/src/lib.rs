@@ -30,6 +30,7 @@ mod phrase;
 pub mod prompt;
 pub mod recall;
 pub mod resource;
+pub mod scanner;
 pub mod scope;
 pub mod secret;
 pub mod session;

@@ -9,6 +9,7 @@ mod fix;
 mod mend;
 mod notation;
 mod print;
+mod scalars;
 mod served;
 mod split;
 mod strict;
@@ -21,6 +22,7 @@ use sha2::{Digest, Sha256};
 pub use edits::FieldEdits;
 pub use fields::{Fields, Role};
 pub use mend::Mended;
+pub(crate) use scalars::{frontmatter_of, scalars_of};
 pub use served::Served;
 
 use crate::error::{Error, FieldError, Result};

@@ -7,6 +7,7 @@ mod doctor;
 mod export;
 mod import;
 mod migrate;
+mod scan;
 mod seed_demo;
 mod serve;
 mod shell;
@@ -29,7 +30,8 @@ use crate::telemetry;
 /// when it helps.
 ///
 /// `knowhow serve` is the service, over PostgreSQL; `migrate` and `doctor` set it up; `tenant`, `key` and `token` let
-/// callers in; `import` and `export` move skills in and out of a running one.
+/// callers in; `import` and `export` move skills in and out of a running one; `scan` reads
+/// skills for what looks like an attack.
 #[derive(Parser)]
 #[command(name = "knowhow", version, about, propagate_version = true)]
 struct Cli {
@@ -64,6 +66,8 @@ enum Command {
     Import(import::Import),
     /// Export all skills of a user from a running service
     Export(export::Export),
+    /// Read a folder or archive of skills for what looks like an attack; needs no service and no database
+    Scan(scan::Scan),
     /// Print the OpenAPI document
     Openapi {
         /// Print what MCP clients are told about the tools and prompts instead
@@ -118,6 +122,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         }
         Command::Import(import) => return block_on(import.run()),
         Command::Export(export) => return block_on(export.run()),
+        Command::Scan(scan) => return scan.run(),
         _ => {}
     }
     let config = Config::load(cli.config.as_deref())?;
@@ -136,9 +141,11 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Command::Tenant(command) => block_on(or_explained(&config, command.run(&config))),
         Command::Key(command) => block_on(or_explained(&config, command.run(&config))),
         Command::SeedDemo(seed) => block_on(or_explained(&config, seed.run(&config))),
-        Command::Openapi { .. } | Command::Completions { .. } | Command::Import(_) | Command::Export(_) => {
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Openapi { .. }
+        | Command::Completions { .. }
+        | Command::Import(_)
+        | Command::Export(_)
+        | Command::Scan(_) => Ok(ExitCode::SUCCESS),
     }
 }
 

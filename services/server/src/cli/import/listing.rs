@@ -35,11 +35,11 @@ pub(super) enum Content {
 
 /// Something that stays behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LeftOut {
+pub(in crate::cli) struct LeftOut {
     /// Its path below what the user named.
-    pub(super) path: String,
+    pub(in crate::cli) path: String,
     /// Why it stays behind.
-    pub(super) reason: String,
+    pub(in crate::cli) reason: String,
 }
 
 impl Listing {

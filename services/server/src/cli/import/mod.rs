@@ -1,10 +1,11 @@
 //! `knowhow import`: a folder or an archive of skills, or the home of another agent, into a running service.
 //!
 //! `listing` and `walk` look at files, `kinds` says what they are, `plan` names them, `upload` and `personal` send them,
-//! `report` tells what became of them.
+//! `report` tells what became of them; `contents` reads the same files for other commands.
 
-mod kinds;
-mod listing;
+pub(in crate::cli) mod contents;
+pub(in crate::cli) mod kinds;
+pub(in crate::cli) mod listing;
 mod notes;
 mod personal;
 mod plan;
@@ -12,7 +13,7 @@ mod report;
 mod upload;
 mod walk;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -72,7 +73,7 @@ impl Import {
     pub(super) async fn run(self) -> Result<ExitCode> {
         let prefix = self.prefix.as_deref().map(SkillName::parse).transpose().context("--prefix")?;
         let service = self.remote.connect()?;
-        let listing = self.list()?;
+        let listing = list(&self.source, self.from)?;
         let kind = self.from.unwrap_or_else(|| Kind::of(&listing));
         let mut found = kind.read(&listing);
         let examples = take_examples(&listing, &mut found);
@@ -99,18 +100,6 @@ impl Import {
             self.send(&service, Source { listing: &listing, found: &found, plan, examples }, &mut report).await;
         report.stopped = outcome.err().map(|refusal| refusal.to_string());
         self.print(&report)
-    }
-
-    /// Lists the source. An archive of a home has that folder around everything, and the marks of the home are in it.
-    fn list(&self) -> Result<Listing> {
-        let listing = Listing::of(&self.source)?;
-        let is_known = self.from == Some(Kind::Plain) || Kind::of(&listing) != Kind::Plain;
-        if self.source.is_dir() || is_known {
-            return Ok(listing);
-        }
-        let within = listing.into_only_folder();
-        // The folders around a plain skill are part of its name.
-        if self.from.is_some() || Kind::of(&within) != Kind::Plain { Ok(within) } else { Listing::of(&self.source) }
     }
 
     async fn send(&self, service: &Service, source: Source<'_>, report: &mut Report) -> Result<(), Refusal> {
@@ -153,6 +142,18 @@ impl Import {
         }
         Ok(if report.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// Lists the source. An archive of a home has that folder around everything, and the marks of the home are in it.
+fn list(source: &Path, from: Option<Kind>) -> Result<Listing> {
+    let listing = Listing::of(source)?;
+    let is_known = from == Some(Kind::Plain) || Kind::of(&listing) != Kind::Plain;
+    if source.is_dir() || is_known {
+        return Ok(listing);
+    }
+    let within = listing.into_only_folder();
+    // The folders around a plain skill are part of its name.
+    if from.is_some() || Kind::of(&within) != Kind::Plain { Ok(within) } else { Listing::of(source) }
 }
 
 /// The file that says which skills are not to be trusted, at the top or in the one folder around everything.

@@ -4,4 +4,5 @@ mod commands;
 mod corpus;
 mod imports;
 mod movers;
+mod scans;
 mod setup;

@@ -20,7 +20,7 @@ use super::notes;
 /// Whose folder it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
+pub(in crate::cli) enum Kind {
     Hermes,
     Signet,
     Openclaw,

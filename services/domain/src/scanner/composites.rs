@@ -1,0 +1,78 @@
+//! Findings that say more together than each alone.
+
+use super::report::{Finding, Tier, Verdict};
+use super::rules::{Composite, Rules};
+use super::search::Findings;
+
+/// A pattern finds at most about so many bytes.
+const LONGEST: usize = 2048;
+
+/// Adds what the findings of all files amount to.
+pub(super) fn add(rules: &Rules, findings: &mut Findings) {
+    for composite in &rules.composites {
+        let found = of(composite, findings.all());
+        findings.extend(found);
+    }
+}
+
+/// One for each file that has an anchor, a finding of the first group, with one of every other group near it.
+fn of(composite: &Composite, findings: &[Finding]) -> Vec<Finding> {
+    let groups: Vec<Vec<&Finding>> = composite.needs.iter().map(|rules| group(rules, findings)).collect();
+    let Some((anchors, others)) = groups.split_first() else { return Vec::new() };
+    let mut found: Vec<Finding> = Vec::new();
+    for anchor in anchors {
+        let known = found.iter().position(|known| known.file == anchor.file);
+        if known.is_some_and(|known| !found[known].demoted) {
+            continue;
+        }
+        let partners: Option<Vec<&Finding>> = others.iter().map(|other| partner(composite, anchor, other)).collect();
+        let Some(partners) = partners else { continue };
+        let warns = partners.iter().filter(|partner| partner.demoted).count();
+        let is_demoted = anchor.demoted || warns > 0;
+        let verdict = match is_demoted {
+            // All of it is what the text warns of.
+            true if anchor.demoted && warns == partners.len() => composite.verdict.milder().milder(),
+            true => composite.verdict.milder(),
+            false => composite.verdict,
+        };
+        let finding = finding(composite, anchor, verdict);
+        match known {
+            Some(known) if !is_demoted => found[known] = finding,
+            Some(_) => {}
+            None => found.push(finding),
+        }
+    }
+    found
+}
+
+/// The findings of some rules, by file and place.
+fn group<'a>(rules: &[String], findings: &'a [Finding]) -> Vec<&'a Finding> {
+    let mut group: Vec<&Finding> = findings.iter().filter(|finding| rules.contains(&finding.rule)).collect();
+    group.sort_by_key(|finding| (finding.file.as_str(), finding.span.start));
+    group
+}
+
+/// One of the group that is near enough and is not the same words.
+fn partner<'a>(composite: &Composite, anchor: &Finding, group: &[&'a Finding]) -> Option<&'a Finding> {
+    let Some(near) = composite.near else { return group.first().copied() };
+    let from = (anchor.file.as_str(), anchor.span.start.saturating_sub(near + LONGEST));
+    let first = group.partition_point(|other| (other.file.as_str(), other.span.start) < from);
+    let within = group[first..]
+        .iter()
+        .take_while(|other| other.file == anchor.file && other.span.start <= anchor.span.end + near)
+        .filter(|other| other.span.end + near >= anchor.span.start);
+    // The plainest of them: one that is not quoted, if there is one.
+    within.min_by_key(|other| other.demoted).copied()
+}
+
+fn finding(composite: &Composite, anchor: &Finding, verdict: Verdict) -> Finding {
+    Finding {
+        rule: composite.id.clone(),
+        category: composite.category,
+        tier: Tier::Composite,
+        verdict,
+        demoted: verdict < composite.verdict,
+        reason: composite.reason.clone(),
+        ..anchor.clone()
+    }
+}

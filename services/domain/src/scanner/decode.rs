@@ -1,0 +1,178 @@
+//! Texts that are written in base64, hex or escapes.
+
+use std::ops::Range;
+
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+/// Most that one encoded text is decoded to, in bytes.
+pub(super) const LARGEST: usize = 64 * 1024;
+/// Shorter runs are words, not encoded texts, in characters.
+const SHORTEST: usize = 16;
+/// Most white space between two lines of an encoded text, in bytes.
+const MARGIN: usize = 12;
+/// Shorter decoded texts hold no attack, in bytes.
+const SHORTEST_DECODED: usize = 8;
+
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
+
+/// A text that was decoded.
+pub(super) struct Decoded {
+    /// Where the encoded one stands.
+    pub(super) range: Range<usize>,
+    pub(super) text: String,
+    /// Whether it is longer than what is decoded.
+    pub(super) is_cut: bool,
+}
+
+/// All encoded texts in a text.
+pub(super) fn all_in(text: &str) -> Vec<Decoded> {
+    let mut found = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let run = run_at(bytes, at);
+        if run.end - run.start >= SHORTEST {
+            found.extend(decode_run(text, &run));
+        }
+        at = run.end.max(at + 1);
+    }
+    found.extend(escapes(text));
+    found
+}
+
+/// The run of letters of base64 that begins at a byte. One that fills a line goes on at the next.
+fn run_at(bytes: &[u8], start: usize) -> Range<usize> {
+    let mut end = start;
+    loop {
+        let line = end;
+        while end < bytes.len() && is_letter(bytes[end]) {
+            end += 1;
+        }
+        let next = end + bytes[end..].iter().take(MARGIN).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let has_break = bytes[end..next].contains(&b'\n') && next - end < MARGIN;
+        let goes_on =
+            has_break && end - line >= 40 && bytes[next..].iter().take(4).filter(|byte| is_letter(**byte)).count() == 4;
+        if !goes_on {
+            return start..end;
+        }
+        end = next;
+    }
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
+}
+
+fn decode_run(text: &str, run: &Range<usize>) -> Option<Decoded> {
+    let letters: Vec<u8> =
+        text.as_bytes()[run.clone()].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let is_hex = letters.len() % 2 == 0 && letters.iter().all(u8::is_ascii_hexdigit);
+    // `key=VALUE` begins with a name.
+    let value =
+        letters.iter().position(|byte| *byte == b'=').filter(|at| letters[*at..].iter().any(|byte| *byte != b'='));
+    let value = &letters[value.map_or(0, |at| at + 1)..];
+    let cut = |most: usize| &value[..value.len().min(most)];
+    let hex = || hex::decode(cut(LARGEST * 2)).ok();
+    let trimmed = || {
+        let value = cut(LARGEST / 3 * 4);
+        let end = value.iter().position(|byte| *byte == b'=').unwrap_or(value.len());
+        // A last letter alone says nothing.
+        let end = if end % 4 == 1 { end - 1 } else { end };
+        &value[..end]
+    };
+    let base64 = || STANDARD.decode(trimmed()).or_else(|_| URL_SAFE.decode(trimmed())).ok();
+    let is_cut = value.len() > if is_hex { LARGEST * 2 } else { LARGEST / 3 * 4 };
+    let decoded = if is_hex {
+        hex().and_then(as_text).or_else(|| base64().and_then(as_text))
+    } else {
+        base64().and_then(as_text)
+    };
+    decoded.map(|text| Decoded { range: run.clone(), text, is_cut })
+}
+
+/// What is text: UTF-8, or UTF-16 as PowerShell has it, nearly all of it printable.
+fn as_text(bytes: Vec<u8>) -> Option<String> {
+    if bytes.len() < SHORTEST_DECODED {
+        return None;
+    }
+    let is_wide = bytes.len().is_multiple_of(2) && bytes.iter().skip(1).step_by(2).all(|byte| *byte == 0);
+    let text = if is_wide {
+        bytes.iter().step_by(2).map(|byte| char::from(*byte)).collect()
+    } else {
+        match String::from_utf8(bytes) {
+            Ok(text) => text,
+            // What was cut may end within a character.
+            Err(error) if error.utf8_error().error_len().is_none() => {
+                let valid = error.utf8_error().valid_up_to();
+                String::from_utf8(error.into_bytes()[..valid].to_vec()).ok()?
+            }
+            Err(_) => return None,
+        }
+    };
+    let (mut all, mut odd) = (0, 0);
+    for c in text.chars() {
+        all += 1;
+        odd += usize::from((c.is_control() && !c.is_whitespace()) || c == '\u{fffd}');
+    }
+    (odd * 20 <= all).then_some(text)
+}
+
+/// Runs of `\x41`, `\u0041`, `%41` and `&#65;`.
+fn escapes(text: &str) -> Vec<Decoded> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !matches!(bytes[at], b'\\' | b'%' | b'&') {
+            at += 1;
+            continue;
+        }
+        let (start, mut decoded, mut count) = (at, Vec::new(), 0);
+        // Between escapes there may be plain letters, as in addresses.
+        while let Some((length, byte)) = escape_at(&bytes[at..]).or_else(|| plain_at(&bytes[at..])) {
+            count += usize::from(length > 1);
+            decoded.push(byte);
+            at += length;
+        }
+        at = at.max(start + 1);
+        if count >= 6 && count * 3 >= decoded.len() {
+            let is_cut = decoded.len() > LARGEST;
+            decoded.truncate(LARGEST);
+            found.extend(as_text(decoded).map(|text| Decoded { range: start..at, text, is_cut }));
+        }
+    }
+    found
+}
+
+/// The length of an escape and the byte that it means.
+fn escape_at(bytes: &[u8]) -> Option<(usize, u8)> {
+    let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    match bytes {
+        [b'\\', b'x', a, b, ..] => Some((4, hex(&[*a, *b])?)),
+        [b'\\', b'u', b'0', b'0', a, b, ..] => Some((6, hex(&[*a, *b])?)),
+        [b'%', a, b, ..] => Some((3, hex(&[*a, *b])?)),
+        [b'&', b'#', rest @ ..] => {
+            let end = rest.iter().take(5).position(|byte| *byte == b';')?;
+            let digits = std::str::from_utf8(&rest[..end]).ok()?;
+            let byte = match digits.strip_prefix(['x', 'X']) {
+                Some(hex) => u8::from_str_radix(hex, 16).ok()?,
+                None => digits.parse().ok()?,
+            };
+            Some((end + 3, byte))
+        }
+        _ => None,
+    }
+}
+
+fn plain_at(bytes: &[u8]) -> Option<(usize, u8)> {
+    bytes
+        .first()
+        .filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/' | b'-' | b'_' | b':'))
+        .map(|byte| (1, *byte))
+}

@@ -1,0 +1,151 @@
+//! Characters that are not shown: what they spell, and the text without them.
+
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::report::{Finding, Span, View};
+use super::rules::Rules;
+use super::search::{Findings, Place};
+use super::text::{Builder, Text};
+use crate::inert::is_invisible;
+
+/// Fewer characters than this are no words.
+const FEWEST: usize = 4;
+/// More invisible characters in a row than any script needs.
+const RUN: usize = 12;
+
+/// What stands in tag characters or variation selectors, and where.
+pub(super) fn spelled(text: &str) -> Vec<(Range<usize>, String)> {
+    let mut found = Vec::new();
+    let mut bytes: Vec<u8> = Vec::new();
+    let (mut start, mut end, mut before) = (0, 0, None);
+    for (at, c) in text.char_indices() {
+        match hidden_byte(c) {
+            Some(byte) => {
+                if bytes.is_empty() {
+                    start = at;
+                }
+                bytes.push(byte);
+                end = at + c.len_utf8();
+            }
+            None => {
+                take(&mut found, &mut bytes, start..end, before);
+                before = Some(c);
+            }
+        }
+    }
+    take(&mut found, &mut bytes, start..end, before);
+    found
+}
+
+/// The flags of regions such as Scotland are spelled in tag characters behind a black flag.
+fn take(found: &mut Vec<(Range<usize>, String)>, bytes: &mut Vec<u8>, at: Range<usize>, before: Option<char>) {
+    let bytes = std::mem::take(bytes);
+    if bytes.len() < FEWEST || (before == Some('\u{1f3f4}') && bytes.len() <= 8) {
+        return;
+    }
+    let text: String = String::from_utf8_lossy(&bytes).chars().filter(|c| !c.is_control() || *c == '\n').collect();
+    if text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').count() * 10 >= bytes.len() * 7 {
+        found.push((at, text));
+    }
+}
+
+fn hidden_byte(c: char) -> Option<u8> {
+    let byte = match c {
+        '\u{e0000}'..='\u{e007f}' => c as u32 - 0xe0000,
+        '\u{fe00}'..='\u{fe0f}' => c as u32 - 0xfe00,
+        '\u{e0100}'..='\u{e01ef}' => c as u32 - 0xe0100 + 16,
+        _ => return None,
+    };
+    u8::try_from(byte).ok()
+}
+
+/// The view in compatible forms and lower case, without what is not seen; `None` where that is no other text for the rules,
+/// which do not tell cases of ASCII apart.
+pub(super) fn seen(view: &Text<'_>) -> Option<Text<'static>> {
+    if view.text.is_ascii() {
+        return None;
+    }
+    let mut built = Builder::default();
+    let mut piece = String::new();
+    for (at, c) in view.text.char_indices() {
+        if c.is_ascii() {
+            built.push(c.encode_utf8(&mut [0; 4]), at);
+        } else if !is_invisible(c) {
+            piece.clear();
+            piece.extend(std::iter::once(c).nfkc().flat_map(char::to_lowercase));
+            built.push(&piece, at);
+        }
+    }
+    (built.text() != view.text).then(|| built.into_view(View::Seen, view))
+}
+
+/// Whether a piece of text is written so that a search does not find it: with invisible characters, or with letters that are
+/// not ASCII and mean ASCII ones.
+pub(super) fn has_disguise(piece: &str) -> bool {
+    piece.chars().any(|c| {
+        !c.is_ascii() && (is_invisible(c) || std::iter::once(c).nfkc().all(|plain| plain.is_ascii_alphanumeric()))
+    })
+}
+
+/// Reports characters that no honest text has.
+pub(super) fn report(place: &Place<'_>, findings: &mut Findings) {
+    let mut report = |rule: &str, at: Range<usize>| {
+        findings.push(Finding {
+            view: View::Raw,
+            span: Span { start: at.start, end: at.end },
+            line: place.outline.line_of(at.start) + 1,
+            ..Finding::of_file(Rules::get().built_in(rule), place.file)
+        });
+    };
+    let text = place.raw;
+    if let Some(at) = text.find(is_control) {
+        report("control-characters", at..at + 1);
+    }
+    if text.is_ascii() {
+        return;
+    }
+    for (at, _) in spelled(text) {
+        report("tag-characters", at);
+    }
+    if let Some(at) = within_words(text).or_else(|| long_run(text)) {
+        report("invisible-characters", at);
+    }
+    if let Some(at) = text.find(['\u{202d}', '\u{202e}', '\u{2066}', '\u{2067}']) {
+        report("turned-text", at..at + '\u{202e}'.len_utf8());
+    }
+}
+
+/// Control characters but for tabs, line and page breaks.
+fn is_control(c: char) -> bool {
+    matches!(c, '\0'..='\u{8}' | '\u{e}'..='\u{1f}' | '\u{7f}')
+}
+
+/// The first invisible character between two letters of ASCII. Other scripts join their letters by them.
+fn within_words(text: &str) -> Option<Range<usize>> {
+    let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.char_indices().find_map(|(at, c)| {
+        let after = at + c.len_utf8();
+        // A soft hyphen says where a word may be broken, as web pages have it.
+        let is_hidden = !c.is_ascii() && c != '\u{ad}' && is_invisible(c);
+        (is_hidden && is_letter(text[..at].chars().next_back()) && is_letter(text[after..].chars().next()))
+            .then_some(at..after)
+    })
+}
+
+fn long_run(text: &str) -> Option<Range<usize>> {
+    let (mut start, mut count) = (0, 0);
+    for (at, c) in text.char_indices() {
+        if c.is_ascii() || !is_invisible(c) {
+            count = 0;
+            continue;
+        }
+        start = if count == 0 { at } else { start };
+        count += 1;
+        if count == RUN {
+            return Some(start..at + c.len_utf8());
+        }
+    }
+    None
+}

@@ -1,0 +1,90 @@
+//! What a pattern cannot say of a number or a key.
+
+use std::collections::HashSet;
+
+/// Parts of keys that are made up.
+const MADE_UP: [&str; 16] = [
+    "example",
+    "sample",
+    "placeholder",
+    "xxxx",
+    "your",
+    "dummy",
+    "fake",
+    "redacted",
+    "replace",
+    "abcdef",
+    "123456789",
+    "0000000",
+    "changeme",
+    "test",
+    "....",
+    "1234567890",
+];
+/// Card numbers that payment services give out for tests.
+const TEST_CARDS: [&str; 12] = [
+    "4242424242424242",
+    "4111111111111111",
+    "4000000000000002",
+    "4000056655665556",
+    "5555555555554444",
+    "5105105105105100",
+    "378282246310005",
+    "371449635398431",
+    "6011111111111117",
+    "30569309025904",
+    "3530111333300000",
+    "4012888888881881",
+];
+/// Tax numbers that stand in every example.
+const TEST_IDS: [&str; 4] = ["123-45-6789", "000-00-0000", "111-11-1111", "987-65-4321"];
+
+/// Whether a key is as random as a real one, and no example.
+pub(super) fn is_random(key: &str) -> bool {
+    let folded = key.to_ascii_lowercase();
+    if MADE_UP.iter().any(|word| folded.contains(word)) {
+        return false;
+    }
+    let secret = key.rsplit(['/', ':', '\n', ' ']).next().unwrap_or(key);
+    let tail = if secret.len() >= 16 { secret } else { key };
+    let distinct: HashSet<char> = tail.chars().collect();
+    distinct.len() >= 10.min(tail.len() / 2) && distinct.len() * 8 >= tail.len().min(80)
+}
+
+/// Whether a number is a person's: a card whose check digit is right, a tax or passport number, and none for tests.
+pub(super) fn is_a_persons(number: &str) -> bool {
+    if TEST_IDS.contains(&number) {
+        return false;
+    }
+    if number.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return !number.contains("1234567") && !number.contains("000000");
+    }
+    let digits: String = number.chars().filter(char::is_ascii_digit).collect();
+    match digits.len() {
+        9 => !digits.starts_with('9') && !digits.starts_with("000"),
+        13..=19 => !TEST_CARDS.contains(&digits.as_str()) && is_card(&digits) && is_random_enough(&digits),
+        _ => false,
+    }
+}
+
+fn is_random_enough(digits: &str) -> bool {
+    digits.chars().collect::<HashSet<_>>().len() >= 4
+}
+
+/// The check digit of card numbers (Luhn).
+fn is_card(digits: &str) -> bool {
+    let sum: u32 = digits
+        .bytes()
+        .rev()
+        .enumerate()
+        .map(|(index, digit)| {
+            let digit = u32::from(digit - b'0');
+            match (index % 2, digit * 2) {
+                (0, _) => digit,
+                (_, doubled) if doubled > 9 => doubled - 9,
+                (_, doubled) => doubled,
+            }
+        })
+        .sum();
+    sum.is_multiple_of(10)
+}

@@ -1,0 +1,244 @@
+//! Tries the rules on a view: words first, all in one pass; then, where a word is, the patterns of its rules on that line.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use regex::{Match, Regex};
+
+use super::invisible;
+use super::numbers;
+use super::outline::{Kind, Outline};
+use super::quoting;
+use super::report::{Finding, Scan, Span, Tier, View};
+use super::rules::{Check, Rule, Rules};
+use super::text::Text;
+use super::work::Work;
+
+/// Longer lines are searched in windows of this size, in bytes: a long line costs no more than many short ones.
+const WINDOW: usize = 4096;
+/// How far windows reach into their neighbours: farther than what a pattern may find.
+const OVERLAP: usize = 1024;
+
+/// What it costs to look around a finding, counted as bytes.
+const A_FINDING: usize = 2048;
+
+/// The file that is read.
+pub(super) struct Place<'a> {
+    pub(super) file: &'a str,
+    pub(super) raw: &'a str,
+    pub(super) outline: &'a Outline,
+}
+
+/// What was found so far: of each rule one finding for a line (of a long one for each window), the gravest.
+#[derive(Default)]
+pub(super) struct Findings {
+    all: Vec<Finding>,
+    by_line: HashMap<(String, String, usize, usize), usize>,
+}
+
+impl Findings {
+    /// Adds one, unless its line has one of that rule that is as grave.
+    pub(super) fn push(&mut self, finding: Finding) {
+        let key = (finding.rule.clone(), finding.file.clone(), finding.line, finding.span.start / WINDOW);
+        match self.by_line.get(&key) {
+            Some(index) if self.all[*index].verdict >= finding.verdict => {}
+            Some(index) => self.all[*index] = finding,
+            None => {
+                self.by_line.insert(key, self.all.len());
+                self.all.push(finding);
+            }
+        }
+    }
+
+    /// Adds several.
+    pub(super) fn extend(&mut self, findings: Vec<Finding>) {
+        findings.into_iter().for_each(|finding| self.push(finding));
+    }
+
+    /// All of them, signals too.
+    pub(super) fn all(&self) -> &[Finding] {
+        &self.all
+    }
+
+    /// What the scan says: no signals.
+    pub(super) fn into_scan(self, version: u32) -> Scan {
+        let mut findings = self.all;
+        findings.retain(|finding| finding.tier != Tier::Signal);
+        findings.sort_by(|a, b| {
+            // The SKILL.md first.
+            let key = |f: &Finding| (f.file != super::DOCUMENT, f.span.start);
+            (key(a).0, &a.file, key(a).1, &a.rule).cmp(&(key(b).0, &b.file, key(b).1, &b.rule))
+        });
+        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or_default();
+        Scan { verdict, findings, version }
+    }
+}
+
+/// Searches a view as it is, and with its lines joined; `false` where that is more work than is left.
+pub(super) fn run(place: &Place<'_>, view: &Text<'_>, findings: &mut Findings, work: &mut Work) -> bool {
+    let mut search = Search { place, view, findings, work };
+    search.pass(&view.text, false)
+        && match joined(view, place.outline) {
+            Some(text) => search.pass(&text, true),
+            None => true,
+        }
+}
+
+struct Search<'a> {
+    place: &'a Place<'a>,
+    view: &'a Text<'a>,
+    findings: &'a mut Findings,
+    work: &'a mut Work,
+}
+
+/// A part of a text that is searched at once.
+#[derive(Default)]
+struct Segment {
+    range: Range<usize>,
+    /// Words from here on belong to the next one: it reaches farther beyond them.
+    next_from: usize,
+    /// The rules that have a word in it.
+    rules: Vec<usize>,
+}
+
+impl Search<'_> {
+    /// Searches a text that is as long as the view, so that places are the same; `false` where work runs out.
+    fn pass(&mut self, text: &str, is_joined: bool) -> bool {
+        if !self.work.charge(text.len()) {
+            return false;
+        }
+        let mut segment = Segment::default();
+        let mut goes_on = true;
+        Rules::get().find_words(text, |at, of_word| {
+            if at >= segment.next_from && goes_on {
+                goes_on = self.try_rules(text, &segment, is_joined);
+                segment = segment_at(text, at);
+            }
+            for rule in of_word {
+                if !segment.rules.contains(rule) {
+                    segment.rules.push(*rule);
+                }
+            }
+        });
+        goes_on && self.try_rules(text, &segment, is_joined)
+    }
+
+    fn try_rules(&mut self, text: &str, segment: &Segment, is_joined: bool) -> bool {
+        let part = &text[segment.range.clone()];
+        for index in &segment.rules {
+            let rule = &Rules::get().rules[*index];
+            for pattern in rule.patterns() {
+                if !self.work.charge(part.len()) {
+                    return false;
+                }
+                if let Some(found) = pattern.find_iter(part).find(|found| is_right(rule, pattern, found)) {
+                    let start = segment.range.start;
+                    self.add(rule, start + found.start()..start + found.end(), is_joined);
+                    if !self.work.charge(A_FINDING) {
+                        return false;
+                    }
+                    break;
+                }
+            }
+        }
+        true
+    }
+
+    fn add(&mut self, rule: &Rule, range: Range<usize>, is_joined: bool) {
+        let span = self.view.span(&range);
+        let view = self.view_of(&span, is_joined);
+        if !rule.views.is_empty() && !rule.views.contains(&view) {
+            return;
+        }
+        let is_hidden = view.is_hidden();
+        let full = if is_hidden { rule.hidden.unwrap_or(rule.verdict) } else { rule.verdict };
+        let quoted = !is_hidden && quoting::is_quoted(self.place, &span, rule.tier);
+        self.findings.push(Finding {
+            rule: rule.id.clone(),
+            category: rule.category,
+            tier: rule.tier,
+            verdict: if quoted { full.milder() } else { full },
+            demoted: quoted,
+            file: self.place.file.to_owned(),
+            view,
+            span: Span { start: span.start, end: span.end },
+            line: self.place.outline.line_of(span.start) + 1,
+            reason: rule.reason.clone(),
+        });
+    }
+
+    /// How a reader of the file would say that it was found.
+    fn view_of(&self, span: &Range<usize>, is_joined: bool) -> View {
+        let outline = self.place.outline;
+        let view = match self.view.view {
+            View::Seen if !invisible::has_disguise(&self.place.raw[span.clone()]) => View::Raw,
+            view => view,
+        };
+        match view {
+            View::Raw if outline.is_comment(span.start) => View::Comment,
+            View::Raw if is_joined => View::Joined,
+            View::Raw if outline.line(span.start).is_some_and(|line| line.kind == Kind::Code) => View::Fence,
+            view => view,
+        }
+    }
+}
+
+/// Whether a match is what its rule means.
+fn is_right(rule: &Rule, pattern: &Regex, found: &Match<'_>) -> bool {
+    let text = found.as_str();
+    let host = rule.host.is_empty() || Rules::get().hosts.kinds_in(text).any(|kind| rule.host.contains(&kind));
+    host && match rule.check {
+        None => true,
+        Some(Check::Random) => numbers::is_random(text),
+        Some(Check::CardOrId) => {
+            let number = pattern.captures(text).and_then(|found| found.name("number"));
+            number.is_some_and(|number| numbers::is_a_persons(number.as_str()))
+        }
+    }
+}
+
+/// The line around a byte; of a long one a window.
+fn segment_at(text: &str, at: usize) -> Segment {
+    let from = text.floor_char_boundary(at.saturating_sub(OVERLAP));
+    let to = text.ceil_char_boundary((at + WINDOW).min(text.len()));
+    let start = text[from..at].rfind('\n').map_or(from, |end| from + end + 1);
+    let (end, next_from) = match text[at..to].find('\n') {
+        Some(end) => (at + end, at + end),
+        None if to == text.len() => (to, to),
+        None => (to, to - OVERLAP),
+    };
+    Segment { range: start..end, next_from, rules: Vec::new() }
+}
+
+/// The view with the lines of each paragraph and command joined, if it has more than one line. As long as the view: a line
+/// break becomes a blank, and so does a backslash before it.
+fn joined(view: &Text<'_>, outline: &Outline) -> Option<String> {
+    let text = view.text.as_ref();
+    if !text.trim_end().contains('\n') {
+        return None;
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    let mut number = 0;
+    for (at, _) in text.match_indices('\n') {
+        let joins = if view.is_part {
+            true
+        } else {
+            let place = view.span(&(at..at)).start;
+            while outline.lines.get(number + 1).is_some_and(|line| line.text.start <= place) {
+                number += 1;
+            }
+            outline.joins_next(number, text[..at].trim_end_matches('\r'))
+        };
+        if !joins {
+            continue;
+        }
+        bytes[at] = b' ';
+        let before = if at > 0 && bytes[at - 1] == b'\r' { at - 1 } else { at };
+        bytes[before] = b' ';
+        if before > 0 && matches!(bytes[before - 1], b'\\' | b'^') {
+            bytes[before - 1] = b' ';
+        }
+    }
+    // Only ASCII was replaced by ASCII.
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,78 @@
+//! A view of a file: a text, and where each part of it stands in the file.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::report::View;
+
+/// A text that was made from a file.
+pub(super) struct Text<'a> {
+    pub(super) view: View,
+    pub(super) text: Cow<'a, str>,
+    pub(super) origin: Origin,
+    /// How often it was decoded.
+    pub(super) depth: u8,
+    /// Whether it is a value by itself, such as a decoded text, or the whole file with all its lines.
+    pub(super) is_part: bool,
+}
+
+/// Where the bytes of a view stand in the file.
+pub(super) enum Origin {
+    /// The view is the file.
+    Same,
+    /// All of it stands there.
+    At(Range<usize>),
+    /// Runs that were taken over as they are: where each begins in the view and in the file.
+    Runs(Vec<(usize, usize)>),
+}
+
+impl Text<'_> {
+    /// Where bytes of the view stand in the file.
+    pub(super) fn span(&self, range: &Range<usize>) -> Range<usize> {
+        match &self.origin {
+            Origin::Same => range.clone(),
+            Origin::At(place) => place.clone(),
+            Origin::Runs(runs) => origin_of(runs, range.start)..origin_of(runs, range.end),
+        }
+    }
+}
+
+fn origin_of(runs: &[(usize, usize)], at: usize) -> usize {
+    let after = runs.partition_point(|(view, _)| *view <= at);
+    runs[..after].last().map_or(at, |(view, file)| file + (at - view))
+}
+
+/// Builds a view from pieces of the file.
+#[derive(Default)]
+pub(super) struct Builder {
+    text: String,
+    runs: Vec<(usize, usize)>,
+}
+
+impl Builder {
+    /// Adds characters that stand at `at` in the file.
+    pub(super) fn push(&mut self, piece: &str, at: usize) {
+        let is_next = self.runs.last().is_some_and(|(view, file)| file + (self.text.len() - view) == at);
+        if !is_next {
+            self.runs.push((self.text.len(), at));
+        }
+        self.text.push_str(piece);
+    }
+
+    /// The text so far.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The view of a text that stands in `parent`.
+    pub(super) fn into_view(self, view: View, parent: &Text<'_>) -> Text<'static> {
+        let origin = match &parent.origin {
+            Origin::Same => Origin::Runs(self.runs),
+            Origin::At(place) => Origin::At(place.clone()),
+            Origin::Runs(_) => {
+                Origin::Runs(self.runs.iter().map(|(at, from)| (*at, parent.span(&(*from..*from)).start)).collect())
+            }
+        };
+        Text { view, text: Cow::Owned(self.text), origin, depth: parent.depth, is_part: parent.is_part }
+    }
+}

@@ -1,0 +1,110 @@
+//! The texts that are in a file: what is written, what is seen, what is hidden, what is encoded.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use super::outline::Outline;
+use super::report::{Finding, Span, Verdict, View};
+use super::rules::Rules;
+use super::search::Place;
+use super::text::{Origin, Text};
+use super::work::Work;
+use super::{decode, invisible, lookalikes, markup};
+
+/// How often a text is decoded.
+const DEPTH: u8 = 2;
+
+/// Views that are still to be searched, and what was noticed while they were made.
+pub(super) struct Queue<'a> {
+    waiting: VecDeque<Text<'a>>,
+    /// Encoded texts of which only the beginning was decoded.
+    cut: Vec<Span>,
+    /// Words that mix scripts.
+    mixed: Vec<Span>,
+}
+
+impl<'a> Queue<'a> {
+    /// The file as it is written; what is in it follows.
+    pub(super) fn of(text: &'a str, outline: &Outline) -> Self {
+        let raw = Text { view: View::Raw, text: Cow::Borrowed(text), origin: Origin::Same, depth: 0, is_part: false };
+        let mut waiting = VecDeque::from([raw]);
+        let part = |view, text: String, at| Text {
+            view,
+            text: Cow::Owned(text),
+            origin: Origin::At(at),
+            depth: 0,
+            is_part: true,
+        };
+        if !text.is_ascii() {
+            waiting.extend(invisible::spelled(text).into_iter().map(|(at, text)| part(View::Tags, text, at)));
+        }
+        let scalars = crate::document::scalars_of(text, &outline.frontmatter);
+        waiting.extend(scalars.into_iter().map(|(at, text)| part(View::Frontmatter, text, at)));
+        waiting.extend(markup::escaped(text).into_iter().map(|(at, text)| part(View::Target, text, at)));
+        Self { waiting, cut: Vec::new(), mixed: Vec::new() }
+    }
+
+    /// The next view; those that are in it are put behind it.
+    pub(super) fn next(&mut self, work: &mut Work) -> Option<Text<'a>> {
+        let view = self.waiting.pop_front()?;
+        if matches!(view.view, View::Skeleton | View::Seen) || !work.charge(view.text.len()) {
+            return Some(view);
+        }
+        match invisible::seen(&view) {
+            Some(seen) => {
+                self.add_skeleton(&seen);
+                if seen.text.len() < view.text.len() {
+                    self.add_decoded(&seen);
+                }
+                self.waiting.push_back(seen);
+            }
+            None if view.text.is_ascii() => {}
+            None => self.add_skeleton(&view),
+        }
+        self.add_decoded(&view);
+        Some(view)
+    }
+
+    fn add_skeleton(&mut self, seen: &Text<'_>) {
+        let Some(skeleton) = lookalikes::skeleton(seen) else { return };
+        let spans = skeleton.words.iter().map(|word| seen.span(word));
+        self.mixed.extend(spans.map(|span| Span { start: span.start, end: span.end }));
+        self.waiting.push_back(skeleton.view);
+    }
+
+    fn add_decoded(&mut self, view: &Text<'_>) {
+        if view.depth == DEPTH {
+            return;
+        }
+        for encoded in decode::all_in(&view.text) {
+            let at = view.span(&encoded.range);
+            if encoded.is_cut {
+                self.cut.push(Span { start: at.start, end: at.end });
+            }
+            let text = Cow::Owned(encoded.text);
+            let depth = view.depth + 1;
+            self.waiting.push_back(Text { view: View::Decoded, text, origin: Origin::At(at), depth, is_part: true });
+        }
+    }
+
+    /// What was noticed by the way.
+    pub(super) fn findings(&self, place: &Place<'_>) -> Vec<Finding> {
+        let rules = Rules::get();
+        let at = |rule: &str, view: View, span: &Span| Finding {
+            view,
+            span: *span,
+            line: place.outline.line_of(span.start) + 1,
+            ..Finding::of_file(rules.built_in(rule), place.file)
+        };
+        let mut findings: Vec<Finding> =
+            self.cut.iter().map(|span| at("long-encoded-text", View::Decoded, span)).collect();
+        // One such word may be a slip of the keyboard or a formula.
+        let verdict = if self.mixed.len() >= MIXED { rules.built_in("mixed-scripts").verdict } else { Verdict::Ok };
+        let mixed = self.mixed.first().map(|span| Finding { verdict, ..at("mixed-scripts", View::Skeleton, span) });
+        findings.extend(mixed);
+        findings
+    }
+}
+
+/// So many words that mix scripts are no slip.
+const MIXED: usize = 2;

@@ -1,0 +1,77 @@
+//! Real skills, drawn the same each time. They stay where they are; without them these tests say so and pass.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use ruzstd::decoding::StreamingDecoder;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+pub struct Sample {
+    pub id: String,
+    pub document: String,
+    pub is_about_security: bool,
+}
+
+const SECURITY: [&str; 24] = [
+    "security",
+    "vulnerab",
+    "pentest",
+    "penetration test",
+    "exploit",
+    "malware",
+    "injection",
+    "red team",
+    "red-team",
+    "forensic",
+    "threat",
+    "owasp",
+    "attack",
+    "jailbreak",
+    "phishing",
+    "secrets scan",
+    "cve",
+    "hardening",
+    "incident response",
+    "reverse engineer",
+    "prompt guard",
+    "guardrail",
+    "sast",
+    "ctf",
+];
+
+/// All skills in an order that looks random and never changes.
+pub fn all(seed: &str) -> Option<Vec<Sample>> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus/skills.jsonl.zst"));
+    let Ok(file) = std::fs::File::open(&path) else {
+        eprintln!("skipped: no sample data at {}", path.display());
+        return None;
+    };
+    let lines = BufReader::new(StreamingDecoder::new(BufReader::new(file)).unwrap()).lines();
+    let mut samples: Vec<([u8; 32], Sample)> = lines
+        .map(|line| {
+            let record: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            let sample = Sample::of(&record);
+            (Sha256::digest(format!("{seed}{}", sample.id)).into(), sample)
+        })
+        .collect();
+    samples.sort_by_key(|(key, _)| *key);
+    Some(samples.into_iter().map(|(_, sample)| sample).collect())
+}
+
+impl Sample {
+    fn of(record: &Value) -> Self {
+        let text = |key: &str| record[key].as_str().unwrap_or_default();
+        let about = format!("{} {}", text("name"), text("description")).to_lowercase();
+        Self {
+            id: record["id"].as_str().map_or_else(|| record["id"].to_string(), str::to_owned),
+            document: format!(
+                "---\nname: {}\ndescription: {}\n---\n\n{}",
+                text("name"),
+                record["description"],
+                text("body")
+            ),
+            is_about_security: SECURITY.iter().any(|word| about.contains(word)),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Attacks and their benign twins, for every rule.
+
+use std::collections::BTreeMap;
+
+use knowhow_domain::scanner::rules;
+
+use crate::golden;
+use crate::sets::{self, Example, is_caught, rules_of};
+
+/// Right and wrong answers.
+#[derive(Default, Clone, Copy)]
+struct Tally {
+    caught: usize,
+    missed: usize,
+    wrong: usize,
+    right: usize,
+}
+
+impl Tally {
+    fn precision(&self) -> f64 {
+        self.caught as f64 / (self.caught + self.wrong).max(1) as f64
+    }
+
+    fn recall(&self) -> f64 {
+        self.caught as f64 / (self.caught + self.missed).max(1) as f64
+    }
+
+    fn show(&self, title: &str) {
+        println!(
+            "{title}: {} attacks, {} twins, precision {:.3}, recall {:.3}",
+            self.caught + self.missed,
+            self.wrong + self.right,
+            self.precision(),
+            self.recall()
+        );
+    }
+}
+
+/// An attack counts as caught where somebody is asked and its own rule is among the reasons.
+fn tally(held: bool) -> Tally {
+    let mut tally = Tally::default();
+    for (rule, examples) in sets::own() {
+        for example in examples.positives.iter().filter(|example| example.is_held() == held) {
+            let scan = example.scan();
+            let is_found = is_caught(&scan) && rules_of(&scan).split(' ').any(|found| found == rule);
+            if is_found {
+                tally.caught += 1
+            } else {
+                tally.missed += 1
+            }
+            show(held, !is_found, &rule, "missed", example);
+        }
+        for example in examples.twins.iter().filter(|example| example.is_held() == held) {
+            let scan = example.scan();
+            let is_wrong = is_caught(&scan);
+            if is_wrong {
+                tally.wrong += 1
+            } else {
+                tally.right += 1
+            }
+            show(held, is_wrong, &rule, &rules_of(&scan), example);
+        }
+    }
+    tally
+}
+
+/// What is wrong in the half that rules are tuned on. The other half is not shown: it would not be held apart then.
+fn show(held: bool, is_wrong: bool, rule: &str, what: &str, example: &Example) {
+    if is_wrong && !held {
+        println!("  {rule}: {what}: {}", example.text());
+    }
+}
+
+#[test]
+fn attacks_are_told_from_their_twins() {
+    let tuned = tally(false);
+    let held = tally(true);
+    tuned.show("tuned half");
+    held.show("held half");
+    assert!(held.precision() >= 0.97 && held.recall() >= 0.97);
+}
+
+#[test]
+fn every_rule_has_attacks_and_twins() {
+    let own = sets::own();
+    // Those are tried beside the scanner: their examples are long.
+    let by_size = ["long-encoded-text", "too-much-work"];
+    for (rule, _) in rules().into_iter().filter(|(rule, _)| !by_size.contains(rule)) {
+        let examples = own.get(rule).unwrap_or_else(|| panic!("no examples of {rule}"));
+        assert!(examples.positives.len() >= 8 && examples.twins.len() >= 8, "too few examples of {rule}");
+    }
+    let ids: Vec<&str> = rules().into_iter().map(|(rule, _)| rule).collect();
+    assert!(own.keys().all(|rule| ids.contains(&rule.as_str())), "examples of no rule");
+}
+
+#[test]
+fn verdicts_are_as_recorded() {
+    let mut lines = BTreeMap::new();
+    for (rule, examples) in sets::own() {
+        for (kind, set) in [("attack", &examples.positives), ("twin", &examples.twins)] {
+            for (number, example) in set.iter().enumerate() {
+                let scan = example.scan();
+                lines.insert(
+                    (rule.clone(), kind, number),
+                    format!("{rule} {kind} {number} {} {}", scan.verdict, rules_of(&scan)),
+                );
+            }
+        }
+    }
+    golden::check("own", &lines.into_values().collect::<Vec<_>>());
+}
