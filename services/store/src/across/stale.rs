@@ -39,7 +39,7 @@ pub struct StaleVectors<'a> {
 pub async fn enqueue_stale(db: &Database, wanted: StaleVectors<'_>) -> Result<i64> {
     let (mut after, mut enqueued) = ([Uuid::nil(); 3], 0);
     loop {
-        let mut tx = SystemTx::begin_at_leisure(db).await?;
+        let mut tx = SystemTx::begin_at_leisure(db, "stale.enqueue_stale").await?;
         // Not through a macro: the queue's table is the library's. Of the branches of `page`, the one of the kind is run.
         let row = sqlx::query(
             "-- stale.enqueue_stale

@@ -281,7 +281,7 @@ async fn a_deleted_reference_comes_back_from_the_archive_with_its_past() {
     assert_eq!(states(&house, &alice).await, before[1..]);
     sync(&house, &alice, &release).await;
     assert_eq!(states(&house, &alice).await, before[1..]);
-    let mut tx = TenantTx::begin_admin(&house.db, &admin, user).await.unwrap();
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, user, "test").await.unwrap();
     let archived = skills::list_archive(&mut tx, None, Window { behind: None, limit: 10 }, now()).await.unwrap();
     assert_eq!((archived.len(), archived[0].versions), (1, 1));
     skills::restore(&mut tx, &NewRestore { archive: archived[0].id, reason: "test", tasks: &[] }, now()).await.unwrap();
