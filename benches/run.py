@@ -14,13 +14,16 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from harness import report  # noqa: E402
+from harness import report, table  # noqa: E402
+from harness.compare import Comparison  # noqa: E402
+from harness.flights import count_flights  # noqa: E402
 from harness.instance import ROOT, Failed, Instance, client_program  # noqa: E402
 from harness.mixed import load_run  # noqa: E402
+from harness.quiet import LOAD, wait_for_quiet  # noqa: E402
 from harness.saving import saving_run  # noqa: E402
 from harness.seed import Tenant  # noqa: E402
-from harness.statements import SQL, Drift, render  # noqa: E402
 from harness.suite import Suite  # noqa: E402
+from harness.texts import choose_texts  # noqa: E402
 
 
 def arguments():
@@ -30,7 +33,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="a minute of everything, to see that it works; no figures")
     parser.add_argument("--rounds", type=positive, help="rounds of everything, of which medians are taken (5)")
     parser.add_argument("--seconds", type=positive, help="length of one measurement (4)")
-    parser.add_argument("--users", type=positive, help="users who read; as many write and as many create (200)")
+    parser.add_argument("--users", type=positive, help="users who read; as many write (200)")
     parser.add_argument("--skills", type=positive, default=50, help="skills of each user (50)")
     parser.add_argument("--growth", type=positive, nargs=2, metavar=("FEW", "MANY"),
                         help="users of the growth measurement (1000 20000)")
@@ -40,6 +43,9 @@ def arguments():
     parser.add_argument("--load-users", type=positive, help="users of the mixed traffic (1000)")
     parser.add_argument("--load-seconds", type=positive, help="its length (60)")
     parser.add_argument("--snapshots", type=positive, help="users whose snapshots fall due at once (10000)")
+    parser.add_argument("--base", metavar="COMMIT", help="another commit beside this one, in turns (make bench builds it)")
+    parser.add_argument("--base-program", type=Path, help="its release binary")
+    parser.add_argument("--anyway", action="store_true", help="also where the machine is not quiet; the results are marked")
     parser.add_argument("--output", type=Path, help="folder of the results (benches/results)")
     options = parser.parse_args()
     defaults = {"rounds": 5, "seconds": 4, "users": 200, "growth": [1000, 20_000], "load_users": 1000, "load_seconds": 60,
@@ -52,6 +58,8 @@ def arguments():
             setattr(options, name, value)
     if options.no_growth:
         options.growth = None
+    if options.base and (options.load or options.saves):
+        parser.error("--base compares the suite alone")
     options.model = os.environ.get("KNOWHOW_MODEL_DIR") or None
     return options
 
@@ -71,10 +79,9 @@ def check_tools(options):
     for name, package in (("psql", "postgresql-client"), ("pgbench", "postgresql-contrib")):
         if not shutil.which(client_program(name)[0]):
             raise Failed(f"{name} is missing; install it with: apt-get install -y {package}")
-    if not os.access(options.program, os.X_OK):
-        raise Failed(f"{options.program} is not built; run this as: make bench")
-    for path in SQL.glob("*.sql"):
-        render(path.name)
+    for program in [options.program, *([options.base_program] if options.base else [])]:
+        if not program or not os.access(program, os.X_OK):
+            raise Failed(f"{program or 'the base'} is not built; run this as: make bench")
 
 
 def say(line):
@@ -82,29 +89,36 @@ def say(line):
     print(line, file=sys.stderr, flush=True)
 
 
-def measure(instance, options):
-    """The whole run; returns the table and where it was written."""
+def run_one(instance, options):
+    """A run of one service; returns the text for the terminal, the page, the document, and what its files are called by."""
     if options.saves:
         page, document = saving_run(instance, options, say)
-        return page, report.write(options.output, document, page, "-saves")
+        return page, page, document, "-saves"
     if options.load:
         page, document = load_run(instance, options, say)
-        return page, report.write(options.output, document, page, "-load")
+        return page, page, document, "-load" if options.load_seconds == 60 else f"-load-{options.load_seconds}s"
+    document = measure(instance, options)
+    return report.text(document), report.page(document), document, ""
+
+
+def measure(instance, options):
+    """The whole suite; returns its document."""
     say("  database and service")
     instance.create()
     if options.model:
         instance.start("--with-worker", KNOWHOW_MODEL_DIR=options.model)
     else:
         instance.start()
-    say(f"  seeding {2 * options.users:,} users x {options.skills} skills")
-    tenant = Tenant(instance, options.users, options.skills)
+    say(f"  seeding {2 * options.users:,} users x {options.skills} skills: {options.texts.kind}")
+    tenant = Tenant(instance, options.users, options.skills, options.texts)
     tenant.seed()
-    facts = {"start_seconds": instance.restart(), "binary_mib": options.program.stat().st_size / 2**20}
     suite = Suite(instance, tenant, options, say)
-    suite.check()
-    facts["statements"] = suite.count_statements()
+    suite.make_references()
+    facts = {"flights": count_flights(instance, tenant)}
+    facts |= {"start_seconds": instance.restart(), "binary_mib": options.program.stat().st_size / 2**20}
+    suite.begin()
     suite.rounds()
-    facts["active_users"] = 3 * options.users
+    facts["active_users"] = 2 * options.users
     facts["import"] = suite.import_samples()
     if options.growth:
         suite.growth()
@@ -115,9 +129,25 @@ def measure(instance, options):
     instance.trim_log()
     if instance.errors:
         raise Failed(f"the service logged errors: {instance.errors[0]}")
-    table = report.rows(suite, facts)
-    document = report.document(suite, table, facts)
-    return report.text_table(table), report.write(options.output, document, report.markdown(table, document))
+    return report.document(instance, options, suite, facts)
+
+
+def look_at_machine(options):
+    """Waits until the machine is quiet; a run whose figures are to be kept does not begin before."""
+    options.load_average = wait_for_quiet(say) if not (options.anyway or options.quick) else os.getloadavg()[0]
+    if options.load_average > LOAD and not (options.anyway or options.quick):
+        raise Failed(f"the machine is busy (load average {options.load_average:.2f}, at most {LOAD}); end what else runs, or "
+                     "measure with --anyway, which marks the results")
+
+
+def keep(options, document, page, name):
+    """Writes the files of a run; those of a disturbed one beside the results unless `--anyway`."""
+    folder = options.output
+    if document["disturbed"] and not options.anyway and not options.quick:
+        folder = ROOT / "data/bench"
+        say(f"no results are written, as the run was disturbed ({'; '.join(document['disturbed'])}); what it gave lies in data/bench. "
+            "Repeat it on a quiet machine, or with --anyway, which marks the results.")
+    return table.write(folder, document, page, name)
 
 
 def stopped(number, _frame):
@@ -130,24 +160,32 @@ def main():
     options = arguments()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stopped)
-    instance = work = None
+    running = work = None
     try:
         check_tools(options)
+        options.texts = choose_texts(say)
+        look_at_machine(options)
         (ROOT / "data").mkdir(exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix="bench.", dir=ROOT / "data"))
-        instance = Instance(str(options.program), work)
-        table, files = measure(instance, options)
-    except (Failed, Drift) as error:
+        if options.base:
+            running = Comparison(options, work, say)
+            text, page, document = running.run()
+            name = "-compared"
+        else:
+            running = Instance(str(options.program), work)
+            text, page, document, name = run_one(running, options)
+        files = keep(options, document, page, name)
+    except Failed as error:
         sys.exit(f"error: {error}")
     finally:
         # A second Ctrl-C must not leave the service or the database behind.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        if instance:
-            instance.stop()
+        if running:
+            running.stop()
         if work:
             shutil.rmtree(work, ignore_errors=True)
-    print(table)
+    print(text)
     if options.quick:
         print("\nA quick run shows that everything works; its figures mean nothing.")
     print("\nwrote " + " and ".join(str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path) for path in files))

@@ -43,20 +43,20 @@ def client_program(name):
 class Instance:
     """One run's database and service."""
 
-    def __init__(self, program, work):
+    def __init__(self, program, work, suffix=""):
         for name in ("DATABASE_URL", "KNOWHOW_DATABASE_URL", "KNOWHOW_SECRET_KEY"):
             if not os.environ.get(name):
                 raise Failed(f"{name} is not set; run this as: make bench")
         self.program, self.work = program, work
         self.server_url = os.environ["DATABASE_URL"]
-        self.name = f"knowhow_bench_{os.getpid()}"
+        self.name = f"knowhow_bench_{os.getpid()}{suffix}"
         self.owner_url = on_database(self.server_url, self.name)
         self.login_url = on_database(os.environ["KNOWHOW_DATABASE_URL"], self.name)
         self.service = None
         self.embeds = False  # whether the service that runs makes vectors of skills
         self.created = False
         self.errors = []
-        self.log = work / "service.log"
+        self.log = work / f"service{suffix}.log"
 
     def psql(self, sql=None, file=None, url=None, **variables):
         """Runs SQL as the owner; returns its bare answer."""

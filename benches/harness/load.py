@@ -1,20 +1,22 @@
-"""Load and what it costs: wrk, pgbench, and CPU times from /proc."""
+"""Load and what it costs: wrk, pgbench, and their CPU times and those of the service and Postgres."""
 
 import json
 import os
 import re
+import resource
 import subprocess
 import time
 from pathlib import Path
 
 from .instance import Failed, client_program, pg_environment
+from .operations import REFUSED
 
 TICKS = os.sysconf("SC_CLK_TCK")
 WRK = Path(__file__).resolve().parents[1] / "wrk/knowhow.lua"
 
 
 def run_wrk(instance, data, operation, connections, seconds):
-    """One HTTP measurement, with the CPU milliseconds that the service and Postgres took for each request."""
+    """One HTTP measurement, with the CPU milliseconds that the service, Postgres and wrk took for each request."""
     threads = min(2, connections)
     nonce = str(time.time_ns())
     before = cpu_times(instance)
@@ -29,32 +31,44 @@ def run_wrk(instance, data, operation, connections, seconds):
     if not result["requests"]:
         raise Failed(f"{operation}: no request was answered within {seconds} s")
     refused = result["status"]
-    # limit=0 is refused on purpose, after the token was verified and before any query.
-    expected = result["requests"] if operation == "authenticated" else 0
+    expected = result["requests"] if operation in REFUSED else 0
     if abs(refused - expected) > result["requests"] // 1000 or result["socket"]:
         raise Failed(f"{operation}: {refused} of {result['requests']} answers were refusals, {result['socket']} broke off")
-    spent = {part: 1000 * (after[part] - before[part]) / result["requests"] for part in before if before[part] is not None}
     return {"rate": result["requests"] / result["seconds"], "requests": result["requests"],
-            **{name: result[name] for name in ("p50_ms", "p99_ms", "max_ms", "degraded")}, "cpu_ms": spent}
+            **{name: result[name] for name in ("p50_ms", "p99_ms", "p999_ms", "degraded")},
+            "cpu_ms": spent(before, after, result["requests"])}
 
 
 def run_pgbench(instance, script, variables, clients, seconds):
-    """Transactions per second of one script through the service's own login role."""
+    """Transactions per second of one script through the service's own login role, and what each costs."""
     program, libraries = client_program("pgbench")
     command = [program, "-M", "prepared", "-n", "-c", str(clients), "-j", "2", "-T", str(seconds), "-f", str(script)]
     for key, value in variables.items():
         command += ["-D", f"{key}={value}"]
+    before = cpu_times(instance)
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env={**os.environ, **pg_environment(instance.login_url), **libraries})
+    after = cpu_times(instance)
     rate = re.search(r"^tps = ([\d.]+)", done.stdout, re.M)
+    count = re.search(r"^number of transactions actually processed: (\d+)", done.stdout, re.M)
     if done.returncode or not rate or float(rate[1]) == 0:
         raise Failed(f"pgbench failed on {Path(script).name}: {(done.stderr or done.stdout).strip()[-800:]}")
-    return float(rate[1])
+    cpu = spent(before, after, int(count[1]))
+    # The service stands by; what it does then is none of pgbench's.
+    return {"rate": float(rate[1]), "requests": int(count[1]), "cpu_ms": {**cpu, "service": 0.0}}
+
+
+def spent(before, after, count):
+    """CPU milliseconds for each of so many."""
+    return {part: 1000 * (after[part] - before[part]) / count for part in before if before[part] is not None}
 
 
 def cpu_times(instance):
-    """CPU seconds so far of the service and of all Postgres processes; None where Postgres is not on this machine."""
-    return {"service": process_seconds(instance.service.pid), "postgres": postgres_seconds(instance)}
+    """CPU seconds so far of the service, of all Postgres processes (None where Postgres is not on this machine), and of the load
+    generators that have ended (and of psql, which takes little)."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"service": process_seconds(instance.service.pid), "postgres": postgres_seconds(instance),
+            "client": ended.ru_utime + ended.ru_stime}
 
 
 def postgres_seconds(instance):

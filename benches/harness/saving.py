@@ -8,9 +8,11 @@ import threading
 import time
 import zipfile
 
-from . import report
 from .instance import Failed, ask
-from .seed import Tenant, patiently
+from .quiet import disturbances
+from .samples import Samples
+from .seed import BODY_BYTES, Tenant, patiently
+from .table import heading, surroundings
 
 # As `knowhow import` sends them: 400 files in a request.
 IMPORTED, PORTION = 2000, 400
@@ -29,18 +31,19 @@ def saving_run(instance, options, say):
     say("  database and service")
     instance.create()
     instance.start("--with-worker", KNOWHOW_MODEL_DIR=options.model)
-    document = {**report.surroundings(instance, options), "saving": saving(instance, options, say)}
+    document = {**surroundings(instance, options), "disturbed": disturbances(options.load_average, Samples()),
+                "saving": saving(instance, options, say)}
     instance.trim_log()
     if instance.errors:
         raise Failed(f"the service logged errors: {instance.errors[0]}")
-    return "\n".join(lines(document["saving"])) + "\n", document
+    return heading(document, "saves beside an import") + "\n".join(lines(document["saving"])) + "\n", document
 
 
 def saving(instance, options, say):
     """Saves at a steady rate from before the import until its last vector is there."""
     count = 100 if options.quick else IMPORTED
     say(f"  saves, {PER_SECOND} a second, while another tenant imports {count:,} skills")
-    persons, importer = (Tenant(instance, 1, 0, slug) for slug in ("persons", "importer"))
+    persons, importer = (Tenant(instance, 1, 0, options.texts.again(), slug) for slug in ("persons", "importer"))
     for tenant in (persons, importer):
         tenant.make_tenant()
         tenant.id = instance.psql(f"select tenant_id from tenants where slug = '{tenant.slug}'")
@@ -77,7 +80,7 @@ def save_steadily(instance, tenant, over, broken):
     while not over.is_set():
         time.sleep(max(0, began + number / PER_SECOND - time.monotonic()))
         status, _, answer = ask(connection, "POST", "/v1/skills", tokens[number % USERS],
-                                {"name": f"saved-{number}", **described(tenant), "content": tenant.text(3100)})
+                                {"name": f"saved-{number}", **text_of(tenant)})
         if status != 201:
             broken.append(f"a save was answered with {status}: {answer.decode()[:300]}")
             return
@@ -91,8 +94,9 @@ def import_all(instance, tenant, count):
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for number in range(first, min(first + PORTION, count)):
-                head = f"name: imported-{number}\ndescription: {json.dumps(described(tenant)['description'])}"
-                archive.writestr(f"imported-{number}/SKILL.md", f"---\n{head}\n---\n\n{tenant.text(3100)}")
+                text = text_of(tenant)
+                head = f"name: imported-{number}\ndescription: {json.dumps(text['description'])}"
+                archive.writestr(f"imported-{number}/SKILL.md", f"---\n{head}\n---\n\n{text['content']}")
         status, answer = upload(instance, tenant.token(1), packed.getvalue())
         if status != 200 or json.loads(answer)["failed"]:
             raise Failed(f"the import was answered with {status}: {answer[:300]}")
@@ -112,9 +116,10 @@ def upload(instance, token, packed):
     return status, text
 
 
-def described(tenant):
-    """A description of the usual length."""
-    return {"description": f"{tenant.text(120).splitlines()[2][3:]}. Use when {tenant.text(60).splitlines()[2][3:]}."}
+def text_of(tenant):
+    """The next text of about 3 KB, new to its tenant."""
+    text = tenant.texts.skill(BODY_BYTES)
+    return {"description": text["description"], "content": text["content"]}
 
 
 def lines(measured):

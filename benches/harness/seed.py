@@ -1,53 +1,39 @@
-"""The benchmark's tenant: users, tokens, skills of about 3.3 KB, and the file that the wrk script reads."""
+"""The benchmark's tenant: users, tokens, skills, and the file that the wrk script reads."""
 
 import base64
 import hashlib
 import hmac
 import http.client
 import json
-import random
 import secrets
 import time
+from urllib.parse import quote_plus
 
 from . import mcp
 from .instance import Failed, ask
-from .statements import SQL, render
+from .operations import REFUSED
+from .statements import SQL
 
 SLUG = "bench"
 GROWTH_FIRST = 100_001
 COPY_AT_ONCE = 1000
-WORDS = ("agent answer archive budget calendar check customer deploy draft escalate export file follow format header "
-         "import index invoice label ledger list mail meeting merge note order page parse plan queue read report "
-         "request review rollback route rule schedule search send session sheet skill sort status summary table tag "
-         "task template test ticket token trace update upload user validate version warn window write").split()
-# What skills are about: a message that asks for one fits it, and not all of them alike.
-TOPICS = ("aquarium bakery beehive bicycle bonsai bridge camera candle canoe carpet cello cheese chimney clay compost "
-          "curtain falcon fence garden glacier greenhouse harbour hammock honey kayak kettle kiln lantern lighthouse "
-          "locksmith marble mosaic mushroom orchard orchid origami parrot pottery pump quilt roof saddle sail sauna "
-          "scooter sculpture seaweed skate stove surfboard telescope tent terrace tractor trombone tulip tunnel violin "
-          "volcano waffle walnut windmill yoghurt zeppelin").split()
+# Creators are numbered from here, in blocks of which each is used for one measurement.
+CREATORS_FIRST, MOST_CREATORS = 50_001, 50_000
+BODY_BYTES = 3300
 
 
 class Tenant:
     """What was seeded, and who may ask for it."""
 
-    def __init__(self, instance, users, skills, slug=SLUG):
-        self.instance, self.users, self.slug, self.issuer = instance, users, slug, f"knowhow-{slug}"
+    def __init__(self, instance, users, skills, texts, slug=SLUG):
+        self.instance, self.users, self.texts, self.slug, self.issuer = instance, users, texts, slug, f"knowhow-{slug}"
         self.secret = secrets.token_hex(32)
-        self.words = random.Random(7)
         self.skills = [{"name": f"skill-{k:03}"} for k in range(1, skills + 1)]
-        self.body = self.text(3100)
+        self.body = "\n\n" + texts.body(BODY_BYTES)
         self.messages = []
         self.description = "Benchmark skill. Use when the speed of the service is measured."
-
-    def text(self, size, topics=("procedure",)):
-        """Markdown of about this many bytes, in plain letters, that speaks of its topics."""
-        lines, length = ["## Procedure", ""], 0
-        while length < size:
-            line = f"{len(lines) - 1}. " + " ".join([*self.words.choices(WORDS, k=11), self.words.choice(topics)])
-            lines.append(line)
-            length += len(line) + 1
-        return "\n".join(lines) + "\n"
+        self.created = 0  # creators so far
+        self.creators = range(0)
 
     def token(self, number, hours=6):
         """A JWT (HS256) of a user."""
@@ -60,30 +46,28 @@ class Tenant:
         return f"{head}.{payload}.{encode(signature)}"
 
     def seed(self, with_skills=None):
-        """Users 1..n read, n+1..2n write, 2n+1..3n create. User 1 is saved through REST, the others are copies of it, up to
-        `with_skills` (2n). Where a worker with a model is at work, they have vectors too."""
+        """Users 1..n read, n+1..2n write. User 1 is saved through REST, the others are copies of it, up to `with_skills` (2n).
+        Where a worker with a model is at work, they have vectors too."""
         self.make_tenant()
-        self.instance.psql(render("functions.sql"))
+        self.instance.psql(file=SQL / "names.sql")
         self.id = self.instance.psql(f"select tenant_id from tenants where slug = '{self.slug}'")
-        self.make_users(1, 3 * self.users)
-        self.save(1, self.skills, 3100)
+        self.make_users(1, 2 * self.users)
+        wishes = [wish for wish in self.save(1, self.skills) if wish]
         calls = [f"use {skill['name']} for this one, please" for skill in self.skills[:2]]
-        wishes = [f"please {' '.join(skill['tags'])} for the office" for skill in self.skills[2:8]]
-        self.messages = wishes[:3] + calls[:1] + wishes[3:] + calls[1:]
+        self.messages = wishes[:3] + calls[:1] + wishes[3:6] + calls[1:]
         self.copy(2, with_skills or 2 * self.users, text=1)
         self.instance.psql("vacuum (analyze)")
         self.instance.psql("checkpoint")
 
-    def save(self, user, skills, size):
-        """Saves a user's skills through REST, with bodies of about this many bytes; waits for their vectors."""
+    def save(self, user, skills, size=None):
+        """Saves a user's skills through REST, of the next texts, cut to this many bytes; waits for their vectors. Returns the
+        messages that ask for them."""
         connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
-        token = self.token(user)
+        token, wishes = self.token(user), []
         for skill in skills:
-            tags = skill["tags"] = self.words.sample(TOPICS, 3)
-            status, _, answer = ask(connection, "POST", "/v1/skills", token, {
-                "name": skill["name"], "content": self.text(size, tags), "tags": tags, "category": self.words.choice(WORDS),
-                "summary": " ".join(self.words.sample(WORDS, 9)), "triggers": [" ".join(tags)],
-                "description": f"{' '.join(self.words.choices(WORDS, k=14))}. Use when {' '.join(tags)} are asked for."})
+            text = self.texts.skill(size)
+            wishes.append(text.pop("wish"))
+            status, _, answer = ask(connection, "POST", "/v1/skills", token, {"name": skill["name"], **text})
             if status != 201:
                 raise Failed(f"seeding through REST was answered with {status}: {answer.decode()[:300]}")
             skill["etag"] = ask(connection, "GET", f"/v1/skills/{skill['name']}/SKILL.md", token)[1]["ETag"]
@@ -91,6 +75,7 @@ class Tenant:
         if self.instance.embeds:
             count = f"select count(*) from skill_embeddings where user_id = bench.user_id({user})"
             patiently(lambda: int(self.instance.psql(count)) == len(skills), "the skills of a user got no vectors")
+        return wishes
 
     def make_tenant(self):
         """A tenant with room to grow, without starter skills, whose tokens this program can sign."""
@@ -113,6 +98,18 @@ class Tenant:
             self.instance.psql(file=SQL / "copy.sql", tenant=self.id, text=text, source=source, first=start,
                                last=min(start + COPY_AT_ONCE - 1, last))
 
+    def new_creators(self, many, with_skills):
+        """So many users who have created nothing yet, with the usual skills or none: each measurement of creating has its own,
+        since what is there already makes the next one dearer."""
+        first = CREATORS_FIRST + self.created
+        self.created += many
+        if self.created > MOST_CREATORS:
+            raise Failed("there are not so many creators; take fewer rounds")
+        self.creators = range(first, first + many)
+        self.make_users(first, self.creators[-1])
+        if with_skills:
+            self.copy(first, self.creators[-1], text=1)
+
     def write_data(self, path, readers, **columns):
         """The Lua file of the scripts. `columns`: what else is known of each reader (etag, session, snapshot)."""
         rows = [{"token": self.token(n)} for n in readers]
@@ -121,16 +118,17 @@ class Tenant:
                 row[name] = value
         reader = [f"{{{', '.join(f'{name}={lua(value)}' for name, value in row.items())}}}" for row in rows]
         writer = [f"{{token={json.dumps(self.token(n))}}}" for n in range(self.users + 1, 2 * self.users + 1)]
-        creator = [f"{{token={json.dumps(self.token(n))}}}" for n in range(2 * self.users + 1, 3 * self.users + 1)]
+        creator = [f"{{token={json.dumps(self.token(n))}}}" for n in self.creators]
         skill = [f"{{name={lua(s['name'])}, etag={lua(s['etag'])}, view={lua(mcp.text(*mcp.view(s['name'])))}}}"
                  for s in self.skills]
-        body = json.dumps("\n\n" + self.body)[1:-1]
+        refused = [f"{name}={lua(path)}" for name, path in REFUSED.items()]
         path.write_text("return {\n" + ",\n".join([
             *(f"{name} = {{{', '.join(rows)}}}" for name, rows in
-              (("readers", reader), ("writers", writer), ("creators", creator), ("skills", skill))),
+              (("readers", reader), ("writers", writer), ("creators", creator), ("skills", skill), ("refused", refused))),
             *(f"{name} = {{{', '.join(map(lua, texts))}}}" for name, texts in
-              (("messages", self.messages), ("words", WORDS))),
-            f"body = {lua(body)}", f"description = {lua(self.description)}",
+              (("messages", map(quoted, self.messages)), ("queries", map(quote_plus, self.messages)),
+               ("words", self.texts.words))),
+            f"body = {lua(quoted(self.body))}", f"description = {lua(self.description)}",
             f"skills_list = {lua(mcp.text(*mcp.list_skills()))}"]) + "}\n")
 
     def etags(self, path, readers):
@@ -168,6 +166,11 @@ def patiently(is_done, complaint, seconds=120):
 def encode(part):
     """Base64url without padding."""
     return base64.urlsafe_b64encode(part).rstrip(b"=").decode()
+
+
+def quoted(text):
+    """A text as it stands between the quotes of a JSON string."""
+    return json.dumps(text)[1:-1]
 
 
 def lua(text):

@@ -46,7 +46,7 @@ select pg_temp.copy_rows('skills',
 \endif
 select pg_temp.copy_rows('skill_usage', '{"user_id": "c.user_id", "skill_id": "c.new"}');
 update user_catalogs c
-set revision = p.revision, skill_count = p.skill_count, byte_count = p.byte_count
+set revision = p.revision, skill_count = p.skill_count, byte_count = p.byte_count, stored_bytes = p.stored_bytes
 from user_catalogs p, generate_series(:first, :last) n
 where p.user_id = bench.user_id(:source) and c.tenant_id = p.tenant_id and c.user_id = bench.user_id(n);
 commit;

@@ -1,6 +1,6 @@
 -- One script for all operations: wrk ... -s knowhow.lua URL -- OPERATION DATA NONCE THREADS
--- DATA is a Lua file that the harness writes (users with tokens, sessions, entity tags; skills; messages); NONCE makes
--- names and texts new.
+-- DATA is a Lua file that the harness writes (users with tokens, sessions, entity tags; skills; messages, as JSON writes
+-- them; requests that are refused, by name, which are operations too); NONCE makes names and texts new.
 
 local threads = {}
 
@@ -69,12 +69,15 @@ local function turn(message, more)
     '{"message":"' .. message .. '"' .. reset .. (more or "") .. "}")
 end
 
+local function create(user)
+  local name = new()
+  return post(user, "/v1/skills", '{"name":"new-' .. name .. '","description":"' .. data.description
+    .. '","content":"' .. name .. data.body .. '"}')
+end
+
 operations = {
   health = function()
     return "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-  end,
-  authenticated = function()
-    return get(any(data.readers), "/v1/skills?limit=0")
   end,
   index = function()
     return get(any(data.readers), "/v1/skills")
@@ -99,9 +102,13 @@ operations = {
     return post(any(data.writers), "/v1/skills", '{"name":"' .. name .. '","content":"' .. new() .. data.body .. '"}')
   end,
   create = function()
-    local name = new()
-    return post(any(data.creators), "/v1/skills", '{"name":"new-' .. name .. '","description":"' .. data.description
-      .. '","content":"' .. name .. data.body .. '"}')
+    return create(any(data.creators))
+  end,
+  -- Each of another user, as long as there are any.
+  create_first = function()
+    local place = visits * threads_in_all + id
+    visits = visits + 1
+    return create(data.creators[(place - 1) % #data.creators + 1])
   end,
   -- The messages of a session come again, so that a model's vectors of them are at hand.
   turn = function()
@@ -114,8 +121,7 @@ operations = {
     return turn("please " .. words(9) .. " " .. new(), ',"deadline_ms":50')
   end,
   search = function()
-    local message = any(data.messages):gsub(" ", "+")
-    return get(any(data.readers), "/v1/skills?q=" .. message)
+    return get(any(data.readers), "/v1/skills?q=" .. any(data.queries) .. "&limit=5")
   end,
   snapshot = function()
     return get(any(data.readers), "/v1/snapshot")
@@ -154,7 +160,10 @@ local function count_degraded(_, _, body)
 end
 
 function init(args)
-  choose, data, nonce, threads_in_all = operations[args[1]], dofile(args[2]), args[3], tonumber(args[4])
+  data, nonce, threads_in_all = dofile(args[2]), args[3], tonumber(args[4])
+  choose = operations[args[1]] or function()
+    return get(any(data.readers), data.refused[args[1]])
+  end
   -- Only here, since wrk copies every answer for it.
   response = over_mcp[args[1]] and look or args[1] == "turn_deadline" and count_degraded or nil
   math.randomseed(tonumber(nonce) % 2147483647 + id * 7919)
@@ -173,8 +182,8 @@ function done(summary, latency)
   end
   io.write(string.format(
     'RESULT {"requests": %d, "seconds": %.6f, "status": %d, "socket": %d, "degraded": %d, "p50_ms": %.3f, "p99_ms": %.3f, '
-      .. '"max_ms": %.3f}\n',
+      .. '"p999_ms": %.3f}\n',
     summary.requests, summary.duration / 1e6, refused,
     errors.connect + errors.read + errors.write + errors.timeout, without,
-    latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency.max / 1000))
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency:percentile(99.9) / 1000))
 end

@@ -1,7 +1,33 @@
 #!/bin/sh
-# make bench: measures a release build beside pgbench, on its own database and port (benches/README.md).
+# make bench: measures a release build beside pgbench, on its own database and port (benches/README.md). With --base COMMIT
+# it builds that commit too, and measures both in turns.
 set -eu
 . "$(dirname "$0")/lib.sh"
+
+base_of() { # the value of --base among the arguments
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --base) echo "${2:-}" && return ;;
+            --base=*) echo "${1#--base=}" && return ;;
+        esac
+        shift
+    done
+}
+
+# Builds a commit in a worktree of its own, beside the dependencies that are compiled already; prints the program's path.
+build_base() { # commit
+    commit=$(git rev-parse --verify --quiet "$1^{commit}") || fail "there is no commit $1"
+    program=$root/data/bench-base/knowhow-$commit
+    built=$(target_folder)
+    if [ ! -x "$program" ]; then
+        tree=$root/data/bench-base/tree-$commit
+        git worktree add --quiet --force --detach "$tree" "$commit"
+        trap 'git worktree remove --force "$tree"' EXIT
+        (cd "$tree" && cargo build --quiet --release --bin knowhow --target-dir "$built") >&2
+        cp "$built/release/knowhow" "$program"
+    fi
+    echo "$program"
+}
 
 check_tools
 need wrk "makes the HTTP load" "apt-get install -y wrk"
@@ -9,5 +35,11 @@ start_database
 KNOWHOW_MODEL_DIR=${KNOWHOW_MODEL_DIR:-$(python3 scripts/dev/model.py)} ||
     echo "without the embeddings model: turns are measured by words only" >&2
 export KNOWHOW_MODEL_DIR
+base=$(base_of "$@")
+if [ -n "$base" ]; then
+    mkdir -p data/bench-base
+    base_program=$(build_base "$base")
+    set -- "$@" --base-program "$base_program"
+fi
 cargo build --quiet --release --bin knowhow
 exec python3 benches/run.py --program "$(target_folder)/release/knowhow" "$@"

@@ -1,0 +1,78 @@
+"""Two builds in one run: each operation of the one beside the same of the other, in turns, over the same texts."""
+
+from .instance import Instance
+from .operations import OPERATIONS, OVER_MCP, REFUSED
+from .seed import Tenant
+from .suite import Suite
+from .table import heading, markdown_table, surroundings, text_table
+
+KEYS = ["health", *REFUSED, *(operation.name for operation in OPERATIONS), *OVER_MCP.values()]
+
+
+class Comparison:
+    """A base and what came after, each with a database and a service of its own on the same server."""
+
+    def __init__(self, options, work, say):
+        self.options, self.say = options, say
+        programs = {"base": options.base_program, "after": options.program}
+        self.instances = {name: Instance(str(program), work, f"_{name}") for name, program in programs.items()}
+        self.suites = {}
+
+    def stop(self):
+        """Ends both services and drops both databases."""
+        for instance in self.instances.values():
+            instance.stop()
+
+    def run(self):
+        """Everything; returns the text, the page and the document."""
+        for name, instance in self.instances.items():
+            self.say(f"  {name}: database, service, {2 * self.options.users:,} users x {self.options.skills} skills")
+            instance.create()
+            instance.start()
+            tenant = Tenant(instance, self.options.users, self.options.skills, self.options.texts.again())
+            tenant.seed()
+            self.suites[name] = Suite(instance, tenant, self.options, self.say)
+            self.suites[name].begin()
+        for number in range(1, self.options.rounds + 1):
+            self.say(f"  round {number} of {self.options.rounds}")
+            for key in KEYS:
+                self.measure(key, number)
+        table = compare(self.suites["base"].samples, self.suites["after"].samples, self.options.base)
+        document = self.document(table)
+        what = f"{self.options.base} beside this commit, medians of {self.options.rounds} rounds x {self.options.seconds} s"
+        return text_table(table), heading(document, what) + markdown_table(table) + "\n", document
+
+    def measure(self, key, number):
+        """One operation of both; who goes first changes with the round."""
+        for name in ("base", "after") if number % 2 else ("after", "base"):
+            if key == "index_304":
+                self.suites[name].fresh_tags()
+            self.say(f"   {name}")
+            self.suites[name].http(key)
+
+    def document(self, table):
+        """Everything, for the JSON file."""
+        after = self.suites["after"]
+        found = [f"{name}: {sentence}" for name, suite in self.suites.items() for sentence in suite.disturbed()]
+        return {**surroundings(after.instance, self.options), "disturbed": found, "table": table,
+                "samples": {name: suite.samples.all for name, suite in self.suites.items()}}
+
+
+def compare(base, after, named):
+    """A row for each operation: rates and CPU of both, and how many times the base's they are. `named`: the base's commit."""
+    table = []
+    for key in KEYS:
+        rates = [samples.median(key, "rate") for samples in (base, after)]
+        if None in rates:
+            continue
+        line = {"operation": key, f"{named}, a second": f"{rates[0]:,.0f}", "after": f"{rates[1]:,.0f}",
+                "x": f"{rates[1] / rates[0]:.2f}"}
+        for part in ("service", "postgres"):
+            before, now = (samples.median(key, "cpu_ms", part) for samples in (base, after))
+            known = before is not None and now is not None
+            line[f"CPU {part}, ms"] = f"{before:.3f} -> {now:.3f}" if known else ""
+        totals = [samples.cpu(key) for samples in (base, after)]
+        line["x CPU"] = f"{totals[1] / totals[0]:.2f}" if all(totals) else ""
+        line["p99.9, ms"] = " -> ".join(f"{samples.median(key, 'p999_ms'):.1f}" for samples in (base, after))
+        table.append(line)
+    return table

@@ -1,0 +1,130 @@
+"""The arithmetic of the harness: what is made of samples, and what is written down of it."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness.compare import compare
+from harness.load import spent
+from harness.mixed import memory_line
+from harness.operations import BY_NAME
+from harness.quiet import disturbances, wait_for_quiet
+from harness.report import cost_rows, operation_rows
+from harness.samples import Samples, combined_rate, drift
+from harness.table import markdown_table, write
+
+
+def sample(rate, service=0.1, postgres=0.2):
+    """One measurement."""
+    return {"rate": rate, "requests": 100, "p50_ms": 1.0, "p99_ms": 2.0, "p999_ms": 3.0,
+            "cpu_ms": {"service": service, "postgres": postgres, "client": 0.01}}
+
+
+def samples(**of_keys):
+    """Samples by key; `__` stands for a blank."""
+    kept = Samples()
+    for key, all_of_it in of_keys.items():
+        for one in all_of_it:
+            kept.keep(key.replace("__", " "), one)
+    return kept
+
+
+class SamplesTest(unittest.TestCase):
+    def test_medians_leave_out_what_was_not_measured(self):
+        kept = samples(index=[sample(100), sample(300), {**sample(200), "cpu_ms": {"service": 0.5}}])
+        self.assertEqual(kept.median("index", "rate"), 200)
+        self.assertEqual(kept.median("index", "cpu_ms", "postgres"), 0.2)
+        self.assertIsNone(kept.median("load", "rate"))
+        self.assertAlmostEqual(kept.spread("index"), 1.0)
+        self.assertEqual(kept.spread("load"), 0.0)
+
+    def test_cpu_is_of_both_and_none_where_postgres_is_elsewhere(self):
+        self.assertAlmostEqual(samples(index=[sample(1)]).cpu("index"), 0.3)
+        self.assertIsNone(samples(index=[{"rate": 1, "cpu_ms": {"service": 0.1}}]).cpu("index"))
+
+    def test_times_of_two_that_share_the_cores_add_up(self):
+        self.assertAlmostEqual(combined_rate(1000, 1000), 500)
+        self.assertAlmostEqual(1 / combined_rate(200, 300), 1 / 200 + 1 / 300)
+
+    def test_cpu_of_one_is_in_milliseconds_and_leaves_out_what_is_unknown(self):
+        before, after = {"service": 1.0, "postgres": None}, {"service": 3.0, "postgres": None}
+        self.assertEqual(spent(before, after, 1000), {"service": 2.0})
+
+    def test_drift_is_of_the_second_half_and_of_no_single_reading(self):
+        self.assertAlmostEqual(drift([*range(50), *[100] * 50]), 0.0)
+        self.assertAlmostEqual(drift([*[100] * 70, *[110] * 30]), 0.1)
+        self.assertAlmostEqual(drift([100] * 99 + [500]), 0.0)
+        self.assertEqual(drift([1, 100]), 0.0)
+
+
+class QuietTest(unittest.TestCase):
+    def test_a_run_waits_until_what_was_built_before_it_is_forgotten(self):
+        loads, slept = iter([1.9, 1.9, 0.9, 0.4, 0.4, 0.4]), []
+        self.assertEqual(wait_for_quiet(lambda line: None, lambda: next(loads), slept.append), 0.4)
+        self.assertEqual(len(slept), 2)
+
+    def test_a_busy_machine_is_not_waited_for_without_end(self):
+        slept = []
+        self.assertEqual(wait_for_quiet(lambda line: None, lambda: 2.0, slept.append), 2.0)
+        self.assertEqual(sum(slept), 240)
+
+    def test_what_disturbs_is_named(self):
+        steady = samples(jwt_list=[sample(100), sample(110)], jwt_load=[sample(100), sample(130)])
+        steady.keep("jwt_list at 1000", sample(1))
+        self.assertEqual(disturbances(0.5, samples()), [])
+        found = disturbances(0.6, steady)
+        self.assertEqual(len(found), 2)
+        self.assertIn("0.60", found[0])
+        self.assertIn("jwt_load", found[1])
+
+
+class RowsTest(unittest.TestCase):
+    def measured(self, rate):
+        """The raw file at this rate, floor and JWT only at 1000."""
+        kept = samples(raw=[sample(rate)], floor__raw=[sample(1000, 0.0, 0.05)], jwt_load=[sample(1000, 0.05, 0.0)])
+        return {line["operation"]: line for line in operation_rows(kept, BY_NAME["raw"])}
+
+    def test_the_combined_limit_decides(self):
+        row = self.measured(430)["raw SKILL.md: combined limit with the floor"]
+        self.assertEqual((row["ratio"][:4], row["verdict"]), ("0.86", "met"))
+        self.assertIn("(0.33 of CPU)", row["ratio"])
+        self.assertEqual(self.measured(420)["raw SKILL.md: combined limit with the floor"]["verdict"], "missed")
+
+    def test_a_reference_that_was_left_out_makes_no_row(self):
+        rows = self.measured(430)
+        self.assertFalse([name for name in rows if "same SQL" in name])
+        self.assertEqual(len(rows), 3)
+
+    def test_writes_are_held_against_their_own_sql(self):
+        kept = samples(save=[sample(90, 0.1, 0.3)], same__save=[sample(100, 0.0, 0.2)], floor__save=[sample(100)],
+                       jwt_list=[sample(1000)])
+        rows = {line["operation"]: line for line in operation_rows(kept, BY_NAME["save"])}
+        self.assertEqual(rows["save a new version: combined limit with the floor"]["goal"], "")
+        self.assertEqual(rows["save a new version: combined limit with the same SQL"]["verdict"], "met")
+        self.assertEqual(rows["save a new version: CPU of Postgres"]["verdict"], "missed")
+
+    def test_costs_tell_apart_who_spent_them(self):
+        lines = cost_rows(samples(index=[sample(100)], floor__index=[sample(50, 0.0, 0.4)]))
+        self.assertEqual([line["line"] for line in lines], ["index", "floor index"])
+        self.assertEqual((lines[1]["service"], lines[1]["Postgres"], lines[0]["load generator"]), ("0.000", "0.400", "0.010"))
+
+    def test_a_comparison_says_how_many_times_the_base_it_is(self):
+        base, after = samples(index=[sample(100)]), samples(index=[sample(150, 0.05, 0.1)], load=[sample(1)])
+        [line] = compare(base, after, "abc1234")
+        self.assertEqual((line["x"], line["x CPU"], line["abc1234, a second"]), ("1.50", "0.50", "100"))
+
+    def test_memory_is_called_flat_after_ten_minutes_only(self):
+        run = {"rss_by_second": [100.0] * 20, "drift": 0.0}
+        self.assertNotIn("flat", memory_line(run, 60))
+        self.assertIn(": flat", memory_line(run, 600))
+        self.assertIn(": grows", memory_line({**run, "drift": 0.05}, 600))
+
+
+class FilesTest(unittest.TestCase):
+    def test_a_cell_does_not_break_its_table(self):
+        self.assertIn("a\\|b", markdown_table([{"operation": "a|b", "measured": ""}]))
+
+    def test_results_are_named_by_day_and_commit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data, latest = write(Path(folder), {"date": "2026-01-02", "commit": "abc+changes"}, "page", "-load")
+            self.assertEqual((data.name, latest.name, latest.read_text()), ("2026-01-02-abc-load.json", "latest-load.md", "page"))
