@@ -3,13 +3,13 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::recall::list_distinct_terms;
 use knowhow_domain::{Conversation, ConversationSummary, Message, Result, Scope, SessionId, Speaker};
-use knowhow_store::conversations::{self, AskedWords, NewConversation};
+use knowhow_store::conversations::{self, NewConversation};
 use knowhow_store::sessions::{self, Excerpt, Opened};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::memories::Question;
 use crate::page::{self, Page, rows_for};
+use crate::recall::{Asked, Conversations, Source};
 use crate::summarize::{MESSAGE_CHARS, extract_summary, summarize_conversation};
 use crate::{Ctx, Priority, compute};
 
@@ -52,10 +52,8 @@ pub async fn list_conversations(ctx: &Ctx, query: &ListConversations) -> Result<
     ctx.principal.require(Scope::Sessions)?;
     let limit = page::limit(query.limit)?;
     if let Some(q) = &query.q {
-        let question = Question::of(q)?;
-        let words = AskedWords { terms: &question.terms, weights: &question.weights };
-        let found = conversations::search(&ctx.app.db, &ctx.principal, words, limit as i64).await?;
-        return Ok(Page { items: found, next_cursor: None });
+        let found = Conversations.find(ctx, &Asked::by_words(q, limit)?).await?;
+        return Ok(Page { items: found.into_iter().map(|found| found.item).collect(), next_cursor: None });
     }
     let (ended_at, session) =
         page::after(query.cursor.as_deref())?.unwrap_or((DateTime::<Utc>::MAX_UTC, SessionId::LAST));

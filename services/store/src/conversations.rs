@@ -45,6 +45,8 @@ row! {
     }
 }
 
+row! { struct WordsRow { words: f32 } }
+
 statement! {
     read ListConversations { ended_before: DateTime<Utc>, before: Uuid, limit: i64 } -> Conversation,
     "-- conversations.list
@@ -56,7 +58,7 @@ statement! {
 }
 
 statement! {
-    read SearchConversations<'a> { terms: &'a [String], weights: &'a [f32], limit: i64 } -> Conversation,
+    read SearchConversations<'a> { terms: &'a [String], weights: &'a [f32], limit: i64 } -> (WordsRow, Conversation),
     "-- conversations.search
     with scored as (
         select c.*, (select coalesce(sum(t.weight), 0) from unnest($3::text[], $4::real[]) as t (term, weight)
@@ -64,7 +66,7 @@ statement! {
         from conversation_summaries c
         where c.tenant_id = $1 and c.user_id = $2 and c.terms && $3
     )
-    select session_id, summary, channel, tainted, started_at, ended_at
+    select words, session_id, summary, channel, tainted, started_at, ended_at
     from scored
     order by words desc, ended_at desc, session_id desc
     limit $5"
@@ -103,16 +105,16 @@ pub async fn list(db: &Database, principal: &Principal, before: Before, limit: i
     read(db, principal, ListConversations { ended_before: before.0, before: before.1.0, limit }).await
 }
 
-/// The words of a question.
+/// Words to look for.
 #[derive(Debug, Clone, Copy)]
 pub struct AskedWords<'a> {
-    /// Stemmed.
+    /// Stemmed, each once.
     pub terms: &'a [String],
-    /// What each of them is worth.
+    /// What each is worth.
     pub weights: &'a [f32],
 }
 
-/// Conversations with words of a question, the best first.
+/// Conversations with some of the words, the best first, each with what its words are worth together.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -121,7 +123,8 @@ pub async fn search(
     principal: &Principal,
     words: AskedWords<'_>,
     limit: i64,
-) -> Result<Vec<Conversation>> {
+) -> Result<Vec<(f32, Conversation)>> {
     let AskedWords { terms, weights } = words;
-    read(db, principal, SearchConversations { terms, weights, limit }).await
+    let rows = read(db, principal, SearchConversations { terms, weights, limit }).await?;
+    Ok(rows.into_iter().map(|(WordsRow { words }, conversation)| (words, conversation)).collect())
 }

@@ -3,8 +3,8 @@
 
 use crate::vault::statement::{Accepts, Columns, Read, Statement, Write};
 use crate::{
-    conversations, examples, history, idempotency, memories, sessions, skills, snapshots, souls, starters, usage,
-    vault, versions,
+    conversations, embeddings, examples, history, idempotency, memories, sessions, skills, snapshots, souls, starters,
+    usage, vault, versions,
 };
 
 /// A declared statement, as a test compares it with what Postgres says.
@@ -42,14 +42,16 @@ fn list_reads() -> Vec<Declared> {
     vec![
         read::<conversations::ListConversations>(),
         read::<conversations::SearchConversations>(),
+        read::<embeddings::FindSkill>(),
+        read::<embeddings::ListSkills>(),
+        read::<embeddings::ListMemories>(),
+        read::<embeddings::ListExamples>(),
         read::<examples::learn::FindLesson>(),
         read::<examples::list::ListExamples>(),
         read::<examples::vectors::ListVectors>(),
-        read::<examples::vectors::ListStale>(),
         read::<history::FindStoredBytes>(),
         read::<idempotency::FindAnswer>(),
         read::<memories::ListMemories>(),
-        read::<memories::ListStale>(),
         read::<memories::FindAll>(),
         read::<memories::texts::FindStamp>(),
         read::<memories::texts::ListHeads>(),
@@ -102,6 +104,8 @@ fn list_reads() -> Vec<Declared> {
 fn list_writes() -> Vec<Declared> {
     vec![
         write::<conversations::PutSummary>(),
+        write::<embeddings::PutVectors>(),
+        write::<examples::vectors::PutVector>(),
         write::<examples::exchange::Import>(),
         write::<examples::keep::Evict>(),
         write::<examples::keep::Remove>(),

@@ -33,7 +33,7 @@ pub mod versions;
 mod window;
 
 pub use across::prune::{Pruned, prune, prune_snapshots};
-pub use across::stale::{enqueue_stale_embeddings, enqueue_stale_examples, enqueue_stale_memories};
+pub use across::stale::{StaleVectors, enqueue_stale};
 pub use across::{due, tenants};
 pub use database::{Database, DatabaseConfig};
 pub use declared::{Declared, list_declared};

@@ -110,7 +110,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
             limit: LOOKED_AT,
             ..Query::default()
         };
-        let found = recall::recall(ctx, &catalogue, query).await?;
+        let found = recall::find_in(ctx, &catalogue, query).await?;
         let recalled = FromRecall { catalogue: &catalogue, found: &found };
         let mut terms = terms(&ctx.principal, &state)?;
         // The state was read before this turn's own taint was noted.

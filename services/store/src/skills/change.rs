@@ -90,6 +90,10 @@ pub struct WrittenOutcome {
     pub times_used: i64,
     /// The last of them.
     pub last_used_at: Option<DateTime<Utc>>,
+    /// The revision of the user's catalogue that it has made.
+    pub revision: i64,
+    /// The stamp of the skill's text by now, see [`Stamp`](super::Stamp).
+    pub stamp: i64,
 }
 
 impl Written {
@@ -99,7 +103,7 @@ impl Written {
     /// `Internal` before that.
     pub fn outcome(self) -> Result<WrittenOutcome> {
         let row = self.answer.take()?.pop().ok_or_else(|| Error::internal("a change without an outcome"))?;
-        let WrittenRow { tainted, times_used, last_used_at } = row;
-        Ok(WrittenOutcome { tainted, times_used, last_used_at })
+        let WrittenRow { tainted, times_used, last_used_at, revision, stamp } = row;
+        Ok(WrittenOutcome { tainted, times_used, last_used_at, revision, stamp })
     }
 }

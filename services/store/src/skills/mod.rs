@@ -128,6 +128,11 @@ impl SkillState {
         self.document.get(self.cuts[2]..).unwrap_or_default()
     }
 
+    /// Whether its author wants it recalled by name alone.
+    pub fn is_reserved(&self) -> bool {
+        self.attributes.get(write::RESERVED) == Some(&Value::Bool(true))
+    }
+
     /// What the quota counts: SKILL.md and resources, in bytes.
     pub fn bytes(&self) -> i64 {
         let resources: u64 = self.resources.iter().map(|r| r.size).sum();
