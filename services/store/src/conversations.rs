@@ -34,7 +34,7 @@ statement! {
     for share of s
     on conflict (tenant_id, user_id, session_id) do update
     set title = excluded.title, summary = excluded.summary, made_by = excluded.made_by, terms = excluded.terms,
-        tainted = c.tainted or excluded.tainted
+        tainted = c.tainted or excluded.tainted, made_at = now()
     where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'"
 }
 

@@ -102,7 +102,7 @@ statement! {
 statement! {
     write PutSnapshot<'a> {
         index_budget: i32, sha256: &'a [u8], id: Uuid, text: &'a str, omitted: &'a Value, now: DateTime<Utc>,
-        revision: i64, is_asked: bool, kept_kinds: i64, form: &'a str,
+        revision: i64, is_asked: bool, kept_kinds: i64, form: &'a str, rendered_by: &'a str,
     } -> Snapshot,
     "-- snapshots.put
     with known as (
@@ -126,10 +126,12 @@ statement! {
     ), wanted as (
         select * from known union all select * from made
     ), current as (
-        insert into current_snapshots as c (tenant_id, user_id, index_budget, form, snapshot_id, revision, rendered_at, used_at)
-        select $1, $2, $3, $12, snapshot_id, $9, $8, $8 from wanted
+        insert into current_snapshots as c (tenant_id, user_id, index_budget, form, snapshot_id, revision, rendered_at, used_at,
+            rendered_by)
+        select $1, $2, $3, $12, snapshot_id, $9, $8, $8, $13 from wanted
         on conflict (tenant_id, user_id, index_budget, form) do update
         set snapshot_id = excluded.snapshot_id, revision = excluded.revision, rendered_at = excluded.rendered_at,
+            rendered_by = excluded.rendered_by,
             used_at = case when $10 then excluded.used_at else c.used_at end
         where c.tenant_id = $1 and c.user_id = $2 and c.revision <= excluded.revision
     ), evicted as (
@@ -224,6 +226,9 @@ pub struct NewSnapshot<'a> {
     pub is_alone: bool,
 }
 
+/// The version of the service: another one may print other words of the same data.
+pub(crate) const RENDERED_BY: &str = env!("CARGO_PKG_VERSION");
+
 /// Kinds of a user's snapshots, beside the one that is rendered, that are kept current: each is rendered anew all day.
 const OTHER_KINDS: i64 = 3;
 
@@ -250,6 +255,7 @@ pub async fn put(
         is_asked,
         kept_kinds: if is_alone { 0 } else { OTHER_KINDS },
         form: kind.form.as_str(),
+        rendered_by: RENDERED_BY,
     };
     Ok(write(db, principal, put).await?.into_iter().next())
 }

@@ -73,7 +73,7 @@ pub async fn restore_skill(ctx: &Ctx, input: &Restore) -> Result<Restored> {
     let owner = skills::find_archive_owner(&mut tx, input.id, ctx.now()).await?;
     let owner = owner.ok_or_else(|| Error::not_found("archive entry"))?;
     tx.commit().await?;
-    let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner).await?;
+    let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner, "admin.archive").await?;
     let tasks = jobs::tasks_after_restore(&ctx.app);
     let new = NewRestore { archive: input.id, reason, tasks };
     let name = skills::restore(&mut tx, &new, ctx.now()).await?;

@@ -42,5 +42,5 @@ async fn note_look(ctx: &Ctx, tx: &mut TenantTx, what: &str) -> Result<()> {
 /// A transaction over the whole tenant.
 async fn begin(ctx: &Ctx) -> Result<TenantTx> {
     ctx.principal.require_tenant()?;
-    TenantTx::begin_admin(&ctx.app.db, &ctx.principal, UserId::TENANT_WIDE).await
+    TenantTx::begin_admin(&ctx.app.db, &ctx.principal, UserId::TENANT_WIDE, "admin.tenant_wide").await
 }

@@ -86,7 +86,7 @@ async fn of_owner(ctx: &Ctx, skill: Uuid) -> Result<TenantTx> {
     let mut tx = begin(ctx).await?;
     let owner: UserId = skills::find_owner(&mut tx, SkillId(skill)).await?.ok_or_else(|| Error::not_found("skill"))?;
     tx.commit().await?;
-    TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner).await
+    TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner, "admin.review").await
 }
 
 fn check(reason: &str) -> Result<&str> {

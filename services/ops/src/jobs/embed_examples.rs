@@ -30,7 +30,7 @@ impl UserJob for EmbedExamples {
             let Some((last, _)) = stale.last() else { break };
             after = *last;
             let made = embed(embedder, stale, Asking::of_job(&ctx.principal, priority)?).await?;
-            let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+            let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "jobs.embed_examples").await?;
             examples::put_vectors(&mut tx, embedder.model(), &made, SAME_UP_TO).await?;
             tx.commit().await?;
         }

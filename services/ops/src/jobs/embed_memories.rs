@@ -28,7 +28,7 @@ impl UserJob for EmbedMemories {
             let Some((last, _)) = stale.last() else { return Ok(()) };
             after = *last;
             let made = embed(embedder, stale, Asking::of_job(&ctx.principal, priority)?).await?;
-            let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+            let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "jobs.embed_memories").await?;
             memories::put_embeddings(&mut tx, embedder.model(), &made, ctx.now()).await?;
             tx.commit().await?;
         }

@@ -64,7 +64,7 @@ pub(super) async fn embed_now(ctx: &Ctx, skill: SkillId) -> Result<()> {
 
 /// The skill, and so many others that have no vector; nothing where it is gone or its own is good.
 async fn collect(ctx: &Ctx, skill: SkillId, model: &str, others: i64) -> Result<Option<(Pending, Vec<Pending>)>> {
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "jobs.embed_skill").await?;
     let asked = embeddings::find_pending(&mut tx, model, skill).await?;
     let Some(asked) = asked.filter(|pending| !is_good(pending)) else { return Ok(None) };
     let mut stale = Vec::new();
@@ -76,7 +76,7 @@ async fn collect(ctx: &Ctx, skill: SkillId, model: &str, others: i64) -> Result<
 }
 
 async fn put(ctx: &Ctx, embedder: &dyn Embedder, made: &[Embedding]) -> Result<()> {
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "jobs.embed_skill").await?;
     embeddings::put_embeddings(&mut tx, embedder.model(), made, ctx.now()).await?;
     tx.commit().await
 }

@@ -1,7 +1,8 @@
-//! Finds the snapshots that are about to expire, of users that are active.
+//! Finds the snapshots that are about to expire, of users that are active: those that would say the same are prolonged, the
+//! others are rendered anew.
 
 use knowhow_domain::job::task;
-use knowhow_store::due;
+use knowhow_store::due::{self, Renewed};
 
 use super::{JobResult, SystemJob};
 use crate::App;
@@ -17,9 +18,9 @@ impl SystemJob for RenderSnapshots {
 
     async fn run(app: &App) -> JobResult {
         let lifetime = app.snapshot_lifetime;
-        let due = due::enqueue_snapshots(&app.db, lifetime, app.now(), MOST).await?;
-        if due > 0 {
-            tracing::info!(due, "snapshots are rendered anew");
+        let Renewed { prolonged, enqueued } = due::renew_snapshots(&app.db, lifetime, app.now(), MOST).await?;
+        if prolonged + enqueued > 0 {
+            tracing::info!(prolonged, enqueued, "snapshots are prolonged, or rendered anew");
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ impl UserJob for SummarizeSkill {
             return Ok(());
         }
         let digest = manifest::digest(skill.document.as_bytes());
-        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+        let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "jobs.summarize_skill").await?;
         if !skills::put_made_summary(&mut tx, self.skill_id, &digest, &summary.text).await? {
             // Its line may be as true of the new text; whether it is, the next try finds out.
             return Err(Error::Unavailable("the skill has changed meanwhile".into()).into());

@@ -39,7 +39,7 @@ pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>>
     let (with_examples, strict) = (query.examples.unwrap_or_default(), query.strict.unwrap_or_default());
     let (mut files, mut provenance) = (Vec::new(), Provenance::default());
     let (mut after, mut placed) = (String::new(), BTreeSet::new());
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "skills.export").await?;
     loop {
         let batch = skills::list_for_export(&mut tx, &after, BATCH).await?;
         let Some(last) = batch.last() else { break };
@@ -120,7 +120,7 @@ pub(super) async fn read(ctx: &Ctx, piece: Vec<Planned>) -> Result<Vec<Entry>> {
             Source::Made(_) => {}
         }
     }
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal).await?;
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "skills.export").await?;
     let read = skills::read_for_export(&mut tx, &digests, &starters).await?;
     tx.commit().await?;
     let bytes: HashMap<String, Vec<u8>> = read.into_iter().collect();

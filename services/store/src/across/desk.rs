@@ -104,7 +104,7 @@ pub async fn discard(db: &Database, admin: &Principal, job: i64, now: DateTime<U
 /// # Errors
 /// `Unavailable`.
 pub async fn count_dead(db: &Database) -> Result<i64> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "desk.count_dead").await?;
     let dead = sqlx::query_scalar(
         "-- desk.count_dead
         select count(*) from graphile_worker._private_jobs
@@ -134,11 +134,11 @@ impl<'a> Desk<'a> {
     async fn open(db: &Database, admin: &'a Principal) -> Result<Self> {
         admin.require_admin()?;
         if admin.require_tenant().is_ok() {
-            let tx = TenantTx::begin_admin(db, admin, UserId::TENANT_WIDE).await?;
+            let tx = TenantTx::begin_admin(db, admin, UserId::TENANT_WIDE, "desk.open").await?;
             return Ok(Self { tx: DeskTx::Tenant(tx), admin, tenant: admin.tenant().0.to_string() });
         }
         admin.require_operator()?;
-        Ok(Self { tx: DeskTx::System(SystemTx::begin(db).await?), admin, tenant: String::new() })
+        Ok(Self { tx: DeskTx::System(SystemTx::begin(db, "desk.open").await?), admin, tenant: String::new() })
     }
 
     /// Runs a statement that changes one job and writes the audit entry.

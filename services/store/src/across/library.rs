@@ -57,7 +57,7 @@ impl StarterText<'_> {
 /// `Unavailable`.
 pub async fn publish(db: &Database, release: &[u8], texts: &[StarterText<'_>]) -> Result<()> {
     let rows = Value::Array(texts.iter().map(StarterText::columns).collect());
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "library.publish").await?;
     sqlx::query!(
         "-- library.publish
         insert into starter_texts (name, description, summary, category, tags, triggers, see_also, role, attributes,
@@ -112,7 +112,7 @@ pub struct Unembedded {
 /// # Errors
 /// `Unavailable`.
 pub async fn list_unembedded(db: &Database, model: &str) -> Result<Vec<Unembedded>> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "library.list_unembedded").await?;
     let found = sqlx::query_as!(
         Unembedded,
         "-- library.list_unembedded
@@ -138,7 +138,7 @@ pub async fn put_vectors(db: &Database, model: &str, vectors: &[(i32, [u8; 32], 
     let starters: Vec<i32> = vectors.iter().map(|(starter, ..)| *starter).collect();
     let digests: Vec<&[u8]> = vectors.iter().map(|(_, digest, _)| digest.as_slice()).collect();
     let vectors: Vec<HalfVector> = vectors.iter().map(|(.., vector)| HalfVector::from_f32_slice(vector)).collect();
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "library.put_vectors").await?;
     sqlx::query!(
         "-- library.put_vectors
         insert into starter_vectors (starter_id, model, text_digest, embedding)

@@ -105,7 +105,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
 
 /// Each statement has a transaction of its own: what it removed stays removed if the next one fails.
 async fn remove(db: &Database, statement: Query<'_, Postgres, PgArguments>) -> Result<u64> {
-    let mut tx = SystemTx::begin_at_leisure(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db, "prune.remove").await?;
     let removed = statement.execute(tx.conn()).await.map_err(refuse)?.rows_affected();
     tx.commit().await?;
     Ok(removed)
@@ -173,7 +173,7 @@ async fn prune_sessions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
 /// The owners' catalogue rows are locked first, as by all who change examples; those of users that are writing are left for
 /// the next round. Examples confirmed meanwhile stay.
 async fn prune_examples(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
-    let mut tx = SystemTx::begin_at_leisure(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db, "prune.prune_examples").await?;
     let gone = sqlx::query_scalar!(
         r#"-- prune.prune_examples
         with due as materialized (
@@ -275,7 +275,7 @@ async fn prune_api_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
 pub async fn prune_snapshots(db: &Database, now: DateTime<Utc>, page: i64) -> Result<u64> {
     let (mut after, mut removed) = ([Uuid::nil(); 3], 0);
     loop {
-        let mut tx = SystemTx::begin_at_leisure(db).await?;
+        let mut tx = SystemTx::begin_at_leisure(db, "prune.prune_snapshots").await?;
         let row = sqlx::query!(
             r#"-- prune.prune_snapshots
             with page as materialized (
@@ -314,7 +314,7 @@ pub async fn prune_snapshots(db: &Database, now: DateTime<Utc>, page: i64) -> Re
 }
 
 async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Vec<(Uuid, Uuid)>> {
-    let mut tx = SystemTx::begin_at_leisure(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db, "prune.list_owners_of_due_archives").await?;
     let owners = sqlx::query!(
         "-- prune.list_owners_of_due_archives
         select distinct tenant_id, user_id from archived_skills where purge_at <= $1 limit $2",
@@ -335,7 +335,7 @@ async fn clear_one_step(
     (tenant, user): (Uuid, Uuid),
     now: DateTime<Utc>,
 ) -> Result<Option<ClearedStep>> {
-    let mut tx = SystemTx::begin_at_leisure(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db, "prune.clear_one_step").await?;
     sqlx::query!(
         "-- prune.lock_owner
         select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",

@@ -92,7 +92,7 @@ async fn write(db: &Database, counts: HashMap<Key, u32>, clock: &dyn Clock) -> R
         numbers.push(i64::from(count));
     }
     let ids: Vec<Uuid> = tenants.iter().map(|_| new_id()).collect();
-    let mut tx = SystemTx::begin_at_leisure(db).await?;
+    let mut tx = SystemTx::begin_at_leisure(db, "refused.write").await?;
     sqlx::query!(
         "-- refused.write
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, address)

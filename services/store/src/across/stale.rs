@@ -158,7 +158,7 @@ async fn enqueue_by_page(
 ) -> Result<i64> {
     let (mut after, mut enqueued) = ([Uuid::nil(); 3], 0);
     loop {
-        let mut tx = SystemTx::begin_at_leisure(db).await?;
+        let mut tx = SystemTx::begin_at_leisure(db, "stale.enqueue_by_page").await?;
         let row = statement()
             .bind(task)
             .bind(model)

@@ -21,7 +21,7 @@ pub(crate) async fn find_tenant(
     sealer: &Sealer,
     private_issuers: bool,
 ) -> Result<Option<KnownTenant>> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "system.find_tenant").await?;
     let rows = sqlx::query!(
         r#"-- system.find_tenant
         select t.tenant_id, t.slug, t.settings, i.iss as "iss?", i.audience as "audience?",
@@ -75,7 +75,7 @@ pub(crate) async fn find_tenant(
 
 /// Why: a key is looked up by its prefix, and only the row says whose it is.
 pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKey>> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "system.find_keys").await?;
     let rows = sqlx::query!(
         r#"-- system.find_keys
         select k.tenant_id, k.key_id, k.secret_hash, k.scopes, k.expires_at, k.revoked_at,
@@ -111,7 +111,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
 
 /// Why: the login of a key is not yet a principal when its use is noted.
 pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: Uuid, now: DateTime<Utc>) -> Result<()> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "system.note_key_use").await?;
     sqlx::query!(
         "-- system.note_key_use
         update api_keys set last_used_at = $3 where tenant_id = $1 and key_id = $2",
@@ -141,7 +141,7 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
     let Newcomer { tenant, most, external_id, actor, now } = *newcomer;
     // A second round is needed only where another request made the user between this statement's snapshot and its insert.
     for _ in 0..2 {
-        let mut tx = SystemTx::begin(db).await?;
+        let mut tx = SystemTx::begin(db, "system.ensure_user").await?;
         let row = sqlx::query!(
             r#"-- system.ensure_user
             with found as (
@@ -214,7 +214,7 @@ pub(crate) async fn find_owner(
     task: &str,
     payload: &Value,
 ) -> Result<Option<(Owner, bool)>> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "system.find_owner").await?;
     let row = sqlx::query!(
         r#"-- system.find_owner
         select t.slug, t.settings, u.external_id, c.starters_release, app.is_sealed($3, $4) as "is_sealed!"
@@ -253,7 +253,7 @@ pub(crate) struct KeyAddress {
 
 /// Why: whoever runs the deployment asks of all tenants at once whether the keys of their issuers can be had.
 pub(crate) async fn list_key_addresses(db: &Database, limit: i64) -> Result<Vec<KeyAddress>> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "system.list_key_addresses").await?;
     let rows = sqlx::query_as!(
         KeyAddress,
         r#"-- system.list_key_addresses

@@ -42,7 +42,7 @@ pub async fn create(db: &Database, operator: &Principal, new: &NewTenant<'_>, no
     operator.require_operator()?;
     let NewTenant { slug, name, settings } = *new;
     let id = TenantId(new_id());
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "tenants.create").await?;
     sqlx::query!(
         "-- tenants.create
         with made as (
@@ -96,7 +96,7 @@ pub async fn update(
 ) -> Result<Tenant> {
     operator.require_operator()?;
     let TenantChange { slug, name, settings } = *change;
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "tenants.update").await?;
     let row = sqlx::query!(
         "-- tenants.update
         with changed as (
@@ -150,7 +150,7 @@ pub async fn list(
 ) -> Result<Vec<Tenant>> {
     operator.require_operator()?;
     let TenantFilter { only, page: Window { behind: after, limit } } = *filter;
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "tenants.list").await?;
     let rows = sqlx::query!(
         "-- tenants.list
         with found as materialized (

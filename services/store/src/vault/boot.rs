@@ -126,7 +126,7 @@ async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
 /// # Errors
 /// `Unavailable`.
 pub async fn inspect_migrations(db: &Database) -> Result<Option<String>> {
-    let mut tx = SystemTx::begin(db).await?;
+    let mut tx = SystemTx::begin(db, "boot.inspect_migrations").await?;
     let applied = match migrate::list_applied(tx.conn()).await {
         Ok(applied) => applied,
         Err(Error::Internal(_)) => return Ok(Some("the schema is missing: run knowhow migrate".into())),

@@ -69,30 +69,32 @@ enum State {
     Lost,
 }
 
+/// Whose rows a transaction is about: `$1` and `$2` of each statement.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Owner {
+    pub(crate) tenant: Uuid,
+    pub(crate) user: Uuid,
+}
+
 pub(crate) struct Connection {
     lease: Option<Lease>,
     state: State,
     patience: Patience,
     begin: String,
-    owner: (Uuid, Uuid),
+    owner: Owner,
     place: Option<OwnedSemaphorePermit>,
 }
 
 impl Connection {
     pub(crate) async fn take(pool: &Pool, patience: Patience) -> Result<Self> {
         let lease = Some(Lease::take(pool).await?);
-        let (begin, owner) = (String::new(), (Uuid::nil(), Uuid::nil()));
+        let (begin, owner) = (String::new(), Owner { tenant: Uuid::nil(), user: Uuid::nil() });
         Ok(Self { lease, state: State::Fresh, patience, begin, owner, place: None })
     }
 
     /// The message that is sent before the first statement, whose tenant and user each statement is given, and their
     /// place in line, which is given back when the transaction is over.
-    pub(crate) fn begin_with(
-        mut self,
-        begin: String,
-        owner: (Uuid, Uuid),
-        place: Option<OwnedSemaphorePermit>,
-    ) -> Self {
+    pub(crate) fn begin_with(mut self, begin: String, owner: Owner, place: Option<OwnedSemaphorePermit>) -> Self {
         (self.begin, self.owner, self.place) = (begin, owner, place);
         self
     }
@@ -192,12 +194,7 @@ async fn within(
 /// Sends all statements, and COMMIT behind them, before it waits for an answer; says whether the transaction is over.
 /// What this connection has not prepared yet it prepares first: a statement that is prepared must not overtake another
 /// that is not. Behind one that fails Postgres refuses all others, and COMMIT rolls back.
-async fn send(
-    client: &Object,
-    (tenant, user): (Uuid, Uuid),
-    flight: &[Box<dyn Queued>],
-    commits: bool,
-) -> (Answered, bool) {
+async fn send(client: &Object, owner: Owner, flight: &[Box<dyn Queued>], commits: bool) -> (Answered, bool) {
     let mut prepared = Vec::with_capacity(flight.len());
     for queued in flight {
         match client.prepare_cached(queued.sql()).await {
@@ -207,7 +204,7 @@ async fn send(
     }
     // The first poll of each sends it, and they are polled in this order.
     let queries = join_all(flight.iter().zip(&prepared).map(|(queued, statement)| async move {
-        let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant, &user];
+        let mut params: Vec<&(dyn ToSql + Sync)> = vec![&owner.tenant, &owner.user];
         params.extend(queued.values());
         client.query(statement, &params).await
     }));

@@ -50,8 +50,32 @@ pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId
     begin
 }
 
+/// As which role, and over which user's rows.
+struct As {
+    role: DatabaseRole,
+    user: UserId,
+}
+
+/// What a transaction is for, as the log says it, and when somebody began to wait for it.
+struct Named {
+    name: &'static str,
+    since: Instant,
+}
+
+impl Named {
+    fn now(name: &'static str) -> Self {
+        Self { name, since: Instant::now() }
+    }
+
+    fn tell(&self, outcome: &'static str) {
+        let micros = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        tracing::debug!(transaction = self.name, elapsed_us = micros, "{outcome}");
+    }
+}
+
 /// An open transaction of one principal. Dropped without [`TenantTx::commit`], it rolls back.
 pub struct TenantTx {
+    name: Named,
     tx: Held,
     tenant: TenantId,
     user: UserId,
@@ -62,29 +86,31 @@ pub struct TenantTx {
 }
 
 impl TenantTx {
-    /// Opens a transaction for the principal's own user.
+    /// Opens a transaction for the principal's own user. `name` says in the log what it is for.
     ///
     /// # Errors
     /// `Malformed` where the principal names no user; `Unavailable` where no connection is to be had.
-    pub async fn begin(db: &Database, principal: &Principal) -> Result<Self> {
-        Self::open(db, principal, DatabaseRole::Tenant, principal.user()?).await
+    pub async fn begin(db: &Database, principal: &Principal, name: &'static str) -> Result<Self> {
+        Self::open(db, principal, As { role: DatabaseRole::Tenant, user: principal.user()? }, name).await
     }
 
     /// Opens a transaction of a tenant's admin over `user`'s rows, or [`UserId::TENANT_WIDE`].
     ///
     /// # Errors
     /// `Forbidden` for anyone but an admin; `Unavailable` where no connection is to be had.
-    pub async fn begin_admin(db: &Database, principal: &Principal, user: UserId) -> Result<Self> {
+    pub async fn begin_admin(db: &Database, principal: &Principal, user: UserId, name: &'static str) -> Result<Self> {
         principal.require_admin()?;
-        Self::open(db, principal, DatabaseRole::Admin, user).await
+        Self::open(db, principal, As { role: DatabaseRole::Admin, user }, name).await
     }
 
-    async fn open(db: &Database, principal: &Principal, role: DatabaseRole, user: UserId) -> Result<Self> {
-        let (since, patience) = (Instant::now(), db.patience);
+    async fn open(db: &Database, principal: &Principal, acting: As, name: &'static str) -> Result<Self> {
+        let (name, patience) = (Named::now(name), db.patience);
+        let (since, As { role, user }) = (name.since, acting);
         let turn = line::take(principal.tenant(), user, patience.statement).await?;
         let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since));
         let tx = Held::begin(&db.writes, patience, since, begin).await.map_err(refuse)?;
         Ok(Self {
+            name,
             tx,
             tenant: principal.tenant(),
             user,
@@ -99,7 +125,9 @@ impl TenantTx {
     /// # Errors
     /// `Unavailable` where the answer did not come; the caller then repeats with the same idempotency key.
     pub async fn commit(self) -> Result<()> {
-        self.tx.commit().await.map_err(refuse)
+        self.tx.commit().await.map_err(refuse)?;
+        self.name.tell("committed");
+        Ok(())
     }
 
     /// Takes the user's catalogue row, which all writes to what recall and snapshots show take first: what is read behind
@@ -141,30 +169,32 @@ impl TenantTx {
 
 /// A transaction across tenants, for the statements in `across` alone.
 pub(crate) struct SystemTx {
+    name: Named,
     tx: Held,
 }
 
 impl SystemTx {
     /// Begins a transaction that a request waits for.
-    pub(crate) async fn begin(db: &Database) -> Result<Self> {
-        Self::open(db, &db.lookups).await
+    pub(crate) async fn begin(db: &Database, name: &'static str) -> Result<Self> {
+        Self::open(db, &db.lookups, name).await
     }
 
     /// Begins a transaction of a scheduled job. It takes its connection from the pool for writes, so that a long
     /// statement never holds a connection that requests need to recognise their callers.
-    pub(crate) async fn begin_at_leisure(db: &Database) -> Result<Self> {
-        Self::open(db, &db.writes).await
+    pub(crate) async fn begin_at_leisure(db: &Database, name: &'static str) -> Result<Self> {
+        Self::open(db, &db.writes, name).await
     }
 
-    async fn open(db: &Database, pool: &PgPool) -> Result<Self> {
-        let since = Instant::now();
+    async fn open(db: &Database, pool: &PgPool, name: &'static str) -> Result<Self> {
+        let name = Named::now(name);
+        let since = name.since;
         let begin = || {
             let limits = db.patience.limits(since);
             let mut begin = format!("BEGIN; SET LOCAL ROLE {}; {limits}", DatabaseRole::System.name());
             trail::append_to(&mut begin);
             begin
         };
-        Ok(Self { tx: Held::begin(pool, db.patience, since, begin).await.map_err(refuse)? })
+        Ok(Self { tx: Held::begin(pool, db.patience, since, begin).await.map_err(refuse)?, name })
     }
 
     pub(crate) fn conn(&mut self) -> Bounded<'_> {
@@ -172,6 +202,8 @@ impl SystemTx {
     }
 
     pub(crate) async fn commit(self) -> Result<()> {
-        self.tx.commit().await.map_err(refuse)
+        self.tx.commit().await.map_err(refuse)?;
+        self.name.tell("committed");
+        Ok(())
     }
 }

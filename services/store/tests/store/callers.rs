@@ -48,7 +48,7 @@ async fn a_hundred_keys_that_are_not_known_ask_once_and_wait_for_no_note() {
         revoked_at: None,
         last_used_at: None,
     };
-    let mut tx = TenantTx::begin_admin(&house.db, &admin, UserId::TENANT_WIDE).await.unwrap();
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, UserId::TENANT_WIDE, "test").await.unwrap();
     keys::create(&mut tx, &key, &hash).await.unwrap();
     tx.commit().await.unwrap();
     // Whoever waited for the note of a use would wait for this lock.

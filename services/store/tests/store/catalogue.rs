@@ -47,7 +47,8 @@ const GRANTS: &str = "
     knowhow_system api_keys: delete, insert, select, update (last_used_at)
     knowhow_system archived_skills: delete, select (tenant_id, user_id, archive_id, skill_id, purge_at, bytes)
     knowhow_system audit_log: delete, insert, select (tenant_id, user_id, audit_id, at)
-    knowhow_system current_snapshots: delete, select
+    knowhow_system conversation_summaries: select (tenant_id, user_id, made_at)
+    knowhow_system current_snapshots: delete, select, update (rendered_at)
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
     knowhow_system memories: select (tenant_id, user_id, memory_id)
@@ -57,6 +58,7 @@ const GRANTS: &str = "
     knowhow_system skill_examples: delete, select (tenant_id, user_id, example_id, model, confirmed_at)
     knowhow_system skill_files: delete, select
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest, bytes)
+    knowhow_system skill_usage: select (tenant_id, user_id, last_used_at)
     knowhow_system skill_versions: delete, select (tenant_id, user_id, skill_id, version, document_digest, resources, bytes)
     knowhow_system skills: select (tenant_id, user_id, skill_id, starter_id)
     knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)

@@ -328,7 +328,7 @@ async fn a_made_summary_takes_no_skill_before_its_users_turn() {
     let mut saving = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     skills::lock(&mut saving, &named("another")).await.unwrap();
     let summarize = async {
-        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        let mut tx = TenantTx::begin(&house.db, &alice, "test").await.unwrap();
         let digest = knowhow_domain::manifest::digest(document.as_bytes());
         assert!(skills::put_made_summary(&mut tx, skill, &digest, "Plans.").await.unwrap());
         tx.commit().await.unwrap();

@@ -15,12 +15,12 @@ async fn revision(house: &House, principal: &Principal) -> i64 {
 }
 
 async fn find(house: &House, principal: &Principal, skill: SkillId) -> Option<Pending> {
-    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    let mut tx = TenantTx::begin(&house.db, principal, "test").await.unwrap();
     embeddings::find_pending(&mut tx, MODEL, skill).await.unwrap()
 }
 
 async fn stale(house: &House, principal: &Principal, model: &str) -> Vec<String> {
-    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    let mut tx = TenantTx::begin(&house.db, principal, "test").await.unwrap();
     let nothing = SkillId(new_id());
     let stale = embeddings::list_stale(&mut tx, model, nothing, 10).await.unwrap();
     let mut names: Vec<String> = stale.into_iter().map(|pending| pending.name).collect();
@@ -31,7 +31,7 @@ async fn stale(house: &House, principal: &Principal, model: &str) -> Vec<String>
 async fn put(house: &House, principal: &Principal, model: &str, of: Vec<Pending>) -> u64 {
     let made: Vec<Embedding> =
         of.into_iter().map(|of| Embedding { of, text_digest: [7; 32], vector: vec![0.5, -0.25, 0.125] }).collect();
-    let mut tx = TenantTx::begin(&house.db, principal).await.unwrap();
+    let mut tx = TenantTx::begin(&house.db, principal, "test").await.unwrap();
     let put = embeddings::put_embeddings(&mut tx, model, &made, now()).await.unwrap();
     tx.commit().await.unwrap();
     put
@@ -126,7 +126,7 @@ async fn jobs_at_once_find_different_skills_to_take_along() {
     for n in 0..24 {
         ids.push(save(&house.db, &alice, &Draft::text(&format!("skill-{n}"), "First.")).await.unwrap().id);
     }
-    let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+    let mut tx = TenantTx::begin(&house.db, &alice, "test").await.unwrap();
     let mut found = Vec::new();
     for asked in [ids[0], ids[1]] {
         let others = embeddings::list_stale(&mut tx, MODEL, asked, 8).await.unwrap();

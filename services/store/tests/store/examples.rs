@@ -151,7 +151,7 @@ async fn vectors_that_come_later_are_compared_then() {
     assert_eq!(stale.iter().map(|(_, message)| message.as_str()).collect::<Vec<_>>(), ["first", "the same", "another"]);
     let put = async |model: &str, angles: &[f32]| {
         let vectors: Vec<_> = stale.iter().map(|(id, _)| *id).zip(angles.iter().map(|a| at(*a).to_vec())).collect();
-        let mut tx = TenantTx::begin(&house.db, &learner.who).await.unwrap();
+        let mut tx = TenantTx::begin(&house.db, &learner.who, "test").await.unwrap();
         examples::put_vectors(&mut tx, model, &vectors, SAME_UP_TO).await.unwrap();
         tx.commit().await.unwrap();
     };
@@ -233,7 +233,7 @@ async fn others_and_deleted_skills_learn_nothing() {
     examples::hand_over(&mut tx, alice.skill, bob.skill, SAME_UP_TO);
     assert!(examples::list(&mut tx, alice.skill, None, 10).await.unwrap().is_empty());
     tx.commit().await.unwrap();
-    let mut tx = TenantTx::begin(&house.db, &bob.who).await.unwrap();
+    let mut tx = TenantTx::begin(&house.db, &bob.who, "test").await.unwrap();
     assert!(examples::list_for_export(&mut tx).await.unwrap().is_empty());
     drop(tx);
     assert!(examples::list_vectors(&house.db, &bob.who, MODEL).await.unwrap().vectors.is_empty());
@@ -286,7 +286,7 @@ async fn imports_reach_the_owners_skills_alone() {
     let many: Vec<(&str, &str)> = many.iter().map(|message| ("plan", message.as_str())).collect();
     assert_eq!(learner.import(&many, None).await.unwrap().len(), 40);
     assert_eq!(learner.messages().await.len(), EXAMPLES_PER_SKILL);
-    let mut tx = TenantTx::begin(&house.db, &learner.who).await.unwrap();
+    let mut tx = TenantTx::begin(&house.db, &learner.who, "test").await.unwrap();
     let exported = examples::list_for_export(&mut tx).await.unwrap();
     assert_eq!(exported.len(), EXAMPLES_PER_SKILL);
     assert_eq!(exported.last().unwrap(), &("plan".to_owned(), "message 39".to_owned()));

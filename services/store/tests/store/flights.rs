@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::concurrency::assert_catalog;
 use crate::harness::{House, now, open, with_role};
-use crate::writer::{Draft, claim, named, peek, save, save_in, write_expecting, write_over};
+use crate::writer::{Draft, Save, claim, named, peek, save, save_in};
 
 /// What passes between the service and Postgres.
 #[derive(Default)]
@@ -202,7 +202,7 @@ async fn many_skills_are_locked_in_one_round_trip_and_written_in_another() {
         let locked = skills::lock_all(&mut tx, &keys, &Beside::default()).await.unwrap();
         for (name, locked) in names.iter().zip(locked) {
             let base = locked.map(|locked| locked.skill);
-            write_over(&mut tx, &Draft::text(name, body), base.as_ref()).unwrap();
+            Save::over(&Draft::text(name, body), base.as_ref()).write(&mut tx).unwrap();
         }
         tx.commit().await.unwrap();
     };
@@ -227,7 +227,7 @@ async fn a_change_of_what_is_at_hand_takes_one_round_trip_or_leaves_nothing() {
         let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
         tx.lock_unread();
         let expected = Expected { most_bytes: 1 << 30, most_stored_bytes: 1 << 30, used: used.map(|n| (n, None)) };
-        write_expecting(&mut tx, &Draft::text("plan-meeting", body), base, &expected).unwrap();
+        Save::over(&Draft::text("plan-meeting", body), Some(base)).write_expecting(&mut tx, &expected).unwrap();
         tx.commit_unless_refused().await.unwrap()
     };
     let base = async || peek(&db, &alice, "plan-meeting").await.unwrap().skill;

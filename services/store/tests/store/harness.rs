@@ -218,7 +218,7 @@ impl House {
             jwks_url: None,
             created_at: now(),
         };
-        let mut tx = TenantTx::begin_admin(&self.db, &operator, UserId::TENANT_WIDE).await.unwrap();
+        let mut tx = TenantTx::begin_admin(&self.db, &operator, UserId::TENANT_WIDE, "test").await.unwrap();
         issuers::create(&mut tx, &issuer, Some(&sealed)).await.unwrap();
         tx.commit().await.unwrap();
         self.gate.state().forget_tenants();

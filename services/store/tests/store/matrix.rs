@@ -25,6 +25,8 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("sessions", "who fell silent and what is past its time are questions over all tenants"),
     ("snapshots", "what no session and no user has any more"),
     ("current_snapshots", "whose snapshots are due is a question over all tenants"),
+    ("skill_usage", "which snapshots would be rendered alike is a question over all tenants"),
+    ("conversation_summaries", "which snapshots would be rendered alike is a question over all tenants"),
     ("skills", "which skills have no vector of the present model is a question over all tenants"),
     ("skill_embeddings", "which skills have no vector of the present model is a question over all tenants"),
     ("memories", "which memories have no vector of the present model is a question over all tenants"),

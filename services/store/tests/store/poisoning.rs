@@ -69,7 +69,7 @@ async fn no_abandoned_begin_leaves_a_transaction_open() {
             // What administration and jobs begin is sent at once; of a change, with its first statement.
             let begin = async {
                 match step % 4 < 2 {
-                    true => drop(TenantTx::begin(&house.db, &alice).await.unwrap()),
+                    true => drop(TenantTx::begin(&house.db, &alice, "test").await.unwrap()),
                     false => drop(read_in_transaction(&house, &alice).await.unwrap()),
                 }
             };
@@ -109,7 +109,7 @@ async fn disturb(house: &House, by: &Principal, turn: usize) {
             let mut tx = WriteTx::begin(&house.db, by, "test").await.unwrap();
             skills::lock(&mut tx, &named("marker")).await.unwrap();
         }
-        2 => drop(abandon_after_polls(TenantTx::begin(&house.db, by), turn / 6 % 5).await),
+        2 => drop(abandon_after_polls(TenantTx::begin(&house.db, by, "test"), turn / 6 % 5).await),
         3 => drop(abandon_after_polls(read_in_transaction(house, by), turn / 6 % 9).await),
         4 => drop(abandon_after_polls(peek(&house.db, by, "marker"), turn / 6 % 5).await),
         _ => panic_in_transaction(house, by).await,

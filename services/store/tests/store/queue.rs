@@ -36,7 +36,8 @@ async fn the_clock_touches_no_rendering_that_is_there() {
             sha256: [7; 32],
             text: "text",
             omitted: &serde_json::Value::Null,
-            revision: 0,
+            // The user's data are of another one.
+            revision: -1,
             now: now(),
             is_asked: true,
             is_alone: false,
@@ -44,7 +45,11 @@ async fn the_clock_touches_no_rendering_that_is_there() {
         let kind = SnapshotKind { index_budget: 1000, form: Form::FULL };
         snapshots::put(&house.db, &alice, kind, &new).await.unwrap();
         let later = |hours: i64| now() + TimeDelta::hours(hours);
-        let due = async |at| due::enqueue_snapshots(&house.db, TimeDelta::minutes(30), at, 10).await.unwrap();
+        let due = async |at| {
+            let renewed = due::renew_snapshots(&house.db, TimeDelta::minutes(30), at, 10).await.unwrap();
+            assert_eq!(renewed.prolonged, 0);
+            renewed.enqueued
+        };
         assert_eq!((due(later(1)).await, due(later(1)).await), (1, 0));
         pretend(&house, &tenancy, "attempts = 7, last_error = 'no', run_at = now() + interval '1 hour'").await;
         assert_eq!(due(later(1)).await, 0);

@@ -167,17 +167,17 @@ async fn the_oldest_make_room_and_the_last_of_each_skill_stays() {
 /// Every archived entry of a tenant, newest first: id and name.
 async fn archive_of(house: &House, tenancy: &Tenancy<'_>) -> Vec<(Uuid, String)> {
     let admin = tenancy.admin().await;
-    let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE).await.unwrap();
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE, "test").await.unwrap();
     let entries = skills::list_archive(&mut tx, None, Window { behind: None, limit: 100 }, now()).await.unwrap();
     entries.into_iter().map(|e| (e.id, e.name)).collect()
 }
 
 async fn restore(house: &House, tenancy: &Tenancy<'_>, entry: Uuid) -> knowhow_domain::Result<String> {
     let admin = tenancy.admin().await;
-    let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE).await?;
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE, "test").await?;
     let owner = skills::find_archive_owner(&mut tx, entry, now()).await?.unwrap();
     drop(tx);
-    let mut tx = TenantTx::begin_admin(&house.db, &admin, owner).await?;
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, owner, "test").await?;
     let name = skills::restore(&mut tx, &NewRestore { archive: entry, reason: "test", tasks: &[] }, now()).await?;
     tx.commit().await?;
     Ok(name)

@@ -1,6 +1,8 @@
 //! Which of two renderings is the current one.
 
+use chrono::TimeDelta;
 use knowhow_domain::{Form, MemoryKind};
+use knowhow_store::due::{self, Renewed};
 use knowhow_store::memories::{self, NewMemory};
 use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
 use knowhow_store::souls::{self, NewSoul};
@@ -58,6 +60,49 @@ async fn few_kinds_of_a_user_are_kept_current() {
     );
     render(1009, Form::FULL, true).await;
     assert_eq!(current().await, 1);
+}
+
+/// What would be rendered to the same text costs no job.
+#[tokio::test]
+async fn snapshots_whose_inputs_did_not_change_are_prolonged_together() {
+    crate::harness::with_database(async |place| {
+        let house = House::at(place, 2, 1);
+        let tenancy = house.tenant().await;
+        let mut users = Vec::new();
+        for name in ["same", "also-same", "changed", "used", "talked", "marked", "other-version"] {
+            let user = tenancy.user(name).await;
+            write(&house, &user, "skill").await;
+            let revision = snapshots::read_parts(&house.db, &user).await.unwrap().revision;
+            put(&house, &user, name, revision).await;
+            users.push(user.user().unwrap().0);
+        }
+        let lifetime = TimeDelta::minutes(30);
+        let age = "update current_snapshots set rendered_at = now() - interval '29 minutes'";
+        house.place.run(age).await;
+        house.place.run("update conversation_summaries set made_at = now() - interval '1 day'").await;
+        let touch = async |sql: &str, user: usize| {
+            house.place.run(&sql.replace("$user", &format!("user_id = '{}'", users[user]))).await;
+        };
+        touch("update user_catalogs set revision = revision + 1 where $user", 2).await;
+        touch("update skill_usage set last_used_at = now() where $user", 3).await;
+        let tenant = tenancy.id.0;
+        let session = format!(
+            "insert into conversation_summaries (tenant_id, user_id, session_id, title, summary, made_by, terms, channel,
+                 started_at, ended_at)
+             values ('{tenant}', '{}', '{tenant}', 'Talk', '{{}}', 'extract', '{{}}', 'chat', now(), now())",
+            users[4]
+        );
+        house.place.run(&session).await;
+        touch("update user_catalogs set marked_at = now() where $user", 5).await;
+        touch("update current_snapshots set rendered_by = '0.0.1' where $user", 6).await;
+        let renewed = due::renew_snapshots(&house.db, lifetime, now(), 100).await.unwrap();
+        assert_eq!(renewed, Renewed { prolonged: 2, enqueued: 5 });
+        let young = "select count(*) from current_snapshots where rendered_at > now() - interval '1 minute'";
+        assert_eq!(house.place.count(young).await, 2);
+        let again = due::renew_snapshots(&house.db, lifetime, now(), 100).await.unwrap();
+        assert_eq!(again, Renewed { prolonged: 0, enqueued: 0 }, "nothing is due twice");
+    })
+    .await;
 }
 
 async fn write(house: &House, alice: &Principal, part: &str) {

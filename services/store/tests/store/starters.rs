@@ -279,7 +279,7 @@ async fn a_deleted_reference_comes_back_from_the_archive_with_its_past() {
     assert_eq!(states(&house, &alice).await, before[1..]);
     sync(&house, &alice, &release).await;
     assert_eq!(states(&house, &alice).await, before[1..]);
-    let mut tx = TenantTx::begin_admin(&house.db, &admin, user).await.unwrap();
+    let mut tx = TenantTx::begin_admin(&house.db, &admin, user, "test").await.unwrap();
     let archived = skills::list_archive(&mut tx, None, Window { behind: None, limit: 10 }, now()).await.unwrap();
     assert_eq!((archived.len(), archived[0].versions), (1, 1));
     skills::restore(&mut tx, &NewRestore { archive: archived[0].id, reason: "test", tasks: &[] }, now()).await.unwrap();
@@ -354,7 +354,7 @@ async fn one_vector_serves_all_until_a_user_says_something_else() {
         }
         // Neither is embedded for a user, nor found to be without a vector.
         let id = states(&house, &alice).await[0]["skill_id"].as_str().unwrap().parse().unwrap();
-        let mut tx = TenantTx::begin(&house.db, &alice).await.unwrap();
+        let mut tx = TenantTx::begin(&house.db, &alice, "test").await.unwrap();
         assert!(embeddings::find_pending(&mut tx, MODEL, knowhow_domain::SkillId(id)).await.unwrap().is_none());
         let none = knowhow_domain::SkillId(new_id());
         assert!(embeddings::list_stale(&mut tx, MODEL, none, 10).await.unwrap().is_empty());

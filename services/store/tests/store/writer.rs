@@ -54,50 +54,66 @@ pub async fn save_in(tx: &mut WriteTx, draft: &Draft<'_>) -> Result<Written> {
 /// The same, with these jobs about the skill.
 pub async fn save_calling(tx: &mut WriteTx, draft: &Draft<'_>, tasks: &[&str]) -> Result<Written> {
     let base = skills::lock(tx, &named(draft.name)).await?.map(|locked| locked.skill);
-    plan(tx, draft, base.as_ref(), tasks, |planned, tx| planned.write(tx))
+    let save = Save { tasks, ..Save::over(draft, base.as_ref()) };
+    save.plan(tx, |planned, tx| planned.write(tx))
 }
 
-/// Saves over a state that was read under the lock.
-pub fn write_over(tx: &mut WriteTx, draft: &Draft<'_>, base: Option<&SkillState>) -> Result<Written> {
-    plan(tx, draft, base, &[], |planned, tx| planned.write(tx))
+/// A save over a state.
+pub struct Save<'a> {
+    draft: &'a Draft<'a>,
+    base: Option<&'a SkillState>,
+    tasks: &'a [&'a str],
+    /// When it is made.
+    pub at: DateTime<Utc>,
 }
 
-/// Saves over a state that is checked with the change.
-pub fn write_expecting(tx: &mut WriteTx, draft: &Draft<'_>, base: &SkillState, expected: &Expected) -> Result<Written> {
-    plan(tx, draft, Some(base), &[], |planned, tx| {
-        planned.expect_base(tx, expected);
-        planned.write(tx)
-    })
-}
+impl<'a> Save<'a> {
+    /// Now, and without jobs.
+    pub fn over(draft: &'a Draft<'_>, base: Option<&'a SkillState>) -> Self {
+        Self { draft, base, tasks: &[], at: now() }
+    }
 
-fn plan(
-    tx: &mut WriteTx,
-    draft: &Draft<'_>,
-    base: Option<&SkillState>,
-    tasks: &[&str],
-    write: impl FnOnce(Planned<'_>, &mut WriteTx) -> Result<Written>,
-) -> Result<Written> {
-    let (name, document) = (SkillName::parse(draft.name)?, document(draft.name, draft.body));
-    let resources: Vec<ResourceEntry> = draft.files.iter().map(|(path, bytes)| entry(path, bytes)).collect();
-    let new_files: Vec<Vec<u8>> = draft.files.iter().map(|(_, bytes)| bytes.to_vec()).collect();
-    let change = Change {
-        name: &name,
-        document: &document,
-        frontmatter: None,
-        digest: manifest::state_digest(&document.digest(), &resources),
-        resources: &resources,
-        new_files: &new_files,
-        base,
-        source: Source::User,
-        kind: ChangeKind::Save,
-        session: None,
-        lineage: Lineage::default(),
-        follow_up: FollowUp { tasks, ..FollowUp::default() },
-        request_digest: None,
-        now: now(),
-    };
-    let planned = skills::plan(tx, change)?;
-    write(planned, tx)
+    /// Writes over a state that was read under the lock.
+    pub fn write(&self, tx: &mut WriteTx) -> Result<Written> {
+        self.plan(tx, |planned, tx| planned.write(tx))
+    }
+
+    /// Writes over a state that is checked with the change.
+    pub fn write_expecting(&self, tx: &mut WriteTx, expected: &Expected) -> Result<Written> {
+        self.plan(tx, |planned, tx| {
+            planned.expect_base(tx, expected);
+            planned.write(tx)
+        })
+    }
+
+    fn plan(
+        &self,
+        tx: &mut WriteTx,
+        write: impl FnOnce(Planned<'_>, &mut WriteTx) -> Result<Written>,
+    ) -> Result<Written> {
+        let Draft { name, body, files } = *self.draft;
+        let (name, document) = (SkillName::parse(name)?, document(name, body));
+        let resources: Vec<ResourceEntry> = files.iter().map(|(path, bytes)| entry(path, bytes)).collect();
+        let new_files: Vec<Vec<u8>> = files.iter().map(|(_, bytes)| bytes.to_vec()).collect();
+        let change = Change {
+            name: &name,
+            document: &document,
+            frontmatter: None,
+            digest: manifest::state_digest(&document.digest(), &resources),
+            resources: &resources,
+            new_files: &new_files,
+            base: self.base,
+            source: Source::User,
+            kind: ChangeKind::Save,
+            session: None,
+            lineage: Lineage::default(),
+            follow_up: FollowUp { tasks: self.tasks, ..FollowUp::default() },
+            request_digest: None,
+            now: self.at,
+        };
+        let planned = skills::plan(tx, change)?;
+        write(planned, tx)
+    }
 }
 
 fn entry(path: &str, bytes: &[u8]) -> ResourceEntry {

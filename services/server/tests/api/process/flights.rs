@@ -25,7 +25,7 @@ impl Watched {
         let word = |value: &Value| value.as_str().unwrap().to_owned();
         let transactions = records
             .iter()
-            .filter(|record| record["transaction"].is_string())
+            .filter(|record| record["flights"].is_u64())
             .map(|record| {
                 assert!(record["elapsed_us"].is_u64(), "{record}");
                 (word(&record["transaction"]), word(&record["message"]), record["flights"].as_u64().unwrap())
