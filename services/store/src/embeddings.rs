@@ -230,6 +230,6 @@ impl SkillRow {
     fn pending(self) -> Option<Pending> {
         let text = embedded_text(&self.name, &self.description, &self.triggers);
         let is_good = self.text_digest.is_some_and(|of| of == manifest::digest(text.as_bytes()));
-        (!is_good).then(|| Pending { id: self.skill_id, text, made_of: Some(self.made_of) })
+        (!is_good).then_some(Pending { id: self.skill_id, text, made_of: Some(self.made_of) })
     }
 }
