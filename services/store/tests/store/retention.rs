@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{ArchiveId, TenantSettings, manifest};
-use knowhow_store::skills::{self, Archived, NewRestore};
+use knowhow_store::skills::{self, Archived, LoadUse, NewRestore};
 use knowhow_store::usage::{self, Use};
 use knowhow_store::{Principal, Pruned, TenantTx, Window, WriteTx, history, idempotency, prune, versions};
 
@@ -190,7 +190,15 @@ async fn a_deleted_skill_comes_back_whole() {
     let files: &[(&str, &[u8])] = &[("references/api.md", b"the api")];
     save(&house.db, &alice, &Draft::text("plan-meeting", "First.")).await.unwrap();
     save(&house.db, &alice, &Draft { name: "plan-meeting", body: "Second.", files }).await.unwrap();
-    let before = skills::load(&house.db, &alice, &named("plan-meeting"), (None, None), now()).await.unwrap().unwrap();
+    let before = skills::load(
+        &house.db,
+        &alice,
+        &named("plan-meeting"),
+        LoadUse { session: None, taught_since: None, now: now() },
+    )
+    .await
+    .unwrap()
+    .unwrap();
     assert!(delete(&house.db, &alice, "plan-meeting", Keep::a_month()).await.unwrap());
     assert!(!delete(&house.db, &alice, "plan-meeting", Keep::a_month()).await.unwrap());
 

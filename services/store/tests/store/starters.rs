@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{Limits, SkillDocument, SkillName, new_id};
 use knowhow_store::embeddings::{self, Page};
-use knowhow_store::skills::{self, NewRestore, SkillKey};
+use knowhow_store::skills::{self, LoadUse, NewRestore, SkillKey};
 use knowhow_store::starters::{self, StarterText};
 use knowhow_store::{Principal, StaleVectors, TenantTx, Window, WriteTx, enqueue_stale, versions};
 use serde_json::json;
@@ -157,7 +157,12 @@ async fn sessions_that_begin_at_once_give_everything_once() {
     let (name, drafts) = (named(b), ["One.", "Two.", "Three."].map(|body| Draft::text(a, body)));
     let (saved, counted, ()) = tokio::join!(
         join_all(drafts.iter().map(|draft| save(&house.db, alice, draft))),
-        join_all((0..8).map(|_| skills::load(&house.db, alice, &name, (None, None), now()))),
+        join_all((0..8).map(|_| skills::load(
+            &house.db,
+            alice,
+            &name,
+            LoadUse { session: None, taught_since: None, now: now() }
+        ))),
         async {
             join_all((0..4).map(|_| settle(&house, alice))).await;
         }
@@ -381,6 +386,9 @@ async fn an_id_finds_a_lent_starter_too() {
     let key = SkillKey::Id(knowhow_domain::SkillId(id));
     assert_eq!(skills::peek(&house.db, &alice, &key).await.unwrap().unwrap().skill.name, *a);
     assert_eq!(rows(&house, &alice, "skills").await, 0);
-    let loaded = skills::load(&house.db, &alice, &key, (None, None), now()).await.unwrap().unwrap();
+    let loaded = skills::load(&house.db, &alice, &key, LoadUse { session: None, taught_since: None, now: now() })
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((loaded.skill.name, loaded.times_used), (a.clone(), 1));
 }
