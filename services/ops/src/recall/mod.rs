@@ -1,7 +1,7 @@
 //! Recall: which of a user's skills a message asks for, and what of all that is known of the user answers a question.
 //!
-//! What is searched in memory is [`Searched`](kept::Searched), and kept by [`Kept`](kept::Kept). What answers questions is a
-//! [`Source`], and [`recall`] puts the answers of several together by their scores.
+//! What is searched in memory is `Searched`, and kept by `Kept`. What answers questions is a
+//! `Source`, and [`recall`] puts the answers of several together by their scores.
 
 mod catalogue;
 mod catalogues;

@@ -1,4 +1,4 @@
-//! A change of a skill, as [`write`](super::write()) applies it.
+//! A change of a skill, as [`Planned::write`](super::Planned::write) applies it.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source};
