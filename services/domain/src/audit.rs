@@ -6,17 +6,20 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// One entry.
+use crate::AuditId;
+
+/// One change or look, as the log has it.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct AuditEntry {
     /// The id of the entry. Ids are ordered by time.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: AuditId,
     /// Its tenant, by slug.
     #[schema(example = "acme")]
     pub tenant: String,
     /// When it happened.
     pub at: DateTime<Utc>,
-    /// Who did it.
+    /// Who did it, as kind and name.
     #[schema(example = "user:alice")]
     pub actor: String,
     /// The action, as `noun.verb`.
@@ -39,7 +42,7 @@ pub struct AuditEntry {
     /// Where a text changed: its SHA-256 before, hex; absent where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// And after.
+    /// Where a text changed: its SHA-256 after, hex.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }

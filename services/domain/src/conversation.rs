@@ -4,11 +4,10 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-use crate::Channel;
 use crate::message::Speaker;
 use crate::prompt::{PreviousParts, Said, render_previous};
+use crate::{Channel, SessionId};
 
 /// Who wrote a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
@@ -32,7 +31,8 @@ impl MadeBy {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Conversation {
     /// The session it was.
-    pub session: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub session: SessionId,
     /// How it was held.
     pub channel: Channel,
     /// When the session was opened.
@@ -66,14 +66,14 @@ pub struct ConversationSummary {
     #[serde(default)]
     #[schema(required = false)]
     pub last_messages: Vec<LastMessage>,
-    /// Who wrote it.
+    /// Whether a model wrote it or it is an extract.
     pub made_by: MadeBy,
 }
 
 /// One of the last messages of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LastMessage {
-    /// Who said it.
+    /// Which side said it.
     pub speaker: Speaker,
     /// A single line; of a long message the beginning.
     pub text: String,

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use similar::TextDiff;
 
-/// Largest product of line counts that is compared whatever the time: a few milliseconds.
+/// Largest product of line counts that is compared without regard to the time: a few milliseconds.
 const SMALL: usize = 250_000;
 
 /// Whether comparing the texts takes little time, however they differ.
@@ -18,7 +18,6 @@ pub fn is_small(from: &str, to: &str) -> bool {
 pub struct Side<'a> {
     /// What the diff calls it.
     pub label: &'a str,
-    /// All of it.
     pub text: &'a str,
 }
 

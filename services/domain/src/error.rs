@@ -56,10 +56,7 @@ pub enum Error {
     },
     /// A short name that fits several skills (409).
     #[error("the name fits several skills: {}; give the full name", .candidates.join(", "))]
-    AmbiguousName {
-        /// The full names.
-        candidates: Vec<String>,
-    },
+    AmbiguousName { candidates: Vec<String> },
     /// The state of the thing forbids it (409). `code` is the problem's slug, e.g. `pinned`.
     #[error("{detail}")]
     Conflict {
@@ -77,7 +74,6 @@ pub enum Error {
     /// Beyond a size limit (413).
     #[error("{what} is too large: at most {limit} bytes")]
     TooLarge {
-        /// What was measured.
         what: String,
         /// The limit in bytes.
         limit: u64,
@@ -113,7 +109,6 @@ pub enum Error {
     /// Too many requests (429).
     #[error("{detail}")]
     RateLimited {
-        /// What is limited.
         detail: String,
         /// Seconds until a retry can succeed.
         retry_after: u32,

@@ -3,13 +3,15 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
-use uuid::Uuid;
+
+use crate::ExampleId;
 
 /// A message after which a skill was used: messages like it find the skill.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Example {
-    /// Its id.
-    pub id: Uuid,
+    /// The example's id, by which it can be deleted.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: ExampleId,
     /// The message, its first 300 characters at most.
     #[schema(example = "send the report to Ann by mail")]
     pub message: String,

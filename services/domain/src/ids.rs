@@ -1,36 +1,87 @@
-//! Identifiers: UUIDv7 newtypes made by the service, never by a caller.
+//! Identifiers: made by the service, never by a caller. Each noun has its own, so that none is taken for another's.
+
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// A customer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[serde(transparent)]
-pub struct TenantId(pub Uuid);
+// In JSON, in paths and in the database an id is the bare UUID or number.
+macro_rules! id {
+    ($name:ident($inner:ty), $what:literal) => {
+        #[doc = $what]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, ToSchema,
+        )]
+        #[serde(transparent)]
+        pub struct $name(pub $inner);
 
-/// One end user of a tenant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[serde(transparent)]
-pub struct UserId(pub Uuid);
+        impl From<$inner> for $name {
+            fn from(id: $inner) -> Self {
+                Self(id)
+            }
+        }
+
+        impl Display for $name {
+            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = <$inner as FromStr>::Err;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                text.parse().map(Self)
+            }
+        }
+    };
+    ($name:ident, $what:literal) => {
+        id!($name(Uuid), $what);
+
+        impl $name {
+            /// Before all others in the order of ids.
+            pub const FIRST: Self = Self(Uuid::nil());
+            /// Behind all others in the order of ids.
+            pub const LAST: Self = Self(Uuid::max());
+        }
+    };
+}
+
+id!(TenantId, "A customer of the deployment.");
+id!(UserId, "One end user of a tenant.");
+id!(IssuerId, "Whose tokens a tenant's users come with.");
+id!(KeyId, "An API key of a tenant.");
+id!(AuditId, "An entry of the audit log; later ones have larger ids.");
+id!(JobId(i64), "Work in the background; later jobs have larger numbers.");
+id!(SkillId, "A skill, for as long as it lives; a restored skill keeps its id.");
+id!(ArchiveId, "A deleted skill that waits in the archive.");
+id!(ExampleId, "A message that a skill was used after.");
+id!(SessionId, "One conversation, from its opening on.");
+id!(MessageId, "One message of a conversation; later ones have larger ids.");
+id!(SnapshotId, "A frozen prompt block.");
 
 impl UserId {
     /// The owner of rows that belong to a tenant as a whole, such as an operator's audit entry.
-    pub const TENANT_WIDE: Self = Self(Uuid::nil());
-}
-
-/// A skill, for as long as it lives; a restored skill keeps its id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[serde(transparent)]
-pub struct SkillId(pub Uuid);
-
-impl From<Uuid> for UserId {
-    fn from(id: Uuid) -> Self {
-        Self(id)
-    }
+    pub const TENANT_WIDE: Self = Self::FIRST;
 }
 
 /// A new time-ordered id (RFC 9562, version 7).
 pub fn new_id() -> Uuid {
     Uuid::now_v7()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_written_as_the_bare_uuid() {
+        let text = "0193e9c2-6b1f-7d3a-9f00-2b6d1c9e4a10";
+        let id: SessionId = text.parse().unwrap();
+        assert_eq!((id.to_string().as_str(), serde_json::to_string(&id).unwrap()), (text, format!("\"{text}\"")));
+        assert_eq!(serde_json::from_str::<JobId>("4711").unwrap(), JobId(4711));
+        assert!("plan".parse::<SkillId>().is_err());
+    }
 }

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr};
 use utoipa::ToSchema;
-use uuid::Uuid;
+
+use crate::IssuerId;
 
 /// The one algorithm that an issuer signs with, by its registered `alg` name (RFC 7518, 3.1; RFC 8037).
 #[derive(
@@ -22,7 +23,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// The registered name.
+    /// The registered `alg` name, as it is stored and served.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
@@ -31,8 +32,9 @@ impl Algorithm {
 /// An issuer, without its secret.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Issuer {
-    /// The id.
-    pub id: Uuid,
+    /// The issuer's id, by which it can be removed.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: IssuerId,
     /// Its tenant, by slug.
     #[schema(example = "acme")]
     pub tenant: String,

@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
+use crate::JobId;
+
 /// Where a job is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum JobState {
-    /// For a worker.
+    /// It waits for a worker.
     Waiting,
     /// A worker has it.
     Running,
@@ -21,7 +23,7 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// The served form.
+    /// The word that is served and stored.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
@@ -31,15 +33,15 @@ impl JobState {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Job {
     /// The id; later jobs have larger ones.
-    #[schema(example = 4711)]
-    pub id: i64,
+    #[schema(value_type = i64, example = 4711)]
+    pub id: JobId,
     /// Its tenant, by slug; null for jobs of the system.
     #[schema(example = "acme")]
     pub tenant: Option<String>,
-    /// What is done.
+    /// The kind of work.
     #[schema(example = "embed_skill")]
     pub task: String,
-    /// Where it is.
+    /// How far it is.
     pub state: JobState,
     /// Whose it is, by external id, or by id where the user is gone; absent for jobs of the system.
     #[schema(example = "alice")]

@@ -3,15 +3,15 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-use crate::Scope;
+use crate::{KeyId, Scope};
 
 /// A key, without its secret.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ApiKey {
-    /// The id.
-    pub id: Uuid,
+    /// The key's id, by which it can be revoked.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: KeyId,
     /// The tenant it works in, by slug.
     #[schema(example = "acme")]
     pub tenant: String,

@@ -50,7 +50,10 @@ pub use error::{Error, FieldError, Passage, Result};
 pub use example::Example;
 pub use feedback::{FeedbackKind, Outcome};
 pub use headline::headline;
-pub use ids::{SkillId, TenantId, UserId, new_id};
+pub use ids::{
+    ArchiveId, AuditId, ExampleId, IssuerId, JobId, KeyId, MessageId, SessionId, SkillId, SnapshotId, TenantId, UserId,
+    new_id,
+};
 pub use index::{INDEX_BUDGET, Index, IndexLine, gist, render_index};
 pub use inert::inert_line;
 pub use issuer::{Algorithm, Issuer};

@@ -22,7 +22,6 @@ pub struct Limits {
     pub body_bytes: usize,
     /// Most resources of one skill (a count).
     pub resources: usize,
-    /// Largest single resource.
     pub resource_bytes: usize,
     /// Largest sum of a skill's resources.
     pub resources_total_bytes: usize,

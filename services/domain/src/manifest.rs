@@ -13,7 +13,7 @@ pub struct ResourceEntry {
     /// By the file's ending.
     #[schema(example = "text/markdown")]
     pub media_type: String,
-    /// Bytes.
+    /// How large the file is, in bytes.
     #[schema(minimum = 0)]
     pub size: u64,
     /// SHA-256 of the bytes, lower-case hex.

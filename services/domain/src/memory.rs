@@ -11,10 +11,10 @@ use uuid::Uuid;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum MemoryKind {
-    /// A fact.
+    /// A fact that holds until it changes.
     #[default]
     Semantic,
-    /// An event.
+    /// An event, at a time.
     Episodic,
     /// A thought about what happened.
     Reflection,
@@ -27,19 +27,19 @@ impl MemoryKind {
     }
 }
 
-/// One memory.
+/// Something that is known of the user.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Memory {
-    /// Its id.
+    /// The memory's id, by which it can be deleted.
     pub id: Uuid,
-    /// What kind.
+    /// Whether it is a fact or an event.
     pub kind: MemoryKind,
-    /// What is remembered.
+    /// What is remembered, in words.
     #[schema(example = "Prefers trains to planes")]
     pub content: String,
-    /// 0 to 1.
+    /// How much it matters, 0 to 1.
     pub importance: f32,
-    /// Free labels.
+    /// Labels by which memories can be listed.
     pub tags: Vec<String>,
     /// Whether it is in every snapshot.
     pub core: bool,

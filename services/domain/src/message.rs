@@ -4,16 +4,17 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-/// Who said something.
+use crate::MessageId;
+
+/// A side of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Speaker {
-    /// The user.
+    /// The user of the agent.
     User,
-    /// The agent.
+    /// The agent that answers.
     Agent,
 }
 
@@ -21,10 +22,11 @@ pub enum Speaker {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Message {
     /// The message's id.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: MessageId,
     /// The turn that it belongs to.
     pub turn: i32,
-    /// Who said it.
+    /// Which side said it.
     #[schema(example = "user")]
     pub speaker: Speaker,
     /// The text of the message.

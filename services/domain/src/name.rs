@@ -23,7 +23,7 @@ impl SkillName {
         }
     }
 
-    /// The whole name.
+    /// The whole name, with its namespaces.
     pub fn as_str(&self) -> &str {
         &self.0
     }

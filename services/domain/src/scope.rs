@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::{Error, Result};
 
-/// One permission.
+/// What a credential may allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
 pub enum Scope {
     /// Read skills, their history and files.
@@ -56,7 +56,7 @@ impl Scopes {
         [Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories].into_iter().collect()
     }
 
-    /// Everything.
+    /// Every scope there is.
     pub fn all() -> Self {
         Scope::ALL.into_iter().collect()
     }
@@ -66,7 +66,7 @@ impl Scopes {
         self.0 & (1 << scope as u8) != 0
     }
 
-    /// Both together.
+    /// What either of them allows.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// What stands for a secret wherever it would be printed.
 pub const MASK: &str = "***";
 
-/// A key, a password, or an address that holds one. Whoever sends or hashes it reads it as a text; debug output and
+/// A key, a password, or an address that holds one. The code that sends or hashes it reads it as a text; debug output and
 /// serialized forms have [`MASK`] in its place, or nothing where it is empty.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]

@@ -4,9 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-use crate::Tools;
+use crate::{SessionId, Tools};
 
 /// How a conversation is held.
 #[derive(
@@ -30,9 +29,7 @@ use crate::Tools;
 pub enum Channel {
     /// Written, in an app.
     Chat,
-    /// Spoken.
     Voice,
-    /// Text messages.
     #[default]
     Sms,
     /// A task that runs by the clock.
@@ -42,13 +39,11 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// Every channel.
     pub const ALL: [Self; 5] = [Self::Chat, Self::Voice, Self::Sms, Self::Scheduled, Self::Nudge];
 
-    /// Their wire forms.
     pub const NAMES: &[&str] = Self::VARIANTS;
 
-    /// The wire form.
+    /// The word that is served and stored.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
@@ -93,11 +88,12 @@ impl Channel {
     }
 }
 
-/// One conversation.
+/// A conversation, from its opening on.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Session {
-    /// Its id.
-    pub id: Uuid,
+    /// The session's id.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: SessionId,
     /// The stream it belongs to; its own id where the caller named none.
     #[schema(example = "+49301234567")]
     pub key: String,
@@ -126,7 +122,8 @@ pub struct Session {
     /// `good`, `fair` or `poor`, where somebody said so.
     pub quality: Option<String>,
     /// The conversation before it under the same key.
-    pub previous_session: Option<Uuid>,
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub previous_session: Option<SessionId>,
     /// When it was opened.
     pub started_at: DateTime<Utc>,
     /// The last message of either side, or call over MCP that names the session.
@@ -144,7 +141,6 @@ pub const GAP_MINUTES: u32 = 360;
 /// Most turns between two reminders to save what was learned.
 const NUDGE_EVERY: i32 = 10;
 
-/// The reminder.
 pub const NUDGE: &str = "Did you solve something complex? Save it with skill_save.";
 
 /// Whether a turn, from 1, reminds of saving: every 10 turns, and half-way through a session that has no more than that,

@@ -4,9 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-use crate::{headline, inert_line};
+use crate::{ArchiveId, headline, inert_line};
 
 /// Who first wrote a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
@@ -15,7 +14,7 @@ use crate::{headline, inert_line};
 pub enum Source {
     /// An agent, within a session or through a tenant's backend.
     Agent,
-    /// The user.
+    /// The user, by themselves.
     User,
     /// An import.
     Import,
@@ -61,23 +60,23 @@ pub struct IndexItem {
     pub name: String,
     /// Index line, at most 15 words.
     pub summary: String,
-    /// Whose it is.
+    /// Who wrote the summary.
     pub summary_by: SummaryBy,
     /// What it does and when.
     pub description: String,
     /// One word of order.
     pub category: Option<String>,
-    /// Free labels.
+    /// Labels by which skills can be listed.
     pub tags: Vec<String>,
-    /// Counts the changes.
+    /// Counts the changes of the skill, from 1.
     pub version: i32,
     /// How often it was used.
     pub times_used: i64,
-    /// When last.
+    /// When it was used last.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// Last changed.
+    /// When it changed last: its text, its files or a flag.
     pub updated_at: DateTime<Utc>,
-    /// Protected.
+    /// Whether it is protected from deletion and background changes.
     pub pinned: bool,
     /// 0 to 1; what a ranked list is ordered by.
     #[serde(skip)]
@@ -92,22 +91,23 @@ pub struct IndexItem {
     pub reason: Option<String>,
 }
 
-/// A deleted skill.
+/// A deleted skill, as the archive has it.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ArchivedSkill {
-    /// Names the entry.
-    pub id: Uuid,
+    /// The entry's id, by which the skill can be restored.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: ArchiveId,
     /// Its tenant, by slug.
     #[schema(example = "acme")]
     pub tenant: String,
-    /// Whose it was.
+    /// Whose it was, by external id.
     #[schema(example = "alice")]
     pub user: String,
     /// The skill's name.
     pub name: String,
-    /// Versions it had.
+    /// How many versions it had.
     pub versions: i32,
-    /// What replaced it.
+    /// The skill that absorbed it, by name.
     pub absorbed_into: Option<String>,
     /// Who deleted it.
     pub deleted_by: String,

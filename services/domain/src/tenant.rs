@@ -6,10 +6,10 @@ use utoipa::ToSchema;
 
 use crate::{TenantId, TenantSettings};
 
-/// A customer.
+/// A customer of the deployment.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Tenant {
-    /// The id.
+    /// The tenant's id.
     #[schema(value_type = uuid::Uuid)]
     pub id: TenantId,
     /// What tokens name it by.

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::UserId;
 
-/// One end user.
+/// An end user of a tenant.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct User {
     /// The id, as the logs name it.
@@ -18,10 +18,10 @@ pub struct User {
     /// The tenant's own name for them.
     #[schema(example = "alice")]
     pub external_id: String,
-    /// First seen.
+    /// When the user was first seen.
     pub created_at: DateTime<Utc>,
-    /// Skills they keep.
+    /// How many skills the user keeps.
     pub skill_count: i32,
-    /// Bytes of them.
+    /// How large these are together, in bytes.
     pub byte_count: i64,
 }

@@ -16,6 +16,12 @@ pub enum ChangeKind {
     Patch,
     /// It came from a file or an archive.
     Import,
+    /// A background process completed its fields.
+    Enrich,
+    /// Another skill was absorbed into it.
+    Merge,
+    /// A background process improved its text.
+    Optimize,
     /// An earlier version was put back.
     Rollback,
     /// A release of the starter skills.
@@ -29,7 +35,7 @@ impl ChangeKind {
     }
 }
 
-/// One version.
+/// A version of a skill, without its text.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Version {
     /// From 1, without gaps; the oldest leave beyond the tenant's `versions_per_skill`.
@@ -53,7 +59,7 @@ pub struct Version {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub tainted_by: Vec<String>,
-    /// Who approved it.
+    /// Who approved its text as to be trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
     /// When it was approved.
@@ -63,4 +69,20 @@ pub struct Version {
     pub digest: String,
     /// When the version was made.
     pub created_at: DateTime<Utc>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_that_the_database_allows_is_readable() {
+        // The check `change` of `skill_versions` in migrations/0003_skills.sql.
+        let migration = include_str!("../../../migrations/0003_skills.sql");
+        let (_, words) = migration.split_once("check (change in (").unwrap();
+        let (words, _) = words.split_once("))").unwrap();
+        for word in words.split(", ").map(|word| word.trim_matches('\'')) {
+            assert_eq!(word.parse::<ChangeKind>().map(ChangeKind::as_str), Ok(word));
+        }
+    }
 }

@@ -12,7 +12,6 @@ use crate::settings::{Settings, Shape};
 use crate::tensors::Tensors;
 use crate::wordpiece::WordPiece;
 
-/// A sentence encoder.
 pub struct Encoder {
     shape: Shape,
     max_tokens: usize,
@@ -39,7 +38,7 @@ struct Layer {
 pub struct Tokens(Vec<u32>);
 
 impl Tokens {
-    /// The ids.
+    /// The ids of its tokens, in their order.
     pub fn ids(&self) -> &[u32] {
         &self.0
     }

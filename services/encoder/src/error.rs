@@ -11,7 +11,6 @@ pub enum ModelError {
     /// A file is there and cannot be read.
     #[error("{} cannot be read: {source}", .path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -19,7 +18,6 @@ pub enum ModelError {
     /// A file holds something else than this encoder can use.
     #[error("{} cannot be used: {detail}", .path.display())]
     Unfit {
-        /// The file.
         path: PathBuf,
         /// What was found, and what it should be.
         detail: String,

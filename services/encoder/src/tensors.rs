@@ -14,7 +14,7 @@ use crate::error::ModelError;
 const MAX_HEADER: u64 = 16 * 1024 * 1024;
 
 #[derive(Deserialize)]
-struct Entry {
+struct TensorHeader {
     dtype: String,
     shape: Vec<usize>,
     data_offsets: [u64; 2],
@@ -25,7 +25,7 @@ pub(crate) struct Tensors {
     path: PathBuf,
     file: BufReader<File>,
     data: u64,
-    entries: HashMap<String, Entry>,
+    entries: HashMap<String, TensorHeader>,
 }
 
 impl Tensors {
@@ -48,7 +48,7 @@ impl Tensors {
             serde_json::from_slice(&header).map_err(|error| ModelError::unfit(path, error.to_string()))?;
         let mut entries = HashMap::new();
         for (name, value) in table.into_iter().filter(|(name, _)| name != "__metadata__") {
-            let entry: Entry =
+            let entry: TensorHeader =
                 serde_json::from_value(value).map_err(|error| ModelError::unfit(path, format!("{name}: {error}")))?;
             let [begin, end] = entry.data_offsets;
             if begin > end || end > size - 8 - length {

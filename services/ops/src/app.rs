@@ -20,9 +20,7 @@ pub struct App {
     pub db: Database,
     /// Where credentials become principals.
     pub gate: Gate,
-    /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Sizes of skills.
     pub limits: Arc<Limits>,
     /// What embeds and answers; one for the whole process.
     pub models: Arc<Models>,

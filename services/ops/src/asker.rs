@@ -10,9 +10,7 @@ use crate::Priority;
 /// A user of a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Asker {
-    /// The tenant.
     pub tenant: TenantId,
-    /// The user.
     pub user: UserId,
 }
 

@@ -2,22 +2,21 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::recall::list_distinct_terms;
-use knowhow_domain::{Conversation, ConversationSummary, Message, Result, Scope, Speaker};
-use knowhow_store::conversations::{self, AskedWords, NewConversation};
+use knowhow_domain::{Conversation, ConversationSummary, Message, Result, Scope, SessionId, Speaker};
+use knowhow_store::conversations::{self, NewConversation};
 use knowhow_store::sessions::{self, Excerpt, Opened};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
-use crate::memories::Question;
 use crate::page::{self, Page, rows_for};
+use crate::recall::{Asked, Conversations, Source};
 use crate::summarize::{MESSAGE_CHARS, extract_summary, summarize_conversation};
 use crate::{Ctx, Priority, compute};
 
 /// Messages of a conversation that its summary is made from: the last ones.
 const EXCERPT: Excerpt = Excerpt { messages: 400, characters: MESSAGE_CHARS as i32 };
 
-/// Which conversations.
+/// Which conversations to list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -53,12 +52,11 @@ pub async fn list_conversations(ctx: &Ctx, query: &ListConversations) -> Result<
     ctx.principal.require(Scope::Sessions)?;
     let limit = page::limit(query.limit)?;
     if let Some(q) = &query.q {
-        let question = Question::of(q)?;
-        let words = AskedWords { terms: &question.terms, weights: &question.weights };
-        let found = conversations::search(&ctx.app.db, &ctx.principal, words, limit as i64).await?;
-        return Ok(Page { items: found, next_cursor: None });
+        let found = Conversations.find(ctx, &Asked::by_words(q, limit)?).await?;
+        return Ok(Page { items: found.into_iter().map(|found| found.item).collect(), next_cursor: None });
     }
-    let (ended_at, session) = page::after(query.cursor.as_deref())?.unwrap_or((DateTime::<Utc>::MAX_UTC, Uuid::max()));
+    let (ended_at, session) =
+        page::after(query.cursor.as_deref())?.unwrap_or((DateTime::<Utc>::MAX_UTC, SessionId::LAST));
     // A cursor made by hand may name a time that the database does not know.
     let before = (ended_at.max(DateTime::UNIX_EPOCH), session);
     let rows = conversations::list(&ctx.app.db, &ctx.principal, before, rows_for(limit)).await?;
@@ -85,7 +83,7 @@ pub(crate) async fn previous_summary(ctx: &Ctx, opened: &mut Opened) -> Result<O
 ///
 /// # Errors
 /// `Unavailable` where the model or the database is out of reach: try again later.
-pub async fn summarize_session(ctx: &Ctx, session: Uuid, priority: Priority) -> Result<()> {
+pub async fn summarize_session(ctx: &Ctx, session: SessionId, priority: Priority) -> Result<()> {
     let found = sessions::find(&ctx.app.db, &ctx.principal, session).await?;
     if found.is_none_or(|found| found.session.ended_at.is_none()) {
         return Ok(());
@@ -101,7 +99,7 @@ pub async fn summarize_session(ctx: &Ctx, session: Uuid, priority: Priority) -> 
     }
 }
 
-async fn keep(ctx: &Ctx, session: Uuid, summary: &ConversationSummary) -> Result<()> {
+async fn keep(ctx: &Ctx, session: SessionId, summary: &ConversationSummary) -> Result<()> {
     let lists = [&summary.topics, &summary.decisions, &summary.preferences, &summary.pending, &summary.facts];
     let text: Vec<&str> =
         std::iter::once(&summary.title).chain(lists.into_iter().flatten()).map(String::as_str).collect();
@@ -114,7 +112,7 @@ struct Said(Vec<Message>);
 
 impl Said {
     /// `None` where nothing was said.
-    async fn read(ctx: &Ctx, session: Uuid) -> Result<Option<Self>> {
+    async fn read(ctx: &Ctx, session: SessionId) -> Result<Option<Self>> {
         let messages = sessions::list_last_messages(&ctx.app.db, &ctx.principal, session, EXCERPT).await?;
         Ok((!messages.is_empty()).then_some(Self(messages)))
     }

@@ -10,7 +10,6 @@ use crate::{App, Call};
 pub struct Ctx {
     /// Connections, models, limits and clock of this thread.
     pub app: App,
-    /// Who asks.
     pub principal: Principal,
     /// The session it comes from, and the key that makes it happen once.
     pub call: Call,

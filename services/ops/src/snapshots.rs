@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use knowhow_domain::index::{IndexLine, rank_skills, step_below};
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
-use knowhow_domain::{Channel, Error, Form, Result, Scope, TenantId, Tools, UserId, manifest};
+use knowhow_domain::{Channel, Error, Form, Result, Scope, SnapshotId, TenantId, Tools, UserId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::sessions;
 use knowhow_store::skills::PromptRow;
@@ -15,7 +15,6 @@ use moka::sync::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use crate::sessions::{Opens, Standing, fresh_snapshot, join_session};
 use crate::{Ctx, compute};
@@ -23,8 +22,9 @@ use crate::{Ctx, compute};
 /// A frozen prompt block.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SnapshotView {
-    /// Its id.
-    pub id: Uuid,
+    /// The snapshot's id.
+    #[schema(value_type = uuid::Uuid)]
+    pub id: SnapshotId,
     /// SHA-256 of `text`, hex. Rendered anew with the same text, it keeps its id.
     pub sha256: String,
     /// When these bytes were first rendered.
@@ -44,7 +44,7 @@ pub struct SnapshotView {
 /// The current snapshot, and what it does not know yet.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct CurrentView {
-    /// The snapshot.
+    /// The snapshot that sessions begin with now.
     #[serde(flatten)]
     pub snapshot: SnapshotView,
     /// Skills saved since it was rendered, by name, at most 200: they can be loaded and are recalled already.
@@ -63,7 +63,7 @@ pub struct ForTools {
 /// Which snapshots this process has just given out, so that who has one already is told so without asking the database.
 pub struct KnownSnapshots(Cache<(TenantId, UserId, Tools), Arc<str>>);
 
-/// How long it is believed. Whatever is deleted is out of the snapshots of sessions to come within 5 s.
+/// How long it is believed. What is deleted is out of the snapshots of sessions to come within 5 s.
 const KNOWN_FOR: Duration = Duration::from_secs(2);
 /// Most users.
 const KNOWN: u64 = 100_000;

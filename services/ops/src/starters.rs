@@ -1,11 +1,9 @@
 //! The built-in skills that every user is given with their first session.
 
-/// A built-in skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Starter {
     /// Its name, which its frontmatter carries too.
     pub name: &'static str,
-    /// The whole SKILL.md.
     pub skill_md: &'static str,
 }
 

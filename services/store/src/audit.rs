@@ -1,9 +1,8 @@
 //! The audit log: written with each change, never altered. Changes to skills write their entry in their own statement.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{AuditEntry, Result, new_id};
+use knowhow_domain::{AuditEntry, AuditId, Result, new_id};
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::TenantTx;
 use crate::error::refuse;
@@ -49,7 +48,7 @@ pub async fn record(tx: &mut TenantTx, new: NewEntry<'_>, now: DateTime<Utc>) ->
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result<Vec<AuditEntry>> {
+pub async fn list(tx: &mut TenantTx, before: Option<AuditId>, limit: i64) -> Result<Vec<AuditEntry>> {
     let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
     sqlx::query_as!(
         AuditEntry,
@@ -63,7 +62,7 @@ pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result
         order by a.audit_id desc
         limit $3"#,
         tenant,
-        before,
+        before.map(|entry| entry.0),
         limit,
         slug
     )
@@ -79,7 +78,7 @@ pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result
 pub async fn list_of_user(
     tx: &mut TenantTx,
     external_id: &str,
-    before: Option<Uuid>,
+    before: Option<AuditId>,
     limit: i64,
 ) -> Result<Vec<AuditEntry>> {
     let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
@@ -99,7 +98,7 @@ pub async fn list_of_user(
         order by a.audit_id desc"#,
         tenant,
         external_id,
-        before,
+        before.map(|entry| entry.0),
         limit,
         slug
     )

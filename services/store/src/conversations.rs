@@ -1,7 +1,7 @@
 //! Summaries of conversations that are over.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Channel, Conversation, ConversationSummary, Result};
+use knowhow_domain::{Channel, Conversation, ConversationSummary, Result, SessionId};
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
@@ -12,7 +12,7 @@ use crate::{Database, Principal};
 /// Most summaries of one user.
 pub const SUMMARIES: i64 = 10_000;
 
-// Only of a session that is over, whose row is locked against whoever marks it meanwhile; made again, it replaces what an
+// Only of a session that is over, whose row is locked against a mark that is set meanwhile; made again, it replaces what an
 // extract said, never what a model said.
 statement! {
     write PutSummary<'a> {
@@ -45,6 +45,8 @@ row! {
     }
 }
 
+row! { struct WordsRow { words: f32 } }
+
 statement! {
     read ListConversations { ended_before: DateTime<Utc>, before: Uuid, limit: i64 } -> Conversation,
     "-- conversations.list
@@ -56,7 +58,7 @@ statement! {
 }
 
 statement! {
-    read SearchConversations<'a> { terms: &'a [String], weights: &'a [f32], limit: i64 } -> Conversation,
+    read SearchConversations<'a> { terms: &'a [String], weights: &'a [f32], limit: i64 } -> (WordsRow, Conversation),
     "-- conversations.search
     with scored as (
         select c.*, (select coalesce(sum(t.weight), 0) from unnest($3::text[], $4::real[]) as t (term, weight)
@@ -64,7 +66,7 @@ statement! {
         from conversation_summaries c
         where c.tenant_id = $1 and c.user_id = $2 and c.terms && $3
     )
-    select session_id, summary, channel, tainted, started_at, ended_at
+    select words, session_id, summary, channel, tainted, started_at, ended_at
     from scored
     order by words desc, ended_at desc, session_id desc
     limit $5"
@@ -73,8 +75,7 @@ statement! {
 /// A summary to keep.
 #[derive(Debug, Clone)]
 pub struct NewConversation<'a> {
-    /// Of this session.
-    pub session: Uuid,
+    pub session: SessionId,
     /// What it came to.
     pub summary: &'a ConversationSummary,
     /// Stemmed words of all of it.
@@ -88,32 +89,32 @@ pub struct NewConversation<'a> {
 pub async fn put(db: &Database, principal: &Principal, new: &NewConversation<'_>) -> Result<()> {
     let NewConversation { session, summary, terms } = *new;
     let (title, made_by) = (summary.title.as_str(), summary.made_by.as_str());
-    let put = PutSummary { session, title, summary: Json(summary), made_by, terms, most: SUMMARIES };
+    let put = PutSummary { session: session.0, title, summary: Json(summary), made_by, terms, most: SUMMARIES };
     write(db, principal, put).await?;
     Ok(())
 }
 
 /// Where a page begins: behind this end and session.
-pub type Before = (DateTime<Utc>, Uuid);
+pub type Before = (DateTime<Utc>, SessionId);
 
 /// Conversations, the last first.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn list(db: &Database, principal: &Principal, before: Before, limit: i64) -> Result<Vec<Conversation>> {
-    read(db, principal, ListConversations { ended_before: before.0, before: before.1, limit }).await
+    read(db, principal, ListConversations { ended_before: before.0, before: before.1.0, limit }).await
 }
 
-/// The words of a question.
+/// Words to look for.
 #[derive(Debug, Clone, Copy)]
 pub struct AskedWords<'a> {
-    /// Stemmed.
+    /// Stemmed, each once.
     pub terms: &'a [String],
-    /// What each of them is worth.
+    /// What each is worth.
     pub weights: &'a [f32],
 }
 
-/// Conversations with words of a question, the best first.
+/// Conversations with some of the words, the best first, each with what its words are worth together.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -122,7 +123,8 @@ pub async fn search(
     principal: &Principal,
     words: AskedWords<'_>,
     limit: i64,
-) -> Result<Vec<Conversation>> {
+) -> Result<Vec<(f32, Conversation)>> {
     let AskedWords { terms, weights } = words;
-    read(db, principal, SearchConversations { terms, weights, limit }).await
+    let rows = read(db, principal, SearchConversations { terms, weights, limit }).await?;
+    Ok(rows.into_iter().map(|(WordsRow { words }, conversation)| (words, conversation)).collect())
 }

@@ -106,7 +106,6 @@ pub(crate) fn unusable(error: impl std::fmt::Display) -> Error {
     Error::Malformed(format!("the database URL is not usable: {error}"))
 }
 
-/// How sqlx connects.
 pub(crate) fn connect_options(config: &DatabaseConfig) -> Result<PgConnectOptions> {
     let options: PgConnectOptions = config.url.parse().map_err(unusable)?;
     // The hook below mostly finds nothing to roll back; without this the server would warn of it each time.

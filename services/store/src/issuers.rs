@@ -2,8 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use futures_util::stream::{self, StreamExt};
-use knowhow_domain::{Algorithm, Error, Issuer, Result, new_id};
-use uuid::Uuid;
+use knowhow_domain::{Algorithm, Error, Issuer, IssuerId, Result, new_id};
 
 use crate::across::system::{self, KeyAddress};
 use crate::across::tenants;
@@ -38,7 +37,7 @@ pub async fn create(tx: &mut TenantTx, issuer: &Issuer, sealed_secret: Option<&[
         select $1, $2, $10, $9, $11, 'issuer.create', iss from made",
         tenant,
         user,
-        issuer.id,
+        issuer.id.0,
         issuer.iss,
         issuer.audience,
         issuer.algorithm.as_str(),
@@ -97,7 +96,7 @@ pub async fn list(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Issu
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn delete(tx: &mut TenantTx, id: Uuid, now: DateTime<Utc>) -> Result<()> {
+pub async fn delete(tx: &mut TenantTx, id: IssuerId, now: DateTime<Utc>) -> Result<()> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let gone = sqlx::query!(
         "-- issuers.delete
@@ -108,7 +107,7 @@ pub async fn delete(tx: &mut TenantTx, id: Uuid, now: DateTime<Utc>) -> Result<(
         select $1, $2, $4, $5, $6, 'issuer.delete', iss from gone",
         tenant,
         user,
-        id,
+        id.0,
         new_id(),
         now,
         actor
@@ -120,7 +119,7 @@ pub async fn delete(tx: &mut TenantTx, id: Uuid, now: DateTime<Utc>) -> Result<(
     if gone == 0 { Err(Error::not_found("issuer")) } else { Ok(()) }
 }
 
-/// Whose keys cannot be had now, and why, each in a sentence: of all tenants, for whoever runs the deployment. Callers are
+/// Whose keys cannot be had now, and why, each in a sentence: of all tenants, for the operator. Callers are
 /// not told.
 ///
 /// # Errors

@@ -1,8 +1,7 @@
 //! API keys of a tenant's backends. The secret is never stored, only its keyed hash.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ApiKey, Error, Result, new_id};
-use uuid::Uuid;
+use knowhow_domain::{ApiKey, Error, KeyId, Result, new_id};
 
 use crate::error::refuse;
 use crate::{TenantTx, tenants};
@@ -31,7 +30,7 @@ pub async fn create(tx: &mut TenantTx, key: &ApiKey, secret_hash: &[u8]) -> Resu
         select $1, $2, $10, $8, $11, 'key.create', prefix from made",
         tenant,
         user,
-        key.id,
+        key.id.0,
         key.prefix,
         secret_hash,
         key.name,
@@ -56,7 +55,7 @@ pub async fn create(tx: &mut TenantTx, key: &ApiKey, secret_hash: &[u8]) -> Resu
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result<Vec<ApiKey>> {
+pub async fn list(tx: &mut TenantTx, before: Option<KeyId>, limit: i64) -> Result<Vec<ApiKey>> {
     let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
     let rows = sqlx::query!(
         r#"-- keys.list
@@ -67,14 +66,14 @@ pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result
         order by key_id desc
         limit $3"#,
         tenant,
-        before,
+        before.map(|key| key.0),
         limit
     )
     .fetch_all(tx.conn())
     .await
     .map_err(refuse)?;
     let keys = rows.into_iter().map(|row| ApiKey {
-        id: row.key_id,
+        id: KeyId(row.key_id),
         tenant: slug.clone(),
         prefix: row.prefix,
         name: row.name,
@@ -92,7 +91,7 @@ pub async fn list(tx: &mut TenantTx, before: Option<Uuid>, limit: i64) -> Result
 ///
 /// # Errors
 /// `NotFound`.
-pub async fn revoke(tx: &mut TenantTx, id: Uuid, now: DateTime<Utc>) -> Result<()> {
+pub async fn revoke(tx: &mut TenantTx, id: KeyId, now: DateTime<Utc>) -> Result<()> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let revoked = sqlx::query!(
         "-- keys.revoke
@@ -104,7 +103,7 @@ pub async fn revoke(tx: &mut TenantTx, id: Uuid, now: DateTime<Utc>) -> Result<(
         select $1, $2, $5, $4, $6, 'key.revoke', prefix from revoked",
         tenant,
         user,
-        id,
+        id.0,
         now,
         new_id(),
         actor

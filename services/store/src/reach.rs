@@ -35,7 +35,6 @@ pub enum Cause {
     NoTls,
     /// Nobody listens at that address, or it leads nowhere.
     Silent,
-    /// Anything else.
     Other,
 }
 

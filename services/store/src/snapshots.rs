@@ -1,7 +1,7 @@
 //! Snapshots: immutable rows, and which of them a session that begins now is given.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Form, Result, new_id};
+use knowhow_domain::{Error, Form, Result, SnapshotId, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -12,8 +12,7 @@ use crate::{Database, Principal};
 /// A snapshot as it was rendered.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Its id.
-    pub id: Uuid,
+    pub id: SnapshotId,
     /// SHA-256 of the text.
     pub sha256: Vec<u8>,
     /// The block for the prompt.
@@ -27,7 +26,6 @@ pub struct Snapshot {
 /// The snapshot that sessions are given now.
 #[derive(Debug, Clone)]
 pub struct CurrentSnapshot {
-    /// The snapshot.
     pub snapshot: Snapshot,
     /// When it was last found to be what the user's data give.
     pub rendered_at: DateTime<Utc>,
@@ -179,7 +177,6 @@ pub struct Parts {
     pub revision: i64,
     /// All skills, by name.
     pub skills: Vec<PromptRow>,
-    /// The soul.
     pub soul: Option<String>,
     /// Core memories, oldest first.
     pub memories: Vec<String>,
@@ -212,7 +209,6 @@ pub async fn read_parts(db: &Database, principal: &Principal) -> Result<Parts> {
 pub struct NewSnapshot<'a> {
     /// SHA-256 of the text.
     pub sha256: [u8; 32],
-    /// The block.
     pub text: &'a str,
     /// What of the index was shortened and left out.
     pub omitted: &'a Value,

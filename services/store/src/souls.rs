@@ -36,7 +36,7 @@ pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64)
 }
 
 // The revision keeps a snapshot that was rendered before from replacing a later one; who empties the soul wants it out of
-// the sessions to come, as with whatever is deleted.
+// the sessions to come, as with all that is deleted.
 statement! {
     write PutSoul {
         text: String, actor: String, session: Option<String>, now: DateTime<Utc>, base: Option<i32>, audit_id: Uuid,
@@ -87,7 +87,6 @@ statement! {
 /// A version of the soul to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct NewSoul<'a> {
-    /// The whole text.
     pub text: &'a str,
     /// The version that must be the current one.
     pub base: Option<i32>,

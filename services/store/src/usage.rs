@@ -7,12 +7,9 @@ use uuid::Uuid;
 use crate::WriteTx;
 use crate::vault::{row, statement};
 
-/// One reported use.
 #[derive(Debug, Clone)]
 pub struct Use<'a> {
-    /// Of which skill.
     pub skill: SkillId,
-    /// At which version.
     pub version: i32,
     /// The conversation, by the caller's key.
     pub session_key: Option<&'a str>,

@@ -107,7 +107,8 @@ impl FindVersion {
 }
 
 impl From<(ListedRow, FilesRow)> for VersionState {
-    fn from((row, files): (ListedRow, FilesRow)) -> Self {
+    fn from(found: (ListedRow, FilesRow)) -> Self {
+        let (row, files) = found;
         Self { version: row.into(), document: files.document.into(), resources: files.resources.into() }
     }
 }

@@ -42,12 +42,10 @@ impl Reply {
     }
 }
 
-/// What came in.
 #[derive(Clone)]
 pub struct Seen {
     /// The first line.
     pub line: String,
-    /// The credential.
     pub authorization: Option<String>,
     /// The JSON.
     pub body: Value,

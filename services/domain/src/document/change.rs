@@ -9,22 +9,22 @@ use crate::lines;
 
 /// A new value at a key of the top level or of `metadata`; `None` removes the key.
 #[derive(Debug, Clone)]
-pub(super) struct Change {
+pub(super) struct NodeChange {
     /// One key, or `metadata` and a key below it.
     pub(super) path: Vec<String>,
     pub(super) value: Option<Node>,
 }
 
 /// A frontmatter under change: its text and what that text means.
-pub(super) struct Draft {
+pub(super) struct EditedText {
     pub(super) text: String,
     pub(super) root: Node,
 }
 
-impl Draft {
+impl EditedText {
     /// Applies one change. Where the text cannot be spliced (flow style, anchors), the frontmatter is printed anew.
     /// Answers `false`, and changes nothing, where neither comes out right.
-    pub(super) fn apply(&mut self, change: &Change) -> bool {
+    pub(super) fn apply(&mut self, change: &NodeChange) -> bool {
         let expected = expected(&self.root, change);
         let spliced = splice(&self.text, &self.root, change, &expected);
         for candidate in spliced.into_iter().chain(reprinted(&self.text, &expected)) {
@@ -45,7 +45,7 @@ fn reprinted(text: &str, root: &Node) -> Option<String> {
 }
 
 /// The tree after the change.
-fn expected(root: &Node, change: &Change) -> Node {
+fn expected(root: &Node, change: &NodeChange) -> Node {
     let mut entries = root.entries().unwrap_or_default().to_vec();
     match change.path.as_slice() {
         [key] => put(&mut entries, key, change.value.clone()),
@@ -71,14 +71,14 @@ pub(super) fn put(entries: &mut Vec<(Node, Node)>, key: &str, value: Option<Node
     }
 }
 
-fn splice(text: &str, root: &Node, change: &Change, expected: &Node) -> Option<String> {
+fn splice(text: &str, root: &Node, change: &NodeChange, expected: &Node) -> Option<String> {
     let (parent, key) = match change.path.as_slice() {
         [key] => (root, key),
         [parent, key] => match root.get(parent) {
             // A whole new mapping, or one that is left empty, is a change of the parent's own entry.
             Some(node) if is_block_mapping(node) && expected.get(parent).is_some() => (node, key),
             _ => {
-                let change = Change { path: vec![parent.clone()], value: expected.get(parent).cloned() };
+                let change = NodeChange { path: vec![parent.clone()], value: expected.get(parent).cloned() };
                 return splice(text, root, &change, expected);
             }
         },

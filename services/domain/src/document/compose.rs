@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::change::Change;
+use super::change::NodeChange;
 use super::edits::FieldEdits;
 use super::fields::{ALLOWED_TOOLS, Fields, RELATED, SEE_ALSO, in_hermes};
 use super::print::{self, Dialect};
@@ -35,10 +35,10 @@ pub(super) fn frontmatter(name: &SkillName, edits: &FieldEdits) -> Result<String
 }
 
 /// What has to change in the tree so that the fields become what the edits say; equal values are no change.
-pub(super) fn changes(root: &Node, fields: &Fields, edits: &FieldEdits) -> Result<Vec<Change>> {
+pub(super) fn changes(root: &Node, fields: &Fields, edits: &FieldEdits) -> Result<Vec<NodeChange>> {
     let mut changes = Vec::new();
     if let Some(text) = edits.description.as_ref().filter(|text| **text != fields.description) {
-        changes.push(Change { path: vec!["description".into()], value: Some(Node::text(text)) });
+        changes.push(NodeChange { path: vec!["description".into()], value: Some(Node::text(text)) });
     }
     for (keys, edit, current) in [
         (&["license"][..], &edits.license, &fields.license),
@@ -107,19 +107,19 @@ fn current(fields: &Fields) -> FieldEdits {
     }
 }
 
-fn standard_changes(root: &Node, keys: &[&str], text: Option<&str>, changes: &mut Vec<Change>) {
+fn standard_changes(root: &Node, keys: &[&str], text: Option<&str>, changes: &mut Vec<NodeChange>) {
     let present: Vec<&str> = keys.iter().copied().filter(|key| root.get(key).is_some()).collect();
     match text {
         Some(text) => {
             let key = present.first().copied().unwrap_or(keys[0]);
-            changes.push(Change { path: vec![key.into()], value: Some(Node::text(text)) });
+            changes.push(NodeChange { path: vec![key.into()], value: Some(Node::text(text)) });
         }
-        None => changes.extend(present.into_iter().map(|key| Change { path: vec![key.into()], value: None })),
+        None => changes.extend(present.into_iter().map(|key| NodeChange { path: vec![key.into()], value: None })),
     }
 }
 
 /// Sets a field where it is read from, or removes it from everywhere it could be read from.
-fn own_changes(root: &Node, field: &Own, changes: &mut Vec<Change>) {
+fn own_changes(root: &Node, field: &Own, changes: &mut Vec<NodeChange>) {
     let metadata = root.get("metadata");
     let top = field.keys.iter().filter(|key| root.get(key).is_some()).map(|key| vec![(*key).to_owned()]);
     let below = field
@@ -130,7 +130,7 @@ fn own_changes(root: &Node, field: &Own, changes: &mut Vec<Change>) {
     let places: Vec<Vec<String>> = top.chain(below).collect();
     match &field.value {
         None => {
-            changes.extend(places.into_iter().map(|path| Change { path, value: None }));
+            changes.extend(places.into_iter().map(|path| NodeChange { path, value: None }));
             changes.extend(hide_hermes(root, field.keys[0]));
         }
         Some(value) => {
@@ -138,21 +138,21 @@ fn own_changes(root: &Node, field: &Own, changes: &mut Vec<Change>) {
             let key = field.keys[0].to_owned();
             let fresh = if roomy { vec!["metadata".to_owned(), key] } else { vec![key] };
             let path = places.into_iter().next().unwrap_or(fresh);
-            changes.push(Change { path, value: Some(value.clone()) });
+            changes.push(NodeChange { path, value: Some(value.clone()) });
         }
     }
 }
 
 /// An empty value hides what Hermes has of that field; its own mapping is left alone.
-fn hide_hermes(root: &Node, key: &str) -> Option<Change> {
+fn hide_hermes(root: &Node, key: &str) -> Option<NodeChange> {
     let hermes = if key == SEE_ALSO[0] { RELATED } else { key };
     let is_list = hermes == RELATED || key == "tags";
     in_hermes(root, hermes).filter(|_| is_list)?;
     let path = vec!["metadata".to_owned(), key.to_owned()];
-    Some(Change { path, value: Some(Node::text("")) })
+    Some(NodeChange { path, value: Some(Node::text("")) })
 }
 
-fn metadata_changes(root: &Node, fields: &Fields, edits: &FieldEdits, changes: &mut Vec<Change>) -> Result<()> {
+fn metadata_changes(root: &Node, fields: &Fields, edits: &FieldEdits, changes: &mut Vec<NodeChange>) -> Result<()> {
     let Some(map) = edits.metadata.as_ref().filter(|map| !map.is_empty()) else { return Ok(()) };
     if root.get("metadata").is_some_and(|node| node.entries().is_none() && !node.is_null()) {
         let detail = "the frontmatter's metadata is not a mapping; save the whole document to replace it";
@@ -161,10 +161,10 @@ fn metadata_changes(root: &Node, fields: &Fields, edits: &FieldEdits, changes: &
     for (key, value) in map {
         let path = vec!["metadata".to_owned(), key.clone()];
         match (fields.metadata.get(key), value) {
-            (Some(_), Value::Null) => changes.push(Change { path, value: None }),
+            (Some(_), Value::Null) => changes.push(NodeChange { path, value: None }),
             (None, Value::Null) => {}
             (Some(before), value) if before == value => {}
-            (_, value) => changes.push(Change { path, value: Some(Node::from_json(value)) }),
+            (_, value) => changes.push(NodeChange { path, value: Some(Node::from_json(value)) }),
         }
     }
     Ok(())

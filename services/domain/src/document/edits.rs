@@ -31,7 +31,6 @@ pub struct FieldEdits {
     pub compatibility: Option<Option<String>>,
     /// Tools that need no approval.
     pub allowed_tools: Option<Option<String>>,
-    /// Who wrote it.
     pub author: Option<Option<String>>,
     /// The part it plays.
     pub role: Option<Option<Role>>,

@@ -40,9 +40,7 @@ pub struct Fields {
     pub description: String,
     /// One line of at most 15 words.
     pub summary: Option<String>,
-    /// A free category.
     pub category: Option<String>,
-    /// Free tags.
     pub tags: Vec<String>,
     /// Short phrases that call for the skill.
     pub triggers: Vec<String>,
@@ -56,7 +54,6 @@ pub struct Fields {
     pub compatibility: Option<String>,
     /// Tools that need no approval.
     pub allowed_tools: Option<String>,
-    /// Who wrote it.
     pub author: Option<String>,
     /// The frontmatter's `metadata` mapping, whole.
     pub metadata: Map<String, Value>,

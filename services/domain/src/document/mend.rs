@@ -1,16 +1,14 @@
 //! Mends what other hosts let pass: values without their quotes, a missing name, a description that is too long.
 
-use super::change::{Change, Draft};
+use super::change::{EditedText, NodeChange};
 use super::fields::text_of;
 use super::fix;
 use super::split::split;
 use super::yaml::{self, Node, Shape};
 use crate::limits::DESCRIPTION_CHARS;
 
-/// A mended SKILL.md.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mended {
-    /// The whole text.
     pub text: String,
     /// What was done, one sentence each.
     pub what: Vec<String>,
@@ -30,7 +28,7 @@ pub(super) fn mend(raw: &str, folder: Option<&str>) -> Option<Mended> {
     let range = split(&mended.text).ok()?.frontmatter;
     let text = mended.text[range.clone()].to_owned();
     let root = yaml::parse(&text).ok()?;
-    let mut draft = Draft { text, root };
+    let mut draft = EditedText { text, root };
     for (changes, what) in [name_changes(&draft.root, folder), description_changes(&draft.root)].into_iter().flatten() {
         if !changes.iter().all(|change| draft.apply(change)) {
             return None;
@@ -41,12 +39,12 @@ pub(super) fn mend(raw: &str, folder: Option<&str>) -> Option<Mended> {
     (!mended.what.is_empty()).then_some(mended)
 }
 
-type Changes = Option<(Vec<Change>, String)>;
+type Changes = Option<(Vec<NodeChange>, String)>;
 
 fn name_changes(root: &Node, folder: Option<&str>) -> Changes {
     let is_named = root.get("name").is_some_and(|node| text_of(node).is_some());
     let name = folder.filter(|name| !name.trim().is_empty() && !is_named)?;
-    let change = Change { path: vec!["name".to_owned()], value: Some(Node::text(name)) };
+    let change = NodeChange { path: vec!["name".to_owned()], value: Some(Node::text(name)) };
     root.entries().map(|_| (vec![change], format!("added the name '{name}', which is its folder's")))
 }
 
@@ -59,8 +57,8 @@ fn description_changes(root: &Node) -> Changes {
     let is_roomy = metadata.is_none_or(|node| matches!(node.shape, Shape::Mapping(_)) || node.is_null());
     let place = if is_roomy { vec!["metadata".to_owned(), WHOLE.to_owned()] } else { vec![WHOLE.to_owned()] };
     let changes = vec![
-        Change { path: vec!["description".to_owned()], value: Some(Node::text(&cut_at_sentence(&whole))) },
-        Change { path: place.clone(), value: Some(Node::text(&whole)) },
+        NodeChange { path: vec!["description".to_owned()], value: Some(Node::text(&cut_at_sentence(&whole))) },
+        NodeChange { path: place.clone(), value: Some(Node::text(&whole)) },
     ];
     let length = whole.chars().count();
     let what = format!(

@@ -29,7 +29,7 @@ use crate::error::{Error, FieldError, Result};
 use crate::limits::{FRONTMATTER_BYTES, Limits};
 use crate::lines;
 use crate::name::SkillName;
-use change::Draft;
+use change::EditedText;
 use split::Parts;
 use yaml::{Fault, Node};
 
@@ -67,7 +67,7 @@ impl SkillDocument {
     }
 
     /// Reads a document. `known` is a frontmatter that was read before, with its tree: the same one is not read again.
-    fn read(raw: String, limits: &Limits, known: Option<Draft>) -> Result<Self> {
+    fn read(raw: String, limits: &Limits, known: Option<EditedText>) -> Result<Self> {
         if raw.contains('\0') {
             return Err(Error::invalid("/skill_md", "the text may not hold NUL characters"));
         }
@@ -101,7 +101,7 @@ impl SkillDocument {
     pub fn with_edits(&self, edits: &FieldEdits, content: Option<&str>, limits: &Limits) -> Result<Self> {
         let edits = self.without_known_metadata(edits).absorbed().map_err(Error::Invalid)?;
         let changes = compose::changes(&self.root, &self.fields, &edits)?;
-        let mut draft = Draft { text: self.frontmatter().to_owned(), root: self.root.clone() };
+        let mut draft = EditedText { text: self.frontmatter().to_owned(), root: self.root.clone() };
         if !changes.iter().all(|change| draft.apply(change)) {
             let detail = "this frontmatter is too unusual to be edited field by field; save the whole document instead";
             return Err(Error::invalid("/skill_md", detail));

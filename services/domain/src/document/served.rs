@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::change::{Change, Draft};
+use super::change::{EditedText, NodeChange};
 use super::yaml::{self, Node};
 use super::{SkillDocument, core, joined, notation, strict};
 use crate::limits::DESCRIPTION_CHARS;
@@ -45,13 +45,13 @@ impl SkillDocument {
             text => text.to_owned(),
         };
         let before = read(&text)?;
-        let mut draft = Draft { root: yaml::parse(&text).ok()?, text };
+        let mut draft = EditedText { root: yaml::parse(&text).ok()?, text };
         let wanted = [
             ("name", name.last_segment(), has_name(&before, name)),
             ("description", self.fields.description.as_str(), has_description(&before)),
         ];
         for (key, value, _) in wanted.into_iter().filter(|(.., is_right)| !is_right) {
-            let change = Change { path: vec![key.to_owned()], value: Some(Node::text(value)) };
+            let change = NodeChange { path: vec![key.to_owned()], value: Some(Node::text(value)) };
             draft.apply(&change).then_some(())?;
         }
         with_meaning(draft.text).filter(|(_, map)| is_fit(map, name))

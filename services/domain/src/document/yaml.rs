@@ -72,7 +72,6 @@ impl Node {
         Self::new(shape, 0..0, false)
     }
 
-    /// A text.
     pub(super) fn text(text: &str) -> Self {
         Self::made(Shape::Scalar(text.to_owned(), Style::Quoted))
     }
@@ -197,7 +196,6 @@ struct Frame {
 }
 
 impl Frame {
-    /// An untagged sequence.
     fn new(start: usize, style: StructureStyle, anchor: usize) -> Self {
         let flow = style == StructureStyle::Flow;
         Self { start, flow, anchor, mapping: false, tagged: false, nodes: Vec::new() }

@@ -38,7 +38,6 @@ pub struct IndexLine<'a> {
     pub summary: Option<&'a str>,
     /// A summary that was made for it, for indexes of summaries.
     pub made_summary: Option<&'a str>,
-    /// The skill's description.
     pub description: &'a str,
     /// Skills with the lowest rank lose their text first where room is short; see [`rank_skills`].
     pub rank: f32,

@@ -8,7 +8,7 @@ use super::fold::line_key;
 use super::forms::{Forms, Keyed};
 use super::rewrite::{Block, texts};
 use super::work::Work;
-use super::{Change, Found, MATCHES, Strategy, within_budget};
+use super::{MATCHES, Match, Replacement, Strategy, within_budget};
 use crate::lines::{self, Line};
 
 /// Fewest lines that may match by similarity.
@@ -20,7 +20,7 @@ const CANDIDATES: usize = 200;
 const CANDIDATE_LINES: usize = 20_000;
 
 /// All places where the strategy finds `change.old`, with what takes their place.
-pub(super) fn find(forms: &Forms, change: Change<'_>, strategy: Strategy) -> Vec<Found> {
+pub(super) fn find(forms: &Forms, change: Replacement<'_>, strategy: Strategy) -> Vec<Match> {
     let (text, keyed) = (forms.text.as_str(), forms.keyed(change.work));
     let (all, old) = (keyed.lines.as_slice(), texts(change.old));
     if old.len() > all.len() {
@@ -51,7 +51,7 @@ pub(super) fn find(forms: &Forms, change: Change<'_>, strategy: Strategy) -> Vec
 
 /// First lines of all blocks that the strategy takes for `old`'s lines. Lines that are equal to it have the same key in the
 /// loosest form, so only such places are looked at.
-fn equal_places(text: &str, keyed: &Keyed, change: Change<'_>, strategy: Strategy) -> Vec<usize> {
+fn equal_places(text: &str, keyed: &Keyed, change: Replacement<'_>, strategy: Strategy) -> Vec<usize> {
     let old = texts(change.old);
     let places = keyed.places(&old, change.work);
     if strategy == Strategy::Unicode {
@@ -79,7 +79,7 @@ fn covered(places: &[usize], height: usize) -> Vec<Range<usize>> {
 }
 
 /// First lines of all blocks whose lines have the keys of `old`'s lines.
-fn equal_within(text: &str, all: &[Line], change: Change<'_>, strategy: Strategy) -> Vec<usize> {
+fn equal_within(text: &str, all: &[Line], change: Replacement<'_>, strategy: Strategy) -> Vec<usize> {
     let old = lines::split(change.old);
     let last = old.len() - 1;
     let mut ids = HashMap::new();

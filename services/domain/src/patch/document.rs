@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::forms::Forms;
 use super::work::Work;
-use super::{Change, Edit, Miss, Replaced, Strategy, closest};
+use super::{Edit, Miss, Replaced, Replacement, Strategy, closest};
 use crate::document::SkillDocument;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
@@ -43,7 +43,8 @@ pub fn apply_edits(
     }
     let work = Work::for_bytes(doc.raw().len());
     let raw = doc.raw().to_owned();
-    let mut draft = Draft { raw, resources: BTreeMap::new(), source: resources, forms: HashMap::new(), work: &work };
+    let mut draft =
+        PatchedSkill { raw, resources: BTreeMap::new(), source: resources, forms: HashMap::new(), work: &work };
     let (mut replacements, mut matched) = (0, Strategy::Exact);
     for (index, edit) in edits.iter().enumerate() {
         let (count, strategy) = draft.apply(index, edit)?;
@@ -92,7 +93,7 @@ enum Name {
 }
 
 /// A skill between two edits.
-struct Draft<'a> {
+struct PatchedSkill<'a> {
     raw: String,
     resources: BTreeMap<String, Resource>,
     source: &'a dyn Fn(&str) -> Option<String>,
@@ -107,11 +108,11 @@ struct Resource {
     text: String,
 }
 
-impl Draft<'_> {
+impl PatchedSkill<'_> {
     fn apply(&mut self, index: usize, edit: &Edit) -> Result<(usize, Strategy)> {
         let places = self.places(index, edit)?;
         let (old, new, work) = (&edit.old_string, &edit.new_string, self.work);
-        let change = Change { old, new, replace_all: edit.replace_all, work };
+        let change = Replacement { old, new, replace_all: edit.replace_all, work };
         let refused = |miss: Miss| refusal(index, miss);
         for is_exact in [true, false] {
             for place in &places {

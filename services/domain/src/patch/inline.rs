@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::fold::Folded;
 use super::forms::Forms;
 use super::indent::{Indents, indent_of};
-use super::{Change, Found, MATCHES, Strategy, rewrite, tokens, within_budget};
+use super::{MATCHES, Match, Replacement, Strategy, rewrite, tokens, within_budget};
 use crate::lines;
 
 /// Candidates that may turn out to be none before the search gives up, and what they may cost: repetitive texts must
@@ -21,7 +21,7 @@ struct Pattern<'a> {
 }
 
 /// All places where the strategy finds `change.old`, with what takes their place.
-pub(super) fn find(forms: &Forms, change: Change<'_>, strategy: Strategy) -> Vec<Found> {
+pub(super) fn find(forms: &Forms, change: Replacement<'_>, strategy: Strategy) -> Vec<Match> {
     let (text, old) = (forms.text.as_str(), change.old);
     let (start, end) = (old.trim_start_matches([' ', '\t']), old.trim_end_matches([' ', '\t']));
     let bare = |text| Pattern { text, at_line_start: false, at_line_end: false };
@@ -47,9 +47,9 @@ pub(super) fn find(forms: &Forms, change: Change<'_>, strategy: Strategy) -> Vec
     Vec::new()
 }
 
-fn search(forms: &Forms, pattern: &Pattern<'_>, change: Change<'_>, strategy: Strategy) -> Vec<Range<usize>> {
+fn search(forms: &Forms, pattern: &Pattern<'_>, change: Replacement<'_>, strategy: Strategy) -> Vec<Range<usize>> {
     let (text, folded) = (forms.text.as_str(), forms.folded(strategy, change.work));
-    let Change { replace_all: all, work, .. } = change;
+    let Replacement { replace_all: all, work, .. } = change;
     let wanted = Folded::new(pattern.text, strategy).text;
     let Some(step) = wanted.chars().next().map(char::len_utf8) else { return Vec::new() };
     if wanted.trim().is_empty() {
@@ -74,7 +74,7 @@ fn search(forms: &Forms, pattern: &Pattern<'_>, change: Change<'_>, strategy: St
     places
 }
 
-fn stands_right(text: &str, range: &Range<usize>, pattern: &Pattern<'_>, change: Change<'_>) -> bool {
+fn stands_right(text: &str, range: &Range<usize>, pattern: &Pattern<'_>, change: Replacement<'_>) -> bool {
     let is_blank = |text: &str| {
         // Its line was looked through to its end.
         change.work.spend(text.len() / 8);
@@ -84,7 +84,7 @@ fn stands_right(text: &str, range: &Range<usize>, pattern: &Pattern<'_>, change:
     starts && (!pattern.at_line_end || is_blank(&text[lines::line_at(text, range.end).text()]))
 }
 
-fn rewritten(text: &str, change: Change<'_>, range: Range<usize>, strategy: Strategy) -> Found {
+fn rewritten(text: &str, change: Replacement<'_>, range: Range<usize>, strategy: Strategy) -> Match {
     let mut new = change.new.to_owned();
     if strategy >= Strategy::Unicode {
         new = tokens::merge(change.old, &new, &text[range.clone()], change.work);
@@ -103,7 +103,7 @@ fn rewritten(text: &str, change: Change<'_>, range: Range<usize>, strategy: Stra
     if change.old.ends_with([' ', '\t']) && !text[range.clone()].ends_with([' ', '\t']) {
         new.truncate(new.trim_end_matches([' ', '\t']).len());
     }
-    Found { range, new: rewrite::with_line_ends_of(text, &new).into() }
+    Match { range, new: rewrite::with_line_ends_of(text, &new).into() }
 }
 
 fn reindented(new: &str, indents: &Indents) -> String {

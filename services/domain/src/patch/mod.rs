@@ -108,7 +108,7 @@ pub enum Miss {
 /// Replaces `old` by `new` in `text`: exactly if possible, else by the strictest tolerant strategy that finds it.
 pub fn apply(text: &str, old: &str, new: &str, replace_all: bool) -> Result<Replaced, Miss> {
     let work = Work::for_bytes(text.len());
-    let change = Change { old, new, replace_all, work: &work };
+    let change = Replacement { old, new, replace_all, work: &work };
     let tolerantly = || change.tolerantly(&Forms::new(text));
     match change.exactly(text)?.map_or_else(tolerantly, |replaced| Ok(Some(replaced)))? {
         Some(replaced) => Ok(replaced),
@@ -118,14 +118,14 @@ pub fn apply(text: &str, old: &str, new: &str, replace_all: bool) -> Result<Repl
 
 /// A match: its bytes and, in tolerant strategies, the text that takes their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Found {
+struct Match {
     range: Range<usize>,
     new: Rc<str>,
 }
 
 /// What to replace by what.
 #[derive(Clone, Copy)]
-struct Change<'a> {
+struct Replacement<'a> {
     old: &'a str,
     new: &'a str,
     replace_all: bool,
@@ -133,7 +133,7 @@ struct Change<'a> {
     work: &'a Work,
 }
 
-impl Change<'_> {
+impl Replacement<'_> {
     /// Replaces byte for byte; `None` if the text is not there.
     fn exactly(self, text: &str) -> Result<Option<Replaced>, Miss> {
         if self.old.trim().is_empty() {
@@ -157,7 +157,7 @@ impl Change<'_> {
         }
         if let Some(old) = escape::unescape(self.old) {
             let new = escape::unescape(self.new).unwrap_or_else(|| self.new.to_owned());
-            let plain = Change { old: &old, new: &new, ..self };
+            let plain = Replacement { old: &old, new: &new, ..self };
             let mut found = plain.find_exactly(text);
             if found.is_empty() {
                 found = plain.find(forms, Unicode);
@@ -170,20 +170,20 @@ impl Change<'_> {
         self.replace(text, found, Similarity)
     }
 
-    fn find_exactly(self, text: &str) -> Vec<Found> {
+    fn find_exactly(self, text: &str) -> Vec<Match> {
         self.work.spend(text.len() / 16);
         let new: Rc<str> = rewrite::with_line_ends_of(text, self.new).into();
         let ranges = exact::find(text, self.old, self.replace_all);
-        ranges.into_iter().map(|range| Found { range, new: new.clone() }).collect()
+        ranges.into_iter().map(|range| Match { range, new: new.clone() }).collect()
     }
 
-    fn find(self, forms: &Forms, strategy: Strategy) -> Vec<Found> {
+    fn find(self, forms: &Forms, strategy: Strategy) -> Vec<Match> {
         let is_one_line = !self.old.contains(['\n', '\r']);
         if is_one_line { inline::find(forms, self, strategy) } else { block::find(forms, self, strategy) }
     }
 
     /// Puts the replacements in, or says why not.
-    fn replace(self, text: &str, found: Vec<Found>, matched: Strategy) -> Result<Option<Replaced>, Miss> {
+    fn replace(self, text: &str, found: Vec<Match>, matched: Strategy) -> Result<Option<Replaced>, Miss> {
         if self.work.is_spent() {
             return Err(Miss::Invalid(TOO_DEAR.into()));
         }
@@ -200,7 +200,7 @@ impl Change<'_> {
         }
         let mut out = String::with_capacity(size);
         let mut at = 0;
-        for Found { range, new } in &found {
+        for Match { range, new } in &found {
             out.push_str(&text[at..range.start]);
             out.push_str(new);
             at = range.end;
@@ -211,9 +211,9 @@ impl Change<'_> {
 }
 
 /// Collects matches until their replacements pass what is accepted anyway.
-fn within_budget(found: impl Iterator<Item = Found>, work: &Work) -> Vec<Found> {
+fn within_budget(found: impl Iterator<Item = Match>, work: &Work) -> Vec<Match> {
     let mut size = 0;
-    let fits = move |found: &Found| {
+    let fits = move |found: &Match| {
         let fits = size <= RESULT_BYTES && !work.is_spent();
         work.spend(found.new.len() + found.range.len());
         size += found.new.len();

@@ -7,13 +7,13 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::fold::line_key;
 use super::indent::{Indents, indent_of};
 use super::work::Work;
-use super::{Found, Strategy, tokens};
+use super::{Match, Strategy, tokens};
 use crate::lines::{self, Line};
 
 /// Largest product of line counts that is compared; beyond it all lines between count as changed.
 const WORK: usize = 1_000_000;
 
-/// What rewriting a block costs, whatever is in it, in units of [`Work`].
+/// What rewriting a block costs, without regard to its contents, in units of [`Work`].
 const PER_BLOCK: usize = 100;
 const PER_LINE: usize = 40;
 
@@ -44,7 +44,7 @@ pub(super) struct Block<'a> {
 impl Block<'_> {
     /// What takes the block's place: lines that the edit does not change stay as the file has them, new ones get the
     /// file's indentation and line ends.
-    pub(super) fn rewritten(&self) -> Found {
+    pub(super) fn rewritten(&self) -> Match {
         let (old, new) = (texts(self.old), texts(self.new));
         let file: Vec<&str> = self.lines.iter().map(|line| &self.text[line.text()]).collect();
         let filled = |(line, _): &(&str, &str)| !line.trim().is_empty();
@@ -84,10 +84,10 @@ impl Block<'_> {
         format!("{indent}{}", tokens::merge(old.trim(), &line[indent.len()..], file.trim(), self.work))
     }
 
-    fn joined(&self, out: &[(String, &str)], ending: &str) -> Found {
+    fn joined(&self, out: &[(String, &str)], ending: &str) -> Match {
         let is_ended = |text: &str| text.ends_with(['\n', '\r']);
         let (Some(first), Some(last)) = (self.lines.first(), self.lines.last()) else {
-            return Found { range: 0..0, new: "".into() };
+            return Match { range: 0..0, new: "".into() };
         };
         let end = if is_ended(self.old) { last.next } else { last.end };
         let mut new: String = out.iter().map(|(line, ending)| format!("{line}{ending}")).collect();
@@ -99,7 +99,7 @@ impl Block<'_> {
                 new.push_str(closing);
             }
         }
-        Found { range: first.start..end, new: new.into() }
+        Match { range: first.start..end, new: new.into() }
     }
 
     fn ending(&self) -> &str {

@@ -7,7 +7,6 @@ use std::cell::Cell;
 const PER_BYTE: usize = 32;
 const BASE: usize = 8 * 1024 * 1024;
 
-/// What is left.
 pub(super) struct Work(Cell<usize>);
 
 impl Work {

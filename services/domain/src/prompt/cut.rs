@@ -5,7 +5,6 @@ use crate::headline::cut;
 /// A body as far as it fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CutBody<'a> {
-    /// Its beginning.
     pub kept: &'a str,
     /// The headings of the sections that are missing, the one that is cut in two first; of many the first 32, each in at
     /// most 80 characters.

@@ -25,7 +25,7 @@ pub enum Tools {
 }
 
 impl Tools {
-    /// The wire form.
+    /// The word that is served and stored.
     pub fn as_str(self) -> &'static str {
         self.into()
     }

@@ -20,12 +20,10 @@ pub struct PreviousParts<'a> {
     pub tainted: bool,
 }
 
-/// One message.
 #[derive(Debug, Clone, Copy)]
 pub struct Said<'a> {
     /// `User` or `Agent`.
     pub speaker: &'a str,
-    /// What was said.
     pub text: &'a str,
 }
 

@@ -12,7 +12,6 @@ use crate::inert_line;
 pub struct SnapshotParts<'a> {
     /// The user's overlay of the agent's personality.
     pub soul: Option<&'a str>,
-    /// All skills.
     pub skills: Vec<IndexLine<'a>>,
     /// Core memories, oldest first.
     pub memories: Vec<&'a str>,
@@ -29,7 +28,6 @@ pub struct ConversationLine<'a> {
     pub title: &'a str,
 }
 
-/// A rendered snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rendered {
     /// The block as it stands in the prompt.

@@ -11,7 +11,6 @@ use crate::session::NUDGE;
 pub struct ActiveSkill<'a> {
     /// The skill's full name, with its namespaces.
     pub name: &'a str,
-    /// Its version.
     pub version: i32,
     /// The markdown body, or its beginning.
     pub content: &'a str,
@@ -113,7 +112,7 @@ pub fn render_turn(parts: &TurnParts<'_>) -> String {
         blocks.push(UNTRUSTED.to_owned());
         blocks.extend(doubted.into_iter().chain(also_doubted).map(|skill| body("untrusted", skill, tools)));
     }
-    // Whoever cannot load a skill has no use for its neighbours.
+    // An agent that cannot load a skill has no use for its neighbours.
     if !parts.related.is_empty() && tools.can_read() {
         blocks.push(format!("Related skills (see-also): {}", line(&parts.related)));
     }

@@ -15,13 +15,11 @@ use super::triggers::Triggers;
 /// What recall reads of one skill.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SkillText<'a> {
-    /// The whole name.
     pub name: &'a str,
     /// What the skill does and when to use it.
     pub description: &'a str,
     /// Short phrases that call for it.
     pub triggers: &'a [String],
-    /// The markdown body.
     pub body: &'a str,
     /// Names of related skills.
     pub see_also: &'a [String],
@@ -36,7 +34,6 @@ pub struct SkillText<'a> {
 pub struct Listed<'a> {
     /// Its place in the catalogue of before, if it was there.
     pub before: Option<usize>,
-    /// The whole name.
     pub name: &'a str,
     /// Its text, whose embedding is not looked at; `None` where the text is as it was before.
     pub text: Option<SkillText<'a>>,
@@ -75,11 +72,9 @@ pub struct Catalogue {
 /// The weights of one term in one skill: the saturated frequency of BM25 per field, before the idf.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Weights {
-    /// In the name.
     pub(super) name: f32,
     /// In name, description and triggers.
     pub(super) text: f32,
-    /// In the body.
     pub(super) body: f32,
 }
 
@@ -98,7 +93,6 @@ pub(super) const RELATED: usize = 64;
 /// Most names in a `see_also` that are looked at.
 const SEE_ALSO: usize = 1024;
 
-/// See [`depth`].
 const HALF_DEPTH: f32 = 200.0;
 /// What a word of the shortest body counts, beside one of a long body.
 const SHORT_BODY: f32 = 0.3;

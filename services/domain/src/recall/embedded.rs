@@ -1,6 +1,27 @@
-//! The text of a skill that is embedded.
+//! What is embedded, and the text of a skill that is.
+
+use strum::IntoStaticStr;
 
 use super::claims::claims_of;
+
+/// What has vectors of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum EmbeddedKind {
+    /// A skill of a user. All users share the vectors of unchanged starters, which are not among them.
+    Skill,
+    /// A memory.
+    Memory,
+    /// A message after which a skill was used.
+    Example,
+}
+
+impl EmbeddedKind {
+    /// Its name in statements.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
 
 /// Characters of the description; the model reads about four to a token, and what a skill is for stands first.
 const DESCRIPTION_CHARS: usize = 300;

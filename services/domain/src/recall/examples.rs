@@ -31,6 +31,19 @@ impl Examples {
         taken
     }
 
+    /// The same where skills have other places now; examples of those that have none are left out.
+    pub fn moved(&self, place_of: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut moved = Self { dims: self.dims, ..Self::default() };
+        let rows = self.rows.chunks_exact(self.dims.max(1)).zip(&self.skills).zip(&self.scales);
+        for ((row, skill), scale) in rows {
+            let Some(place) = place_of(*skill) else { continue };
+            moved.rows.extend_from_slice(row);
+            moved.skills.push(place);
+            moved.scales.push(*scale);
+        }
+        moved
+    }
+
     /// How many it holds.
     pub fn len(&self) -> usize {
         self.skills.len()

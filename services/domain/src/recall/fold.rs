@@ -8,7 +8,6 @@ use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 /// How a character takes part in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Ends a word.
     Gap,
     /// A letter or digit of a script that puts blanks between words.
     Word,

@@ -26,7 +26,7 @@ mod triggers;
 
 pub use catalogue::{Catalogue, Listed, SkillText};
 pub use chatter::list_chatter;
-pub use embedded::embedded_text;
+pub use embedded::{EmbeddedKind, embedded_text};
 pub use examples::Examples;
 pub use floor::FLOOR;
 pub use names::{Mention, SHORT_MESSAGE_CHARS, is_short};

@@ -37,13 +37,12 @@ pub struct Mention {
 /// The names of a catalogue by their words.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Ascending by key.
-    names: Vec<Entry>,
+    names: Vec<KnownName>,
     longest: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct KnownName {
     /// Hash of the words joined by blanks.
     key: u64,
     skill: u32,
@@ -97,7 +96,7 @@ impl Names {
 
     /// Bytes held.
     pub(super) fn weight(&self) -> usize {
-        self.names.capacity() * size_of::<Entry>()
+        self.names.capacity() * size_of::<KnownName>()
     }
 
     fn add(&mut self, name: &str, skill: u32, is_alias: bool) {
@@ -106,7 +105,7 @@ impl Names {
         let Some(key) = keys.last().filter(|_| keys.len() == words.len()).copied() else { return };
         self.longest = self.longest.max(words.len());
         let is_common = matches!(words.as_slice(), [word] if is_ordinary(&word.text));
-        self.names.push(Entry { key, skill, slashes: slashes_of(&words), is_alias, is_common });
+        self.names.push(KnownName { key, skill, slashes: slashes_of(&words), is_alias, is_common });
     }
 
     /// The skills named in a message, each once, the most specific (longest) names first.
@@ -149,7 +148,7 @@ impl Names {
         }
         let slashes = slashes_of(run);
         let in_path = range.start.checked_sub(1).is_some_and(|before| words[before].joint == Joint::Slash);
-        let fits = |entry: &&Entry| slashes & !entry.slashes == 0 && !(entry.is_alias && in_path);
+        let fits = |entry: &&KnownName| slashes & !entry.slashes == 0 && !(entry.is_alias && in_path);
         let exact = named().any(|entry| entry.slashes == slashes && slashes != 0);
         let explicit = is_explicit(words, &range);
         named()

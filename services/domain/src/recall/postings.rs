@@ -10,11 +10,9 @@ use std::iter::Peekable;
 /// before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
-    /// In the name.
     pub(super) name: u8,
     /// In name, description and triggers.
     pub(super) text: u8,
-    /// In the body.
     pub(super) body: u8,
 }
 

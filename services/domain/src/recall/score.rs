@@ -128,7 +128,6 @@ impl Fusion {
 }
 
 impl Weights {
-    /// The fused score.
     pub(super) fn score(&self, signals: &Signals) -> f32 {
         self.words(signals) + (self.meaning + self.meaning_depth * signals.depth) * signals.meaning()
     }

@@ -58,7 +58,6 @@ impl Ranking {
 /// What to look for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Query<'a> {
-    /// The message.
     pub message: &'a str,
     /// Its embedding, to compare with those that the catalogue and the examples hold; without one words alone decide.
     pub embedding: Option<&'a [f32]>,
@@ -82,7 +81,6 @@ pub struct Query<'a> {
 pub struct Evidence {
     /// Of each skill, in the order of the catalogue.
     pub signals: Vec<Signals>,
-    /// Of all together.
     pub context: Context,
     near: Vec<usize>,
 }
@@ -179,7 +177,6 @@ const CORRECTIONS: usize = 8;
 /// What a message says, in terms.
 #[derive(Default)]
 struct Read {
-    /// Distinct.
     asked: Vec<Asked>,
     phrases: Vec<u32>,
     /// All, in order.

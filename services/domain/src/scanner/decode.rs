@@ -72,7 +72,7 @@ fn is_letter(byte: u8) -> bool {
 fn decode_run(text: &str, run: &Range<usize>) -> Option<Decoded> {
     let letters: Vec<u8> =
         text.as_bytes()[run.clone()].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let is_hex = letters.len() % 2 == 0 && letters.iter().all(u8::is_ascii_hexdigit);
+    let is_hex = letters.len().is_multiple_of(2) && letters.iter().all(u8::is_ascii_hexdigit);
     // `key=VALUE` begins with a name.
     let value =
         letters.iter().position(|byte| *byte == b'=').filter(|at| letters[*at..].iter().any(|byte| *byte != b'='));

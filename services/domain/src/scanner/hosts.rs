@@ -167,9 +167,9 @@ fn ip_of(name: &str) -> Option<IpAddr> {
 fn is_public(ip: &IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => {
-            !(ip.is_private() || ip.is_loopback() || ip.is_unspecified() || ip.is_link_local() || ip.is_broadcast())
-                && !WELL_KNOWN.contains(&ip.octets())
-                && ip.octets()[0] != 0
+            let is_local =
+                ip.is_private() || ip.is_loopback() || ip.is_unspecified() || ip.is_link_local() || ip.is_broadcast();
+            !is_local && !WELL_KNOWN.contains(&ip.octets()) && ip.octets()[0] != 0
         }
         IpAddr::V6(ip) => !(ip.is_loopback() || ip.is_unspecified() || (ip.segments()[0] & 0xfe00) == 0xfc00),
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use regex::{Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::category::Category;
@@ -54,7 +54,14 @@ pub(super) struct Rule {
     #[serde(default)]
     pub(super) check: Option<Check>,
     #[serde(skip)]
-    compiled: OnceLock<Vec<Regex>>,
+    compiled: OnceLock<Compiled>,
+}
+
+/// The patterns of a rule.
+pub(super) struct Compiled {
+    /// All of them at once, to learn in one pass that none is there.
+    pub(super) any: Regex,
+    pub(super) each: Vec<Regex>,
 }
 
 /// What a pattern cannot say.
@@ -165,14 +172,19 @@ impl Rules {
 impl Rule {
     /// Its patterns, compiled when they are first needed: most rules are about none of the texts of a process.
     #[expect(clippy::expect_used, reason = "the data is compiled in, and a test compiles every pattern")]
-    pub(super) fn patterns(&self) -> &[Regex] {
+    pub(super) fn patterns(&self) -> &Compiled {
         self.compiled.get_or_init(|| {
-            let compile = |pattern: &String| {
-                // Keys are told by their case.
-                let has_case = self.check != Some(Check::Random);
-                RegexBuilder::new(pattern).case_insensitive(has_case).size_limit(PATTERN_BYTES).build()
+            let compile = |pattern: &str| {
+                // Keys are told by their case. Over bytes the engine is several times as fast; letters that are not ASCII
+                // are in lower case in the view that is made for them.
+                let folds = self.check != Some(Check::Random);
+                let mut builder = RegexBuilder::new(pattern);
+                builder.case_insensitive(folds).unicode(!pattern.is_ascii()).size_limit(PATTERN_BYTES);
+                builder.build().expect(&self.id)
             };
-            self.patterns.iter().map(|pattern| compile(pattern).expect(&self.id)).collect()
+            let each = self.patterns.iter().map(|pattern| compile(pattern)).collect();
+            let any = self.patterns.join(")|(?:").replace("?P<number>", "?:");
+            Compiled { any: compile(&format!("(?:{any})")), each }
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use regex::{Match, Regex};
+use regex::bytes::Regex;
 
 use super::invisible;
 use super::numbers;
@@ -125,20 +125,25 @@ impl Search<'_> {
 
     fn try_rules(&mut self, text: &str, segment: &Segment, is_joined: bool) -> bool {
         let part = &text[segment.range.clone()];
+        // A paragraph of one line was tried as a line.
+        if is_joined && !self.view.text[segment.range.clone()].contains('\n') {
+            return true;
+        }
         for index in &segment.rules {
             let rule = &Rules::get().rules[*index];
-            for pattern in rule.patterns() {
-                if !self.work.charge(part.len()) {
-                    return false;
-                }
-                if let Some(found) = pattern.find_iter(part).find(|found| is_right(rule, pattern, found)) {
-                    let start = segment.range.start;
-                    self.add(rule, start + found.start()..start + found.end(), is_joined);
-                    if !self.work.charge(A_FINDING) {
-                        return false;
-                    }
-                    break;
-                }
+            let patterns = rule.patterns();
+            if !self.work.charge(part.len()) {
+                return false;
+            }
+            if !patterns.any.is_match(part.as_bytes()) {
+                continue;
+            }
+            if !self.work.charge(part.len() * patterns.each.len() + A_FINDING) {
+                return false;
+            }
+            if let Some(found) = patterns.each.iter().find_map(|pattern| first_right(rule, pattern, part)) {
+                let start = segment.range.start;
+                self.add(rule, start + found.start..start + found.end, is_joined);
             }
         }
         true
@@ -183,16 +188,24 @@ impl Search<'_> {
     }
 }
 
+/// The first match that is what the rule means.
+fn first_right(rule: &Rule, pattern: &Regex, part: &str) -> Option<Range<usize>> {
+    // Patterns are over bytes; what they find is widened to whole characters.
+    let mut found = pattern
+        .find_iter(part.as_bytes())
+        .map(|found| part.floor_char_boundary(found.start())..part.ceil_char_boundary(found.end()));
+    found.find(|range| is_right(rule, pattern, &part[range.clone()]))
+}
+
 /// Whether a match is what its rule means.
-fn is_right(rule: &Rule, pattern: &Regex, found: &Match<'_>) -> bool {
-    let text = found.as_str();
+fn is_right(rule: &Rule, pattern: &Regex, text: &str) -> bool {
     let host = rule.host.is_empty() || Rules::get().hosts.kinds_in(text).any(|kind| rule.host.contains(&kind));
     host && match rule.check {
         None => true,
         Some(Check::Random) => numbers::is_random(text),
         Some(Check::CardOrId) => {
-            let number = pattern.captures(text).and_then(|found| found.name("number"));
-            number.is_some_and(|number| numbers::is_a_persons(number.as_str()))
+            let number = pattern.captures(text.as_bytes()).and_then(|found| found.name("number"));
+            number.and_then(|number| std::str::from_utf8(number.as_bytes()).ok()).is_some_and(numbers::is_a_persons)
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Deleted skills: a tenant's admin lists them and puts one back.
 
-use knowhow_domain::{ArchivedSkill, Error, Result};
+use knowhow_domain::{ArchiveId, ArchivedSkill, Error, Result};
 use knowhow_store::TenantTx;
 use knowhow_store::skills::{self, NewRestore};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{begin, note_read};
 use crate::page::{Page, PageQuery, window};
@@ -18,7 +17,7 @@ use crate::{Ctx, jobs};
 pub struct Restore {
     /// The archive entry's id: of the path, not of the body.
     #[serde(skip)]
-    pub id: Uuid,
+    pub id: ArchiveId,
     /// For the audit log.
     #[schema(min_length = 1, max_length = 500)]
     pub reason: String,
@@ -38,7 +37,7 @@ pub struct ListArchive {
 /// # Errors
 /// `Forbidden`.
 pub async fn list_archive(ctx: &Ctx, query: &ListArchive) -> Result<Page<ArchivedSkill>> {
-    let (limit, before) = (query.page.limit()?, query.page.after::<Uuid>()?);
+    let (limit, before) = (query.page.limit()?, query.page.after::<ArchiveId>()?);
     let user = query.user.as_deref();
     user.map(knowhow_store::check_external_id).transpose()?;
     let mut tx = begin(ctx).await?;

@@ -1,8 +1,7 @@
 //! The audit log, as a tenant's admins read it.
 
-use knowhow_domain::{AuditEntry, Result};
+use knowhow_domain::{AuditEntry, AuditId, Result};
 use knowhow_store::audit;
-use uuid::Uuid;
 
 use super::{begin, note_read};
 use crate::Ctx;
@@ -22,7 +21,7 @@ pub struct ListAudit {
 /// # Errors
 /// `Forbidden`.
 pub async fn list_audit(ctx: &Ctx, query: &ListAudit) -> Result<Page<AuditEntry>> {
-    let (limit, before) = (query.page.limit()?, query.page.after::<Uuid>()?);
+    let (limit, before) = (query.page.limit()?, query.page.after::<AuditId>()?);
     let user = query.user.as_deref();
     user.map(knowhow_store::check_external_id).transpose()?;
     let mut tx = begin(ctx).await?;

@@ -1,12 +1,11 @@
 //! Issuers of a tenant's tokens, and tokens for development.
 
 use chrono::TimeDelta;
-use knowhow_domain::{Algorithm, Error, FieldError, Issuer, Result, Scope, new_id};
+use knowhow_domain::{Algorithm, Error, FieldError, Issuer, IssuerId, Result, Scope, new_id};
 use knowhow_store::credential::{self, NewToken};
 use knowhow_store::issuers;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{begin, note_look};
 use crate::page::{Page, PageQuery, rows_for};
@@ -46,7 +45,7 @@ pub async fn create_issuer(ctx: &Ctx, input: &CreateIssuer) -> Result<Issuer> {
     check(&ctx.app, input)?;
     let state = ctx.app.gate.state();
     let issuer = Issuer {
-        id: new_id(),
+        id: IssuerId(new_id()),
         tenant: ctx.principal.tenant_slug().to_owned(),
         iss: input.iss.clone(),
         audience: input.audience.clone().unwrap_or_else(|| state.audience().to_owned()),
@@ -84,7 +83,7 @@ pub async fn list_issuers(ctx: &Ctx, page: &PageQuery) -> Result<Page<Issuer>> {
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`.
-pub async fn delete_issuer(ctx: &Ctx, id: Uuid) -> Result<()> {
+pub async fn delete_issuer(ctx: &Ctx, id: IssuerId) -> Result<()> {
     let mut tx = begin(ctx).await?;
     issuers::delete(&mut tx, id, ctx.now()).await?;
     tx.commit().await?;

@@ -1,12 +1,11 @@
 //! Jobs in the background, as a tenant's admins see theirs, and an operator who names no tenant those of the system.
 
-use knowhow_domain::{Job, JobState, Result};
+use knowhow_domain::{Job, JobId, JobState, Result};
 use knowhow_store::queue;
 
 use crate::Ctx;
 use crate::page::{Page, PageQuery, window};
 
-/// Selects background jobs.
 #[derive(Debug, Clone, Default)]
 pub struct ListJobs {
     /// Only those in this state.
@@ -20,7 +19,7 @@ pub struct ListJobs {
 /// # Errors
 /// `Forbidden`.
 pub async fn list_jobs(ctx: &Ctx, query: &ListJobs) -> Result<Page<Job>> {
-    let (limit, before) = (query.page.limit()?, query.page.after::<i64>()?);
+    let (limit, before) = (query.page.limit()?, query.page.after::<JobId>()?);
     let rows = queue::list(&ctx.app.db, &ctx.principal, query.state, window(before, limit)).await?;
     Page::of(rows, limit, |last| last.id)
 }
@@ -29,7 +28,7 @@ pub async fn list_jobs(ctx: &Ctx, query: &ListJobs) -> Result<Page<Job>> {
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`; `Conflict` `job-running`.
-pub async fn retry_job(ctx: &Ctx, id: i64) -> Result<()> {
+pub async fn retry_job(ctx: &Ctx, id: JobId) -> Result<()> {
     queue::retry(&ctx.app.db, &ctx.principal, id, ctx.now()).await
 }
 
@@ -37,6 +36,6 @@ pub async fn retry_job(ctx: &Ctx, id: i64) -> Result<()> {
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`; `Conflict` `job-running`.
-pub async fn discard_job(ctx: &Ctx, id: i64) -> Result<()> {
+pub async fn discard_job(ctx: &Ctx, id: JobId) -> Result<()> {
     queue::discard(&ctx.app.db, &ctx.principal, id, ctx.now()).await
 }

@@ -1,12 +1,11 @@
 //! API keys of a tenant's backends.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ApiKey, Error, FieldError, Result, Scope, new_id};
+use knowhow_domain::{ApiKey, Error, FieldError, KeyId, Result, Scope, new_id};
 use knowhow_store::credential::api_key;
 use knowhow_store::keys;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{begin, note_look};
 use crate::page::{Page, PageQuery, rows_for};
@@ -52,7 +51,7 @@ pub async fn create_key(ctx: &Ctx, input: &CreateKey) -> Result<CreatedKey> {
     scopes.sort_by_key(|scope| scope.as_str());
     scopes.dedup();
     let key = ApiKey {
-        id: new_id(),
+        id: KeyId(new_id()),
         tenant: ctx.principal.tenant_slug().to_owned(),
         prefix,
         name: input.name.clone(),
@@ -73,7 +72,7 @@ pub async fn create_key(ctx: &Ctx, input: &CreateKey) -> Result<CreatedKey> {
 /// # Errors
 /// `Forbidden`.
 pub async fn list_keys(ctx: &Ctx, page: &PageQuery) -> Result<Page<ApiKey>> {
-    let (limit, before) = (page.limit()?, page.after::<Uuid>()?);
+    let (limit, before) = (page.limit()?, page.after::<KeyId>()?);
     let mut tx = begin(ctx).await?;
     let rows = keys::list(&mut tx, before, rows_for(limit)).await?;
     note_look(ctx, &mut tx, "keys").await?;
@@ -85,7 +84,7 @@ pub async fn list_keys(ctx: &Ctx, page: &PageQuery) -> Result<Page<ApiKey>> {
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`.
-pub async fn revoke_key(ctx: &Ctx, id: Uuid) -> Result<()> {
+pub async fn revoke_key(ctx: &Ctx, id: KeyId) -> Result<()> {
     let mut tx = begin(ctx).await?;
     keys::revoke(&mut tx, id, ctx.now()).await?;
     tx.commit().await

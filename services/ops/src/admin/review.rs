@@ -7,7 +7,6 @@ use knowhow_store::{TenantTx, versions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use super::begin;
 use crate::Ctx;
@@ -20,7 +19,7 @@ use crate::skills::VersionDetail;
 pub struct Approve {
     /// The skill's id: of the path.
     #[serde(skip)]
-    pub skill: Uuid,
+    pub skill: SkillId,
     /// Which version of it: of the path.
     #[serde(skip)]
     pub version: i32,
@@ -36,7 +35,7 @@ pub struct ReviewVersion {
     /// The skill's id: of the path.
     #[serde(skip)]
     #[param(ignore)]
-    pub skill: Uuid,
+    pub skill: SkillId,
     /// Which version of it: of the path.
     #[serde(skip)]
     #[param(ignore)]
@@ -55,8 +54,7 @@ pub async fn review_version(ctx: &Ctx, query: &ReviewVersion) -> Result<VersionD
     let ReviewVersion { skill, version, reason } = query;
     let (skill, version, reason) = (*skill, *version, check(reason)?);
     let mut tx = of_owner(ctx, skill).await?;
-    let state =
-        versions::find_for_admin(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
+    let state = versions::find_for_admin(&mut tx, skill, version).await?.ok_or_else(|| Error::not_found("version"))?;
     let detail = json!({"version": version, "reason": reason});
     let entry = NewEntry { action: "skill.review", target: &skill.to_string(), detail };
     audit::record(&mut tx, entry, ctx.now()).await?;
@@ -67,24 +65,23 @@ pub async fn review_version(ctx: &Ctx, query: &ReviewVersion) -> Result<VersionD
 /// Approves a version that is tainted: it, and what is made of it, is trusted from now on.
 ///
 /// # Errors
-/// `Forbidden`, also for whoever wrote the version; `NotFound`; `Conflict` `not-tainted`; `Invalid` without a reason.
+/// `Forbidden`, also for the author of the version; `NotFound`; `Conflict` `not-tainted`; `Invalid` without a reason.
 pub async fn approve_version(ctx: &Ctx, input: &Approve) -> Result<Version> {
     ctx.principal.require_admin()?;
     let Approve { skill, version, reason } = input;
     let (skill, version, reason) = (*skill, *version, check(reason)?);
     let mut tx = of_owner(ctx, skill).await?;
-    let approval = Approval { skill: SkillId(skill), version, reason };
+    let approval = Approval { skill, version, reason };
     skills::approve(&mut tx, &approval, ctx.now()).await?;
-    let state =
-        versions::find_for_admin(&mut tx, SkillId(skill), version).await?.ok_or_else(|| Error::not_found("version"))?;
+    let state = versions::find_for_admin(&mut tx, skill, version).await?.ok_or_else(|| Error::not_found("version"))?;
     tx.commit().await?;
     Ok(state.version)
 }
 
 /// A transaction over the rows of the user whose skill this is.
-async fn of_owner(ctx: &Ctx, skill: Uuid) -> Result<TenantTx> {
+async fn of_owner(ctx: &Ctx, skill: SkillId) -> Result<TenantTx> {
     let mut tx = begin(ctx).await?;
-    let owner: UserId = skills::find_owner(&mut tx, SkillId(skill)).await?.ok_or_else(|| Error::not_found("skill"))?;
+    let owner: UserId = skills::find_owner(&mut tx, skill).await?.ok_or_else(|| Error::not_found("skill"))?;
     tx.commit().await?;
     TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner, "admin.review").await
 }

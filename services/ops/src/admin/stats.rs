@@ -12,7 +12,7 @@ use crate::{Ctx, ModelsStatus};
 pub struct Stats {
     /// What recall keeps of users between their requests.
     pub catalogues: CacheCounts,
-    /// The models.
+    /// Which models are configured, and how they answer.
     pub models: ModelsStatus,
 }
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use knowhow_domain::{Error, Result};
 
 use super::path::{self, Tree};
-use super::{Entry, Kind, LeftOut, Limits, Unpacked, damaged, refusal};
+use super::{Kind, LeftOut, Limits, PackedFile, Unpacked, damaged, refusal};
 
 /// Files below this size, in bytes, may be packed as tightly as they like.
 pub(super) const SMALL: u64 = 4096;
@@ -100,7 +100,7 @@ impl<'a> Collector<'a> {
             return Ok(());
         }
         self.total_of_large += if unpacked < SMALL { 0 } else { unpacked };
-        self.unpacked.entries.push(Entry { path, bytes });
+        self.unpacked.entries.push(PackedFile { path, bytes });
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use knowhow_domain::resource::FOLDERS;
 
-use super::Entry;
+use super::PackedFile;
 
 const SKILL_FILE: &str = "SKILL.md";
 
@@ -15,7 +15,6 @@ pub struct Folder {
     pub path: String,
     /// The segments of its folder; none for the archive's root.
     pub folder: Vec<String>,
-    /// The SKILL.md.
     pub skill_md: Vec<u8>,
     /// Its other files by their paths within the folder.
     pub resources: Vec<(String, Vec<u8>)>,
@@ -55,7 +54,7 @@ pub struct Layout {
 }
 
 /// Sorts files into skills, as [`lay_out`] does.
-pub fn group(entries: Vec<Entry>) -> Grouped {
+pub fn group(entries: Vec<PackedFile>) -> Grouped {
     let paths: Vec<&str> = entries.iter().map(|entry| entry.path.as_str()).collect();
     let layout = lay_out(&paths);
     let mut bytes: HashMap<String, Vec<u8>> = entries.into_iter().map(|entry| (entry.path, entry.bytes)).collect();
@@ -145,8 +144,8 @@ fn split(path: &str) -> (Vec<String>, &str) {
 mod tests {
     use super::*;
 
-    fn entries(paths: &[&str]) -> Vec<Entry> {
-        paths.iter().map(|path| Entry { path: (*path).to_owned(), bytes: path.as_bytes().to_vec() }).collect()
+    fn entries(paths: &[&str]) -> Vec<PackedFile> {
+        paths.iter().map(|path| PackedFile { path: (*path).to_owned(), bytes: path.as_bytes().to_vec() }).collect()
     }
 
     fn names(skill: &Folder) -> Vec<&str> {

@@ -13,7 +13,7 @@ mod tests;
 mod write;
 
 pub use layout::{Folder, Grouped, Layout, Place, group, lay_out};
-pub use naming::{Found, Named, name_all};
+pub use naming::{FoundFolder, Named, name_all};
 pub use provenance::{PROVENANCE_FILE, Provenance};
 pub use write::{Packer, zip};
 
@@ -24,7 +24,6 @@ use collect::{Collector, SMALL};
 /// What an archive may hold, counted while it is unpacked and never believed from its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Files.
     pub entries: usize,
     /// Bytes of all files together, unpacked.
     pub total_bytes: u64,
@@ -40,7 +39,7 @@ impl Default for Limits {
 
 /// A file of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct PackedFile {
     /// Its relative path, segments joined by `/`, none of them `.` or `..`.
     pub path: String,
     /// What is in it.
@@ -51,7 +50,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unpacked {
     /// The files that are taken, in the archive's order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<PackedFile>,
     /// The others, each with its reason.
     pub left_out: Vec<LeftOut>,
 }
@@ -59,7 +58,6 @@ pub struct Unpacked {
 /// A file of an archive that is not taken; it stops no other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its path.
     pub path: String,
     /// Why it is not taken.
     pub detail: String,

@@ -10,7 +10,7 @@ const SKILLS: &str = "skills";
 
 /// Where a skill was found, what its frontmatter calls it, and what is in it.
 #[derive(Debug, Clone, Copy)]
-pub struct Found<'a> {
+pub struct FoundFolder<'a> {
     /// The segments of its folder; none for the archive's root.
     pub folder: &'a [String],
     /// The frontmatter's name, valid or not.
@@ -33,7 +33,7 @@ pub enum Named {
 /// Those that differ are told apart by the folder above them that is not called `skills`: `claude/foo`, `agents/foo`.
 ///
 /// Errors are `Invalid` at `/name`, for each skill on its own, where neither folder nor frontmatter gives a valid name.
-pub fn name_all(found: &[Found<'_>], segments: usize) -> Vec<Result<Named>> {
+pub fn name_all(found: &[FoundFolder<'_>], segments: usize) -> Vec<Result<Named>> {
     let mut all: Vec<Result<Candidate>> = found.iter().map(|found| Candidate::of(found, segments)).collect();
     loop {
         drop_repeated(&mut all, found);
@@ -61,7 +61,7 @@ struct Candidate {
 }
 
 /// Marks what is there a second time.
-fn drop_repeated(all: &mut [Result<Candidate>], found: &[Found<'_>]) {
+fn drop_repeated(all: &mut [Result<Candidate>], found: &[FoundFolder<'_>]) {
     let mut first: HashMap<(SkillName, [u8; 32]), usize> = HashMap::new();
     for (index, candidate) in all.iter_mut().enumerate() {
         if let Ok(candidate) = candidate
@@ -89,7 +89,7 @@ fn list_clashes(all: &[Result<Candidate>]) -> Vec<usize> {
 impl Candidate {
     /// The folder's own name, below those of the valid folders directly above it, as far as the whole name has room.
     /// Whatever leads to a folder `skills` is not part of it.
-    fn of(found: &Found<'_>, segments: usize) -> Result<Self> {
+    fn of(found: &FoundFolder<'_>, segments: usize) -> Result<Self> {
         let own = own_name(found)?;
         if count_segments(&own) > segments {
             let detail = format!("the name '{own}' has more than {segments} segments, which is what fits");
@@ -132,7 +132,7 @@ fn count_segments(name: &SkillName) -> usize {
     name.as_str().split('/').count()
 }
 
-fn own_name(found: &Found<'_>) -> Result<SkillName> {
+fn own_name(found: &FoundFolder<'_>) -> Result<SkillName> {
     match found.folder.last().map(|folder| SkillName::parse(folder)) {
         Some(Ok(folder)) if !is_checkout(folder.as_str()) && folder.as_str() != SKILLS => Ok(folder),
         _ => SkillName::parse(found.in_frontmatter),
@@ -154,10 +154,10 @@ mod tests {
             .iter()
             .map(|(path, ..)| path.split('/').filter(|s| !s.is_empty()).map(str::to_owned).collect())
             .collect();
-        let found: Vec<Found<'_>> = folders
+        let found: Vec<FoundFolder<'_>> = folders
             .iter()
             .zip(found)
-            .map(|(folder, (_, name, text))| Found { folder, in_frontmatter: name, digest: [*text; 32] })
+            .map(|(folder, (_, name, text))| FoundFolder { folder, in_frontmatter: name, digest: [*text; 32] })
             .collect();
         let shown = |named: Result<Named>| match named {
             Ok(Named::As(name)) => name.as_str().to_owned(),
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_prefix_leaves_less_room() {
         let folder: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-        let found = [Found { folder: &folder, in_frontmatter: "d", digest: [0; 32] }];
+        let found = [FoundFolder { folder: &folder, in_frontmatter: "d", digest: [0; 32] }];
         let named = name_all(&found, 3).remove(0).unwrap();
         assert_eq!(named, Named::As(SkillName::parse("b/c/d").unwrap()));
     }

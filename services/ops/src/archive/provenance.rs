@@ -4,7 +4,7 @@
 use knowhow_domain::{Error, Result, manifest};
 use serde::{Deserialize, Serialize};
 
-use super::Entry;
+use super::PackedFile;
 
 /// Its name, at the archive's top or in the one folder around everything.
 pub const PROVENANCE_FILE: &str = "knowhow-provenance.json";
@@ -16,7 +16,6 @@ const UNTOLD: &str = "an archive that says so";
 const SOURCES: usize = 8;
 const SOURCE_CHARS: usize = 255;
 
-/// The file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Skills that nobody has approved.
@@ -41,21 +40,22 @@ impl Provenance {
     }
 
     /// The file; `None` where no skill is tainted.
-    pub fn write(&self) -> Result<Option<Entry>> {
+    pub fn write(&self) -> Result<Option<PackedFile>> {
         if self.tainted.is_empty() {
             return Ok(None);
         }
         let bytes = serde_json::to_vec_pretty(self).map_err(Error::internal)?;
-        Ok(Some(Entry { path: PROVENANCE_FILE.to_owned(), bytes }))
+        Ok(Some(PackedFile { path: PROVENANCE_FILE.to_owned(), bytes }))
     }
 
     /// Takes the file out of an archive's.
     ///
     /// # Errors
     /// `Invalid` for one that cannot be read: what it was to say is not guessed.
-    pub fn take(entries: &mut Vec<Entry>) -> Result<Self> {
-        let is_it =
-            |entry: &Entry| entry.path.split_once('/').map_or(entry.path.as_str(), |(_, file)| file) == PROVENANCE_FILE;
+    pub fn take(entries: &mut Vec<PackedFile>) -> Result<Self> {
+        let is_it = |entry: &PackedFile| {
+            entry.path.split_once('/').map_or(entry.path.as_str(), |(_, file)| file) == PROVENANCE_FILE
+        };
         let Some(at) = entries.iter().position(is_it) else { return Ok(Self::default()) };
         let file = entries.remove(at);
         serde_json::from_slice(&file.bytes).map_err(|error| {
@@ -87,8 +87,8 @@ impl Provenance {
 mod tests {
     use super::*;
 
-    fn entry(path: &str, text: &str) -> Entry {
-        Entry { path: path.into(), bytes: text.as_bytes().to_vec() }
+    fn entry(path: &str, text: &str) -> PackedFile {
+        PackedFile { path: path.into(), bytes: text.as_bytes().to_vec() }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tar::{EntryType, Header};
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use super::{Entry, Limits, SMALL};
+use super::{Limits, PackedFile, SMALL};
 
 const MODE: u32 = 0o644;
 /// 1980-01-01 in seconds since 1970: the earliest time that both formats can say.
@@ -47,7 +47,7 @@ impl Packer {
     ///
     /// # Errors
     /// `Internal` where a path occurs twice or does not fit the format.
-    pub fn add<'a>(&mut self, entries: impl IntoIterator<Item = &'a Entry>) -> Result<Vec<u8>> {
+    pub fn add<'a>(&mut self, entries: impl IntoIterator<Item = &'a PackedFile>) -> Result<Vec<u8>> {
         let mut entries = entries.into_iter();
         match &mut self.format {
             Format::Zip(archive) => {
@@ -83,8 +83,8 @@ impl Packer {
 ///
 /// # Errors
 /// `Internal` where a path occurs twice or does not fit the format.
-pub fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
-    let mut sorted: Vec<&Entry> = entries.iter().collect();
+pub fn zip(entries: &[PackedFile]) -> Result<Vec<u8>> {
+    let mut sorted: Vec<&PackedFile> = entries.iter().collect();
     sorted.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     let mut packer = Packer::zip();
     let mut bytes = packer.add(sorted)?;
@@ -92,7 +92,7 @@ pub fn zip(entries: &[Entry]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn add_to_zip(archive: &mut ZipWriter<StreamWriter<Out>>, entry: &Entry) -> Result<()> {
+fn add_to_zip(archive: &mut ZipWriter<StreamWriter<Out>>, entry: &PackedFile) -> Result<()> {
     let method = if is_tight(&entry.bytes)? { CompressionMethod::Stored } else { CompressionMethod::Deflated };
     let options = SimpleFileOptions::default()
         .last_modified_time(DateTime::default())
@@ -113,7 +113,7 @@ fn is_tight(bytes: &[u8]) -> Result<bool> {
     Ok(bytes.len() as u64 > packed.saturating_mul(Limits::default().ratio))
 }
 
-fn add_to_tar(archive: &mut tar::Builder<Out>, entry: &Entry) -> Result<()> {
+fn add_to_tar(archive: &mut tar::Builder<Out>, entry: &PackedFile) -> Result<()> {
     let mut header = Header::new_gnu();
     header.set_entry_type(EntryType::Regular);
     header.set_size(entry.bytes.len() as u64);

@@ -16,7 +16,7 @@ use crate::remote::{Remote, RemoteError, RemoteSettings, within};
 pub use error::ChatError;
 pub use read::read_json_answer;
 use read::without_thoughts;
-use wire::{Cap, Question, read_answer};
+use wire::{Cap, ChatRequest, read_answer};
 
 /// The largest answer that is read, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
@@ -49,7 +49,7 @@ impl ChatModel {
         Ok(Self { remote, wants_newer_cap: AtomicBool::new(false) })
     }
 
-    /// The model's name.
+    /// The model's name, as its service calls it.
     pub fn model(&self) -> &str {
         self.remote.model()
     }
@@ -85,7 +85,7 @@ impl ChatModel {
         let newer = self.wants_newer_cap.load(Ordering::Relaxed);
         let cap = |newer| if newer { Cap::Newer(tokens) } else { Cap::Older(tokens) };
         let ask = async |newer| {
-            let question = Question::new(self.remote.model(), system, user, cap(newer));
+            let question = ChatRequest::new(self.remote.model(), system, user, cap(newer));
             self.remote.ask(priority, &question, read_answer).await
         };
         match ask(newer).await {

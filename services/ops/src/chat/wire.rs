@@ -6,9 +6,9 @@ use crate::remote::RemoteError;
 
 /// The body of a request. Nothing in it beyond what every server and model takes.
 #[derive(Serialize)]
-pub(super) struct Question<'a> {
+pub(super) struct ChatRequest<'a> {
     model: &'a str,
-    messages: [Message<'a>; 2],
+    messages: [ChatMessage<'a>; 2],
     stream: bool,
     #[serde(flatten)]
     cap: Cap,
@@ -28,13 +28,13 @@ impl Cap {
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct ChatMessage<'a> {
     role: &'static str,
     content: &'a str,
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ChatResponse {
     choices: Vec<Choice>,
 }
 
@@ -49,16 +49,16 @@ struct Said {
     content: Option<String>,
 }
 
-impl<'a> Question<'a> {
+impl<'a> ChatRequest<'a> {
     pub(super) fn new(model: &'a str, system: &'a str, user: &'a str, cap: Cap) -> Self {
-        let messages = [Message { role: "system", content: system }, Message { role: "user", content: user }];
+        let messages = [ChatMessage { role: "system", content: system }, ChatMessage { role: "user", content: user }];
         Self { model, messages, stream: false, cap }
     }
 }
 
 /// The text of an answer, which must be whole.
 pub(super) fn read_answer(body: &[u8]) -> Result<String, RemoteError> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::unread(&error))?;
+    let answer: ChatResponse = serde_json::from_slice(body).map_err(|error| RemoteError::unread(&error))?;
     let choice = answer.choices.into_iter().next();
     let choice = choice.ok_or_else(|| RemoteError::Unfit("it has no choices".to_owned()))?;
     if choice.finish_reason.as_deref() == Some("length") {

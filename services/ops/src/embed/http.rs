@@ -10,7 +10,7 @@ use moka::sync::Cache;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::wire::{Question, read_answer};
+use super::wire::{EmbedRequest, read_answer};
 use super::{EmbedError, Embedder, Vectors};
 use crate::remote::{Remote, RemoteError, RemoteSettings, within};
 use crate::{Asker, Priority};
@@ -88,7 +88,7 @@ impl HttpEmbedder {
     async fn ask(&self, texts: &[String], priority: Priority) -> Result<Vectors, RemoteError> {
         loop {
             let asks = self.asks_dims.load(Ordering::Relaxed);
-            let question = Question::new(self.remote.model(), texts, asks.then_some(self.dims));
+            let question = EmbedRequest::new(self.remote.model(), texts, asks.then_some(self.dims));
             let vectors = self.remote.ask(priority, &question, |body| read_answer(body, texts.len())).await?;
             match vectors.iter().map(Vec::len).find(|&length| length != self.dims) {
                 None => return Ok(vectors),

@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use knowhow_domain::{TenantId, UserId};
 
 use super::EmbedError;
-use super::queue::Task;
+use super::queue::QueuedText;
 use crate::Asker;
 
 /// The lines, and how far the model has come with them.
@@ -30,7 +30,7 @@ struct Tenant {
 
 #[derive(Default)]
 struct User {
-    tasks: VecDeque<(u64, Task)>,
+    tasks: VecDeque<(u64, QueuedText)>,
     had: u64,
 }
 
@@ -49,11 +49,11 @@ impl Lane {
     }
 
     /// Puts a text at the end of its asker's line.
-    pub(super) fn push(&mut self, task: Task) {
+    pub(super) fn push(&mut self, task: QueuedText) {
         let Asker { tenant, user } = task.asker;
         let of_tenant = self.tenants.entry(tenant).or_default();
         if of_tenant.length == 0 {
-            // Whoever has not asked for a while has saved nothing up.
+            // An asker that has not asked for a while has saved nothing up.
             of_tenant.had = of_tenant.had.max(self.now);
         }
         let of_user = of_tenant.users.entry(user).or_default();
@@ -76,12 +76,12 @@ impl Lane {
     }
 
     /// The first text of an asker.
-    pub(super) fn first(&self, asker: Asker) -> Option<&Task> {
+    pub(super) fn first(&self, asker: Asker) -> Option<&QueuedText> {
         self.tenants.get(&asker.tenant)?.users.get(&asker.user)?.tasks.front().map(|(_, task)| task)
     }
 
     /// Takes that text out.
-    pub(super) fn pop(&mut self, asker: Asker) -> Option<Task> {
+    pub(super) fn pop(&mut self, asker: Asker) -> Option<QueuedText> {
         let line = self.tenants.get_mut(&asker.tenant)?;
         let (_, task) = line.users.get_mut(&asker.user)?.tasks.pop_front()?;
         line.length -= 1;

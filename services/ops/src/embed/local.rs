@@ -10,7 +10,7 @@ use knowhow_domain::recall::{Examples, list_chatter};
 use knowhow_encoder::Encoder;
 use tokio::time::Instant;
 
-use super::queue::{Batch, Queue, Task};
+use super::queue::{Batch, Queue, QueuedText};
 use super::{EmbedError, Embedder, Vectors};
 use crate::remote::within;
 use crate::{Asker, Priority};
@@ -53,7 +53,7 @@ impl LocalEmbedder {
         Ok(embedder)
     }
 
-    /// Embeds what asks for no skill, behind whatever is asked meanwhile. Where the queue is too short for it, there is none.
+    /// Embeds what asks for no skill, behind what is asked meanwhile. Where the queue is too short for it, there is none.
     fn learn_chatter(&self) -> Result<(), EmbedError> {
         let texts = list_chatter().map(str::to_owned).collect();
         let Ok(waiting) = self.queue.push(texts, Asker::HOUSE, Priority::Background, None) else { return Ok(()) };
@@ -139,13 +139,13 @@ fn run_in_turn(encoder: &Encoder, queue: &Queue, mut batch: Batch) {
 }
 
 /// A defect in the model's arithmetic costs this batch, not the thread.
-fn run(encoder: &Encoder, tasks: Vec<Task>, pause: &mut dyn FnMut()) {
+fn run(encoder: &Encoder, tasks: Vec<QueuedText>, pause: &mut dyn FnMut()) {
     let vectors = catch_unwind(AssertUnwindSafe(|| {
         let tokens: Vec<_> = tasks.iter().map(|task| encoder.tokens(&task.text)).collect();
         encoder.encode(&tokens, pause)
     }));
     match vectors {
         Ok(vectors) => tasks.into_iter().zip(vectors).for_each(|(task, vector)| task.finish(vector)),
-        Err(_) => tasks.into_iter().for_each(Task::fail),
+        Err(_) => tasks.into_iter().for_each(QueuedText::fail),
     }
 }

@@ -24,7 +24,6 @@ pub use local::{LocalEmbedder, LocalSettings};
 /// One vector of length 1 for each text, in their order.
 pub type Vectors = Vec<Vec<f32>>;
 
-/// What makes vectors.
 pub trait Embedder: Send + Sync {
     /// What its vectors are known by: the model's name, with the numbers of a vector where the model leaves that open.
     /// Vectors of different names cannot be compared.

@@ -25,7 +25,7 @@ const NEWS: u32 = 8;
 pub(super) type Reply = oneshot::Receiver<Result<Vectors, EmbedError>>;
 
 /// One text and where its vector goes.
-pub(super) struct Task {
+pub(super) struct QueuedText {
     pub(super) text: String,
     pub(super) asker: Asker,
     place: usize,
@@ -49,7 +49,7 @@ impl Order {
     }
 }
 
-impl Task {
+impl QueuedText {
     /// Whether somebody still waits for it.
     pub(super) fn is_wanted(&self) -> bool {
         lock(&self.order).reply.as_ref().is_some_and(|reply| !reply.is_closed())
@@ -90,7 +90,7 @@ impl Task {
 /// Texts that the model works on together.
 pub(super) struct Batch {
     pub(super) priority: Priority,
-    pub(super) tasks: Vec<Task>,
+    pub(super) tasks: Vec<QueuedText>,
     /// Bytes of all of them.
     pub(super) bytes: usize,
     /// Where it is one text that is longer than a batch: whose share of the model it takes.
@@ -147,7 +147,7 @@ impl Queue {
         let order = Order { vectors: vec![Vec::new(); count], left: count, deadline, reply: Some(reply) };
         let order = Arc::new(Mutex::new(order));
         for (place, text) in texts.into_iter().enumerate() {
-            lane.push(Task { text, asker, place, order: order.clone() });
+            lane.push(QueuedText { text, asker, place, order: order.clone() });
         }
         drop(lanes);
         self.news.notify_all();
@@ -201,7 +201,6 @@ impl Lanes {
         order.iter().find_map(|priority| self.take_batch(*priority, None))
     }
 
-    /// See [`Queue::next_before`].
     fn take_passing(&mut self, batch: &Batch) -> Option<Batch> {
         let mark = batch.long?;
         let lane = self.lane(batch.priority);
@@ -230,7 +229,7 @@ impl Lanes {
             if !tasks.is_empty() && more > BATCH_BYTES + OVERHEAD_BYTES {
                 break;
             }
-            let Some(task) = lane.pop(asker).filter(Task::is_wanted) else { continue };
+            let Some(task) = lane.pop(asker).filter(QueuedText::is_wanted) else { continue };
             if task.is_late(now + pace * more as u32) {
                 pace -= pace / NEWS;
             } else {

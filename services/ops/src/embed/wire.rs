@@ -7,7 +7,7 @@ use crate::remote::RemoteError;
 
 /// The body of a request.
 #[derive(Serialize)]
-pub(super) struct Question<'a> {
+pub(super) struct EmbedRequest<'a> {
     model: &'a str,
     input: Vec<&'a str>,
     encoding_format: &'static str,
@@ -16,17 +16,17 @@ pub(super) struct Question<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    data: Vec<Item>,
+struct EmbedResponse {
+    data: Vec<EmbeddedText>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct EmbeddedText {
     index: Option<usize>,
     embedding: Vec<f32>,
 }
 
-impl<'a> Question<'a> {
+impl<'a> EmbedRequest<'a> {
     pub(super) fn new(model: &'a str, texts: &'a [String], dimensions: Option<usize>) -> Self {
         // Some servers refuse texts of nothing.
         let input = texts.iter().map(|text| if text.is_empty() { " " } else { text }).collect();
@@ -36,7 +36,7 @@ impl<'a> Question<'a> {
 
 /// Reads an answer: `count` vectors of finite numbers, put in order and brought to length 1.
 pub(super) fn read_answer(body: &[u8], count: usize) -> Result<Vectors, RemoteError> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|error| RemoteError::unread(&error))?;
+    let answer: EmbedResponse = serde_json::from_slice(body).map_err(|error| RemoteError::unread(&error))?;
     if answer.data.len() != count {
         return Err(RemoteError::Unfit(format!("{} vectors for {count} texts", answer.data.len())));
     }

@@ -1,8 +1,7 @@
 //! Delete: what a skill has learned, one message or all.
 
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Error, ExampleId, Result, Scope};
 use knowhow_store::{WriteTx, examples, skills};
-use uuid::Uuid;
 
 use crate::Ctx;
 use crate::skills::lookup::{self, Reach};
@@ -12,7 +11,6 @@ use crate::skills::lookup::{self, Reach};
 pub struct DeleteExample {
     /// The skill, by name or id.
     pub skill: String,
-    /// The example's id.
     pub example: String,
 }
 
@@ -22,7 +20,7 @@ pub struct DeleteExample {
 /// `NotFound`, for the skill or the example.
 pub async fn delete_example(ctx: &Ctx, input: &DeleteExample) -> Result<()> {
     // What is no id is nobody's id; whether there is such a skill is said first.
-    let id = Uuid::try_parse(input.example.trim()).unwrap_or_default();
+    let id = input.example.trim().parse().unwrap_or_default();
     let gone = remove(ctx, &input.skill, Some(id)).await?;
     if gone == 0 { Err(Error::not_found("example")) } else { Ok(()) }
 }
@@ -35,7 +33,7 @@ pub async fn delete_examples(ctx: &Ctx, skill: &str) -> Result<()> {
     remove(ctx, skill, None).await.map(|_| ())
 }
 
-async fn remove(ctx: &Ctx, skill: &str, example: Option<Uuid>) -> Result<i64> {
+async fn remove(ctx: &Ctx, skill: &str, example: Option<ExampleId>) -> Result<i64> {
     ctx.principal.require(Scope::SkillsWrite)?;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.delete").await?;
     let gone = ctx

@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Ctx;
-use crate::archive::Entry;
+use crate::archive::PackedFile;
 use crate::jobs::task_for_examples;
 
-/// Its name.
 pub const EXAMPLES_FILE: &str = "knowhow-examples.jsonl";
 
 /// Most refused lines that are told of one by one.
@@ -23,7 +22,7 @@ const LINE_BYTES: usize = 8 * 1024;
 /// What became of the examples of an import.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct ImportedExamples {
-    /// New ones.
+    /// Examples that are new.
     pub added: usize,
     /// Such as their skill had already.
     pub unchanged: usize,
@@ -36,7 +35,7 @@ pub struct ImportedExamples {
 /// A line that was refused.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RefusedLine {
-    /// Which file.
+    /// The file's path in the archive.
     #[schema(example = "knowhow-examples.jsonl")]
     pub path: String,
     /// Which line of it, from 1.
@@ -72,17 +71,17 @@ struct Line {
 }
 
 /// The file with these skills and messages, in their order; `None` without any.
-pub(crate) fn write_lines(examples: Vec<(String, String)>) -> Result<Option<Entry>> {
+pub(crate) fn write_lines(examples: Vec<(String, String)>) -> Result<Option<PackedFile>> {
     let mut bytes = Vec::new();
     for (skill, message) in examples {
         serde_json::to_writer(&mut bytes, &Line { skill, message }).map_err(Error::internal)?;
         bytes.push(b'\n');
     }
-    Ok((!bytes.is_empty()).then(|| Entry { path: EXAMPLES_FILE.to_owned(), bytes }))
+    Ok((!bytes.is_empty()).then(|| PackedFile { path: EXAMPLES_FILE.to_owned(), bytes }))
 }
 
 /// Sets the files of examples apart, as [`is_apart`] tells them.
-pub fn set_apart(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
+pub fn set_apart(entries: Vec<PackedFile>) -> (Vec<PackedFile>, Vec<PackedFile>) {
     let paths: Vec<String> = entries.iter().map(|entry| entry.path.to_lowercase()).collect();
     let is_skill = |folder: &str| paths.contains(&format!("{folder}/skill.md").to_lowercase());
     entries.into_iter().partition(|entry| is_apart(&entry.path, is_skill))
@@ -106,7 +105,7 @@ pub(crate) struct ReadLines {
 }
 
 /// Reads a file of examples.
-pub(crate) fn read_lines(file: &Entry) -> ReadLines {
+pub(crate) fn read_lines(file: &PackedFile) -> ReadLines {
     let (mut lines, mut report) = (Vec::new(), ImportedExamples::default());
     let given = file.bytes.split(|byte| *byte == b'\n').zip(1..);
     for (bytes, number) in given.filter(|(bytes, _)| !bytes.trim_ascii().is_empty()) {
@@ -193,8 +192,8 @@ impl Outcome {
 mod tests {
     use super::*;
 
-    fn file(text: &str) -> Entry {
-        Entry { path: EXAMPLES_FILE.to_owned(), bytes: text.as_bytes().to_vec() }
+    fn file(text: &str) -> PackedFile {
+        PackedFile { path: EXAMPLES_FILE.to_owned(), bytes: text.as_bytes().to_vec() }
     }
 
     #[test]
@@ -227,8 +226,8 @@ mod tests {
 
     #[test]
     fn the_file_is_told_from_a_skills_own() {
-        let entry = |path: &str| Entry { path: path.to_owned(), bytes: Vec::new() };
-        let paths = |entries: Vec<Entry>| entries.into_iter().map(|e| e.path).collect::<Vec<_>>();
+        let entry = |path: &str| PackedFile { path: path.to_owned(), bytes: Vec::new() };
+        let paths = |entries: Vec<PackedFile>| entries.into_iter().map(|e| e.path).collect::<Vec<_>>();
         let at_top = vec![entry(EXAMPLES_FILE), entry("a/SKILL.md"), entry("a/knowhow-examples.jsonl")];
         let (apart, rest) = set_apart(at_top);
         assert_eq!((paths(apart), rest.len()), (vec![EXAMPLES_FILE.to_owned()], 2));

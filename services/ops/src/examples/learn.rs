@@ -24,7 +24,7 @@ pub(crate) fn taught_since(ctx: &Ctx) -> Option<DateTime<Utc>> {
     ctx.principal.settings().learns().then(|| ctx.now() - TimeDelta::minutes(GAP_MINUTES.into()))
 }
 
-/// Has skills learn a lesson in a moment; whoever used them does not wait for it.
+/// Has skills learn a lesson in a moment; the caller that used them does not wait for it.
 pub(crate) fn learn_later(ctx: &Ctx, skills: Vec<SkillId>, lesson: Lesson) {
     if !ctx.principal.settings().learns() || example_text(&lesson.message).is_none() {
         return;

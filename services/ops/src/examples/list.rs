@@ -1,9 +1,8 @@
 //! List: the messages that a skill has learned.
 
-use knowhow_domain::{Example, Result, Scope};
+use knowhow_domain::{Example, ExampleId, Result, Scope};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::{WriteTx, examples};
-use uuid::Uuid;
 
 use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
@@ -24,7 +23,7 @@ pub struct ListExamples {
 /// `NotFound`; `Malformed` for a cursor that this service did not issue.
 pub async fn list_examples(ctx: &Ctx, query: &ListExamples) -> Result<Page<Example>> {
     ctx.principal.require(Scope::SkillsRead)?;
-    let (limit, before) = (query.page.limit()?, query.page.after::<Uuid>()?);
+    let (limit, before) = (query.page.limit()?, query.page.after::<ExampleId>()?);
     let found = lookup::find(ctx, &query.skill, Reach::Successor, async |key: &SkillKey| {
         let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "examples.list").await?;
         let (id, _) = skills::look_up(&mut tx, key).await?.ok_or_else(lookup::missing)?;

@@ -4,8 +4,7 @@ use knowhow_domain::SkillDocument;
 use knowhow_store::skills::{FollowUp, SkillState};
 
 use super::UserJob;
-use super::embed_examples::EmbedExamples;
-use super::embed_skill::EmbedSkill;
+use super::embed::{EmbedExamples, EmbedSkill};
 use super::summarize_skill::SummarizeSkill;
 use crate::App;
 

@@ -1,4 +1,4 @@
-//! The two kinds of jobs: of one user, by whoever enqueues them, and of the system, by the clock.
+//! The two kinds of jobs: of one user, by what enqueues them, and of the system, by the clock.
 
 use std::marker::PhantomData;
 

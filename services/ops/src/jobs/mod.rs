@@ -3,10 +3,7 @@
 
 mod at_once;
 mod calls;
-mod embed_examples;
-mod embed_memories;
-mod embed_skill;
-mod embed_stale;
+mod embed;
 mod end_sessions;
 mod kinds;
 mod prune;
@@ -34,10 +31,10 @@ pub fn tasks(app: &App) -> Vec<Task> {
         of_user::<render_snapshot::RenderSnapshot>(app),
     ];
     if app.models.embedder.is_some() {
-        tasks.push(of_user::<embed_skill::EmbedSkill>(app));
-        tasks.push(of_user::<embed_examples::EmbedExamples>(app));
-        tasks.push(of_user::<embed_memories::EmbedMemories>(app));
-        tasks.push(of_system::<embed_stale::EmbedStale>(app));
+        tasks.push(of_user::<embed::EmbedSkill>(app));
+        tasks.push(of_user::<embed::EmbedExamples>(app));
+        tasks.push(of_user::<embed::EmbedMemories>(app));
+        tasks.push(of_system::<embed::EmbedStale>(app));
     }
     if app.models.chat.is_some() {
         tasks.push(of_user::<summarize_skill::SummarizeSkill>(app));

@@ -1,8 +1,8 @@
 //! Makes the summary of a conversation that is over.
 
+use knowhow_domain::SessionId;
 use knowhow_domain::job::task;
 use serde::Deserialize;
-use uuid::Uuid;
 
 use super::{JobResult, UserJob};
 use crate::conversations::summarize_session;
@@ -10,7 +10,7 @@ use crate::{Ctx, Priority};
 
 #[derive(Deserialize)]
 pub(super) struct SummarizeConversation {
-    session_id: Uuid,
+    session_id: SessionId,
 }
 
 impl UserJob for SummarizeConversation {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::Ctx;
 use crate::page::{self, Page, check_filter, window};
 
-/// Which memories.
+/// Which memories to list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

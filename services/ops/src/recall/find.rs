@@ -30,7 +30,6 @@ const RANKING: usize = 50;
 /// A message to look for, and how.
 #[derive(Clone, Default)]
 pub(crate) struct Query<'a> {
-    /// The message.
     pub(crate) message: &'a str,
     /// Its vector, where there is one in time.
     pub(crate) embedding: Option<Arc<[f32]>>,
@@ -71,7 +70,7 @@ pub(crate) async fn embed(ctx: &Ctx, message: &str, deadline: Option<Instant>) -
 }
 
 /// Looks for a message in a catalogue.
-pub(crate) async fn recall(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Recalled> {
+pub(crate) async fn find_in(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Recalled> {
     let cosines = match &query.embedding {
         Some(embedding) => catalogue.cosines(ctx, embedding).await?,
         None => None,

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::explain::{Asked, Explanation, why_meant};
 use super::search::PATIENCE;
-use super::{Query, catalogue_now, embed, recall};
+use super::{Query, catalogue_now, embed, find_in};
 use crate::Ctx;
 use crate::sessions::check_message;
 
@@ -73,7 +73,7 @@ pub async fn match_skills(ctx: &Ctx, input: &MatchSkills) -> Result<Matches> {
     let (catalogue, embedding) = tokio::join!(catalogue_now(ctx), embedding);
     let (catalogue, (embedding, is_late)) = (catalogue?, embedding?);
     let query = Query { message, embedding, searched, limit: LOOKED_AT, ..Query::default() };
-    let found = recall(ctx, &catalogue, query).await?;
+    let found = find_in(ctx, &catalogue, query).await?;
     let explains = input.explain.unwrap_or_default();
     let meant = found.named.iter().map(|mention| (mention, true));
     let mut items = Vec::new();

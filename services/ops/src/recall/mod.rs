@@ -1,22 +1,40 @@
-//! Recall: which of a user's skills a message asks for.
+//! Recall: which of a user's skills a message asks for, and what of all that is known of the user answers a question.
+//!
+//! What is searched in memory is `Searched`, and kept by `Kept`. What answers questions is a
+//! `Source`, and [`recall`] puts the answers of several together by their scores.
 
 mod catalogue;
+mod catalogues;
+mod changes;
+mod conversations;
 mod explain;
 mod find;
+mod handed;
 mod kept;
 mod matching;
+mod memories;
+mod question;
 mod refresh;
 mod search;
 mod similar;
+mod skills;
+mod source;
 mod suggest;
+#[cfg(test)]
+mod tests;
+mod together;
 
+pub use catalogues::{CacheCounts, Catalogues};
 pub use explain::{Candidate, Explanation, Parts};
-pub use kept::{CacheCounts, Catalogues};
 pub use matching::{MatchSkills, Matched, Matches, match_skills};
 pub use suggest::{SuggestSkills, Suggested, Suggestions, suggest_skills};
+pub use together::{Recall, RecalledItem, RecalledItems, RecalledKind, recall};
 
 pub(crate) use catalogue::{KnownSkill, UserCatalogue};
-pub(crate) use find::{Query, Recalled, embed, recall};
-pub(crate) use kept::catalogue_now;
-pub(crate) use search::{NEAR, SearchedSkill, embed_searched, list_found, rank, reason, search_skills};
+pub(crate) use catalogues::catalogue_now;
+pub(crate) use conversations::Conversations;
+pub(crate) use find::{Query, Recalled, embed, find_in};
+pub(crate) use handed::{SkillChanged, hand_in, is_worth_handing_in, row_of};
+pub(crate) use search::{SearchedSkill, list_found, rank, reason, search_skills};
 pub(crate) use similar::find_similar;
+pub(crate) use source::{Asked, Source};

@@ -1,33 +1,85 @@
-//! Brings a catalogue up to date: reads what changed, and of a large library the bodies bit by bit.
+//! Brings a catalogue up to date: takes in what this process has changed itself, else reads what changed; of a large library
+//! the bodies bit by bit.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use knowhow_domain::Result;
-use knowhow_store::skills::{self, Stamp, Wanted};
+use knowhow_store::examples::{self, LearnedVectors};
+use knowhow_store::skills::{self, CatalogueRow, Stamp, Wanted};
+use uuid::Uuid;
 
-use super::catalogue::{Changes, UserCatalogue};
-use crate::{Ctx, compute};
+use super::catalogue::{KnownSkill, Needed, UserCatalogue};
+use super::changes::Changes;
+use super::kept::{Kept, Searched, owner_of};
+use crate::{App, Ctx};
 
 /// Bytes of bodies that are read at once, some 100 ms of the processor. The names and descriptions of a large library
 /// can be searched at once; the words of its bodies follow.
 const BODIES: i64 = 2 * 1024 * 1024;
 
-/// Bytes of bodies that are counted without waiting for a turn.
-const QUICK: usize = 256 * 1024;
+impl Searched for UserCatalogue {
+    type State = Needed;
 
-/// The catalogue as of now, from that of before. At most `vectors_kept` skills have their vectors in it; `library` is the
-/// state of the starters' vectors.
-pub(super) async fn refresh(
-    ctx: &Ctx,
-    before: &UserCatalogue,
-    vectors_kept: usize,
-    library: u64,
-) -> Result<UserCatalogue> {
+    fn kept(app: &App) -> &Kept<Self> {
+        &app.catalogues.skills
+    }
+
+    fn is_at(&self, needed: Needed) -> bool {
+        self.has(needed)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.has_bodies
+    }
+
+    fn weight(&self) -> usize {
+        let of = |skill: &Arc<KnownSkill>| {
+            skill.name.len() + skill.summary.len() + size_of::<(Arc<KnownSkill>, KnownSkill)>()
+        };
+        let texts: usize = self.skills.iter().map(of).sum();
+        size_of::<Self>() + texts + self.index.weight() + self.examples.weight()
+    }
+
+    async fn refresh(self: Arc<Self>, ctx: &Ctx, needed: Option<Needed>) -> Result<Self> {
+        let wanted_examples = needed.map_or(self.examples_revision, |needed| needed.examples);
+        let skills = match needed {
+            Some(needed) if self.has_skills(needed) => Self::clone(&self),
+            Some(needed) => match take_in_handed(ctx, &self, needed).await? {
+                Some(changed) => changed,
+                None => {
+                    ctx.app.catalogues.count_miss();
+                    read_changes(ctx, self).await?
+                }
+            },
+            None => read_changes(ctx, self).await?,
+        };
+        learn(ctx, skills, wanted_examples).await
+    }
+}
+
+/// The catalogue with the changes that this process made itself, where these are all there were.
+async fn take_in_handed(ctx: &Ctx, before: &Arc<UserCatalogue>, needed: Needed) -> Result<Option<UserCatalogue>> {
+    let catalogues = &ctx.app.catalogues;
+    // One that was never read has nothing to take changes into, and starters' vectors are handed in by nobody.
+    if before.revision == 0 || before.awaits_library.is_some_and(|state| state != needed.library) {
+        return Ok(None);
+    }
+    let handed = catalogues.handed_in.take(owner_of(ctx)?, before.revision, needed.revision);
+    let changes = handed.and_then(|handed| before.take_in(needed.revision, handed, catalogues.vectors_kept));
+    let Some(changes) = changes else { return Ok(None) };
+    let before = before.clone();
+    catalogues.build(size_of_bodies(&changes.read), move || before.update(&changes)).await.map(Some)
+}
+
+/// The catalogue as of now, from that of before.
+async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>) -> Result<UserCatalogue> {
+    let library = ctx.app.library.vectors();
     let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
     let stamps = skills::list_stamps(&ctx.app.db, &ctx.principal, model).await?;
-    let keeps_vectors = stamps.skills.len() <= vectors_kept;
+    let keeps_vectors = stamps.skills.len() <= ctx.app.catalogues.vectors_kept;
     let lacks = model.is_some() && stamps.skills.iter().any(|skill| skill.is_starter && skill.vector.is_none());
-    let wanted = list_wanted(before, &stamps.skills, keeps_vectors);
+    let wanted = list_wanted(&before, &stamps.skills, keeps_vectors);
     let read = match wanted.as_slice() {
         [] => HashMap::new(),
         wanted => {
@@ -42,16 +94,16 @@ pub(super) async fn refresh(
         keeps_vectors,
         awaits_library: lacks.then_some(library),
     };
-    let before = before.clone();
-    // A change of a skill or two must not wait for requests that count the bodies of a whole library.
-    let bytes: usize = changes.read.values().map(|row| row.body.as_ref().map_or(0, String::len)).sum();
-    let _turn = if bytes > QUICK { Some(ctx.app.catalogues.take_turn().await?) } else { None };
-    compute(move || Ok(before.update(&changes))).await
+    ctx.app.catalogues.build(size_of_bodies(&changes.read), move || before.update(&changes)).await
+}
+
+fn size_of_bodies(read: &HashMap<Uuid, CatalogueRow>) -> usize {
+    read.values().map(|row| row.body.as_ref().map_or(0, String::len)).sum()
 }
 
 /// Lists the skills to read: those whose text or vector changed, and those whose bodies are still missing. Bodies are
 /// read up to a bound.
-fn list_wanted(before: &UserCatalogue, stamps: &[Stamp], keeps_vectors: bool) -> Vec<Wanted> {
+pub(super) fn list_wanted(before: &UserCatalogue, stamps: &[Stamp], keeps_vectors: bool) -> Vec<Wanted> {
     let known = before.known();
     let mut room = BODIES;
     let mut wanted = Vec::new();
@@ -68,4 +120,20 @@ fn list_wanted(before: &UserCatalogue, stamps: &[Stamp], keeps_vectors: bool) ->
         }
     }
     wanted
+}
+
+/// The catalogue with what its skills learned by now, in memory wherever the vectors of the skills are: they are few.
+async fn learn(ctx: &Ctx, catalogue: UserCatalogue, wanted: Option<i64>) -> Result<UserCatalogue> {
+    let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
+    let learned = match (wanted, model) {
+        // Those of before have moved along with their skills.
+        (Some(revision), _) if catalogue.examples_revision.is_some_and(|own| own >= revision) => return Ok(catalogue),
+        // Revision 0 means that the user has no examples, so there is nothing to read.
+        (Some(revision), Some(model)) if revision > 0 => {
+            Some(examples::list_vectors(&ctx.app.db, &ctx.principal, model).await?)
+        }
+        (Some(_), _) => Some(LearnedVectors::default()),
+        (None, _) => None,
+    };
+    Ok(catalogue.with_examples(learned))
 }

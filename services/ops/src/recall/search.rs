@@ -8,7 +8,8 @@ use knowhow_domain::recall::{FLOOR, Hit, Ranking, Signals};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::{Query, UserCatalogue, catalogue_now, embed, recall};
+use super::source::Found;
+use super::{Query, UserCatalogue, catalogue_now, embed, find_in};
 use crate::Ctx;
 
 /// Longest wait of a search for the vector of what is searched; then it goes by words. As long as a turn waits that
@@ -17,7 +18,6 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A skill that a search found.
 pub(crate) struct SearchedSkill {
-    /// Its id.
     pub(crate) id: Uuid,
     /// The skill's full name, with its namespaces.
     pub(crate) name: String,
@@ -27,10 +27,6 @@ pub(crate) struct SearchedSkill {
     pub(crate) importance: f32,
     /// How likely it is beside the best one, 0 to 1.
     pub(crate) closeness: f32,
-    /// How likely the text asks for any of the skills at all, 0 to 1.
-    pub(crate) fit: f32,
-    /// Why, in words and numbers.
-    pub(crate) reason: String,
 }
 
 /// The vector of what is searched, where there is one in time.
@@ -40,7 +36,7 @@ pub(crate) async fn embed_searched(ctx: &Ctx, text: &str) -> Result<Option<Arc<[
 }
 
 /// The best skills for a text, best first, with those that want to be recalled by name alone.
-pub(crate) async fn search_skills(ctx: &Ctx, text: &str, limit: usize) -> Result<Vec<SearchedSkill>> {
+pub(crate) async fn search_skills(ctx: &Ctx, text: &str, limit: usize) -> Result<Vec<Found<SearchedSkill>>> {
     let embedding = embed_searched(ctx, text);
     let (catalogue, embedding) = tokio::join!(catalogue_now(ctx), embedding);
     let (catalogue, embedding) = (catalogue?, embedding?);
@@ -54,22 +50,25 @@ pub(crate) const NEAR: f32 = 0.3;
 
 /// Ranks the skills of a catalogue by a whole text, including those that the text names.
 pub(crate) async fn rank(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Query<'_>) -> Result<Ranking> {
-    Ok(recall(ctx, catalogue, Query { is_search: true, ..query }).await?.ranking)
+    Ok(find_in(ctx, catalogue, Query { is_search: true, ..query }).await?.ranking)
 }
 
 /// Lists the skills of a ranking, best first. If the text as a whole fits no skill, lists those that share a word with
-/// it or are near in meaning: a search that shows weak hits helps more than one that shows none.
-pub(crate) fn list_found(catalogue: &UserCatalogue, ranking: &Ranking) -> Vec<SearchedSkill> {
+/// it or are near in meaning: a search that shows weak hits helps more than one that shows none. The score is how likely
+/// the text asks for any of the skills at all, times how likely this one is beside the best.
+pub(crate) fn list_found(catalogue: &UserCatalogue, ranking: &Ranking) -> Vec<Found<SearchedSkill>> {
     let is_near = |signals: &Signals| signals.text > 0.0 || signals.body > 0.0 || signals.meaning() >= NEAR;
     let hits = ranking.hits.iter().filter(|hit| ranking.fit >= FLOOR || is_near(&hit.signals));
     hits.filter_map(|hit| Some((hit, catalogue.skills.get(hit.skill)?)))
-        .map(|(hit, skill)| SearchedSkill {
-            id: skill.id,
-            name: skill.name.to_string(),
-            summary: skill.summary.to_string(),
-            importance: skill.importance,
-            closeness: hit.closeness,
-            fit: ranking.fit,
+        .map(|(hit, skill)| Found {
+            item: SearchedSkill {
+                id: skill.id,
+                name: skill.name.to_string(),
+                summary: skill.summary.to_string(),
+                importance: skill.importance,
+                closeness: hit.closeness,
+            },
+            score: ranking.fit * hit.closeness,
             reason: reason(hit),
         })
         .collect()

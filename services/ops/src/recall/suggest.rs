@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::explain::{Asked, Explanation};
 use super::search::PATIENCE;
+use super::source::Found;
 use super::{Query, SearchedSkill, catalogue_now, embed, list_found, rank};
 use crate::Ctx;
 use crate::page::{best_limit, check_question};
@@ -95,16 +96,16 @@ pub async fn suggest_skills(ctx: &Ctx, query: &SuggestSkills) -> Result<Suggesti
     let min_score = ctx.principal.settings().min_score(Channel::default());
     let known = |hit: &Hit| catalogue.skills.get(hit.skill).map(|skill| skill.id);
     let fitting: HashSet<Uuid> = ranking.relevant(min_score).iter().filter_map(known).collect();
-    let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
-    let known_ids: HashMap<String, Uuid> = found.iter().map(|skill| (skill.name.clone(), skill.id)).collect();
+    let ids: Vec<Uuid> = found.iter().map(|found| found.item.id).collect();
+    let known_ids: HashMap<String, Uuid> = found.iter().map(|found| (found.item.name.clone(), found.item.id)).collect();
     let used: HashMap<Uuid, DateTime<Utc>> = if ids.is_empty() {
         HashMap::new()
     } else {
         skills::list_last_uses(&ctx.app.db, &ctx.principal, &ids).await?.into_iter().collect()
     };
-    let suggest = |skill: SearchedSkill| Suggested {
-        fits: fitting.contains(&skill.id),
-        ..suggested(&skill, used.get(&skill.id), ctx.now())
+    let suggest = |found: Found<SearchedSkill>| Suggested {
+        fits: fitting.contains(&found.item.id),
+        ..suggested(&found, used.get(&found.item.id), ctx.now())
     };
     let mut items: Vec<Suggested> = found.into_iter().map(suggest).collect();
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
@@ -120,7 +121,8 @@ pub async fn suggest_skills(ctx: &Ctx, query: &SuggestSkills) -> Result<Suggesti
     Ok(Suggestions { items, explanation: query.explain.unwrap_or_default().then(explain) })
 }
 
-fn suggested(skill: &SearchedSkill, last_use: Option<&DateTime<Utc>>, now: DateTime<Utc>) -> Suggested {
+fn suggested(found: &Found<SearchedSkill>, last_use: Option<&DateTime<Utc>>, now: DateTime<Utc>) -> Suggested {
+    let skill = &found.item;
     let similarity = skill.closeness.powf(SOFTENED);
     let days = last_use.map(|used| ((now - *used).num_seconds().max(0) as f32) / 86_400.0);
     let recency = 1.0 + days.map_or(0.0, |days| MOST_BOOST * 0.5_f32.powf(days / HALF_LIFE_DAYS));
@@ -134,7 +136,7 @@ fn suggested(skill: &SearchedSkill, last_use: Option<&DateTime<Utc>>, now: DateT
         recency,
         reason: format!(
             "fits by {}; similarity {similarity:.2} x importance {:.2} x recency {recency:.2} ({used})",
-            skill.reason, skill.importance
+            found.reason, skill.importance
         ),
         fits: false,
         tainted: false,

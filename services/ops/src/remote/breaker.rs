@@ -72,13 +72,11 @@ impl State {
 }
 
 impl Attempt<'_> {
-    /// The server works.
     pub(super) fn succeeded(mut self) {
         self.is_over = true;
         *self.breaker.state() = State::default();
     }
 
-    /// It does not.
     pub(super) fn failed(mut self) {
         self.is_over = true;
         self.breaker.state().fail();

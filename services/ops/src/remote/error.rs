@@ -20,7 +20,6 @@ pub enum RemoteError {
     /// The server answered with an error.
     #[error("the server answered {status}: {reason}")]
     Refused {
-        /// HTTP status.
         status: u16,
         /// The server's code for it, or what the status means.
         reason: String,

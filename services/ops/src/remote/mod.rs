@@ -89,7 +89,6 @@ impl Remote {
         Ok(Self { client, endpoint, authorization, settings, answer_bytes, breaker, turns, changes, bulk })
     }
 
-    /// The model's name.
     pub(crate) fn model(&self) -> &str {
         &self.settings.model
     }

@@ -31,7 +31,6 @@ async fn ask(remote: &Remote) -> Result<String, RemoteError> {
     remote.ask(Priority::Turn, &serde_json::json!({}), read).await
 }
 
-/// One attempt.
 async fn outcome(reply: Reply) -> RemoteError {
     let fake = FakeOpenAi::start([reply]);
     ask(&remote(RemoteSettings { retries: 0, ..settings(&fake) })).await.unwrap_err()

@@ -29,9 +29,7 @@ const RECALLED_PART: usize = 2;
 /// The skills that the session was shown since its prompt was last compressed.
 #[derive(Default)]
 pub(super) struct Shown {
-    /// By name.
     pub(super) listed: HashSet<Uuid>,
-    /// Whole, as instructions.
     pub(super) injected: HashSet<Uuid>,
 }
 
@@ -77,7 +75,6 @@ impl Terms {
     }
 }
 
-/// A composed turn.
 pub(super) struct Composed {
     /// The answer, its numbers aside.
     pub(super) answer: TurnAnswer,

@@ -1,6 +1,6 @@
 //! Join: a call over MCP names the conversation that it comes from. Its key is enough: what is not going on is opened.
 
-use knowhow_domain::{Channel, Error, Result, Scope, Tools};
+use knowhow_domain::{Channel, Error, Result, Scope, SessionId, Tools};
 use knowhow_store::sessions::{self, Joined};
 use uuid::Uuid;
 
@@ -17,8 +17,7 @@ pub enum Standing {
     Unnamed,
     /// It is the user's.
     Known {
-        /// Its id.
-        id: Uuid,
+        id: SessionId,
         /// Untrusted sources that it has read; empty if there are none.
         tainted_by: Vec<String>,
     },
@@ -85,7 +84,7 @@ pub async fn join_session(ctx: &Ctx, opens: Opens) -> Result<Standing> {
 
 async fn join(ctx: &Ctx, name: &str, opens: Opens) -> Result<Standing> {
     let found = sessions::join(&ctx.app.db, &ctx.principal, name, ctx.now()).await?;
-    let is_called_by_id = |found: &Joined| Uuid::try_parse(name).is_ok_and(|id| id == found.id);
+    let is_called_by_id = |found: &Joined| Uuid::try_parse(name).is_ok_and(|id| SessionId(id) == found.id);
     match found {
         Some(found) if found.goes_on || is_called_by_id(&found) => Ok(Standing::known(found)),
         found if opens.takes(name) && ctx.principal.require(Scope::Sessions).is_ok() => {

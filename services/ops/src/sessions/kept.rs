@@ -29,7 +29,6 @@ impl BodyAt {
     }
 }
 
-/// What is stored.
 #[derive(Serialize, Deserialize)]
 struct Packed {
     /// Without its bodies and its text.

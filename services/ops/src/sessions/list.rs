@@ -1,10 +1,9 @@
 //! Sessions and their messages, a page at a time.
 
-use knowhow_domain::{Channel, Message, Result, Scope, Session};
+use knowhow_domain::{Channel, Message, MessageId, Result, Scope, Session, SessionId};
 use knowhow_store::sessions::{self, SessionFilter};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use super::open::{OpenedSession, view};
 use super::{missing, session_id};
@@ -16,7 +15,7 @@ use crate::page::{self, Page, check_filter, window};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListSessions {
-    /// Of this key.
+    /// Only sessions of this key.
     #[param(max_length = 255)]
     pub key: Option<String>,
     /// Only sessions on this channel.
@@ -55,7 +54,7 @@ pub struct ListMessages {
 pub async fn list_sessions(ctx: &Ctx, query: &ListSessions) -> Result<Page<Session>> {
     ctx.principal.require(Scope::Sessions)?;
     let limit = page::limit(query.limit)?;
-    let before = page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::max());
+    let before = page::after::<SessionId>(query.cursor.as_deref())?.unwrap_or(SessionId::LAST);
     check_filter("key", query.key.as_deref(), 255)?;
     let filter = SessionFilter { key: query.key.as_deref(), channel: query.channel, is_open: query.open };
     let rows = sessions::list(&ctx.app.db, &ctx.principal, &filter, window(before, limit)).await?;
@@ -81,7 +80,7 @@ pub async fn list_messages(ctx: &Ctx, query: &ListMessages) -> Result<Page<Messa
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(&query.session)?;
     let (limit, after) =
-        (page::limit(query.limit)?, page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::nil()));
+        (page::limit(query.limit)?, page::after::<MessageId>(query.cursor.as_deref())?.unwrap_or(MessageId::FIRST));
     let rows = sessions::list_messages(&ctx.app.db, &ctx.principal, session, window(after, limit)).await?;
     if rows.is_empty() {
         sessions::find(&ctx.app.db, &ctx.principal, session).await?.ok_or_else(missing)?;

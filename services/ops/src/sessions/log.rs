@@ -1,12 +1,11 @@
 //! Adds to the log of a session, beside its turns: the agent's replies, the mark of untrusted content, feedback, the
 //! end.
 
-use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session};
+use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session, SessionId};
 use knowhow_store::WriteTx;
 use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, NewReply};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{LOG_BYTES, check_message, check_text, log_full, missing, session_id};
 use crate::Ctx;
@@ -30,7 +29,7 @@ pub struct AddReply {
     pub tool_calls: Option<u32>,
 }
 
-/// What was logged.
+/// Where a reply was logged.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Logged {
     /// The turn that the reply belongs to.
@@ -59,7 +58,7 @@ pub struct GiveFeedback {
     /// The session, by id: of the path, not of the body.
     #[serde(skip)]
     pub session: String,
-    /// What it says.
+    /// What kind of judgement it is.
     pub kind: FeedbackKind,
     /// For `quality`: `good`, `fair` or `poor`.
     #[schema(example = "good")]
@@ -115,7 +114,7 @@ fn too_many_replies() -> Error {
 }
 
 /// Marks a session, and all that was written in it; forgets what was learned in it.
-pub(super) async fn taint(ctx: &Ctx, session: Uuid, sources: &[String]) -> Result<Option<Session>> {
+pub(super) async fn taint(ctx: &Ctx, session: SessionId, sources: &[String]) -> Result<Option<Session>> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "sessions.taint").await?;
     let tainted = sessions::taint(&mut tx, session, sources, ctx.now()).await?;
     tx.commit().await?;
@@ -184,7 +183,7 @@ pub async fn end_session(ctx: &Ctx, session: &str) -> Result<Session> {
     view(ctx, session).await
 }
 
-async fn view(ctx: &Ctx, session: Uuid) -> Result<Session> {
+async fn view(ctx: &Ctx, session: SessionId) -> Result<Session> {
     let found = sessions::find(&ctx.app.db, &ctx.principal, session).await?.ok_or_else(missing)?;
     Ok(found.session)
 }

@@ -20,8 +20,7 @@ pub use open::{OpenSession, OpenedSession, open_session};
 pub use turn::{GetTurn, TakeTurn, get_turn, take_turn};
 pub use view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 
-use knowhow_domain::{Error, Result};
-use uuid::Uuid;
+use knowhow_domain::{Error, Result, SessionId};
 
 /// Largest message, bytes.
 const MESSAGE_BYTES: usize = 64 * 1024;
@@ -60,9 +59,9 @@ pub(crate) fn check_message(message: &str) -> Result<&str> {
     if message.trim().is_empty() { refused("must not be empty") } else { Ok(message) }
 }
 
-/// Sessions are called by id alone; whatever is no id is no session.
-fn session_id(id: &str) -> Result<Uuid> {
-    Uuid::try_parse(id.trim()).map_err(|_| missing())
+/// Sessions are called by id alone; a text that is no id is no session.
+fn session_id(id: &str) -> Result<SessionId> {
+    id.trim().parse().map_err(|_| missing())
 }
 
 fn missing() -> Error {

@@ -42,7 +42,7 @@ pub struct OpenSession {
 /// A session with what it begins with.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct OpenedSession {
-    /// The session.
+    /// The session as it is now.
     #[serde(flatten)]
     pub session: Session,
     /// The frozen prompt block; the same for as long as the session lasts.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
 use knowhow_domain::session::{is_nudge_due, is_over};
-use knowhow_domain::{Error, FieldError, Result, Scope, SkillId, manifest};
+use knowhow_domain::{Error, FieldError, Result, Scope, SessionId, SkillId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
 use knowhow_store::sessions::{self, KeptTurn, ReadTurn, TurnState, WrittenTurn};
@@ -110,7 +110,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
             limit: LOOKED_AT,
             ..Query::default()
         };
-        let found = recall::recall(ctx, &catalogue, query).await?;
+        let found = recall::find_in(ctx, &catalogue, query).await?;
         let recalled = FromRecall { catalogue: &catalogue, found: &found };
         let mut terms = terms(&ctx.principal, &state)?;
         // The state was read before this turn's own taint was noted.
@@ -136,7 +136,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
 
 /// A turn that is asked for.
 struct Asked<'a> {
-    session: Uuid,
+    session: SessionId,
     input: &'a TakeTurn,
     turn_key: Option<&'a str>,
     /// SHA-256 of the message.
@@ -180,7 +180,7 @@ fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Vec<SkillId> {
 
 /// Notes the untrusted sources that the agent has read. Each try of a turn names them, and they count even if the turn
 /// is a repeated one, or is refused.
-async fn note_taint(ctx: &Ctx, session: Uuid, input: &TakeTurn) -> Result<()> {
+async fn note_taint(ctx: &Ctx, session: SessionId, input: &TakeTurn) -> Result<()> {
     if let Some(sources) = input.tainted_by.as_deref().filter(|sources| !sources.is_empty()) {
         taint(ctx, session, sources).await?;
     }

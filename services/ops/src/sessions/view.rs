@@ -19,7 +19,7 @@ pub struct TurnAnswer {
     pub too_long: Vec<TooLongView>,
     /// Skills that may help, best first: for reference.
     pub relevant: Vec<RelevantView>,
-    /// Neighbours of those.
+    /// Skills that the relevant ones name in `see_also`.
     pub related: Vec<RelatedView>,
     /// A reminder to save what was learned: half-way through a session, in long ones every 10 turns, never in the last.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ impl TurnAnswer {
 pub struct ActiveView {
     /// The skill's full name, with its namespaces.
     pub name: String,
-    /// Its version.
+    /// The version whose body this is.
     pub version: i32,
     /// The markdown body, or its beginning.
     pub content: String,

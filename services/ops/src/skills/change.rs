@@ -16,6 +16,7 @@ use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
 use super::view::Skill;
 use crate::call::Request;
+use crate::recall::{SkillChanged, hand_in, is_worth_handing_in, row_of};
 use crate::{Ctx, jobs};
 
 /// A change of a skill: the skill that it is about, and the state that it proposes.
@@ -64,7 +65,7 @@ pub(super) trait SkillVerb: SkillChange {
 
 /// Which skill a change is about.
 pub(crate) enum Target<'a> {
-    /// One that must be there, by whatever the caller calls it.
+    /// One that must be there, by the name or id that the caller gives.
     Called(&'a str, Reach),
     /// The one of exactly this name, which may be new.
     Named(&'a SkillName),
@@ -76,7 +77,6 @@ pub(crate) enum Proposal {
     Keep,
     /// Write this text, these files and flags. If they equal the present ones, no version is made.
     Write(Box<Draft>),
-    /// Delete the skill.
     Delete(Option<Successor>),
 }
 
@@ -162,13 +162,16 @@ impl Aftermath {
         }
     }
 
-    /// Keeps the new state at hand, and has the vector made; what the statement found out, where a version was made.
+    /// Keeps the new state at hand, hands it in to recall, and has the vector made; what the statement found out, where a version was made.
     pub(super) fn finish(self, ctx: &Ctx, embeds: bool) -> Result<Option<WrittenOutcome>> {
         let outcome = self.written.map(Written::outcome).transpose()?;
         match (outcome, self.state, self.name) {
             (Some(outcome), Some(state), _) => {
-                let WrittenOutcome { tainted, times_used, last_used_at } = outcome;
+                let WrittenOutcome { tainted, times_used, last_used_at, revision, stamp } = outcome;
                 let skill = SkillState { tainted, ..state };
+                if embeds && is_worth_handing_in(ctx) {
+                    hand_in(ctx, revision, vec![SkillChanged::Text { stamp, row: row_of(&skill) }]);
+                }
                 ctx.app.catalogues.at_hand.keep(ctx, &Loaded { skill, times_used, last_used_at, lesson: None });
             }
             (_, _, Some(name)) => ctx.app.catalogues.at_hand.forget(ctx, &name),

@@ -49,7 +49,7 @@ pub struct CheckedImport {
 /// A skill, compared.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CheckedSkill {
-    /// Its name.
+    /// The skill's full name.
     #[schema(example = "plan-meeting")]
     pub name: String,
     /// How it compares with the user's own.

@@ -51,7 +51,6 @@ pub struct Diff {
     pub path: Option<String>,
 }
 
-/// What differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compared {
     /// A unified diff of each file that differs; a line that says so for a binary file, and for one that is left out.

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
 use super::export_plan::{PIECE_BYTES, Planned, make_strict, pieces, plan, read, total};
-use crate::archive::{Entry, Packer};
+use crate::archive::{PackedFile, Packer};
 use crate::dear::{Line, Turn};
 use crate::{Ctx, compute};
 
@@ -163,7 +163,7 @@ impl Export {
                 Ok(_) => {}
                 Err(error) => {
                     tracing::warn!(%error, "an export broke off");
-                    // Whoever reads it learns that the archive is not whole.
+                    // The client that reads it learns that the archive is not whole.
                     let _ = timeout(LONGEST_STALL, client.send(Err(error))).await;
                     return;
                 }
@@ -192,6 +192,6 @@ async fn send_all(bytes: &[u8], client: &Sender<Result<Vec<u8>>>) -> bool {
     true
 }
 
-fn strictly(limits: &Limits, entries: &mut [Entry]) -> Result<()> {
+fn strictly(limits: &Limits, entries: &mut [PackedFile]) -> Result<()> {
     entries.iter_mut().try_for_each(|entry| make_strict(limits, entry))
 }

@@ -8,7 +8,7 @@ use knowhow_store::{TenantTx, examples, skills};
 
 use super::export::ExportQuery;
 use crate::Ctx;
-use crate::archive::{Entry, Provenance};
+use crate::archive::{PackedFile, Provenance};
 use crate::examples::write_lines;
 
 /// Skills planned at a time.
@@ -69,7 +69,7 @@ pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>>
     }
     let lines = if with_examples { write_lines(examples::list_for_export(&mut tx).await?)? } else { None };
     tx.commit().await?;
-    for Entry { path, bytes } in lines.into_iter().chain(provenance.write()?) {
+    for PackedFile { path, bytes } in lines.into_iter().chain(provenance.write()?) {
         files.push(Planned { path, size: bytes.len() as u64, source: Source::Made(bytes) });
     }
     files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -80,7 +80,7 @@ pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>>
 async fn strict_digest(limits: &Limits, tx: &mut TenantTx, path: &str, document: &str) -> Result<String> {
     let read = skills::read_for_export(tx, &[document.to_owned()], &[]).await?;
     let bytes = read.into_iter().next().map(|(_, bytes)| bytes).ok_or_else(|| Error::internal("a file is missing"))?;
-    let mut entry = Entry { path: path.to_owned(), bytes };
+    let mut entry = PackedFile { path: path.to_owned(), bytes };
     make_strict(limits, &mut entry)?;
     Ok(manifest::hex(&manifest::digest(&entry.bytes)))
 }
@@ -111,7 +111,7 @@ pub(super) fn pieces(files: Vec<Planned>) -> Vec<Vec<Planned>> {
 ///
 /// # Errors
 /// `Unavailable`; `Internal` where a file is no longer there.
-pub(super) async fn read(ctx: &Ctx, piece: Vec<Planned>) -> Result<Vec<Entry>> {
+pub(super) async fn read(ctx: &Ctx, piece: Vec<Planned>) -> Result<Vec<PackedFile>> {
     let (mut digests, mut starters) = (Vec::new(), Vec::new());
     for file in &piece {
         match &file.source {
@@ -130,7 +130,7 @@ pub(super) async fn read(ctx: &Ctx, piece: Vec<Planned>) -> Result<Vec<Entry>> {
             Source::Made(bytes) => Some(bytes),
         };
         let bytes = bytes.ok_or_else(|| Error::internal("a file of an export was deleted meanwhile"))?;
-        Ok(Entry { path: file.path, bytes })
+        Ok(PackedFile { path: file.path, bytes })
     };
     piece.into_iter().map(entry).collect()
 }
@@ -156,7 +156,7 @@ fn is_enclosed(name: &str, placed: &BTreeSet<String>) -> bool {
 }
 
 /// A SKILL.md in the strict form, under the name that its folder has. Other files stay as they are.
-pub(super) fn make_strict(limits: &Limits, entry: &mut Entry) -> Result<()> {
+pub(super) fn make_strict(limits: &Limits, entry: &mut PackedFile) -> Result<()> {
     let Some(folder) = entry.path.strip_suffix("/SKILL.md") else { return Ok(()) };
     let last = folder.rsplit_once('/').map_or(folder, |(_, last)| last);
     let raw = std::str::from_utf8(&entry.bytes).map_err(Error::internal)?;

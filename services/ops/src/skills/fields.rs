@@ -32,7 +32,7 @@ pub struct PutFields {
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub category: Option<Option<String>>,
-    /// Free labels.
+    /// Labels by which skills can be listed.
     #[schema(max_items = 32)]
     pub tags: Option<Vec<String>>,
     /// Short phrases that call for it.
@@ -57,7 +57,7 @@ pub struct PutFields {
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub allowed_tools: Option<Option<String>>,
-    /// Who wrote it.
+    /// Who wrote the skill, in words of their own.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub author: Option<Option<String>>,

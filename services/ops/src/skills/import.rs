@@ -12,7 +12,7 @@ use super::draft::Draft;
 use super::import_batch::{ImportOne, batches, import_batch};
 use super::import_report::{ImportOutcome, ImportReport, Imported};
 use super::unpack::{Unpacked, Upload, Uploaded, unpack};
-use crate::archive::{self, Found, Named, Provenance};
+use crate::archive::{self, FoundFolder, Named, Provenance};
 use crate::examples::{self, ImportedExamples, ReadLines};
 use crate::{Ctx, compute};
 
@@ -111,9 +111,9 @@ fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, how: How<'_>) -> Vec<(S
     let read: Vec<_> = skills.into_iter().map(|skill| (skill.folder.path.clone(), read(limits, skill, how))).collect();
     let readable: Vec<(&str, &Readable)> =
         read.iter().filter_map(|(path, skill)| Some((path.as_str(), skill.as_ref().ok()?))).collect();
-    let found: Vec<Found<'_>> = readable
+    let found: Vec<FoundFolder<'_>> = readable
         .iter()
-        .map(|(_, skill)| Found {
+        .map(|(_, skill)| FoundFolder {
             folder: &skill.folder,
             in_frontmatter: skill.document.name_in_frontmatter(),
             digest: skill.digest(),

@@ -11,7 +11,7 @@ use crate::examples::ImportedExamples;
 pub struct ImportReport {
     /// One for each skill found, in the order of paths.
     pub items: Vec<Imported>,
-    /// New skills.
+    /// Skills that are new.
     pub created: usize,
     /// Skills with a new version.
     pub updated: usize,
@@ -50,7 +50,7 @@ pub struct Imported {
     pub name: Option<String>,
     /// The outcome for this skill.
     pub outcome: ImportOutcome,
-    /// Its version now.
+    /// The version that the skill has now.
     pub version: Option<i32>,
     /// Its frontmatter was mended, as `fix=true` asks.
     pub fixed: bool,
@@ -78,7 +78,7 @@ pub enum ImportOutcome {
     Unchanged,
     /// The same as another one of this import, which is taken.
     Duplicate,
-    /// Refused.
+    /// It was refused, and nothing of it kept.
     Failed,
 }
 

@@ -103,12 +103,12 @@ async fn find_skills(ctx: &Ctx, query: &ListSkills, q: &str, limit: usize) -> Re
     }
     let is_filtered = query.prefix.is_some() || query.category.is_some() || query.tag.is_some();
     let found = search_skills(ctx, q, if is_filtered { usize::MAX } else { limit }).await?;
-    let ids: Vec<Uuid> = found.iter().map(|skill| skill.id).collect();
+    let ids: Vec<Uuid> = found.iter().map(|found| found.item.id).collect();
     let rows = if ids.is_empty() { Vec::new() } else { skills::list_rows(&ctx.app.db, &ctx.principal, &ids).await? };
     let mut rows: HashMap<Uuid, IndexItem> = rows.into_iter().filter(|(_, row)| passes(query, row)).collect();
-    let items = found.into_iter().filter_map(|skill| {
-        let item = rows.remove(&skill.id)?;
-        Some(IndexItem { score: Some((skill.closeness * skill.fit).into()), reason: Some(skill.reason), ..item })
+    let items = found.into_iter().filter_map(|found| {
+        let item = rows.remove(&found.item.id)?;
+        Some(IndexItem { score: Some(found.score.into()), reason: Some(found.reason), ..item })
     });
     Ok(Page { items: items.take(limit).collect(), next_cursor: None })
 }

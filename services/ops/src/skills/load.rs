@@ -1,7 +1,7 @@
 //! Load: the whole skill, counted as a use unless the caller only peeks; and the raw SKILL.md, which never counts.
 
 use knowhow_domain::{Result, Scope, manifest};
-use knowhow_store::skills::{self, SkillKey};
+use knowhow_store::skills::{self, LoadUse, SkillKey};
 
 use super::lookup::{self, Reach};
 use super::view::{LoadedSkill, Skill};
@@ -11,7 +11,6 @@ use crate::examples::{learn_later, taught_since};
 /// A file as it is stored.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// The bytes.
     pub content: Vec<u8>,
     /// Their SHA-256, hex.
     pub digest: String,
@@ -44,7 +43,7 @@ pub async fn load_skill(ctx: &Ctx, query: &LoadSkill) -> Result<LoadedSkill> {
         let loaded = if query.peek {
             skills::peek(&ctx.app.db, &ctx.principal, key).await?
         } else {
-            skills::load(&ctx.app.db, &ctx.principal, key, (session, since), now).await?
+            skills::load(&ctx.app.db, &ctx.principal, key, LoadUse { session, taught_since: since, now }).await?
         };
         loaded.ok_or_else(lookup::missing)
     })

@@ -33,7 +33,7 @@ pub(crate) fn missing() -> Error {
 /// Most names that an answer offers.
 const CANDIDATES: usize = 20;
 
-/// Finds a skill by whatever the caller calls it. `fetch` is tried with the exact key and answers [`missing`] for a
+/// Finds a skill by the name or id that the caller gives. `fetch` is tried with the exact key and answers [`missing`] for a
 /// miss; only a miss costs more.
 pub(crate) async fn find<T>(
     ctx: &Ctx,

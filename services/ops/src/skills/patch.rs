@@ -62,7 +62,9 @@ impl SkillChange for PatchSkill {
     }
 
     fn reads(&self) -> Beside {
-        Beside { files: self.edits.iter().filter_map(|edit| edit.path.clone()).collect(), ..Beside::default() }
+        // No file's path has a NUL, and Postgres takes none.
+        let paths = self.edits.iter().filter_map(|edit| edit.path.clone()).filter(|path| !path.contains('\0'));
+        Beside { files: paths.collect(), ..Beside::default() }
     }
 
     fn needs_only_the_skill(&self) -> bool {

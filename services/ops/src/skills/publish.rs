@@ -33,7 +33,6 @@ const MARKDOWN: &str = "text/markdown";
 pub struct SkillEntry {
     /// URI of its SKILL.md.
     pub uri: String,
-    /// The full name.
     pub name: String,
     /// What it does and when to use it.
     pub description: String,
@@ -62,7 +61,6 @@ pub struct FileEntry {
 /// A file as it is served.
 #[derive(Debug, Clone)]
 pub struct PublishedFile {
-    /// The bytes.
     pub content: Vec<u8>,
     /// By the file's ending.
     pub media_type: String,
@@ -73,20 +71,17 @@ pub struct PublishedFile {
 /// What lies directly in a folder.
 #[derive(Debug, Clone)]
 pub enum Child {
-    /// A file.
     File {
         /// The URI to read it at.
         uri: String,
         /// The file's name; for a SKILL.md the skill's.
         name: String,
-        /// For a SKILL.md.
         description: Option<String>,
         /// By the file's ending.
         media_type: String,
         /// Bytes that are served.
         size: u64,
     },
-    /// A folder.
     Folder {
         /// The URI to read it at.
         uri: String,

@@ -28,7 +28,6 @@ pub struct PutResource<'a> {
     pub skill: String,
     /// The path below the skill's folder.
     pub path: String,
-    /// The bytes.
     pub content: &'a [u8],
     /// The version that is current, where it matters.
     pub expected_version: Option<i32>,

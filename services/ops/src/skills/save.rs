@@ -44,7 +44,7 @@ pub struct SaveSkill {
     /// One word of order.
     #[schema(min_length = 1, max_length = 64)]
     pub category: Option<String>,
-    /// Free labels.
+    /// Labels by which skills can be listed.
     #[schema(max_items = 32)]
     pub tags: Option<Vec<String>>,
     /// Short phrases that call for it.
@@ -55,14 +55,14 @@ pub struct SaveSkill {
     pub see_also: Option<Vec<String>>,
     /// What kind of skill it is.
     pub role: Option<Role>,
-    /// For the frontmatter.
+    /// Goes into the frontmatter as it is.
     pub license: Option<String>,
-    /// For the frontmatter.
+    /// Goes into the frontmatter as it is.
     #[schema(max_length = 500)]
     pub compatibility: Option<String>,
-    /// For the frontmatter.
+    /// Goes into the frontmatter as it is.
     pub allowed_tools: Option<String>,
-    /// For the frontmatter.
+    /// Goes into the frontmatter as it is.
     pub author: Option<String>,
     /// For the frontmatter's `metadata`; merged key by key, null removes a key.
     pub metadata: Option<Map<String, Value>>,

@@ -3,7 +3,7 @@
 use knowhow_domain::Result;
 
 use super::import_report::LeftOutFile;
-use crate::archive::{self, Entry, Folder, LeftOut, PROVENANCE_FILE, Provenance};
+use crate::archive::{self, Folder, LeftOut, PROVENANCE_FILE, PackedFile, Provenance};
 use crate::examples::{self, EXAMPLES_FILE};
 
 /// A file as it was uploaded.
@@ -20,7 +20,7 @@ pub(super) struct Unpacked {
     pub(super) skills: Vec<Uploaded>,
     pub(super) strays: Vec<String>,
     pub(super) left_out: Vec<LeftOutFile>,
-    pub(super) examples: Vec<Entry>,
+    pub(super) examples: Vec<PackedFile>,
     pub(super) provenance: Provenance,
 }
 
@@ -46,10 +46,10 @@ pub(super) fn unpack(uploads: Vec<Upload>) -> Result<Unpacked> {
             left.total_bytes -= unpacked.entries.iter().map(|e| e.bytes.len() as u64).sum::<u64>();
             all.add(unpacked)?;
         } else if upload.file_name.rsplit('/').next() == Some(PROVENANCE_FILE) {
-            let mut alone = vec![Entry { path: PROVENANCE_FILE.to_owned(), bytes: upload.bytes }];
+            let mut alone = vec![PackedFile { path: PROVENANCE_FILE.to_owned(), bytes: upload.bytes }];
             all.provenance.extend(Provenance::take(&mut alone)?);
         } else if upload.file_name.rsplit('/').next() == Some(EXAMPLES_FILE) {
-            all.examples.push(Entry { path: upload.file_name, bytes: upload.bytes });
+            all.examples.push(PackedFile { path: upload.file_name, bytes: upload.bytes });
         } else {
             let path = upload.file_name;
             let folder = Folder { path, folder: Vec::new(), skill_md: upload.bytes, resources: Vec::new() };

@@ -17,10 +17,10 @@ use crate::examples::{learn_later, taught_since};
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"skill": "plan-meeting", "session_key": "call-7", "outcome": "success"}))]
 pub struct ReportUse {
-    /// Name or id.
+    /// The skill, by name or id.
     #[schema(max_length = 200)]
     pub skill: String,
-    /// The conversation.
+    /// The session in which it was used, by id or key.
     #[schema(max_length = 255)]
     pub session_key: Option<String>,
     /// The memory it belongs to.

@@ -50,7 +50,6 @@ pub struct ListVersions {
     pub page: PageQuery,
 }
 
-/// One version.
 #[derive(Debug, Clone)]
 pub struct GetVersion {
     /// The skill, by name or id.

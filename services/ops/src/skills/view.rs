@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::change::Changed;
 
-/// A whole skill.
+/// A skill with its text and the list of its files.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Skill {
     /// Stays the same for the skill's life; accepted wherever a name is.
@@ -27,7 +27,7 @@ pub struct Skill {
     pub summary_by: SummaryBy,
     /// One word of order.
     pub category: Option<String>,
-    /// Free labels.
+    /// Labels by which skills can be listed.
     pub tags: Vec<String>,
     /// Short phrases that call for it.
     pub triggers: Vec<String>,
@@ -35,13 +35,13 @@ pub struct Skill {
     pub see_also: Vec<String>,
     /// `orchestrator`, `processor`, `utility` or `hook-candidate`.
     pub role: Option<String>,
-    /// From the frontmatter.
+    /// As the frontmatter has it.
     pub license: Option<String>,
-    /// From the frontmatter.
+    /// As the frontmatter has it.
     pub compatibility: Option<String>,
-    /// From the frontmatter.
+    /// As the frontmatter has it.
     pub allowed_tools: Option<String>,
-    /// From the frontmatter.
+    /// As the frontmatter has it.
     pub author: Option<String>,
     /// The frontmatter's `metadata`.
     pub metadata: Map<String, Value>,
@@ -59,7 +59,7 @@ pub struct Skill {
     pub pinned: bool,
     /// Whether enrichment has run.
     pub enriched: bool,
-    /// 0 to 1.
+    /// How much it matters, 0 to 1.
     #[serde(serialize_with = "shortest")]
     pub importance: f32,
     /// Factor by which importance fades per idle day.
@@ -77,18 +77,18 @@ pub struct Skill {
     /// How often it was loaded or reported as used.
     #[schema(minimum = 0)]
     pub times_used: i64,
-    /// When last.
+    /// When it was used last.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// First saved.
+    /// When it was first saved.
     pub created_at: DateTime<Utc>,
-    /// Last changed.
+    /// When it changed last: its text, its files or a flag.
     pub updated_at: DateTime<Utc>,
 }
 
 /// The answer to a load.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct LoadedSkill {
-    /// The skill.
+    /// The skill as it is now.
     #[serde(flatten)]
     pub skill: Skill,
     /// The name that was asked for, where another skill has absorbed it and answers instead.
@@ -112,9 +112,9 @@ pub struct SavedSkill {
 /// An existing skill that is close to a new one.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Similar {
-    /// Its name.
+    /// The existing skill's name.
     pub name: String,
-    /// 0 to 1.
+    /// How alike the two are, 0 to 1.
     #[serde(serialize_with = "shortest")]
     pub similarity: f32,
 }

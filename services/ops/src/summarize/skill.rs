@@ -27,7 +27,6 @@ skill's own terms. Begin with a verb. No quotes, no markdown, no preamble, nothi
 pub struct Summary {
     /// The line; empty where the description has no words.
     pub text: String,
-    /// Who wrote it.
     pub made_by: MadeBy,
 }
 
@@ -41,11 +40,9 @@ impl Summary {
 /// A skill to summarize.
 #[derive(Debug, Clone, Copy)]
 pub struct Summarized<'a> {
-    /// Its full name.
     pub name: &'a str,
     /// What it does and when.
     pub description: &'a str,
-    /// The markdown body.
     pub content: &'a str,
 }
 

@@ -9,13 +9,13 @@ use utoipa::ToSchema;
 
 use crate::http::{ApiError, Problem, json};
 
-/// How it is.
+/// Whether the service can answer.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Health {
     /// `ok`.
     #[schema(example = "ok")]
     status: &'static str,
-    /// Of the service.
+    /// The release of the service.
     #[schema(example = "0.1.0")]
     version: &'static str,
 }
@@ -26,7 +26,7 @@ pub(super) struct Readiness {
     /// `ok`.
     #[schema(example = "ok")]
     status: &'static str,
-    /// Of the service.
+    /// The release of the service.
     #[schema(example = "0.1.0")]
     version: &'static str,
     /// The models; none of them keeps it from serving.

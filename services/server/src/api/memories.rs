@@ -4,8 +4,9 @@ use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, delete, get, post, put};
 use knowhow_domain::{Memory, Soul};
-use knowhow_ops::memories::{self, ListMemories, Recall, RecalledItems, SaveMemory};
+use knowhow_ops::memories::{self, ListMemories, SaveMemory};
 use knowhow_ops::page::{Page, PageQuery};
+use knowhow_ops::recall::{Recall, RecalledItems};
 use knowhow_ops::soul::{self, PutSoul};
 
 use crate::http::{
@@ -68,7 +69,7 @@ pub(crate) async fn delete_memory(ctx: UserCaller, memory: Path<String>) -> Resu
 )]
 #[get("/v1/recall")]
 pub(crate) async fn recall(ctx: UserCaller, query: Query<Recall>) -> Result<HttpResponse, ApiError> {
-    Ok(json(StatusCode::OK, &memories::recall(&ctx, &query).await?))
+    Ok(json(StatusCode::OK, &knowhow_ops::recall::recall(&ctx, &query).await?))
 }
 
 /// Read the soul

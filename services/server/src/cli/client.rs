@@ -37,7 +37,6 @@ pub(super) struct Refusal {
     pub(super) status: Option<StatusCode>,
     /// The problem's slug, e.g. `quota-exceeded`.
     pub(super) code: String,
-    /// What is wrong.
     pub(super) detail: String,
 }
 

@@ -1,4 +1,4 @@
-//! What commands say of a database that they cannot reach: to whoever runs the service, who may know why.
+//! What commands say of a database that they cannot reach: to the operator, who may know why.
 
 use anyhow::{Error, anyhow};
 use knowhow_domain::Error as Refusal;

@@ -74,7 +74,7 @@ async fn try_login(config: &Config, login: &Login) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// For whoever runs the command, the cause counts.
+/// For the person who runs the command, the cause counts.
 fn cause(error: Error) -> anyhow::Error {
     match error {
         Error::Internal(source) => anyhow!(reach::said(source.as_ref())),

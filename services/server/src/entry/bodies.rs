@@ -1,5 +1,5 @@
 //! Memory for the bodies of requests that are under way. A body that stays half sent holds what has come of it, so all of
-//! them together are bounded, and each caller's: whoever sends many large bodies at once waits, and nobody else does.
+//! them together are bounded, and each caller's: a caller that sends many large bodies at once waits, and no other does.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -115,7 +115,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Nothing yet.
+    /// A reader that has read nothing of the body yet.
     pub fn of(request: &HttpRequest) -> Self {
         let shared = request.app_data::<Data<Shared>>().cloned();
         let sender = shared.as_ref().and_then(|shared| {

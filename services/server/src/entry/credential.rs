@@ -76,7 +76,7 @@ fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>> {
     }
 }
 
-/// Wrong credentials by address. Whoever sends many is told to wait, so that guessing costs time.
+/// Wrong credentials by address. A caller that sends many is told to wait, so that guessing costs time.
 pub struct Refusals {
     most: u32,
     seen: moka::sync::Cache<IpAddr, Arc<AtomicU32>>,

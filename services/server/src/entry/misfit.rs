@@ -170,7 +170,7 @@ fn kind_of(given: &str) -> String {
     }
 }
 
-/// The position that the JSON reader adds says nothing to whoever sent an object.
+/// The position that the JSON reader adds says nothing to a caller that sent an object.
 fn without_place(message: &str) -> &str {
     message.rsplit_once(" at line ").filter(|(_, place)| place.contains(" column ")).map_or(message, |(text, _)| text)
 }

@@ -21,6 +21,5 @@ pub struct Shared {
     pub body_timeout: Duration,
     /// Wrong credentials by address.
     pub refusals: Refusals,
-    /// Memory for bodies.
     pub bodies: Bodies,
 }

@@ -1,4 +1,4 @@
-//! What REST extracts from a request, with problem+json for whatever cannot be read.
+//! What REST extracts from a request, with problem+json for what cannot be read.
 
 use std::future::Future;
 use std::ops::Deref;
@@ -65,7 +65,6 @@ impl FromRequest for RawBody {
     }
 }
 
-/// Query parameters.
 pub struct Query<T>(pub T);
 
 impl<T> Deref for Query<T> {

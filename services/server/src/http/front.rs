@@ -1,4 +1,4 @@
-//! The front door: what there is, for whoever comes to `/`, and the interactive page.
+//! The front door: what there is, for a person who comes to `/`, and the interactive page.
 
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::{Data, ServiceConfig};
@@ -13,7 +13,6 @@ use crate::mcp;
 const DOCUMENT: &str = "/openapi.json";
 const PAGE: &str = "/docs/";
 
-/// Where what is.
 #[derive(Serialize)]
 struct Links {
     name: &'static str,

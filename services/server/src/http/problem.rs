@@ -21,12 +21,12 @@ pub struct Problem {
     /// The type in words.
     #[schema(example = "Version conflict")]
     pub title: String,
-    /// HTTP status.
+    /// The HTTP status of the answer.
     #[schema(example = 409, minimum = 400, maximum = 599)]
     pub status: u16,
     /// What happened and what to do.
     pub detail: String,
-    /// This very occurrence.
+    /// Names this occurrence by the id of its request.
     #[schema(example = "/requests/0192f0c1-7b1e-7c3a-9d53-0e2f6a1b4c5d")]
     pub instance: String,
     /// Findings, for invalid input.
@@ -109,7 +109,7 @@ impl ResponseError for ApiError {
 }
 
 impl ApiError {
-    /// What was refused.
+    /// The error that the answer tells of.
     pub fn cause(&self) -> &Error {
         &self.error
     }

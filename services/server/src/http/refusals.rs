@@ -23,7 +23,6 @@ const CONFLICT: (&str, &str) = ("409", "Conflict");
 const INVALID: (&str, &str) = ("422", "Invalid");
 const REFUSED: (&str, &str) = ("default", "Refused");
 
-/// Of any operation.
 pub(super) const MALFORMED: (&str, &str) = ("400", "Malformed");
 /// Of an operation with `If-Match`.
 pub(super) const PRECONDITION_FAILED: (&str, &str) = ("412", "PreconditionFailed");

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::ApiError;
 
-/// A JSON answer.
+/// An answer with this body as JSON.
 pub fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
     HttpResponse::build(status).json(body)
 }

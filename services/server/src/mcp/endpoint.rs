@@ -54,7 +54,7 @@ impl Endpoint {
     }
 }
 
-/// Answers one message.
+/// Answers one message of the MCP protocol, posted over HTTP.
 pub async fn answer(request: HttpRequest, payload: Payload, endpoint: Data<Endpoint>) -> HttpResponse {
     let (Ok(mut answer) | Err(mut answer)) = take(&request, payload, &endpoint).await;
     let origin = request.headers().get(header::ORIGIN);
@@ -118,7 +118,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     };
     let ctx = Ctx { call, ..Ctx::of(&app, &principal) };
     match admit_user(&ctx).await {
-        // Whoever may do nothing with skills may still ask what there is.
+        // A caller that may do nothing with skills may still ask what there is.
         Ok(()) | Err(Error::Forbidden(_)) => {}
         Err(error) => return Err(turn_away(error, id)),
     }
@@ -190,7 +190,7 @@ async fn back(
     refuse(status, INVALID_REQUEST, &String::from_utf8_lossy(&body), id)
 }
 
-/// The headers for the library, without the credential: what is not passed on cannot leak. Whoever takes JSON takes
+/// The headers for the library, without the credential: what is not passed on cannot leak. A client that takes JSON takes
 /// every answer there is, also a client that does not name the other type the specification wants it to name.
 fn headers(all: &HeaderMap) -> http::HeaderMap {
     let mut headers = http::HeaderMap::with_capacity(all.len() + 1);

@@ -19,7 +19,6 @@ const INDEX_TEXT: &str = "The user's skills, one line each, as a block for the s
 const FROZEN_TEXT: &str = "The frozen block for the system prompt: guidance, soul, index of skills, core memories, last \
     conversations. The same data give the same bytes, and a session that is named keeps the block it began with.";
 
-/// Every prompt.
 pub(super) fn all() -> [Prompt; 3] {
     let prompt = |name: &str, title: &str, text: &str| Prompt::new(name, Some(text), None).with_title(title);
     [

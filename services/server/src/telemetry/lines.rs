@@ -1,4 +1,4 @@
-//! The lines of the log on their way to standard error. Whoever logs puts a line into a queue and goes on; a thread writes.
+//! The lines of the log on their way to standard error. A thread that logs puts a line into a queue and goes on; a thread writes.
 //! Where nobody reads the log, or its disk is full, lines are lost and counted, and the service serves.
 
 use std::io::{self, Write};
@@ -18,14 +18,13 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 
 static LINES: OnceLock<Lines> = OnceLock::new();
 
-/// The queue's entrance.
 #[derive(Clone)]
 pub struct Lines {
-    queue: SyncSender<Message>,
+    queue: SyncSender<QueuedLine>,
     lost: Arc<AtomicU64>,
 }
 
-enum Message {
+enum QueuedLine {
     Line(Vec<u8>),
     /// Everything before it is written.
     Mark(SyncSender<()>),
@@ -48,16 +47,16 @@ pub fn start() -> Result<Lines> {
 pub fn flush() {
     let Some(lines) = LINES.get() else { return };
     let (done, written) = sync_channel(1);
-    if lines.queue.try_send(Message::Mark(done)).is_ok() {
+    if lines.queue.try_send(QueuedLine::Mark(done)).is_ok() {
         let _ = written.recv_timeout(LAST_WAIT);
     }
 }
 
-fn write_all(lines: &Receiver<Message>, lost: &AtomicU64, output: &mut impl Write) {
+fn write_all(lines: &Receiver<QueuedLine>, lost: &AtomicU64, output: &mut impl Write) {
     for message in lines {
         match message {
-            Message::Line(line) => write(&line, lost, output),
-            Message::Mark(done) => {
+            QueuedLine::Line(line) => write(&line, lost, output),
+            QueuedLine::Mark(done) => {
                 let _ = done.try_send(());
             }
         }
@@ -106,7 +105,7 @@ impl Write for Line<'_> {
 
 impl Drop for Line<'_> {
     fn drop(&mut self) {
-        let line = Message::Line(std::mem::take(&mut self.bytes));
+        let line = QueuedLine::Line(std::mem::take(&mut self.bytes));
         if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = self.lines.queue.try_send(line) {
             self.lines.lost.fetch_add(1, Ordering::Relaxed);
         }

@@ -2,7 +2,7 @@
 //! library's, so the macros that check statements do not know them; tests do.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Job, JobState, Result, UserId, new_id};
+use knowhow_domain::{Error, Job, JobId, JobState, Result, UserId, new_id};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
@@ -20,7 +20,7 @@ pub async fn list(
     db: &Database,
     admin: &Principal,
     state: Option<JobState>,
-    page: Window<Option<i64>>,
+    page: Window<Option<JobId>>,
 ) -> Result<Vec<Job>> {
     let mut desk = Desk::open(db, admin).await?;
     let rows = sqlx::query(
@@ -48,7 +48,7 @@ pub async fn list(
         order by j.id desc",
     )
     .bind(desk.tenant.clone())
-    .bind(page.behind)
+    .bind(page.behind.map(|job| job.0))
     .bind(state.map(JobState::as_str))
     .bind(page.limit)
     .fetch_all(desk.conn())
@@ -63,7 +63,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`; `Conflict` `job-running` while a worker has it.
-pub async fn retry(db: &Database, admin: &Principal, job: i64, now: DateTime<Utc>) -> Result<()> {
+pub async fn retry(db: &Database, admin: &Principal, job: JobId, now: DateTime<Utc>) -> Result<()> {
     // As many attempts as a new job gets: one that failed for good was left with none.
     let sql = "-- desk.retry
         with changed as (
@@ -84,7 +84,7 @@ pub async fn retry(db: &Database, admin: &Principal, job: i64, now: DateTime<Utc
 ///
 /// # Errors
 /// As [`retry`].
-pub async fn discard(db: &Database, admin: &Principal, job: i64, now: DateTime<Utc>) -> Result<()> {
+pub async fn discard(db: &Database, admin: &Principal, job: JobId, now: DateTime<Utc>) -> Result<()> {
     let sql = "-- desk.discard
         with changed as (
             delete from graphile_worker._private_jobs j
@@ -142,10 +142,10 @@ impl<'a> Desk<'a> {
     }
 
     /// Runs a statement that changes one job and writes the audit entry.
-    async fn change(mut self, sql: &'static str, job: i64, now: DateTime<Utc>) -> Result<()> {
+    async fn change(mut self, sql: &'static str, job: JobId, now: DateTime<Utc>) -> Result<()> {
         let changed = sqlx::query(sql)
             .bind(self.tenant.clone())
-            .bind(job)
+            .bind(job.0)
             .bind(self.admin.tenant().0)
             .bind(UserId::TENANT_WIDE.0)
             .bind(new_id())
@@ -176,7 +176,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Why a job cannot be changed.
-    async fn explain(&mut self, job: i64) -> Result<Error> {
+    async fn explain(&mut self, job: JobId) -> Result<Error> {
         let tenant = self.tenant.clone();
         let running: Option<bool> = sqlx::query_scalar(
             "-- desk.explain
@@ -184,7 +184,7 @@ impl<'a> Desk<'a> {
             where j.id = $2 and coalesce(j.payload ->> 'tenant_id', '') = $1",
         )
         .bind(tenant)
-        .bind(job)
+        .bind(job.0)
         .fetch_optional(self.conn())
         .await
         .map_err(refuse)?;
@@ -200,7 +200,7 @@ impl<'a> Desk<'a> {
 
 fn job_of(row: &PgRow, tenant: Option<&str>) -> sqlx::Result<Job> {
     Ok(Job {
-        id: row.try_get("id")?,
+        id: JobId(row.try_get("id")?),
         tenant: tenant.map(str::to_owned),
         task: row.try_get("task")?,
         state: row.try_get::<Word<JobState>, _>("state")?.0,

@@ -11,9 +11,7 @@ use crate::vault::tx::SystemTx;
 
 /// A starter of a release.
 pub struct StarterText<'a> {
-    /// Its name.
     pub name: &'a SkillName,
-    /// Its SKILL.md.
     pub document: &'a SkillDocument,
     /// The frontmatter as JSON.
     pub frontmatter: &'a Value,
@@ -97,7 +95,6 @@ pub async fn publish(db: &Database, release: &[u8], texts: &[StarterText<'_>]) -
 pub struct Unembedded {
     /// Its number among the stored starter texts.
     pub starter: i32,
-    /// Its name.
     pub name: String,
     /// What it is for.
     pub description: String,

@@ -87,7 +87,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         Vec::new()
     }) {
         loop {
-            match clear_one_step(db, (tenant, user), now).await {
+            match clear_one_step(db, tenant, user, now).await {
                 Ok(None) => break,
                 Ok(Some(step)) => {
                     pruned.archived_skills += u64::from(step.finished);
@@ -271,7 +271,7 @@ async fn prune_api_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
 /// page at a time: nearly all are referred to, which no index tells.
 ///
 /// # Errors
-/// `Unavailable`; whatever was removed before stays removed.
+/// `Unavailable`; what was removed before stays removed.
 pub async fn prune_snapshots(db: &Database, now: DateTime<Utc>, page: i64) -> Result<u64> {
     let (mut after, mut removed) = ([Uuid::nil(); 3], 0);
     loop {
@@ -330,11 +330,7 @@ async fn list_owners_of_due_archives(db: &Database, now: DateTime<Utc>, batch: i
 
 /// The owner's catalogue row is locked first: a writer that is about to reuse a file's digest stands behind, and then
 /// stores the file again. Each step has a transaction of its own, between which the owner's writers get their turn.
-async fn clear_one_step(
-    db: &Database,
-    (tenant, user): (Uuid, Uuid),
-    now: DateTime<Utc>,
-) -> Result<Option<ClearedStep>> {
+async fn clear_one_step(db: &Database, tenant: Uuid, user: Uuid, now: DateTime<Utc>) -> Result<Option<ClearedStep>> {
     let mut tx = SystemTx::begin_at_leisure(db, "prune.clear_one_step").await?;
     sqlx::query!(
         "-- prune.lock_owner
@@ -357,6 +353,9 @@ async fn clear_one_step(
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    let files = row.files.unwrap_or_default().unsigned_abs().into();
-    Ok(row.finished.map(|finished| ClearedStep { finished, files }))
+    // Both are null where nothing is left.
+    Ok(row
+        .finished
+        .zip(row.files)
+        .map(|(finished, files)| ClearedStep { finished, files: files.unsigned_abs().into() }))
 }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Algorithm, Error, Result, TenantId, UserId, new_id};
+use knowhow_domain::{Algorithm, Error, KeyId, Result, TenantId, UserId, new_id};
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::credential::{Issuer, IssuerKeys, Sealer};
 use crate::error::refuse;
@@ -92,7 +91,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
     rows.into_iter()
         .map(|row| {
             Ok(KnownKey {
-                id: row.key_id,
+                id: KeyId(row.key_id),
                 tenant: Arc::new(KnownTenant {
                     id: TenantId(row.tenant_id),
                     slug: row.slug,
@@ -110,13 +109,13 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
 }
 
 /// Why: the login of a key is not yet a principal when its use is noted.
-pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: Uuid, now: DateTime<Utc>) -> Result<()> {
+pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: KeyId, now: DateTime<Utc>) -> Result<()> {
     let mut tx = SystemTx::begin(db, "system.note_key_use").await?;
     sqlx::query!(
         "-- system.note_key_use
         update api_keys set last_used_at = $3 where tenant_id = $1 and key_id = $2",
         tenant.0,
-        key,
+        key.0,
         now
     )
     .execute(tx.conn())
@@ -206,14 +205,17 @@ pub(crate) struct Owner {
     pub(crate) starters_release: Option<Arc<[u8]>>,
 }
 
+/// What a job says of itself.
+pub(crate) struct Claim<'a> {
+    pub(crate) tenant: TenantId,
+    pub(crate) user: UserId,
+    pub(crate) task: &'a str,
+    pub(crate) payload: &'a Value,
+}
+
 /// Why: a claimed job says whose it is; until the row is found there is nobody to run as. Also whether the job was put into
 /// the queue by the database, for them.
-pub(crate) async fn find_owner(
-    db: &Database,
-    (tenant, user): (TenantId, UserId),
-    task: &str,
-    payload: &Value,
-) -> Result<Option<(Owner, bool)>> {
+pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Option<(Owner, bool)>> {
     let mut tx = SystemTx::begin(db, "system.find_owner").await?;
     let row = sqlx::query!(
         r#"-- system.find_owner
@@ -222,10 +224,10 @@ pub(crate) async fn find_owner(
         join tenants t on t.tenant_id = u.tenant_id
         join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
         where u.tenant_id = $1 and u.user_id = $2"#,
-        tenant.0,
-        user.0,
-        task,
-        payload
+        claim.tenant.0,
+        claim.user.0,
+        claim.task,
+        claim.payload
     )
     .fetch_optional(tx.conn())
     .await
@@ -234,7 +236,7 @@ pub(crate) async fn find_owner(
     row.map(|row| {
         let settings = tenants::read_settings(row.settings)?;
         let owner = Owner {
-            tenant: KnownTenant { id: tenant, slug: row.slug, settings, issuers: Vec::new() },
+            tenant: KnownTenant { id: claim.tenant, slug: row.slug, settings, issuers: Vec::new() },
             external_id: row.external_id,
             starters_release: row.starters_release.map(Arc::from),
         };
@@ -251,7 +253,7 @@ pub(crate) struct KeyAddress {
     pub(crate) jwks_url: String,
 }
 
-/// Why: whoever runs the deployment asks of all tenants at once whether the keys of their issuers can be had.
+/// Why: the operator asks of all tenants at once whether the keys of their issuers can be had.
 pub(crate) async fn list_key_addresses(db: &Database, limit: i64) -> Result<Vec<KeyAddress>> {
     let mut tx = SystemTx::begin(db, "system.list_key_addresses").await?;
     let rows = sqlx::query_as!(

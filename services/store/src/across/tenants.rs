@@ -76,11 +76,8 @@ pub async fn create(db: &Database, operator: &Principal, new: &NewTenant<'_>, no
 /// What changes of a tenant; `None` leaves as it is.
 #[derive(Debug, Clone, Copy)]
 pub struct TenantChange<'a> {
-    /// Which tenant.
     pub slug: &'a str,
-    /// Its new name.
     pub name: Option<&'a str>,
-    /// All its settings.
     pub settings: Option<&'a TenantSettings>,
 }
 
@@ -129,7 +126,6 @@ pub async fn update(
     })
 }
 
-/// Selects tenants.
 #[derive(Debug, Clone, Copy)]
 pub struct TenantFilter<'a> {
     /// The slug of the only one that is wanted.

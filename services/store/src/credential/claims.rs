@@ -8,11 +8,9 @@ use super::TokenError;
 /// What a verified token says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claims {
-    /// The issuer.
     pub iss: String,
     /// The user's external id: 1 to 255 characters, none of them a control character.
     pub sub: String,
-    /// The tenant's slug.
     pub tid: String,
     /// Granted scopes (RFC 8693, 4.2), in the token's order; empty when the token has none.
     pub scope: Vec<String>,

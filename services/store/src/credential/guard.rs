@@ -17,7 +17,7 @@ const LOCAL_SUFFIXES: [&str; 5] = [".localhost", ".local", ".internal", ".locald
 /// text.
 ///
 /// # Errors
-/// What is wrong with it, in words for whoever registered it.
+/// What is wrong with it, in words for the person who registered it.
 pub fn read_url(text: &str, private_network: bool) -> Result<Url, String> {
     if text.len() > MAX_URL {
         return Err(format!("must have at most {MAX_URL} characters"));
@@ -37,7 +37,7 @@ pub fn read_url(text: &str, private_network: bool) -> Result<Url, String> {
 /// `private_network` (the deployment gave the URL, not a tenant), HTTP, any port and private hosts too.
 ///
 /// # Errors
-/// What is wrong with it, in words for whoever registered it.
+/// What is wrong with it, in words for the person who registered it.
 pub fn check_url(url: &Url, private_network: bool) -> Result<(), String> {
     if url.as_str().len() > MAX_URL {
         return Err(format!("must have at most {MAX_URL} characters"));

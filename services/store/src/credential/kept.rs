@@ -38,7 +38,6 @@ pub(crate) struct KeptToken {
 }
 
 impl KeptToken {
-    /// What it says.
     pub(crate) fn claims(&self) -> &Claims {
         &self.verified.claims
     }

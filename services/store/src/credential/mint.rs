@@ -10,17 +10,12 @@ use super::MIN_SECRET;
 /// What a new token shall say.
 #[derive(Debug, Clone)]
 pub struct NewToken {
-    /// The issuer's name.
     pub iss: String,
     /// The user's external id.
     pub sub: String,
-    /// The tenant's slug.
     pub tid: String,
-    /// The audience.
     pub aud: String,
-    /// Scopes.
     pub scope: Vec<String>,
-    /// Roles.
     pub roles: Vec<String>,
     /// How long it holds.
     pub ttl: TimeDelta,

@@ -1,4 +1,4 @@
-//! Why a token is refused, in words that are safe to tell whoever sent it.
+//! Why a token is refused, in words that are safe to tell the one who sent it.
 
 use jsonwebtoken::errors::ErrorKind;
 use knowhow_domain::Error;

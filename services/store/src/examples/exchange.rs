@@ -36,14 +36,12 @@ pub async fn list_for_export(tx: &mut TenantTx) -> Result<Vec<(String, String)>>
 pub struct NewLine {
     /// The skill's full name.
     pub skill: String,
-    /// The message.
     pub message: String,
 }
 
 /// What became of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Imported {
-    /// It is new.
     Added,
     /// The skill had it already.
     Known,

@@ -1,7 +1,7 @@
 //! Keeps examples within their bounds, and removes them.
 
 use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
-use knowhow_domain::{Result, SkillId};
+use knowhow_domain::{ExampleId, Result, SessionId, SkillId};
 use uuid::Uuid;
 
 use crate::WriteTx;
@@ -50,9 +50,14 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn remove(tx: &mut WriteTx, skill: SkillId, example: Option<Uuid>) -> Result<i64> {
+pub async fn remove(tx: &mut WriteTx, skill: SkillId, example: Option<ExampleId>) -> Result<i64> {
     tx.lock_catalog();
-    Ok(tx.write(Remove { skill: skill.0, example }).await?.iter().map(|row| row.gone).sum())
+    Ok(tx
+        .write(Remove { skill: skill.0, example: example.map(|example| example.0) })
+        .await?
+        .iter()
+        .map(|row| row.gone)
+        .sum())
 }
 
 statement! {
@@ -68,9 +73,9 @@ statement! {
 
 /// Removes the examples learned in a session that turned out to be tainted. It is a statement of its own behind the
 /// lock: a transaction that was learning from the session has ended by then, or will see the taint.
-pub fn remove_of_session(tx: &mut WriteTx, session: Uuid) {
+pub fn remove_of_session(tx: &mut WriteTx, session: SessionId) {
     tx.lock_catalog();
-    tx.send_ahead(RemoveOfSession { session });
+    tx.send_ahead(RemoveOfSession { session: session.0 });
 }
 
 statement! {
@@ -89,8 +94,8 @@ statement! {
 
 /// Removes what was learned or confirmed in a session's last turn, as the user put the agent right. The caller holds the
 /// user's catalogue row.
-pub(crate) fn remove_of_turn(tx: &mut WriteTx, session: Uuid) {
-    tx.send_ahead(RemoveOfTurn { session });
+pub(crate) fn remove_of_turn(tx: &mut WriteTx, session: SessionId) {
+    tx.send_ahead(RemoveOfTurn { session: session.0 });
 }
 
 statement! {

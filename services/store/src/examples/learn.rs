@@ -1,7 +1,7 @@
 //! Adds the example that a use teaches, and removes the one that a failure refutes.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, SkillId, new_id};
+use knowhow_domain::{Result, SessionId, SkillId, new_id};
 use pgvector::HalfVector;
 use uuid::Uuid;
 
@@ -11,8 +11,7 @@ use crate::vault::{row, statement};
 /// The message of a session's current turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
-    /// Of which session.
-    pub session: Uuid,
+    pub session: SessionId,
     /// The turn of the message.
     pub turn: i32,
     /// What the user said, its first 2,000 characters.
@@ -46,10 +45,9 @@ pub async fn find_lesson(
 /// A message that a skill was used after.
 #[derive(Debug, Clone, Copy)]
 pub struct NewExample<'a> {
-    /// The skill.
     pub skill: SkillId,
     /// The session of the message.
-    pub session: Uuid,
+    pub session: SessionId,
     /// The turn of the message.
     pub turn: i32,
     /// As much of the message as is kept.
@@ -132,7 +130,7 @@ pub async fn learn(tx: &mut WriteTx, new: &NewExample<'_>) -> Result<bool> {
     let (model, vector) = new.embedding.unzip();
     let learn = Learn {
         skill: new.skill.0,
-        session: new.session,
+        session: new.session.0,
         turn: new.turn,
         example_id: new_id(),
         message: new.message.to_owned(),

@@ -1,7 +1,7 @@
 //! The examples of a skill, as their owner sees them.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Example, Result, SkillId};
+use knowhow_domain::{Example, ExampleId, Result, SkillId};
 use uuid::Uuid;
 
 use crate::WriteTx;
@@ -27,6 +27,6 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list(tx: &mut WriteTx, skill: SkillId, before: Option<Uuid>, limit: i64) -> Result<Vec<Example>> {
-    tx.read(ListExamples { skill: skill.0, before, limit }).await
+pub async fn list(tx: &mut WriteTx, skill: SkillId, before: Option<ExampleId>, limit: i64) -> Result<Vec<Example>> {
+    tx.read(ListExamples { skill: skill.0, before: before.map(|example| example.0), limit }).await
 }

@@ -12,4 +12,4 @@ pub(crate) use keep::remove_of_turn;
 pub use keep::{evict, hand_over, remove, remove_of_session};
 pub use learn::{Lesson, NewExample, fail, find_lesson, learn};
 pub use list::list;
-pub use vectors::{LearnedVectors, list_stale, list_vectors, put_vectors};
+pub use vectors::{LearnedVectors, list_vectors};

@@ -2,12 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Memory, MemoryKind, Result, new_id};
-use pgvector::HalfVector;
 use uuid::Uuid;
 
-use crate::error::refuse;
 use crate::vault::{Word, read, row, statement};
-use crate::{Database, Principal, TenantTx, Window, WriteTx};
+use crate::{Database, Principal, Window, WriteTx};
 
 pub(crate) mod texts;
 
@@ -16,17 +14,14 @@ pub use texts::{Head, ReadText, Stamp, WantedText, find_stamp, list_heads, read_
 /// A memory to keep.
 #[derive(Debug, Clone)]
 pub struct NewMemory<'a> {
-    /// See [`Memory`].
     pub kind: MemoryKind,
     /// The fact to remember.
     pub content: &'a str,
     /// Free labels, as in [`Memory`].
     pub tags: &'a [String],
-    /// See [`Memory`].
     pub importance: f32,
     /// Whether every snapshot shows it, as in [`Memory`].
     pub core: bool,
-    /// See [`Memory`].
     pub session: Option<&'a str>,
     /// Every conversation that the request names: the taint of each marks it.
     pub named: &'a [&'a str],
@@ -61,19 +56,6 @@ statement! {
       and ($6::boolean is null or m.core = $6)
     order by m.memory_id desc
     limit $7"
-}
-
-row! { struct StaleRow { memory_id: Uuid, content: String } }
-
-statement! {
-    read ListStale<'a> { model: &'a str, after: Uuid, limit: i64 } -> StaleRow,
-    "-- memories.list_stale
-    select m.memory_id, m.content from memories m
-    where m.tenant_id = $1 and m.user_id = $2 and m.memory_id > $4 and not exists (
-        select from memory_embeddings e
-        where e.tenant_id = $1 and e.user_id = $2 and e.memory_id = m.memory_id and e.model = $3)
-    order by m.memory_id
-    limit $5"
 }
 
 statement! {
@@ -218,54 +200,6 @@ statement! {
 pub async fn delete(tx: &mut WriteTx, memory: Uuid, now: DateTime<Utc>) -> Result<bool> {
     let actor = tx.actor();
     Ok(!tx.write(DeleteMemory { memory, audit_id: new_id(), now, actor }).await?.is_empty())
-}
-
-/// Memories behind one that have no vector of this model, in the order of their ids: id and content.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_stale(
-    db: &Database,
-    principal: &Principal,
-    model: &str,
-    after: Uuid,
-    limit: i64,
-) -> Result<Vec<(Uuid, String)>> {
-    let rows = read(db, principal, ListStale { model, after, limit }).await?;
-    Ok(rows.into_iter().map(|row| (row.memory_id, row.content)).collect())
-}
-
-/// Puts vectors of one model; a memory that is gone by now has none.
-///
-/// # Errors
-/// `Unavailable`; `Internal` for a vector that Postgres does not take.
-pub async fn put_embeddings(
-    tx: &mut TenantTx,
-    model: &str,
-    vectors: &[(Uuid, Vec<f32>)],
-    now: DateTime<Utc>,
-) -> Result<()> {
-    let (tenant, user) = (tx.tenant(), tx.user());
-    let ids: Vec<Uuid> = vectors.iter().map(|(id, _)| *id).collect();
-    let vectors: Vec<HalfVector> = vectors.iter().map(|(_, vector)| HalfVector::from_f32_slice(vector)).collect();
-    sqlx::query!(
-        "-- memories.put_embeddings
-        insert into memory_embeddings (tenant_id, user_id, memory_id, model, embedding, updated_at)
-        select $1, $2, m.memory_id, $3, made.embedding, $4
-        from unnest($5::uuid[], $6::halfvec[]) as made (memory_id, embedding)
-        join memories m on m.tenant_id = $1 and m.user_id = $2 and m.memory_id = made.memory_id
-        on conflict (tenant_id, user_id, memory_id, model) do nothing",
-        tenant,
-        user,
-        model,
-        now,
-        &ids,
-        &vectors as &[HalfVector]
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
-    Ok(())
 }
 
 /// Some memories, in no order; what is gone is left out.

@@ -46,7 +46,6 @@ statement! {
 /// memory are current.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// Of the memories.
     pub memories: i64,
     /// Of their vectors by one model.
     pub vectors: i64,
@@ -55,9 +54,7 @@ pub struct Stamp {
 /// What is known of a memory without reading its text.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// The memory.
     pub id: Uuid,
-    /// Its kind.
     pub kind: MemoryKind,
     /// Size of its text.
     pub bytes: i32,
@@ -68,7 +65,6 @@ pub struct Head {
 /// A memory to read, and the parts of it.
 #[derive(Debug, Clone, Copy)]
 pub struct WantedText {
-    /// The memory.
     pub id: Uuid,
     /// Whether to read its text.
     pub text: bool,
@@ -79,7 +75,6 @@ pub struct WantedText {
 /// The parts of a memory that were wanted and exist.
 #[derive(Debug, Clone)]
 pub struct ReadText {
-    /// The memory.
     pub id: Uuid,
     /// Its text, if it was wanted.
     pub content: Option<String>,

@@ -93,7 +93,7 @@ impl DatabaseDriver for RoleDriver {
         Box::pin(async move { Ok(DbTransaction::new(Box::new(RoleTransaction(Mutex::new(self.open().await?))))) })
     }
 
-    /// The bell instead of LISTEN: whoever enqueues does not NOTIFY (migrations/0006_jobs.sql says why).
+    /// The bell instead of LISTEN: what enqueues does not NOTIFY (migrations/0006_jobs.sql says why).
     fn listen<'a>(&'a self, channel: &'a str) -> BoxFuture<'a, Result<Option<NotificationStream>, DbError>> {
         let rings = stream::unfold((self.bell.clone(), channel.to_owned()), async |(bell, channel)| {
             bell.notified().await;

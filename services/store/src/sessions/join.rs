@@ -1,7 +1,7 @@
 //! The session that a call comes from: found, and kept from falling silent.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::{Channel, Result};
+use knowhow_domain::{Channel, Result, SessionId};
 use uuid::Uuid;
 
 use crate::vault::{row, statement, write};
@@ -10,8 +10,7 @@ use crate::{Database, Principal};
 /// The session that a call names.
 #[derive(Debug, Clone)]
 pub struct Joined {
-    /// Its id.
-    pub id: Uuid,
+    pub id: SessionId,
     /// What it read that is not to be trusted.
     pub tainted_by: Vec<String>,
     /// Whether it is open and has not been silent for too long.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::job::task;
-use knowhow_domain::{Channel, FeedbackKind, Message, Result, Session, Speaker, new_id};
+use knowhow_domain::{Channel, FeedbackKind, Message, MessageId, Result, Session, SessionId, Speaker, new_id};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -80,8 +80,7 @@ pub enum LoggedReply {
 /// A reply of the agent, and what its session's log has room for.
 #[derive(Debug, Clone, Copy)]
 pub struct NewReply<'a> {
-    /// In this session.
-    pub session: Uuid,
+    pub session: SessionId,
     /// What the agent says.
     pub text: &'a str,
     /// How many tools it has called for it.
@@ -132,7 +131,7 @@ statement! {
 pub async fn add_reply(tx: &mut WriteTx, new: &NewReply<'_>) -> Result<Option<LoggedReply>> {
     let (channels, silent_since) = new.silent_since.iter().map(|(channel, since)| (channel.as_str(), *since)).unzip();
     let reply = AddReply {
-        session: new.session,
+        session: new.session.0,
         now: new.now,
         message_id: new_id(),
         text: new.text.to_owned(),
@@ -158,10 +157,10 @@ pub async fn add_reply(tx: &mut WriteTx, new: &NewReply<'_>) -> Result<Option<Lo
 pub async fn list_messages(
     db: &Database,
     principal: &Principal,
-    session: Uuid,
-    page: Window<Uuid>,
+    session: SessionId,
+    page: Window<MessageId>,
 ) -> Result<Vec<Message>> {
-    read(db, principal, ListMessages { session, after: page.behind, limit: page.limit }).await
+    read(db, principal, ListMessages { session: session.0, after: page.behind.0, limit: page.limit }).await
 }
 
 /// How much of a conversation is read.
@@ -180,11 +179,11 @@ pub struct Excerpt {
 pub async fn list_last_messages(
     db: &Database,
     principal: &Principal,
-    session: Uuid,
+    session: SessionId,
     excerpt: Excerpt,
 ) -> Result<Vec<Message>> {
     let Excerpt { messages: limit, characters } = excerpt;
-    read(db, principal, ListLastMessages { session, limit, characters }).await
+    read(db, principal, ListLastMessages { session: session.0, limit, characters }).await
 }
 
 row! { struct MarkedRow { is_new: Option<bool> } }
@@ -208,12 +207,17 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn taint(tx: &mut WriteTx, session: Uuid, sources: &[String], now: DateTime<Utc>) -> Result<Option<Session>> {
+pub async fn taint(
+    tx: &mut WriteTx,
+    session: SessionId,
+    sources: &[String],
+    now: DateTime<Utc>,
+) -> Result<Option<Session>> {
     let actor = tx.actor();
     // An entry stays small, whatever the sources are called.
     let detail =
         json!({"sources": sources.len(), "first": sources.first().map(|s| s.chars().take(80).collect::<String>())});
-    let taint = Taint { session, sources: sources.to_vec(), now, audit_id: new_id(), actor, detail };
+    let taint = Taint { session: session.0, sources: sources.to_vec(), now, audit_id: new_id(), actor, detail };
     let marked = tx.send_ahead(taint);
     let found = find_in(tx, session).await?;
     if marked.take()?.iter().any(|row| row.is_new == Some(true)) {
@@ -225,11 +229,9 @@ pub async fn taint(tx: &mut WriteTx, session: Uuid, sources: &[String], now: Dat
 /// A judgement of a session.
 #[derive(Debug, Clone, Copy)]
 pub struct Feedback<'a> {
-    /// What it says.
     pub kind: FeedbackKind,
     /// For `quality`: `good`, `fair` or `poor`.
     pub value: Option<&'a str>,
-    /// In words.
     pub note: Option<&'a str>,
 }
 
@@ -273,7 +275,7 @@ pub struct Judged {
 /// `Unavailable`.
 pub async fn add_feedback(
     tx: &mut WriteTx,
-    session: Uuid,
+    session: SessionId,
     feedback: Feedback<'_>,
     now: DateTime<Utc>,
 ) -> Result<Option<Judged>> {
@@ -282,7 +284,7 @@ pub async fn add_feedback(
         tx.lock_catalog();
     }
     let add = AddFeedback {
-        session,
+        session: session.0,
         kind: feedback.kind.as_str().to_owned(),
         value: feedback.value.map(str::to_owned),
         note: feedback.note.map(str::to_owned),
@@ -304,19 +306,17 @@ pub async fn add_feedback(
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn end(db: &Database, principal: &Principal, session: Uuid, now: DateTime<Utc>) -> Result<bool> {
-    let end = End { session, now, task: task::SUMMARIZE_CONVERSATION };
+pub async fn end(db: &Database, principal: &Principal, session: SessionId, now: DateTime<Utc>) -> Result<bool> {
+    let end = End { session: session.0, now, task: task::SUMMARIZE_CONVERSATION };
     Ok(write(db, principal, end).await?.iter().any(|row| row.jobs > 0))
 }
 
 /// Selects the sessions of a list.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter<'a> {
-    /// Of this key.
     pub key: Option<&'a str>,
     /// Only sessions on this channel.
     pub channel: Option<Channel>,
-    /// Open, or over.
     pub is_open: Option<bool>,
 }
 
@@ -328,10 +328,10 @@ pub async fn list(
     db: &Database,
     principal: &Principal,
     filter: &SessionFilter<'_>,
-    page: Window<Uuid>,
+    page: Window<SessionId>,
 ) -> Result<Vec<Session>> {
     let SessionFilter { key, channel, is_open } = *filter;
     let channel = channel.map(Channel::as_str);
-    let Window { behind: before, limit } = page;
+    let Window { behind: SessionId(before), limit } = page;
     read(db, principal, ListSessions { before, key, channel, is_open, limit }).await
 }

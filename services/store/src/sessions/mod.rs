@@ -14,7 +14,7 @@ pub use open::{NewSession, Opened, OpenedAs, find, open, replace_snapshot};
 pub use turn::{KeptTurn, ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Channel, Result, Session, Tools};
+use knowhow_domain::{Channel, Result, Session, SessionId, Tools};
 use uuid::Uuid;
 
 use crate::vault::statement::{Accepts, Columns, Reader};
@@ -37,7 +37,7 @@ impl Columns for Session {
     fn read(reader: &mut Reader<'_>) -> Result<Self> {
         let row = SessionRow::read(reader)?;
         Ok(Self {
-            id: row.session_id,
+            id: row.session_id.into(),
             key: row.key,
             channel: row.channel.0,
             max_turns: row.max_turns,
@@ -49,7 +49,7 @@ impl Columns for Session {
             tainted: !row.tainted_by.is_empty(),
             tainted_by: row.tainted_by,
             quality: row.quality,
-            previous_session: row.previous_session_id,
+            previous_session: row.previous_session_id.map(SessionId),
             started_at: row.started_at,
             last_message_at: row.last_message_at,
             ended_at: row.ended_at,

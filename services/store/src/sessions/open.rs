@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::job::task;
-use knowhow_domain::{Channel, ConversationSummary, Form, Result, Session, Tools, new_id};
+use knowhow_domain::{Channel, ConversationSummary, Form, Result, Session, SessionId, SnapshotId, Tools, new_id};
 use uuid::Uuid;
 
 use crate::snapshots::Snapshot;
@@ -13,15 +13,12 @@ use crate::{Database, Principal, WriteTx};
 /// A session with what it began with.
 #[derive(Debug, Clone)]
 pub struct Opened {
-    /// The session.
     pub session: Session,
-    /// Its frozen snapshot.
     pub snapshot: Snapshot,
     /// The summary of the conversation before, once it is made.
     pub previous_summary: Option<ConversationSummary>,
     /// Whether that had read what is not to be trusted.
     pub previous_tainted: bool,
-    /// When that began.
     pub previous_started_at: Option<DateTime<Utc>>,
     /// Whether something that snapshots show was marked as untrusted since the session began.
     pub is_marked_since: bool,
@@ -168,17 +165,18 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find(db: &Database, principal: &Principal, session: Uuid) -> Result<Option<Opened>> {
-    Ok(read(db, principal, Find { id: session }).await?.pop().map(Opened::from))
+pub async fn find(db: &Database, principal: &Principal, session: SessionId) -> Result<Option<Opened>> {
+    Ok(read(db, principal, Find { id: session.0 }).await?.pop().map(Opened::from))
 }
 
 /// A session by its id, in an open transaction.
-pub(super) async fn find_in(tx: &mut WriteTx, session: Uuid) -> Result<Option<Opened>> {
-    Ok(tx.read(Find { id: session }).await?.pop().map(Opened::from))
+pub(super) async fn find_in(tx: &mut WriteTx, session: SessionId) -> Result<Option<Opened>> {
+    Ok(tx.read(Find { id: session.0 }).await?.pop().map(Opened::from))
 }
 
 impl From<(Session, (Snapshot, FoundRow))> for Opened {
-    fn from((session, (snapshot, row)): (Session, (Snapshot, FoundRow))) -> Self {
+    fn from(found: (Session, (Snapshot, FoundRow))) -> Self {
+        let (session, (snapshot, row)) = found;
         Self {
             session,
             snapshot,
@@ -201,8 +199,13 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn replace_snapshot(db: &Database, principal: &Principal, session: Uuid, snapshot: Uuid) -> Result<()> {
-    write(db, principal, ReplaceSnapshot { session, snapshot }).await?;
+pub async fn replace_snapshot(
+    db: &Database,
+    principal: &Principal,
+    session: SessionId,
+    snapshot: SnapshotId,
+) -> Result<()> {
+    write(db, principal, ReplaceSnapshot { session: session.0, snapshot: snapshot.0 }).await?;
     Ok(())
 }
 
@@ -211,20 +214,15 @@ pub async fn replace_snapshot(db: &Database, principal: &Principal, session: Uui
 pub struct NewSession<'a> {
     /// Names the stream; a session of its own where there is none.
     pub key: Option<&'a str>,
-    /// See [`Session`].
     pub channel: Channel,
-    /// See [`Session`].
     pub max_turns: i32,
-    /// See [`Session`].
     pub index_budget: i32,
-    /// See [`Session`].
     pub inline_top: bool,
-    /// See [`Session`].
     pub tools: Tools,
     /// What the agent of its snapshot is told.
     pub form: Form,
     /// The snapshot that it begins with; without one, the current one of its kind.
-    pub snapshot: Option<Uuid>,
+    pub snapshot: Option<SnapshotId>,
     /// A current snapshot that was rendered before is too old to begin with.
     pub rendered_since: DateTime<Utc>,
     /// The key's open session is over where its last message is older, for each channel on which it may be held.
@@ -267,7 +265,7 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
         max_turns: new.max_turns,
         index_budget: new.index_budget,
         inline_top: new.inline_top,
-        snapshot: new.snapshot,
+        snapshot: new.snapshot.map(|snapshot| snapshot.0),
         channels: &channels,
         silent_since: &silent_since,
         tools: new.tools.as_str(),

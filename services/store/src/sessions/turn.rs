@@ -1,7 +1,7 @@
 //! A turn: one statement to read what it starts from, one to write what came of it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Channel, Result, Tools, new_id};
+use knowhow_domain::{Channel, Result, SessionId, Tools, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -12,7 +12,6 @@ use crate::{Database, Principal, starters};
 /// The state of a session, as a turn needs it.
 #[derive(Debug, Clone)]
 pub struct TurnState {
-    /// The session's channel.
     pub channel: Channel,
     /// Turns it may have.
     pub max_turns: i32,
@@ -30,7 +29,6 @@ pub struct TurnState {
     pub snapshot_omitted: Value,
     /// Skills shown by name.
     pub listed: Vec<Uuid>,
-    /// Skills shown whole.
     pub injected: Vec<Uuid>,
     /// When the last message came.
     pub last_message_at: Option<DateTime<Utc>>,
@@ -143,10 +141,10 @@ statement! {
 pub async fn read_turn(
     db: &Database,
     principal: &Principal,
-    session: Uuid,
+    session: SessionId,
     turn_key: Option<&str>,
 ) -> Result<Option<TurnState>> {
-    let rows = read(db, principal, FindState { session, turn_key }).await?;
+    let rows = read(db, principal, FindState { session: session.0, turn_key }).await?;
     Ok(rows.into_iter().next().map(|(row, repeated)| TurnState {
         channel: row.channel.0,
         max_turns: row.max_turns,
@@ -172,15 +170,19 @@ pub async fn read_turn(
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_turn(db: &Database, principal: &Principal, session: Uuid, turn: i32) -> Result<Option<KeptTurn>> {
-    Ok(read(db, principal, FindTurn { session, turn }).await?.into_iter().next())
+pub async fn find_turn(
+    db: &Database,
+    principal: &Principal,
+    session: SessionId,
+    turn: i32,
+) -> Result<Option<KeptTurn>> {
+    Ok(read(db, principal, FindTurn { session: session.0, turn }).await?.into_iter().next())
 }
 
 /// Names the turn by the state that it started from.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadTurn {
-    /// Of which session.
-    pub session: Uuid,
+    pub session: SessionId,
     /// Turns that the session had when its state was read.
     pub turns: i32,
     /// Whether the user had starters that were lent.
@@ -190,7 +192,6 @@ pub struct ReadTurn {
 /// A turn to write.
 #[derive(Debug, Clone)]
 pub struct WrittenTurn<'a> {
-    /// The user's message.
     pub message: &'a str,
     /// Tools that the agent called since the turn before.
     pub tool_calls: i32,
@@ -229,7 +230,7 @@ pub async fn write_turn(
     }
     let (used, versions) = written.used.iter().copied().unzip();
     let turn = WriteTurn {
-        session: read_turn.session,
+        session: read_turn.session.0,
         turns: read_turn.turns,
         now: written.now,
         listed: written.listed,

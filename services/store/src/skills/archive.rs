@@ -2,7 +2,7 @@
 //! only an admin opens, or are destroyed where the tenant keeps none.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ArchivedSkill, Error, Result, SkillId, UserId, new_id};
+use knowhow_domain::{ArchiveId, ArchivedSkill, Error, Result, SkillId, UserId, new_id};
 use uuid::Uuid;
 
 use super::SkillState;
@@ -12,7 +12,6 @@ use crate::{TenantTx, Window, WriteTx, starters};
 
 /// A delete of a skill, which puts it into the archive.
 pub struct Archived<'a> {
-    /// The skill, locked.
     pub skill: &'a SkillState,
     /// The skill that takes its place.
     pub successor: Option<(SkillId, &'a str)>,
@@ -122,7 +121,7 @@ pub async fn count_names(tx: &mut WriteTx, skill: SkillId, absorbed: SkillId) ->
 pub async fn list_archive(
     tx: &mut TenantTx,
     external_id: Option<&str>,
-    page: Window<Option<Uuid>>,
+    page: Window<Option<ArchiveId>>,
     now: DateTime<Utc>,
 ) -> Result<Vec<ArchivedSkill>> {
     let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
@@ -139,7 +138,7 @@ pub async fn list_archive(
         limit $4"#,
         tenant,
         external_id,
-        page.behind,
+        page.behind.map(|entry| entry.0),
         page.limit,
         now,
         slug
@@ -153,13 +152,13 @@ pub async fn list_archive(
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_archive_owner(tx: &mut TenantTx, archive_id: Uuid, now: DateTime<Utc>) -> Result<Option<UserId>> {
+pub async fn find_archive_owner(tx: &mut TenantTx, archive: ArchiveId, now: DateTime<Utc>) -> Result<Option<UserId>> {
     let tenant = tx.tenant();
     let row = sqlx::query_scalar!(
         "-- skills.find_archive_owner (a tenant's admin: the user_id is what is asked for)
         select user_id from archived_skills where tenant_id = $1 and archive_id = $2 and purge_at > $3",
         tenant,
-        archive_id,
+        archive.0,
         now
     )
     .fetch_optional(tx.conn())
@@ -172,7 +171,7 @@ pub async fn find_archive_owner(tx: &mut TenantTx, archive_id: Uuid, now: DateTi
 #[derive(Debug, Clone, Copy)]
 pub struct NewRestore<'a> {
     /// Its entry in the archive.
-    pub archive: Uuid,
+    pub archive: ArchiveId,
     /// For the audit log.
     pub reason: &'a str,
     /// Jobs about the skill, once it is back.
@@ -220,7 +219,7 @@ pub async fn restore(tx: &mut TenantTx, new: &NewRestore<'_>, now: DateTime<Utc>
         from taken cross join enqueued",
         tenant,
         user,
-        archive,
+        archive.0,
         new_id(),
         now,
         actor,
@@ -240,7 +239,7 @@ pub async fn restore(tx: &mut TenantTx, new: &NewRestore<'_>, now: DateTime<Utc>
 
 /// The name of an archived skill, if it is free. The user's other writers wait for this lock. A change that one of them
 /// committed while this statement waited shows only at the insert, as a violation of the unique name.
-async fn lock_archived(tx: &mut TenantTx, archive: Uuid, now: DateTime<Utc>) -> Result<String> {
+async fn lock_archived(tx: &mut TenantTx, archive: ArchiveId, now: DateTime<Utc>) -> Result<String> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let row = sqlx::query!(
         r#"-- skills.lock_archive
@@ -253,7 +252,7 @@ async fn lock_archived(tx: &mut TenantTx, archive: Uuid, now: DateTime<Utc>) -> 
         where a.tenant_id = $1 and a.user_id = $2 and a.archive_id = $3 and a.purge_at > $4"#,
         tenant,
         user,
-        archive,
+        archive.0,
         now
     )
     .fetch_optional(tx.conn())

@@ -11,7 +11,6 @@ use crate::{Database, Principal};
 /// The state of a skill in numbers. While they are the same, what was read of the skill is current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// The skill.
     pub id: Uuid,
     /// A number that changes with its text and fields.
     pub text: i64,
@@ -26,7 +25,6 @@ pub struct Stamp {
 /// The stamps of all skills of a user at one revision.
 #[derive(Debug, Clone, Default)]
 pub struct Stamps {
-    /// The revision.
     pub revision: i64,
     /// In no order.
     pub skills: Vec<Stamp>,
@@ -35,7 +33,6 @@ pub struct Stamps {
 /// A skill to read, and the parts of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// The skill.
     pub id: Uuid,
     /// Whether its body is wanted.
     pub body: bool,
@@ -46,11 +43,9 @@ pub struct Wanted {
 /// A skill as recall reads it.
 #[derive(Debug, Clone, Default)]
 pub struct CatalogueRow {
-    /// Its id.
     pub id: Uuid,
     /// The skill's full name, with its namespaces.
     pub name: String,
-    /// Index line.
     pub summary: Option<String>,
     /// What it does and when.
     pub description: String,
@@ -181,7 +176,6 @@ statement! {
 /// The revisions of a user's catalogue. A copy in memory is current while they are the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Revisions {
-    /// Of the skills.
     pub skills: i64,
     /// Of the vectors of their examples.
     pub examples: i64,
@@ -242,11 +236,9 @@ impl From<TextRow> for CatalogueRow {
 /// A skill's body as a turn brings it.
 #[derive(Debug, Clone)]
 pub struct Body {
-    /// The skill.
     pub skill: Uuid,
     /// The version it is of.
     pub version: i32,
-    /// The markdown.
     pub content: String,
     /// Paths of the skill's other files, in order.
     pub files: Vec<String>,
@@ -254,7 +246,7 @@ pub struct Body {
     pub document: String,
     /// and the byte at which it begins there.
     pub from: usize,
-    /// Whether text of that version came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of that version came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
 }
 

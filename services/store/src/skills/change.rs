@@ -1,4 +1,4 @@
-//! A change of a skill, as [`write`](super::write()) applies it.
+//! A change of a skill, as [`Planned::write`](super::Planned::write) applies it.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ChangeKind, Error, ResourceEntry, Result, SkillDocument, SkillId, SkillName, Source};
@@ -10,7 +10,6 @@ use crate::vault::queued::Answer;
 
 /// A validated new state of one skill.
 pub struct Change<'a> {
-    /// The full name.
     pub name: &'a SkillName,
     /// The SKILL.md to be.
     pub document: &'a SkillDocument,
@@ -71,9 +70,7 @@ pub struct FollowUp<'a> {
 
 /// A change that is on its way.
 pub struct Written {
-    /// The skill.
     pub id: SkillId,
-    /// Its version.
     pub version: i32,
     /// Skills the user will have.
     pub skill_count: i32,
@@ -93,6 +90,10 @@ pub struct WrittenOutcome {
     pub times_used: i64,
     /// The last of them.
     pub last_used_at: Option<DateTime<Utc>>,
+    /// The revision of the user's catalogue that it has made.
+    pub revision: i64,
+    /// The stamp of the skill's text by now, see [`Stamp`](super::Stamp).
+    pub stamp: i64,
 }
 
 impl Written {
@@ -102,7 +103,7 @@ impl Written {
     /// `Internal` before that.
     pub fn outcome(self) -> Result<WrittenOutcome> {
         let row = self.answer.take()?.pop().ok_or_else(|| Error::internal("a change without an outcome"))?;
-        let WrittenRow { tainted, times_used, last_used_at } = row;
-        Ok(WrittenOutcome { tainted, times_used, last_used_at })
+        let WrittenRow { tainted, times_used, last_used_at, revision, stamp } = row;
+        Ok(WrittenOutcome { tainted, times_used, last_used_at, revision, stamp })
     }
 }

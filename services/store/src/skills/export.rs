@@ -10,7 +10,6 @@ use crate::error::refuse;
 /// A skill as an export plans it.
 #[derive(Debug, Clone)]
 pub struct Exported {
-    /// The full name.
     pub name: String,
     /// Digest of the SKILL.md, hex.
     pub document: String,
@@ -18,7 +17,6 @@ pub struct Exported {
     pub document_bytes: u64,
     /// The starter whose text it is, where it is one.
     pub starter: Option<i32>,
-    /// The other files.
     pub resources: Vec<ResourceEntry>,
     /// What it is tainted by, where it is.
     pub tainted_by: Option<Vec<String>>,

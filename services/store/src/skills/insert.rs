@@ -88,14 +88,17 @@ statement! {
                          + (select sum(bytes) from history)
         from saved
         where c.tenant_id = $1 and c.user_id = $2
+        returning c.revision
     ), audited as (
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, after_digest)
         select $1, $2, $29, $21, $26, 'skill.' || $25, $4, jsonb_build_object('version', 1), $13
         from saved
     )
-    select saved.tainted, 0::bigint as times_used, null::timestamptz as last_used_at
+    select saved.tainted, 0::bigint as times_used, null::timestamptz as last_used_at,
+           coalesce(catalog.revision, 0) as revision, pg_current_xact_id()::xid::text::bigint as stamp
     from (select 1) one
     left join saved on true
+    left join catalog on true
     where app.require_written(saved.skill_id) is not null"
 }
 

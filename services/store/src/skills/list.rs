@@ -14,9 +14,7 @@ use crate::{Database, Principal};
 pub struct ListQuery {
     /// Names that begin so.
     pub prefix: Option<String>,
-    /// Exactly this category.
     pub category: Option<String>,
-    /// Carrying this tag.
     pub tag: Option<String>,
     /// The last row of the page before.
     pub after: Option<Position>,
@@ -72,6 +70,9 @@ impl Columns for IndexItem {
 row! { struct IdRow { skill_id: Uuid } }
 
 // The usage of a page is looked up at once: joined row by row, the policies would be checked again for each.
+//
+// `used` has nothing that is not in `page`, so the full join is a left one. Postgres expects one row in each, whatever is in
+// them, and would compare each row of the one with each of the other; a full join it can do by hashing alone.
 statement! {
     read ListPage<'a> {
         after: &'a str, end: String, prefix: &'a str, category: Option<&'a str>, tag: Option<&'a str>, limit: i64,
@@ -102,7 +103,7 @@ statement! {
     )
     select p.name, p.summary, p.description, p.category, p.tags, p.version,
            coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted
-    from page p left join used u on u.skill_id = p.skill_id
+    from page p full join used u on u.skill_id = p.skill_id
     order by p.name"
 }
 
@@ -127,7 +128,7 @@ statement! {
     )
     select p.name, p.summary, p.description, p.category, p.tags, p.version,
            coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted
-    from page p left join used u on u.skill_id = p.skill_id
+    from page p full join used u on u.skill_id = p.skill_id
     order by p.importance desc, p.name"
 }
 
@@ -169,7 +170,7 @@ pub struct PromptRow {
     pub description: String,
     /// How it is used.
     pub standing: Standing,
-    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of it came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
 }
 

@@ -15,7 +15,6 @@ use crate::{Database, Principal, WriteTx, starters};
 /// A skill with its counts.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The state.
     pub skill: SkillState,
     /// Uses, this one included where it counted.
     pub times_used: i64,
@@ -28,11 +27,10 @@ pub struct Loaded {
 /// A stored file as it is.
 #[derive(Debug, Clone)]
 pub struct RawFile {
-    /// The bytes.
     pub content: Vec<u8>,
     /// Their SHA-256.
     pub digest: Vec<u8>,
-    /// Whether text of the skill came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of the skill came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
 }
 
@@ -127,18 +125,23 @@ statement! {
     limit 5000"
 }
 
-/// Loads a skill for work: one more use, also in the count of its day. With `taught_since`, also the lesson of the session's current
-/// turn, where the session has spoken since then.
+/// A use of a skill.
+#[derive(Debug, Clone, Copy)]
+pub struct LoadUse<'a> {
+    /// The session that it is loaded in.
+    pub session: Option<&'a str>,
+    /// Where the session has spoken since then, the lesson of its current turn comes along.
+    pub taught_since: Option<DateTime<Utc>>,
+    /// When it is loaded.
+    pub now: DateTime<Utc>,
+}
+
+/// Loads a skill for work: one more use, also in the count of its day.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn load(
-    db: &Database,
-    principal: &Principal,
-    key: &SkillKey,
-    (session, taught_since): (Option<&str>, Option<DateTime<Utc>>),
-    now: DateTime<Utc>,
-) -> Result<Option<Loaded>> {
+pub async fn load(db: &Database, principal: &Principal, key: &SkillKey, used: LoadUse<'_>) -> Result<Option<Loaded>> {
+    let LoadUse { session, taught_since, now } = used;
     let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
     let load = || Load { name: name.as_ref(), now, session, taught_since };
     let mut rows = write(db, principal, load()).await?;
@@ -149,7 +152,7 @@ pub async fn load(
         starters::settle_alone(db, principal).await?;
         rows = write(db, principal, load()).await?;
     }
-    Ok(rows.into_iter().next().map(|(row, (lesson, _))| Loaded { lesson, ..loaded(row) }))
+    Ok(rows.into_iter().next().map(|(row, (lesson, _))| Loaded { lesson, ..loaded(row.0, row.1) }))
 }
 
 /// Reads a skill without counting.
@@ -158,7 +161,7 @@ pub async fn load(
 /// `Unavailable`.
 pub async fn peek(db: &Database, principal: &Principal, key: &SkillKey) -> Result<Option<Loaded>> {
     let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
-    Ok(read(db, principal, Peek { name: &name }).await?.into_iter().next().map(loaded))
+    Ok(read(db, principal, Peek { name: &name }).await?.into_iter().next().map(|(skill, used)| loaded(skill, used)))
 }
 
 /// Reads a skill's SKILL.md, byte for byte.
@@ -232,7 +235,7 @@ async fn name_of<'k>(db: &Database, principal: &Principal, key: &'k SkillKey) ->
     Ok(rows.into_iter().next().map(|row| Cow::Owned(row.name)))
 }
 
-fn loaded((skill, used): (SkillRow, UsedRow)) -> Loaded {
+fn loaded(skill: SkillRow, used: UsedRow) -> Loaded {
     let UsedRow { times_used, last_used_at } = used;
     Loaded { skill: SkillState::from(skill), times_used, last_used_at, lesson: None }
 }

@@ -16,9 +16,7 @@ use crate::{WriteTx, starters};
 /// The state that a change starts from.
 #[derive(Debug)]
 pub struct Locked {
-    /// The current state.
     pub skill: SkillState,
-    /// Its uses.
     pub times_used: i64,
     /// The last of them.
     pub last_used_at: Option<DateTime<Utc>>,
@@ -159,7 +157,7 @@ statement! {
     where tenant_id = $1 and user_id = $2 and (name = $3 or skill_id = $4)"
 }
 
-/// The id and the version of a skill that is only read. One that is lent stays so: whoever reads makes no rows.
+/// The id and the version of a skill that is only read. One that is lent stays so: a read makes no rows.
 ///
 /// # Errors
 /// `Unavailable`.

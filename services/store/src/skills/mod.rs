@@ -28,7 +28,7 @@ pub use export::{Exported, list_for_export, read_for_export};
 pub use flags::{put_made_summary, set_flags};
 pub(crate) use list::PromptColumns;
 pub use list::{ListQuery, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
-pub use load::{Loaded, Misses, RawFile, explain_miss, explain_miss_in, find_resource, load, peek, raw};
+pub use load::{LoadUse, Loaded, Misses, RawFile, explain_miss, explain_miss_in, find_resource, load, peek, raw};
 pub use lock::{Beside, Locked, find, lock, lock_all, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use taint::{Approval, approve, find_owner, find_tainted, list_tainted_names};
@@ -49,7 +49,6 @@ use crate::vault::value::{Files, Offset, Utf8};
 pub enum SkillKey {
     /// The full name, in its canonical form.
     Name(String),
-    /// The id.
     Id(SkillId),
 }
 
@@ -84,11 +83,9 @@ pub struct SkillState {
     pub made_summary: Option<String>,
     /// One word of order.
     pub category: Option<String>,
-    /// Free labels.
     pub tags: Vec<String>,
     /// Phrases that call for it.
     pub triggers: Vec<String>,
-    /// Names of others.
     pub see_also: Vec<String>,
     /// `orchestrator`, `processor`, `utility` or `hook-candidate`.
     pub role: Option<String>,
@@ -106,15 +103,13 @@ pub struct SkillState {
     pub decay_rate: f32,
     /// Counts the changes, from 1.
     pub version: i32,
-    /// Whether text of that version came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of that version came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
     /// SHA-256 over document and resources.
     pub digest: Vec<u8>,
-    /// The whole SKILL.md.
     pub document: String,
     /// Byte offsets in `document`: start and end of the frontmatter, start of the body.
     pub cuts: [usize; 3],
-    /// The other files.
     pub resources: Vec<ResourceEntry>,
     /// First saved.
     pub created_at: DateTime<Utc>,
@@ -128,9 +123,14 @@ impl SkillState {
         self.document.get(self.cuts[0]..self.cuts[1]).unwrap_or_default()
     }
 
-    /// The markdown body.
+    /// The markdown below the frontmatter, verbatim.
     pub fn content(&self) -> &str {
         self.document.get(self.cuts[2]..).unwrap_or_default()
+    }
+
+    /// Whether its author wants it recalled by name alone.
+    pub fn is_reserved(&self) -> bool {
+        self.attributes.get(write::RESERVED) == Some(&Value::Bool(true))
     }
 
     /// What the quota counts: SKILL.md and resources, in bytes.

@@ -10,7 +10,6 @@ use crate::{Database, Principal, Window};
 /// What is published of a skill. SKILL.md comes along only where it has to be derived before it is served.
 #[derive(Debug, Clone)]
 pub struct PublishedRow {
-    /// The full name.
     pub name: String,
     /// What the skill does and when to use it.
     pub description: String,
@@ -18,13 +17,12 @@ pub struct PublishedRow {
     pub document_digest: Vec<u8>,
     /// Its size in bytes.
     pub document_bytes: i32,
-    /// The other files.
     pub resources: Vec<ResourceEntry>,
     /// The frontmatter as JSON; `None` where the stored one lacks what hosts require.
     pub frontmatter: Option<Value>,
     /// The stored SKILL.md, where `frontmatter` is `None`, or it is to be marked.
     pub document: Option<Vec<u8>>,
-    /// Whether text of it came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of it came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
     /// Asked for itself; `false` for a skill that came along because its folder lies in another one's.
     pub asked: bool,
@@ -189,7 +187,7 @@ pub struct FoundFile {
     pub content: Vec<u8>,
     /// Whether a SKILL.md may be served as it is stored.
     pub complete: bool,
-    /// Whether text of the skill came from what is not to be trusted, and nobody has approved it.
+    /// Whether text of the skill came from what is not to be trusted, and no person has approved it.
     pub tainted: bool,
 }
 

@@ -77,9 +77,7 @@ pub async fn find_owner(tx: &mut TenantTx, skill: SkillId) -> Result<Option<User
 /// A person's word that a version can be trusted.
 #[derive(Debug, Clone, Copy)]
 pub struct Approval<'a> {
-    /// Whose version.
     pub skill: SkillId,
-    /// Which one.
     pub version: i32,
     /// For the audit log.
     pub reason: &'a str,
@@ -89,7 +87,7 @@ pub struct Approval<'a> {
 /// Other versions keep their taint. Approved again, nothing changes.
 ///
 /// # Errors
-/// `NotFound`; `Forbidden` for whoever wrote the version; `Conflict` `not-tainted` for one that needs no approval.
+/// `NotFound`; `Forbidden` for the author of the version; `Conflict` `not-tainted` for one that needs no approval.
 pub async fn approve(tx: &mut TenantTx, approval: &Approval<'_>, now: DateTime<Utc>) -> Result<()> {
     let Approval { skill, version, reason } = *approval;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());

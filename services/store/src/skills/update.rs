@@ -108,15 +108,18 @@ statement! {
                          + (select sum(bytes) from history)
         from saved
         where c.tenant_id = $1 and c.user_id = $2
+        returning c.revision
     ), audited as (
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
         select $1, $2, $30, $21, $26, 'skill.' || $25, saved.name, jsonb_build_object('version', version),
                (select digest from base), $13
         from saved
     )
-    select saved.tainted, coalesce(u.times_used, 0) as times_used, u.last_used_at
+    select saved.tainted, coalesce(u.times_used, 0) as times_used, u.last_used_at,
+           coalesce(catalog.revision, 0) as revision, pg_current_xact_id()::xid::text::bigint as stamp
     from (select 1) one
     left join saved on true
+    left join catalog on true
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
     where app.require_written(saved.skill_id) is not null"
 }

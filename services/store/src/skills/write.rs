@@ -14,7 +14,11 @@ use crate::vault::queued::Answer;
 use crate::vault::row;
 use crate::vault::write_tx::Counts;
 
-row! { struct WrittenRow { tainted: bool, times_used: i64, last_used_at: Option<DateTime<Utc>> } }
+row! {
+    struct WrittenRow {
+        tainted: bool, times_used: i64, last_used_at: Option<DateTime<Utc>>, revision: i64, stamp: i64,
+    }
+}
 
 /// A change that nothing was sent of yet, with what it comes to.
 pub struct Planned<'a> {
@@ -119,7 +123,7 @@ pub fn attributes(fields: &Fields) -> Value {
 }
 
 /// The attribute of a skill that is recalled by name alone.
-const RESERVED: &str = "disable_model_invocation";
+pub(super) const RESERVED: &str = "disable_model_invocation";
 
 pub(super) fn size(bytes: usize) -> Result<i32> {
     i32::try_from(bytes).map_err(Error::internal)

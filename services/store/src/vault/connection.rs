@@ -55,9 +55,7 @@ impl Failed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing was sent.
     Fresh,
-    /// Answers are outstanding.
     Waiting,
     /// Every answer has come, the transaction is open.
     Open,
@@ -69,9 +67,9 @@ enum State {
     Lost,
 }
 
-/// Whose rows a transaction is about: `$1` and `$2` of each statement.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Owner {
+/// Whose rows a transaction works on: `$1` and `$2` of its statements.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RowOwner {
     pub(crate) tenant: Uuid,
     pub(crate) user: Uuid,
 }
@@ -81,20 +79,20 @@ pub(crate) struct Connection {
     state: State,
     patience: Patience,
     begin: String,
-    owner: Owner,
+    owner: RowOwner,
     place: Option<OwnedSemaphorePermit>,
 }
 
 impl Connection {
     pub(crate) async fn take(pool: &Pool, patience: Patience) -> Result<Self> {
         let lease = Some(Lease::take(pool).await?);
-        let (begin, owner) = (String::new(), Owner { tenant: Uuid::nil(), user: Uuid::nil() });
+        let (begin, owner) = (String::new(), RowOwner::default());
         Ok(Self { lease, state: State::Fresh, patience, begin, owner, place: None })
     }
 
     /// The message that is sent before the first statement, whose tenant and user each statement is given, and their
     /// place in line, which is given back when the transaction is over.
-    pub(crate) fn begin_with(mut self, begin: String, owner: Owner, place: Option<OwnedSemaphorePermit>) -> Self {
+    pub(crate) fn begin_with(mut self, begin: String, owner: RowOwner, place: Option<OwnedSemaphorePermit>) -> Self {
         (self.begin, self.owner, self.place) = (begin, owner, place);
         self
     }
@@ -194,7 +192,7 @@ async fn within(
 /// Sends all statements, and COMMIT behind them, before it waits for an answer; says whether the transaction is over.
 /// What this connection has not prepared yet it prepares first: a statement that is prepared must not overtake another
 /// that is not. Behind one that fails Postgres refuses all others, and COMMIT rolls back.
-async fn send(client: &Object, owner: Owner, flight: &[Box<dyn Queued>], commits: bool) -> (Answered, bool) {
+async fn send(client: &Object, owner: RowOwner, flight: &[Box<dyn Queued>], commits: bool) -> (Answered, bool) {
     let mut prepared = Vec::with_capacity(flight.len());
     for queued in flight {
         match client.prepare_cached(queued.sql()).await {

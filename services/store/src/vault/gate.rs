@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Clock, Error, Result, Scopes, TenantId, TenantSettings, UserId};
+use knowhow_domain::{Clock, Error, KeyId, Result, Scopes, TenantId, TenantSettings, UserId};
 use moka::future::Cache;
-use uuid::Uuid;
 
 use crate::Database;
 use crate::across::refused::RefusedLogins;
@@ -30,18 +29,13 @@ pub(crate) struct KnownTenant {
 impl KnownTenant {
     /// Where an operator stands whose token names no tenant: no row has this id.
     pub(crate) fn nowhere() -> Self {
-        Self {
-            id: TenantId(Uuid::nil()),
-            slug: String::new(),
-            settings: TenantSettings::default(),
-            issuers: Vec::new(),
-        }
+        Self { id: TenantId::FIRST, slug: String::new(), settings: TenantSettings::default(), issuers: Vec::new() }
     }
 }
 
 /// An API key as stored.
 pub(crate) struct KnownKey {
-    pub(crate) id: Uuid,
+    pub(crate) id: KeyId,
     pub(crate) tenant: Arc<KnownTenant>,
     pub(crate) secret_hash: Vec<u8>,
     pub(crate) scopes: Scopes,
@@ -74,7 +68,7 @@ pub struct GateState {
     tenants: Cache<String, Option<Arc<KnownTenant>>>,
     keys: Cache<String, Arc<Vec<KnownKey>>>,
     users: Cache<(TenantId, String), KnownUser>,
-    key_uses: moka::sync::Cache<Uuid, ()>,
+    key_uses: moka::sync::Cache<KeyId, ()>,
     pub(crate) refused: RefusedLogins,
 }
 
@@ -156,7 +150,7 @@ impl GateState {
     }
 
     /// Whether the use of a key is to be noted, which is so for one of all that ask within a minute.
-    pub(crate) fn use_is_due(&self, key: Uuid) -> bool {
+    pub(crate) fn use_is_due(&self, key: KeyId) -> bool {
         self.key_uses.entry(key).or_insert(()).is_fresh()
     }
 

@@ -26,7 +26,6 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 pub(crate) struct Patience {
     /// For a connection that answers.
     pub(crate) acquire: Duration,
-    /// For one statement.
     pub(crate) statement: Duration,
 }
 
@@ -89,7 +88,7 @@ impl Held {
         Bounded { conn: &mut self.conn, answer: self.answer }
     }
 
-    /// The same for the library of the queue, which knows no other type: whoever takes it bounds each call with
+    /// The same for the library of the queue, which knows no other type: its user bounds each call with
     /// [`Held::answer`].
     pub(crate) fn unbounded(&mut self) -> &mut PgConnection {
         &mut self.conn
@@ -100,7 +99,6 @@ impl Held {
         self.answer
     }
 
-    /// Makes everything durable.
     pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
         self.bounded().execute("COMMIT").await.map(drop)
     }

@@ -7,7 +7,6 @@
 
 pub mod boot;
 mod connection;
-pub(crate) mod declared;
 pub(crate) mod gate;
 pub(crate) mod held;
 pub(crate) mod line;

@@ -21,7 +21,6 @@ pub(crate) enum DatabaseRole {
     System,
     /// The worker's, over the queue alone.
     Queue,
-    /// The migrations'.
     Owner,
 }
 

@@ -19,7 +19,7 @@ use deadpool_postgres::Pool;
 use knowhow_domain::{Error, Result};
 use tokio::time::timeout;
 
-use super::connection::{Connection, Failed, Owner};
+use super::connection::{Connection, Failed, RowOwner};
 use super::line;
 use super::queued::{Answer, Queued, in_queue};
 use super::statement::{Read, Statement, Write, statement};
@@ -82,7 +82,7 @@ impl WriteTx {
         Ok(Self {
             name,
             pool: db.changes.clone(),
-            connection: connection.begin_with(begin, Owner { tenant: tenant.0, user: user.0 }, place),
+            connection: connection.begin_with(begin, RowOwner { tenant: tenant.0, user: user.0 }, place),
             queue: Vec::new(),
             claim: None,
             counts: None,

@@ -1,7 +1,7 @@
 //! Callers that the process does not know: however many come at once, one of them asks the database.
 
 use futures_util::future::join_all;
-use knowhow_domain::{ApiKey, Result, Scope, UserId, new_id};
+use knowhow_domain::{ApiKey, KeyId, Result, Scope, UserId, new_id};
 use knowhow_store::credential::api_key;
 use knowhow_store::{Gate, Principal, TenantTx, keys};
 use knowhow_testing::{Wire, poll_async};
@@ -40,7 +40,7 @@ async fn a_hundred_keys_that_are_not_known_ask_once_and_wait_for_no_note() {
     let (prefix, text) = api_key::generate().unwrap();
     let hash = house.gate.state().sealer().hash_api_key(api_key::parse(&text).unwrap().1);
     let key = ApiKey {
-        id: new_id(),
+        id: KeyId(new_id()),
         tenant: admin.tenant_slug().to_owned(),
         prefix,
         name: "backend".into(),

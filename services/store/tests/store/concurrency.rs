@@ -48,13 +48,25 @@ async fn a_hundred_and_fifty_loads_at_once_count_a_hundred_and_fifty() {
     let alice = house.tenant().await.user("alice").await;
     save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
     let key = named("plan-meeting");
-    let loads = (0..150).map(|_| skills::load(&house.db, &alice, &key, (None, None), now()));
+    let loads = (0..150).map(|_| {
+        skills::load(&house.db, &alice, &key, skills::LoadUse { session: None, taught_since: None, now: now() })
+    });
     let counts: BTreeSet<i64> = try_join_all(loads).await.unwrap().into_iter().map(|l| l.unwrap().times_used).collect();
     assert_eq!(counts, (1..=150).collect());
     assert_eq!(peek(&house.db, &alice, "plan-meeting").await.unwrap().times_used, 150);
     let events = format!("select sum(times) from usage_events where kind = 'view' and {}", rows_of(&alice));
     assert_eq!(house.place.count(&events).await, 150);
-    assert!(skills::load(&house.db, &alice, &named("missing"), (None, None), now()).await.unwrap().is_none());
+    assert!(
+        skills::load(
+            &house.db,
+            &alice,
+            &named("missing"),
+            skills::LoadUse { session: None, taught_since: None, now: now() }
+        )
+        .await
+        .unwrap()
+        .is_none()
+    );
     assert_eq!(house.place.count(&events).await, 150);
 }
 
@@ -222,7 +234,9 @@ async fn uses_and_deletes_at_once_all_end() {
     for _ in 0..10 {
         let skill = save(&house.db, &alice, &Draft::text("a", "Meet.")).await.unwrap().id;
         let key = named("a");
-        let loads = join_all((0..16).map(|_| skills::load(&house.db, &alice, &key, (None, None), now())));
+        let loads = join_all((0..16).map(|_| {
+            skills::load(&house.db, &alice, &key, skills::LoadUse { session: None, taught_since: None, now: now() })
+        }));
         let reports = join_all((0..8).map(async |_| {
             let mut tx = WriteTx::begin(&house.db, &alice, "test").await?;
             usage::count(&mut tx, &one_use(skill, None, None, now())).await?;
@@ -247,7 +261,12 @@ async fn two_users_save_one_name_without_meeting() {
     assert!(peek(&house.db, &alice, "plan-meeting").await.unwrap().skill.document.contains("By Alice."));
     let foreign = skills::SkillKey::Id(two.id);
     assert!(skills::peek(&house.db, &alice, &foreign).await.unwrap().is_none());
-    assert!(skills::load(&house.db, &alice, &foreign, (None, None), now()).await.unwrap().is_none());
+    assert!(
+        skills::load(&house.db, &alice, &foreign, skills::LoadUse { session: None, taught_since: None, now: now() })
+            .await
+            .unwrap()
+            .is_none()
+    );
     let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     assert!(skills::lock(&mut tx, &foreign).await.unwrap().is_none());
     assert!(versions::list(&mut tx, two.id, None, 10).await.unwrap().is_empty());

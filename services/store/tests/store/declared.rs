@@ -94,6 +94,20 @@ async fn every_declared_statement_binds_and_reads_what_postgres_says() {
     assert_eq!(findings, Vec::<String>::new());
 }
 
+/// Postgres expects one row of the lines and one of their counts, and would compare each line with each count: 2,500 times for
+/// a page of 50. A full join it never does so.
+#[tokio::test]
+async fn the_lines_of_a_page_find_their_counts_without_comparing_all_with_all() {
+    let client = as_role(&Place::shared().await, "knowhow_tenant").await;
+    let is_page = |name: &str| ["skills.list_page", "skills.list_ranked_page"].contains(&name);
+    let pages: Vec<Declared> = list_declared().into_iter().filter(|declared| is_page(name_of(declared.sql))).collect();
+    assert_eq!(pages.len(), 2);
+    for page in pages {
+        let plan = plan(&client, page.sql).await.unwrap().to_string();
+        assert!(plan.contains(r#""Join Type":"Full""#), "{}: {plan}", name_of(page.sql));
+    }
+}
+
 type Accepts = fn(&Type) -> bool;
 
 #[test]

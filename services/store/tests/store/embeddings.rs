@@ -1,8 +1,10 @@
 //! The vectors of skills: put only where they fit, and seen by what is cached.
 
+use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{SkillId, new_id};
-use knowhow_store::embeddings::{self, Embedding, Pending};
-use knowhow_store::{Principal, TenantTx, Window, enqueue_stale_embeddings, queue};
+use knowhow_store::embeddings::{self, Page, Pending, Vectors};
+use knowhow_store::{Principal, StaleVectors, Window, enqueue_stale, queue};
+use uuid::Uuid;
 
 use crate::harness::{House, Place, now, with_database};
 use crate::writer::{Draft, Keep, delete, save};
@@ -15,26 +17,23 @@ async fn revision(house: &House, principal: &Principal) -> i64 {
 }
 
 async fn find(house: &House, principal: &Principal, skill: SkillId) -> Option<Pending> {
-    let mut tx = TenantTx::begin(&house.db, principal, "test").await.unwrap();
-    embeddings::find_pending(&mut tx, MODEL, skill).await.unwrap()
+    embeddings::find_pending(&house.db, principal, MODEL, skill).await.unwrap()
 }
 
+/// Which skills lack a vector, by the names that their texts begin with.
 async fn stale(house: &House, principal: &Principal, model: &str) -> Vec<String> {
-    let mut tx = TenantTx::begin(&house.db, principal, "test").await.unwrap();
-    let nothing = SkillId(new_id());
-    let stale = embeddings::list_stale(&mut tx, model, nothing, 10).await.unwrap();
-    let mut names: Vec<String> = stale.into_iter().map(|pending| pending.name).collect();
+    let page = Page { model, after: new_id(), limit: 10 };
+    let stale = embeddings::list_pending(&house.db, principal, EmbeddedKind::Skill, page).await.unwrap();
+    let name_of = |pending: Pending| pending.text.split(':').next().unwrap_or_default().to_owned();
+    let mut names: Vec<String> = stale.into_iter().map(name_of).collect();
     names.sort();
     names
 }
 
-async fn put(house: &House, principal: &Principal, model: &str, of: Vec<Pending>) -> u64 {
-    let made: Vec<Embedding> =
-        of.into_iter().map(|of| Embedding { of, text_digest: [7; 32], vector: vec![0.5, -0.25, 0.125] }).collect();
-    let mut tx = TenantTx::begin(&house.db, principal, "test").await.unwrap();
-    let put = embeddings::put_embeddings(&mut tx, model, &made, now()).await.unwrap();
-    tx.commit().await.unwrap();
-    put
+async fn put(house: &House, principal: &Principal, model: &str, of: Vec<Pending>) -> usize {
+    let vectors = of.into_iter().map(|of| (of, vec![0.5, -0.25, 0.125])).collect();
+    let made = Vectors { model, vectors, now: now() };
+    embeddings::put(&house.db, principal, EmbeddedKind::Skill, made).await.unwrap().ids.len()
 }
 
 #[tokio::test]
@@ -48,7 +47,7 @@ async fn vectors_are_put_where_the_skill_still_says_the_same() {
         pending.push(find(&house, &alice, written.id).await.unwrap());
     }
     assert_eq!(stale(&house, &alice, MODEL).await, ["body", "gone", "same", "text"]);
-    assert!(find(&house, &bob, pending[0].skill).await.is_none());
+    assert!(find(&house, &bob, SkillId(pending[0].id)).await.is_none());
     save(&house.db, &alice, &Draft::text("body", "Second.")).await.unwrap();
     let user = alice.user().unwrap().0;
     house.place.run(&format!("update skills set triggers = '{{x}}' where user_id = '{user}' and name = 'text'")).await;
@@ -59,8 +58,8 @@ async fn vectors_are_put_where_the_skill_still_says_the_same() {
     assert_eq!(put(&house, &alice, MODEL, pending.clone()).await, 2);
     assert_eq!(revision(&house, &alice).await, before + 1);
     assert_eq!(stale(&house, &alice, MODEL).await, ["text"]);
-    let stored = find(&house, &alice, pending[0].skill).await.unwrap();
-    assert_eq!(stored.text_digest, Some(vec![7; 32]));
+    assert!(find(&house, &alice, SkillId(pending[0].id)).await.is_none(), "its vector is of its text");
+    assert!(find(&house, &alice, SkillId(pending[2].id)).await.is_some());
     let exact = format!(
         "select count(*) from skill_embeddings where user_id = '{user}' and embedding = '[0.5,-0.25,0.125]'::halfvec"
     );
@@ -93,7 +92,8 @@ async fn a_change_of_models_enqueues_every_skill_once() {
                 assert_eq!(put(&house, &user, if name == "a" { MODEL } else { "test/two" }, vec![pending]).await, 1);
             }
         }
-        let enqueue = || async { enqueue_stale_embeddings(&house.db, ("test_embed", MODEL), 2, now()).await.unwrap() };
+        let wanted = StaleVectors { kind: EmbeddedKind::Skill, model: MODEL, task: "test_embed", page: 2, now: now() };
+        let enqueue = || async { enqueue_stale(&house.db, wanted).await.unwrap() };
         assert_eq!((enqueue().await, enqueue().await), (3, 0));
         let jobs = queue::list(&house.db, &one.admin().await, None, Window { behind: None, limit: 10 }).await.unwrap();
         assert_eq!(jobs.iter().map(|job| job.user.as_deref().unwrap()).collect::<Vec<_>>(), ["bob", "alice"]);
@@ -126,17 +126,19 @@ async fn jobs_at_once_find_different_skills_to_take_along() {
     for n in 0..24 {
         ids.push(save(&house.db, &alice, &Draft::text(&format!("skill-{n}"), "First.")).await.unwrap().id);
     }
-    let mut tx = TenantTx::begin(&house.db, &alice, "test").await.unwrap();
+    let list = async |asked: SkillId| -> Vec<Uuid> {
+        let page = Page { model: MODEL, after: asked.0, limit: 8 };
+        let others = embeddings::list_pending(&house.db, &alice, EmbeddedKind::Skill, page).await.unwrap();
+        others.into_iter().map(|pending| pending.id).collect()
+    };
     let mut found = Vec::new();
     for asked in [ids[0], ids[1]] {
-        let others = embeddings::list_stale(&mut tx, MODEL, asked, 8).await.unwrap();
-        let others: Vec<SkillId> = others.into_iter().map(|pending| pending.skill).collect();
-        assert!(others.len() == 8 && !others.contains(&asked));
+        let others = list(asked).await;
+        assert!(others.len() == 8 && !others.contains(&asked.0));
         found.push(others);
     }
     let both = found[0].iter().filter(|skill| found[1].contains(skill)).count();
     assert!(both < 8, "{found:?}");
     // Asked again, the same.
-    let again = embeddings::list_stale(&mut tx, MODEL, ids[0], 8).await.unwrap();
-    assert_eq!(again.into_iter().map(|pending| pending.skill).collect::<Vec<_>>(), found[0]);
+    assert_eq!(list(ids[0]).await, found[0]);
 }

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
-use knowhow_domain::{Example, SkillId, TenantSettings, manifest, new_id};
+use knowhow_domain::recall::EmbeddedKind;
+use knowhow_domain::{Example, SessionId, SkillId, TenantSettings, manifest, new_id};
+use knowhow_store::embeddings::{self, Page, Vectors};
 use knowhow_store::examples::{self, Imported, NewExample, NewExamples, NewLine};
 use knowhow_store::skills::{self, Revisions};
 use knowhow_store::{Principal, Pruned, TenantTx, WriteTx, prune};
@@ -22,7 +24,7 @@ struct Learner<'a> {
     house: &'a House,
     who: Principal,
     skill: SkillId,
-    session: Uuid,
+    session: SessionId,
 }
 
 impl<'a> Learner<'a> {
@@ -76,7 +78,7 @@ impl<'a> Learner<'a> {
 }
 
 /// A session of the user's that has had three turns.
-async fn new_session(house: &House, who: &Principal) -> Uuid {
+async fn new_session(house: &House, who: &Principal) -> SessionId {
     let (tenant, user, id) = (who.tenant().0, who.user().unwrap().0, new_id());
     house
         .place
@@ -88,7 +90,7 @@ async fn new_session(house: &House, who: &Principal) -> Uuid {
              values ('{tenant}', '{user}', '{id}', '{id}', 'sms', 10, 16000, false, '{id}', now(), 3, now())"
         ))
         .await;
-    id
+    SessionId(id)
 }
 
 /// A vector at so many degrees.
@@ -147,20 +149,24 @@ async fn vectors_that_come_later_are_compared_then() {
     for message in ["first", "the same", "another"] {
         assert!(learner.learn(message, None, 1, now()).await);
     }
-    let stale = examples::list_stale(&house.db, &learner.who, MODEL, Uuid::nil(), 10).await.unwrap();
-    assert_eq!(stale.iter().map(|(_, message)| message.as_str()).collect::<Vec<_>>(), ["first", "the same", "another"]);
+    let list = async |model: &str| {
+        let page = Page { model, after: Uuid::nil(), limit: 10 };
+        embeddings::list_pending(&house.db, &learner.who, EmbeddedKind::Example, page).await.unwrap()
+    };
+    let stale = list(MODEL).await;
+    let messages: Vec<&str> = stale.iter().map(|pending| pending.text.as_str()).collect();
+    assert_eq!(messages, ["first", "the same", "another"]);
     let put = async |model: &str, angles: &[f32]| {
-        let vectors: Vec<_> = stale.iter().map(|(id, _)| *id).zip(angles.iter().map(|a| at(*a).to_vec())).collect();
-        let mut tx = TenantTx::begin(&house.db, &learner.who, "test").await.unwrap();
-        examples::put_vectors(&mut tx, model, &vectors, SAME_UP_TO).await.unwrap();
-        tx.commit().await.unwrap();
+        let vectors = stale.iter().cloned().zip(angles.iter().map(|a| at(*a).to_vec())).collect();
+        let made = Vectors { model, vectors, now: now() };
+        embeddings::put(&house.db, &learner.who, EmbeddedKind::Example, made).await.unwrap();
     };
     put(MODEL, &[0.0, 5.0, 90.0]).await;
     assert_eq!(learner.messages().await, ["another", "first"]);
     assert_eq!(learner.list_of(learner.skill).await.pop().unwrap().confirmations, 2);
-    assert!(examples::list_stale(&house.db, &learner.who, MODEL, Uuid::nil(), 10).await.unwrap().is_empty());
+    assert!(list(MODEL).await.is_empty());
     // Another model takes its place, also where it sees no difference.
-    assert_eq!(examples::list_stale(&house.db, &learner.who, "test/two", Uuid::nil(), 10).await.unwrap().len(), 2);
+    assert_eq!(list("test/two").await.len(), 2);
     put("test/two", &[0.0, 0.0, 1.0]).await;
     assert_eq!(learner.messages().await, ["first"]);
     assert_eq!(examples::list_vectors(&house.db, &learner.who, "test/two").await.unwrap().vectors.len(), 1);
@@ -221,7 +227,7 @@ async fn others_and_deleted_skills_learn_nothing() {
     let alice = Learner::new(&house, tenancy.user("alice").await).await;
     let bob = Learner::new(&house, tenancy.user("bob").await).await;
     let as_bob = |skill, session| Learner { house: &house, who: bob.who.clone(), skill, session };
-    for (skill, session) in [(alice.skill, bob.session), (bob.skill, alice.session), (bob.skill, new_id())] {
+    for (skill, session) in [(alice.skill, bob.session), (bob.skill, alice.session), (bob.skill, SessionId(new_id()))] {
         assert!(!as_bob(skill, session).learn("stolen", None, 1, now()).await);
     }
     assert!(alice.messages().await.is_empty() && bob.messages().await.is_empty());

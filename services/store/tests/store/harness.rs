@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::FutureExt;
-use knowhow_domain::{Algorithm, Clock, Issuer, SystemClock, TenantId, TenantSettings, UserId, new_id};
+use knowhow_domain::{Algorithm, Clock, Issuer, IssuerId, SystemClock, TenantId, TenantSettings, UserId, new_id};
 use knowhow_store::credential::{NewToken, mint_hs256};
 use knowhow_store::issuers;
 use knowhow_store::tenants::{self, NewTenant};
@@ -210,7 +210,7 @@ impl House {
         let sealed = self.gate.state().sealer().seal(&secret, tenant.id.0.as_bytes()).unwrap();
         let operator = self.gate.operator_at_shell(Some(&slug)).await.unwrap();
         let issuer = Issuer {
-            id: new_id(),
+            id: IssuerId(new_id()),
             tenant: slug.clone(),
             iss: ISSUER.into(),
             audience: AUDIENCE.into(),

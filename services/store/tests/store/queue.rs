@@ -1,7 +1,7 @@
 //! Getting jobs into the queue, and what admins see of them.
 
 use chrono::TimeDelta;
-use knowhow_domain::{Error, Form, Job, JobState};
+use knowhow_domain::{Error, Form, Job, JobId, JobState};
 use knowhow_store::queue::{self, MAX_ATTEMPTS};
 use knowhow_store::skills::Written;
 use knowhow_store::snapshots::{self, NewSnapshot, SnapshotKind};
@@ -199,7 +199,7 @@ async fn an_admin_lists_retries_and_discards_the_jobs_of_the_tenant_alone() {
     assert!(page[0].id > page[1].id && page[1].id > rest[0].id);
     let job = rest[0].id;
     let foreign = jobs(&house, &theirs).await[0].id;
-    for id in [foreign, i64::MAX] {
+    for id in [foreign, JobId(i64::MAX)] {
         assert!(matches!(queue::retry(db, &admin, id, now()).await, Err(Error::NotFound { .. })));
         assert!(matches!(queue::discard(db, &admin, id, now()).await, Err(Error::NotFound { .. })));
     }

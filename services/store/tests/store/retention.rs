@@ -1,11 +1,10 @@
 //! Deleted skills: they come back whole while they are kept, and leave no byte when they are not.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::{TenantSettings, manifest};
-use knowhow_store::skills::{self, Archived, NewRestore};
+use knowhow_domain::{ArchiveId, TenantSettings, manifest};
+use knowhow_store::skills::{self, Archived, LoadUse, NewRestore};
 use knowhow_store::usage::{self, Use};
 use knowhow_store::{Principal, Pruned, TenantTx, Window, WriteTx, history, idempotency, prune, versions};
-use uuid::Uuid;
 
 use crate::concurrency::assert_catalog;
 use crate::harness::{House, Tenancy, now, with_database};
@@ -165,14 +164,14 @@ async fn the_oldest_make_room_and_the_last_of_each_skill_stays() {
 }
 
 /// Every archived entry of a tenant, newest first: id and name.
-async fn archive_of(house: &House, tenancy: &Tenancy<'_>) -> Vec<(Uuid, String)> {
+async fn archive_of(house: &House, tenancy: &Tenancy<'_>) -> Vec<(ArchiveId, String)> {
     let admin = tenancy.admin().await;
     let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE, "test").await.unwrap();
     let entries = skills::list_archive(&mut tx, None, Window { behind: None, limit: 100 }, now()).await.unwrap();
     entries.into_iter().map(|e| (e.id, e.name)).collect()
 }
 
-async fn restore(house: &House, tenancy: &Tenancy<'_>, entry: Uuid) -> knowhow_domain::Result<String> {
+async fn restore(house: &House, tenancy: &Tenancy<'_>, entry: ArchiveId) -> knowhow_domain::Result<String> {
     let admin = tenancy.admin().await;
     let mut tx = TenantTx::begin_admin(&house.db, &admin, knowhow_domain::UserId::TENANT_WIDE, "test").await?;
     let owner = skills::find_archive_owner(&mut tx, entry, now()).await?.unwrap();
@@ -191,7 +190,15 @@ async fn a_deleted_skill_comes_back_whole() {
     let files: &[(&str, &[u8])] = &[("references/api.md", b"the api")];
     save(&house.db, &alice, &Draft::text("plan-meeting", "First.")).await.unwrap();
     save(&house.db, &alice, &Draft { name: "plan-meeting", body: "Second.", files }).await.unwrap();
-    let before = skills::load(&house.db, &alice, &named("plan-meeting"), (None, None), now()).await.unwrap().unwrap();
+    let before = skills::load(
+        &house.db,
+        &alice,
+        &named("plan-meeting"),
+        LoadUse { session: None, taught_since: None, now: now() },
+    )
+    .await
+    .unwrap()
+    .unwrap();
     assert!(delete(&house.db, &alice, "plan-meeting", Keep::a_month()).await.unwrap());
     assert!(!delete(&house.db, &alice, "plan-meeting", Keep::a_month()).await.unwrap());
 

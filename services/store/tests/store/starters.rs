@@ -2,10 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
+use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{Limits, SkillDocument, SkillName, new_id};
-use knowhow_store::skills::{self, NewRestore, SkillKey};
+use knowhow_store::embeddings::{self, Page};
+use knowhow_store::skills::{self, LoadUse, NewRestore, SkillKey};
 use knowhow_store::starters::{self, StarterText};
-use knowhow_store::{Principal, TenantTx, Window, WriteTx, embeddings, enqueue_stale_embeddings, versions};
+use knowhow_store::{Principal, StaleVectors, TenantTx, Window, WriteTx, enqueue_stale, versions};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
@@ -155,7 +157,12 @@ async fn sessions_that_begin_at_once_give_everything_once() {
     let (name, drafts) = (named(b), ["One.", "Two.", "Three."].map(|body| Draft::text(a, body)));
     let (saved, counted, ()) = tokio::join!(
         join_all(drafts.iter().map(|draft| save(&house.db, alice, draft))),
-        join_all((0..8).map(|_| skills::load(&house.db, alice, &name, (None, None), now()))),
+        join_all((0..8).map(|_| skills::load(
+            &house.db,
+            alice,
+            &name,
+            LoadUse { session: None, taught_since: None, now: now() }
+        ))),
         async {
             join_all((0..4).map(|_| settle(&house, alice))).await;
         }
@@ -354,12 +361,12 @@ async fn one_vector_serves_all_until_a_user_says_something_else() {
         }
         // Neither is embedded for a user, nor found to be without a vector.
         let id = states(&house, &alice).await[0]["skill_id"].as_str().unwrap().parse().unwrap();
-        let mut tx = TenantTx::begin(&house.db, &alice, "test").await.unwrap();
-        assert!(embeddings::find_pending(&mut tx, MODEL, knowhow_domain::SkillId(id)).await.unwrap().is_none());
-        let none = knowhow_domain::SkillId(new_id());
-        assert!(embeddings::list_stale(&mut tx, MODEL, none, 10).await.unwrap().is_empty());
-        drop(tx);
-        assert_eq!(enqueue_stale_embeddings(&house.db, ("test_embed", MODEL), 10, now()).await.unwrap(), 0);
+        let id = knowhow_domain::SkillId(id);
+        assert!(embeddings::find_pending(&house.db, &alice, MODEL, id).await.unwrap().is_none());
+        let page = Page { model: MODEL, after: new_id(), limit: 10 };
+        assert!(embeddings::list_pending(&house.db, &alice, EmbeddedKind::Skill, page).await.unwrap().is_empty());
+        let wanted = StaleVectors { kind: EmbeddedKind::Skill, model: MODEL, task: "test_embed", page: 10, now: now() };
+        assert_eq!(enqueue_stale(&house.db, wanted).await.unwrap(), 0);
         // Another body, for the same: the vector goes along.
         save(&house.db, &alice, &Draft::text(a, "Mine.")).await.unwrap();
         assert_eq!(rows(&house, &alice, "skill_embeddings").await, 1);
@@ -379,6 +386,9 @@ async fn an_id_finds_a_lent_starter_too() {
     let key = SkillKey::Id(knowhow_domain::SkillId(id));
     assert_eq!(skills::peek(&house.db, &alice, &key).await.unwrap().unwrap().skill.name, *a);
     assert_eq!(rows(&house, &alice, "skills").await, 0);
-    let loaded = skills::load(&house.db, &alice, &key, (None, None), now()).await.unwrap().unwrap();
+    let loaded = skills::load(&house.db, &alice, &key, LoadUse { session: None, taught_since: None, now: now() })
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((loaded.skill.name, loaded.times_used), (a.clone(), 1));
 }

@@ -8,7 +8,7 @@ mod zips;
 
 use knowhow_domain::Error;
 
-use super::{Entry, Limits, Packer, Unpacked, read, zip};
+use super::{Limits, PackedFile, Packer, Unpacked, read, zip};
 
 /// The reason why an archive is refused, or why the only file of it is left out.
 fn refused(bytes: &[u8]) -> String {
@@ -28,12 +28,12 @@ fn unpacked(bytes: &[u8]) -> Vec<(String, usize)> {
     entries.into_iter().map(|entry| (entry.path, entry.bytes.len())).collect()
 }
 
-fn entry(path: &str, bytes: &[u8]) -> Entry {
-    Entry { path: path.to_owned(), bytes: bytes.to_vec() }
+fn entry(path: &str, bytes: &[u8]) -> PackedFile {
+    PackedFile { path: path.to_owned(), bytes: bytes.to_vec() }
 }
 
 /// Packs files in one piece, sorted.
-fn tar_gz(entries: &[Entry]) -> knowhow_domain::Result<Vec<u8>> {
+fn tar_gz(entries: &[PackedFile]) -> knowhow_domain::Result<Vec<u8>> {
     let mut sorted = entries.to_vec();
     sorted.sort_by(|a, b| a.path.cmp(&b.path));
     let mut packer = Packer::tar_gz();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::handmade::{ZipRecord, gzip, tar, tar_file};
 use super::*;
 
-fn some_skills() -> Vec<Entry> {
+fn some_skills() -> Vec<PackedFile> {
     let long = format!("{}/{}.md", "folder".repeat(20), "file".repeat(30));
     vec![
         entry("mcp/email/references/api.md", &b"# API\n".repeat(500)),
@@ -73,7 +73,7 @@ proptest! {
     fn any_plain_files_survive(
         files in btree_map("[a-z]{1,8}(/[a-z]{9,12}){0,3}\\.md", vec(any::<u8>(), 0..2000), 0..20),
     ) {
-        let entries: Vec<Entry> = files.iter().map(|(path, bytes)| entry(path, &[b"x", &bytes[..]].concat())).collect();
+        let entries: Vec<PackedFile> = files.iter().map(|(path, bytes)| entry(path, &[b"x", &bytes[..]].concat())).collect();
         prop_assert_eq!(&read(&zip(&entries).unwrap(), &Limits::default()).unwrap().entries, &entries);
         if !entries.is_empty() {
             prop_assert_eq!(&read(&tar_gz(&entries).unwrap(), &Limits::default()).unwrap().entries, &entries);

@@ -224,7 +224,7 @@ fn a_long_question_lets_short_ones_of_others_by() {
     assert_eq!(queue.next_before(&in_hand).unwrap().tasks[0].text, "sibling");
 }
 
-/// Whoever fills the line loses the end of it to those who have less in it.
+/// An asker that fills the line loses the end of it to those who have less in it.
 #[tokio::test]
 async fn a_full_line_has_room_for_those_who_have_less_in_it() {
     let queue = Queue::new(8);

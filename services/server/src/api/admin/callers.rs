@@ -3,10 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, delete, get, post};
-use knowhow_domain::{ApiKey, Issuer};
+use knowhow_domain::{ApiKey, Issuer, IssuerId, KeyId};
 use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreatedKey};
 use knowhow_ops::page::{Page, PageQuery};
-use uuid::Uuid;
 
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
@@ -69,7 +68,7 @@ pub(crate) async fn list_issuers(ctx: AdminCaller, page: Query<PageQuery>) -> Re
     )
 )]
 #[delete("/issuers/{id}")]
-pub(crate) async fn delete_issuer(ctx: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn delete_issuer(ctx: AdminCaller, id: Path<IssuerId>) -> Result<HttpResponse, ApiError> {
     admin::delete_issuer(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }
@@ -132,7 +131,7 @@ pub(crate) async fn list_keys(ctx: AdminCaller, page: Query<PageQuery>) -> Resul
     )
 )]
 #[delete("/keys/{id}")]
-pub(crate) async fn revoke_key(ctx: AdminCaller, id: Path<Uuid>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn revoke_key(ctx: AdminCaller, id: Path<KeyId>) -> Result<HttpResponse, ApiError> {
     admin::revoke_key(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }

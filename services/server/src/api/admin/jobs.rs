@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, delete, get, post};
-use knowhow_domain::{Job, JobState};
+use knowhow_domain::{Job, JobId, JobState};
 use knowhow_ops::admin;
 use knowhow_ops::admin::ListJobs;
 use knowhow_ops::page::{Page, PageQuery};
@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, Query, ReadProblems, WriteProblems, json};
 
-/// Which jobs.
+/// Which jobs to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct JobsQuery {
@@ -63,7 +63,7 @@ pub(crate) async fn list_jobs(
     )
 )]
 #[post("/jobs/{id}/retry")]
-pub(crate) async fn retry_job(ctx: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn retry_job(ctx: AdminCaller, id: Path<JobId>) -> Result<HttpResponse, ApiError> {
     admin::retry_job(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }
@@ -84,7 +84,7 @@ pub(crate) async fn retry_job(ctx: AdminCaller, id: Path<i64>) -> Result<HttpRes
     )
 )]
 #[delete("/jobs/{id}")]
-pub(crate) async fn discard_job(ctx: AdminCaller, id: Path<i64>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn discard_job(ctx: AdminCaller, id: Path<JobId>) -> Result<HttpResponse, ApiError> {
     admin::discard_job(&ctx, *id).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -22,7 +22,7 @@ use utoipa::IntoParams;
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "describes the parameter; the caller's extractor reads it")]
 pub(crate) struct TenantQuery {
-    /// For operators: the tenant to work in, by slug; whoever writes must name it. Others work in their own.
+    /// For operators: the tenant to work in, by slug; a request that writes must name it. Others work in their own.
     #[param(max_length = 64, example = "demo")]
     tenant: Option<String>,
 }

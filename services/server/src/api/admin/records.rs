@@ -3,10 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
-use knowhow_domain::{ArchivedSkill, AuditEntry};
+use knowhow_domain::{ArchiveId, ArchivedSkill, AuditEntry};
 use knowhow_ops::admin::{self, ListArchive, ListAudit, Restore, Restored};
 use knowhow_ops::page::{Page, PageQuery};
-use uuid::Uuid;
 
 use super::{TenantQuery, UserQuery};
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
@@ -82,7 +81,7 @@ pub(crate) async fn list_archive(
 #[post("/archive/{id}/restore")]
 pub(crate) async fn restore_skill(
     ctx: AdminCaller,
-    id: Path<Uuid>,
+    id: Path<ArchiveId>,
     body: JsonBody<Restore>,
 ) -> Result<HttpResponse, ApiError> {
     let restored = admin::restore_skill(&ctx, &Restore { id: *id, ..body.0 }).await?;

@@ -3,10 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
-use knowhow_domain::Version;
+use knowhow_domain::{SkillId, Version};
 use knowhow_ops::admin::{self, Approve, ReviewVersion};
 use knowhow_ops::skills::VersionDetail;
-use uuid::Uuid;
 
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
@@ -31,7 +30,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WritePro
 #[get("/skills/{skill}/versions/{version}")]
 pub(crate) async fn review_version(
     ctx: AdminCaller,
-    path: Path<(Uuid, i32)>,
+    path: Path<(SkillId, i32)>,
     query: Query<ReviewVersion>,
 ) -> Result<HttpResponse, ApiError> {
     let (skill, version) = path.into_inner();
@@ -41,7 +40,7 @@ pub(crate) async fn review_version(
 
 /// Approve a tainted version
 ///
-/// It is no longer marked, nor is what is made of it. Whoever wrote it cannot approve it; other versions keep their
+/// It is no longer marked, nor is what is made of it. Its author cannot approve it; other versions keep their
 /// marks. The reason goes into the audit log.
 #[utoipa::path(
     operation_id = "approve_version",
@@ -60,7 +59,7 @@ pub(crate) async fn review_version(
 #[post("/skills/{skill}/versions/{version}/approve")]
 pub(crate) async fn approve_version(
     ctx: AdminCaller,
-    path: Path<(Uuid, i32)>,
+    path: Path<(SkillId, i32)>,
     body: JsonBody<Approve>,
 ) -> Result<HttpResponse, ApiError> {
     let (skill, version) = path.into_inner();

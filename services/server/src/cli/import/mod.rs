@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use knowhow_domain::SkillName;
-use knowhow_ops::archive::{Entry as File, PROVENANCE_FILE};
+use knowhow_ops::archive::{PROVENANCE_FILE, PackedFile as File};
 use knowhow_ops::examples::{ImportedExamples, is_apart};
 
 use self::kinds::{Found, Kind, Skill};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use knowhow_domain::limits::{SEGMENT_CHARS, SEGMENTS};
 use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, SkillDocument, SkillName, manifest, name};
-use knowhow_ops::archive::{Found, Named, name_all};
+use knowhow_ops::archive::{FoundFolder, Named, name_all};
 
 use super::kinds::Skill;
 use super::listing::Listing;
@@ -20,13 +20,11 @@ pub(super) struct Ready {
     pub(super) resources: Vec<(String, Vec<u8>)>,
     /// A lone SKILL.md says nothing of other files: those that the user's skill has stay.
     pub(super) is_lone: bool,
-    /// What was mended.
     pub(super) fixes: Vec<String>,
     /// The identity of all its files, hex.
     pub(super) digest: String,
 }
 
-/// What to do.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) ready: Vec<Ready>,
@@ -52,9 +50,9 @@ pub(super) fn plan(listing: &Listing, skills: Vec<Skill>, options: &Options) -> 
             Err(reason) => plan.settled.push(Entry::refused(&listing.shown(&skill.path), reason)),
         }
     }
-    let found: Vec<Found<'_>> = readable
+    let found: Vec<FoundFolder<'_>> = readable
         .iter()
-        .map(|(skill, read)| Found { folder: &skill.folder, in_frontmatter: &read.name, digest: read.digest })
+        .map(|(skill, read)| FoundFolder { folder: &skill.folder, in_frontmatter: &read.name, digest: read.digest })
         .collect();
     let prefix_segments = options.prefix.as_ref().map_or(0, |prefix| prefix.as_str().split('/').count());
     let names = name_all(&found, SEGMENTS.saturating_sub(prefix_segments));

@@ -33,7 +33,6 @@ pub(super) struct Entry {
     pub(super) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) same_as: Option<String>,
-    /// What was mended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) fixes: Vec<String>,
 }
@@ -142,7 +141,6 @@ impl Report {
         })
     }
 
-    /// Lines for people.
     pub(super) fn lines(&self, verbose: bool) -> Lines {
         Lines { told: self.told(verbose), problems: self.problems(verbose), totals: self.totals() }
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use knowhow_ops::archive::{self, Entry as File};
+use knowhow_ops::archive::{self, PackedFile as File};
 use knowhow_ops::examples::{EXAMPLES_FILE, ImportedExamples};
 use knowhow_ops::skills::{
     CheckImport, CheckedImport, ImportOutcome, ImportReport, Imported, MOST_CHECKED, SkillDigest, SkillState,

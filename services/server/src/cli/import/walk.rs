@@ -17,7 +17,6 @@ const LINKED_FROM: [&str; 2] = ["skills", "commands"];
 /// Packages and caches, which tools make again.
 const PASSED_OVER: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
 
-/// What was found.
 #[derive(Default)]
 pub(super) struct Walked {
     /// Paths below the folder, and where each is on the disk.

@@ -29,7 +29,6 @@ pub(super) struct Answer {
     absorbed_into: Option<String>,
 }
 
-/// `skill_delete`.
 pub(super) struct Delete;
 
 impl Tool for Delete {

@@ -44,7 +44,6 @@ struct Answer {
     version: Option<Version>,
 }
 
-/// `skill_history`.
 pub(super) struct History;
 
 impl Tool for History {

@@ -67,7 +67,6 @@ impl Item {
     }
 }
 
-/// `skill_list`.
 pub(super) struct List;
 
 impl Tool for List {

@@ -42,7 +42,6 @@ pub trait Tool {
     const SCOPE: Scope;
     /// What calling it may do.
     const EFFECT: Effect;
-    /// What it takes.
     type Arguments: DeserializeOwned + ToSchema;
 
     /// The form of what programs read, where it is more than a text.
@@ -60,7 +59,6 @@ pub trait Tool {
 /// What calling a tool may do, as a hint to hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It changes nothing.
     Reads,
     /// Every version is kept, and the same call again changes nothing.
     Writes,

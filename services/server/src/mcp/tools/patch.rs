@@ -54,7 +54,6 @@ pub(super) struct Answer {
 
 const LOOSELY_FOUND: &str = "The text was found although blanks or indentation differed; view it to be sure.";
 
-/// `skill_patch`.
 pub(super) struct Patch;
 
 impl Tool for Patch {

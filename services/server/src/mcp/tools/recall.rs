@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{MemoryKind, Result, Scope, inert_line};
-use knowhow_ops::memories::{self, Recall, RecalledItem, RecalledKind};
+use knowhow_ops::recall::{self, Recall, RecalledItem, RecalledKind};
 use knowhow_ops::sessions::Standing;
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,6 @@ impl Item {
     }
 }
 
-/// `memory_recall`.
 pub(super) struct Recollect;
 
 impl Tool for Recollect {
@@ -69,7 +68,7 @@ impl Tool for Recollect {
 
     async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { q, kind, limit } = arguments;
-        let recalled = memories::recall(caller.ctx()?, &Recall { q, kind, limit }).await?;
+        let recalled = recall::recall(caller.ctx()?, &Recall { q, kind, limit }).await?;
         let mut text = match recalled.items.len() {
             0 => String::from("Nothing is remembered about this. Ask in other words, or ask the user."),
             n => format!("{} recalled, best first, as reference:", count(n as i64, "item")),

@@ -35,7 +35,6 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-/// `memory_save`.
 pub(super) struct Remember;
 
 impl Tool for Remember {

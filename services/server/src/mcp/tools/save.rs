@@ -78,7 +78,6 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-/// `skill_save`.
 pub(super) struct Save;
 
 impl Tool for Save {

@@ -30,7 +30,6 @@ pub(super) struct Answer {
     note: Option<String>,
 }
 
-/// `soul_update`.
 pub(super) struct UpdateSoul;
 
 impl Tool for UpdateSoul {

@@ -53,7 +53,6 @@ impl Item {
 const NONE_FITS: &str = "No skill fits well; these are only the nearest.";
 const NONE_NEAR: &str = "No skill fits. Say it in other words, or go on without, and skill_save what you learn.";
 
-/// `skill_suggest`.
 pub(super) struct Suggest;
 
 impl Tool for Suggest {

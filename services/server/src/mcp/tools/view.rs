@@ -47,7 +47,6 @@ struct FileAnswer<'a> {
     base64: Option<String>,
 }
 
-/// `skill_view`.
 pub(super) struct View;
 
 impl Tool for View {

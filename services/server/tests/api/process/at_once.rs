@@ -65,6 +65,37 @@ async fn a_changed_skill_has_its_vector_without_any_worker() {
     assert_eq!((ground.asked(), ground.count(revision)), (asked, 1));
 }
 
+/// Its catalogue takes the change in; what another server has changed is read.
+#[tokio::test]
+async fn what_a_server_changed_itself_it_finds_without_reading_it() {
+    let ground = Ground::new();
+    let (here, elsewhere) = (ground.serve(&[]), ground.serve(&[]));
+    let World { operator, alice, .. } = &world(&here).await;
+    let misses = async || operator.get("/v1/admin/stats").await.ok(200)["catalogues"]["misses"].as_u64().unwrap();
+    let says = |word: &str| {
+        let mut plan = skill("plan");
+        plan["content"] = json!(format!("## Procedure\n\n1. Think of {word}.\n"));
+        plan
+    };
+    let is_found_by = async |word: &str| {
+        let found = alice.get(&format!("/v1/skills?q={word}")).await.ok(200);
+        found["items"][0]["reason"].as_str().is_some_and(|reason| reason.contains("words of its text"))
+    };
+    alice.create(skill("plan")).await;
+    await_vector(&ground, "plan", &described("plan"), None);
+    assert!(!is_found_by("quetzals").await);
+    let before = misses().await;
+    for word in ["quetzals", "zebras"] {
+        alice.post("/v1/skills", says(word)).await.ok(200);
+        assert!(is_found_by(word).await, "{word}");
+    }
+    assert!(!is_found_by("quetzals").await);
+    assert_eq!(misses().await, before);
+    alice.at(&elsewhere).post("/v1/skills", says("ocelots")).await.ok(200);
+    assert!(is_found_by("ocelots").await && !is_found_by("zebras").await);
+    assert_eq!(misses().await, before + 1);
+}
+
 /// Of one tenant eight are embedded so at once; more are left to their jobs, and each save is answered.
 #[tokio::test]
 async fn it_is_bounded_and_jobs_do_the_rest() {

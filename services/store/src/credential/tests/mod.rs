@@ -18,7 +18,7 @@ use endpoint::Endpoint;
 use knowhow_domain::Algorithm;
 
 const SECRET: [u8; 32] = [7; 32];
-/// How long a fetch may take here. Whoever is answered in half of it has not waited for one that hangs.
+/// How long a fetch may take here. A caller that is answered in half of it has not waited for one that hangs.
 const PATIENCE: Duration = Duration::from_millis(800);
 
 fn cache(clock: &Arc<HandClock>) -> JwksCache {

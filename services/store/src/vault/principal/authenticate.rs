@@ -6,7 +6,7 @@ use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, UserId};
 use uuid::Uuid;
 
 use super::{Principal, check_external_id};
-use crate::across::system::{self, Owner};
+use crate::across::system::{self, Claim, Owner};
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
 use crate::queue::{Claimed, JobError};
 use crate::vault::gate::{GateState, KnownKey, KnownTenant};
@@ -23,9 +23,7 @@ pub struct OperatorIssuer {
 
 /// What signs a development token.
 pub struct SigningIssuer {
-    /// `iss`.
     pub iss: String,
-    /// `aud`.
     pub audience: String,
     /// HS256 secret.
     pub secret: Vec<u8>,
@@ -50,7 +48,7 @@ impl Gate {
     /// Verifies the bearer credential and finds or makes its user.
     ///
     /// # Errors
-    /// `Unauthenticated` for whatever does not verify, without telling what exists, so also where the issuer's keys are
+    /// `Unauthenticated` for what does not verify, without telling what exists, so also where the issuer's keys are
     /// out of reach; `Unavailable` where the database is; `Malformed` for an unusable `Knowhow-User`.
     pub async fn authenticate(&self, bearer: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
         self.authenticate_at(None, bearer, on_behalf_of).await
@@ -199,7 +197,7 @@ impl Gate {
         })
     }
 
-    /// Whoever runs the command line with the service's own database credentials and secret key is an operator.
+    /// A person who runs the command line with the service's own database credentials and secret key is an operator.
     ///
     /// # Errors
     /// `NotFound` where there is no such tenant.
@@ -252,7 +250,8 @@ impl Gate {
     /// `Refused` for a job that the database did not put into the queue for that user; else `Unavailable`.
     pub async fn by_claimed_job(&self, claimed: &Claimed) -> Result<Option<Principal>, JobError> {
         let Some((tenant, user)) = claimed.owner() else { return Ok(None) };
-        let found = system::find_owner(&self.db, (tenant, user), claimed.task(), claimed.payload()).await?;
+        let claim = Claim { tenant, user, task: claimed.task(), payload: claimed.payload() };
+        let found = system::find_owner(&self.db, &claim).await?;
         let Some((owner, is_sealed)) = found else { return Ok(None) };
         if !is_sealed {
             return Err(JobError::Refused);

@@ -29,7 +29,7 @@ impl Principal {
         self.tenant.id
     }
 
-    /// The tenant's slug.
+    /// The slug of the caller's tenant; empty for an operator who names none.
     pub fn tenant_slug(&self) -> &str {
         &self.tenant.slug
     }

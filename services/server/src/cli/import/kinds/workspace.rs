@@ -4,7 +4,6 @@ use super::{Found, Listing, is_skill_file, up_to};
 
 /// What is particular to a host.
 pub(super) struct Workspace<'a> {
-    /// The host's name.
     pub(super) host: &'a str,
     /// Where the workspace lies, with `/` at its end, or nothing where the user named it.
     pub(super) base: &'a str,

@@ -1,16 +1,15 @@
-//! Every statement that the vault declares, so that a test can prepare them all: one that is declared and missing here is
+//! Every statement that the store declares, so that a test can prepare them all: one that is declared and missing here is
 //! found by the same test.
 
-use super::statement::{Accepts, Read, Statement, Write};
+use crate::vault::statement::{Accepts, Columns, Read, Statement, Write};
 use crate::{
-    conversations, examples, history, idempotency, memories, sessions, skills, snapshots, souls, starters, usage,
-    vault, versions,
+    conversations, embeddings, examples, history, idempotency, memories, sessions, skills, snapshots, souls, starters,
+    usage, vault, versions,
 };
 
 /// A declared statement, as a test compares it with what Postgres says.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Declared {
-    /// Its text.
     pub sql: &'static str,
     /// Whether it is run where it may change something.
     pub writes: bool,
@@ -22,7 +21,7 @@ pub struct Declared {
 
 fn declared<S: Statement>(writes: bool) -> Declared {
     let mut columns = Vec::new();
-    <S::Row as super::statement::Columns>::add_to(&mut columns);
+    <S::Row as Columns>::add_to(&mut columns);
     Declared { sql: S::SQL, writes, parameters: S::accepts(), columns }
 }
 
@@ -36,21 +35,23 @@ fn write<S: Write>() -> Declared {
 
 /// Lists all declared statements.
 pub fn list_declared() -> Vec<Declared> {
-    list_reads().into_iter().chain(list_writes()).collect()
+    [list_reads(), list_writes()].concat()
 }
 
 fn list_reads() -> Vec<Declared> {
     vec![
         read::<conversations::ListConversations>(),
         read::<conversations::SearchConversations>(),
+        read::<embeddings::FindSkill>(),
+        read::<embeddings::ListSkills>(),
+        read::<embeddings::ListMemories>(),
+        read::<embeddings::ListExamples>(),
         read::<examples::learn::FindLesson>(),
         read::<examples::list::ListExamples>(),
         read::<examples::vectors::ListVectors>(),
-        read::<examples::vectors::ListStale>(),
         read::<history::FindStoredBytes>(),
         read::<idempotency::FindAnswer>(),
         read::<memories::ListMemories>(),
-        read::<memories::ListStale>(),
         read::<memories::FindAll>(),
         read::<memories::texts::FindStamp>(),
         read::<memories::texts::ListHeads>(),
@@ -103,6 +104,8 @@ fn list_reads() -> Vec<Declared> {
 fn list_writes() -> Vec<Declared> {
     vec![
         write::<conversations::PutSummary>(),
+        write::<embeddings::PutVectors>(),
+        write::<examples::vectors::PutVector>(),
         write::<examples::exchange::Import>(),
         write::<examples::keep::Evict>(),
         write::<examples::keep::Remove>(),

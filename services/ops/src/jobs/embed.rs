@@ -1,0 +1,172 @@
+//! Makes the vectors that skills, memories and examples lack: of what has changed, of what has none yet, and those of a
+//! model that is new.
+
+use knowhow_domain::job::task;
+use knowhow_domain::recall::EmbeddedKind;
+use knowhow_domain::{Error, Result, SkillId};
+use knowhow_store::embeddings::{self, Made, Page, Pending, Vectors};
+use knowhow_store::{StaleVectors, enqueue_stale};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{JobResult, SystemJob, UserJob};
+use crate::embed::{EmbedError, Embedder};
+use crate::recall::{SkillChanged, hand_in, is_worth_handing_in};
+use crate::{App, Asker, Asking, Ctx, Priority};
+
+/// Texts that are embedded in one go: a batch costs half of what its texts cost one by one.
+const CHUNK: usize = 16;
+/// Other skills whose vectors a bulk job makes: all of them are one new revision of the catalogue, after which it is brought
+/// up to date.
+const OTHERS: i64 = 63;
+/// Rows that the search over all tenants looks at in one statement.
+const PAGE: i64 = 1000;
+
+/// The vector of a skill; in bulk, also those of other skills of the user that lack one.
+#[derive(Deserialize)]
+pub(super) struct EmbedSkill {
+    skill_id: SkillId,
+}
+
+impl UserJob for EmbedSkill {
+    const TASK: &'static str = task::EMBED_SKILL;
+
+    async fn run(self, ctx: &Ctx, priority: Priority) -> JobResult {
+        let (embedder, skill) = (embedder_of(ctx)?, self.skill_id);
+        let (model, asking) = (embedder.model(), Asking::of_job(&ctx.principal, priority)?);
+        let Some(asked) = embeddings::find_pending(&ctx.app.db, &ctx.principal, model, skill).await? else {
+            return Ok(());
+        };
+        let mut made = embed(embedder, vec![asked], asking).await.map_err(refusal)?;
+        if priority == Priority::Background {
+            let page = Page { model, after: skill.0, limit: OTHERS };
+            let others = embeddings::list_pending(&ctx.app.db, &ctx.principal, EmbeddedKind::Skill, page).await?;
+            for chunk in others.chunks(CHUNK) {
+                // Each of them has a job of its own.
+                let Ok(vectors) = embed_what_can_be(embedder, chunk, asking).await else { break };
+                made.extend(vectors);
+            }
+        }
+        put(ctx, EmbeddedKind::Skill, made).await?;
+        Ok(())
+    }
+}
+
+/// The vectors of all memories of a user that have none.
+#[derive(Deserialize)]
+pub(super) struct EmbedMemories {}
+
+impl UserJob for EmbedMemories {
+    const TASK: &'static str = task::EMBED_MEMORIES;
+
+    async fn run(self, ctx: &Ctx, priority: Priority) -> JobResult {
+        embed_all(ctx, EmbeddedKind::Memory, priority).await
+    }
+}
+
+/// The vectors of all examples of a user that have none: their messages' own were not at hand, or they were imported.
+#[derive(Deserialize)]
+pub(super) struct EmbedExamples {}
+
+impl UserJob for EmbedExamples {
+    const TASK: &'static str = task::EMBED_EXAMPLES;
+
+    async fn run(self, ctx: &Ctx, priority: Priority) -> JobResult {
+        if ctx.principal.settings().learns() { embed_all(ctx, EmbeddedKind::Example, priority).await } else { Ok(()) }
+    }
+}
+
+/// Finds, over all tenants, what has no vector of the present model, and enqueues the jobs above.
+pub(super) struct EmbedStale;
+
+impl SystemJob for EmbedStale {
+    const TASK: &'static str = task::EMBED_STALE;
+    const SCHEDULE: &'static str = "*/10 * * * *";
+
+    async fn run(app: &App) -> JobResult {
+        let Some(embedder) = &app.models.embedder else { return Ok(()) };
+        let (model, now) = (embedder.model(), app.now());
+        for (kind, task) in [
+            (EmbeddedKind::Skill, EmbedSkill::TASK),
+            (EmbeddedKind::Memory, EmbedMemories::TASK),
+            (EmbeddedKind::Example, EmbedExamples::TASK),
+        ] {
+            let jobs = enqueue_stale(&app.db, StaleVectors { kind, model, task, page: PAGE, now }).await?;
+            if jobs > 0 {
+                tracing::info!(kind = kind.as_str(), jobs, model, "vectors are to be made");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes one skill's vector, unless it is good or the skill gone.
+pub(super) async fn embed_now(ctx: &Ctx, skill: SkillId) -> Result<()> {
+    let embedder = embedder_of(ctx)?;
+    let pending = embeddings::find_pending(&ctx.app.db, &ctx.principal, embedder.model(), skill).await?;
+    let Some(asked) = pending else { return Ok(()) };
+    // A new skill was just compared with others by this very vector.
+    let vector = ctx.app.models.embed_changed(Asker::of(&ctx.principal)?, &asked.text).await.map_err(Error::from)?;
+    put(ctx, EmbeddedKind::Skill, vec![(asked, vector.to_vec())]).await
+}
+
+async fn embed_all(ctx: &Ctx, kind: EmbeddedKind, priority: Priority) -> JobResult {
+    let (embedder, asking) = (embedder_of(ctx)?, Asking::of_job(&ctx.principal, priority)?);
+    let mut after = Uuid::nil();
+    loop {
+        let page = Page { model: embedder.model(), after, limit: CHUNK as i64 };
+        let pending = embeddings::list_pending(&ctx.app.db, &ctx.principal, kind, page).await?;
+        let Some(last) = pending.last() else { return Ok(()) };
+        after = last.id;
+        put(ctx, kind, embed_what_can_be(embedder, &pending, asking).await?).await?;
+    }
+}
+
+async fn put(ctx: &Ctx, kind: EmbeddedKind, vectors: Vec<Made>) -> Result<()> {
+    if vectors.is_empty() {
+        return Ok(());
+    }
+    let is_kept = kind == EmbeddedKind::Skill && is_worth_handing_in(ctx);
+    let handed = if is_kept { vectors.clone() } else { Vec::new() };
+    let made = Vectors { model: embedder_of(ctx)?.model(), vectors, now: ctx.now() };
+    let put = embeddings::put(&ctx.app.db, &ctx.principal, kind, made).await?;
+    let handed = handed.into_iter().filter(|(of, _)| put.ids.contains(&of.id));
+    let changes: Vec<_> =
+        handed.map(|(of, vector)| SkillChanged::Vector { skill: of.id, stamp: put.stamp, vector }).collect();
+    if !changes.is_empty() {
+        hand_in(ctx, put.revision, changes);
+    }
+    Ok(())
+}
+
+/// The vectors of texts. One that the model refuses for good is left out: what it says stays findable by its words.
+async fn embed_what_can_be(embedder: &dyn Embedder, pending: &[Pending], asking: Asking) -> Result<Vec<Made>> {
+    match embed(embedder, pending.to_vec(), asking).await {
+        Err(error) if !error.is_transient() => {}
+        made => return made.map_err(Error::from),
+    }
+    let mut made = Vec::new();
+    for text in pending {
+        match embed(embedder, vec![text.clone()], asking).await {
+            Err(error) if !error.is_transient() => tracing::warn!(%error, "a text was not embedded"),
+            vectors => made.extend(vectors?),
+        }
+    }
+    Ok(made)
+}
+
+async fn embed(embedder: &dyn Embedder, pending: Vec<Pending>, asking: Asking) -> Result<Vec<Made>, EmbedError> {
+    let texts = pending.iter().map(|pending| pending.text.clone()).collect();
+    let vectors = embedder.embed(texts, asking.asker, asking.priority, asking.deadline).await?;
+    Ok(pending.into_iter().zip(vectors).collect())
+}
+
+fn embedder_of(ctx: &Ctx) -> Result<&dyn Embedder> {
+    ctx.app.models.embedder.as_deref().ok_or_else(|| EmbedError::NoModel.into())
+}
+
+/// Worth another try whatever it is: a key that is wrong and a server that answers nonsense are put right some day.
+fn refusal(error: EmbedError) -> Error {
+    tracing::warn!(%error, "a skill was not embedded");
+    error.into()
+}

@@ -1,0 +1,164 @@
+//! All that recall keeps of users in this process.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use knowhow_domain::{Error, Result};
+use knowhow_store::skills::{self, Revisions};
+use serde::Serialize;
+use tokio::sync::Semaphore;
+use utoipa::ToSchema;
+
+use super::catalogue::{Needed, UserCatalogue};
+use super::handed::HandedIn;
+use super::kept::{Kept, Owner, owner_of};
+use super::memories::SearchedMemories;
+use crate::skills::at_hand::AtHand;
+use crate::{Ctx, compute};
+
+/// From so many skills on it takes more than a moment to find what changed.
+const MANY: usize = 500;
+/// Pause before a changed catalogue is brought up to date, so that several saves in a row cost one update.
+const SOON: Duration = Duration::from_secs(1);
+/// Memories may take a part of the bytes besides: one in this many.
+const MEMORIES: u64 = 2;
+/// Skills at hand may take a part besides: one in this many.
+const AT_HAND: u64 = 4;
+/// Copies are built by at most this many requests at once: each takes a processor, and memory for what it reads.
+const BUILDING: usize = 2;
+/// Texts of more bytes have a line of their own: who changed a skill or two does not wait for who has a whole library
+/// counted.
+const QUICK: usize = 256 * 1024;
+
+/// Counts of the catalogues that were found in memory since the start, and of those that are kept now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+pub struct CacheCounts {
+    /// Found, and fresh.
+    pub hits: u64,
+    /// Read and built anew. Neither counted here nor as a hit: examples, which are read by themselves; a change that this
+    /// process made itself and need not read; and a request that waits while another one builds the catalogue.
+    pub misses: u64,
+    /// Users whose catalogue is kept.
+    pub users: u64,
+    /// Bytes that these take, roughly; `KNOWHOW_CATALOGUE_CACHE_MB` is the most.
+    pub bytes: u64,
+}
+
+/// What is kept of the users of this process, within a weight.
+pub struct Catalogues {
+    pub(super) skills: Kept<UserCatalogue>,
+    pub(super) memories: Kept<SearchedMemories>,
+    /// Skills that were just loaded or saved.
+    pub(crate) at_hand: AtHand,
+    /// Changes that this process has made itself.
+    pub(super) handed_in: HandedIn,
+    /// Catalogues with more skills than these leave the vectors in the database.
+    pub(super) vectors_kept: usize,
+    /// What the memories of one user may take, about: of more, the oldest are not found.
+    pub(super) most_of_memories: usize,
+    /// Whose catalogue is to be brought up to date soon.
+    awaited: Mutex<HashSet<Owner>>,
+    building_little: Semaphore,
+    building_much: Semaphore,
+    misses: AtomicU64,
+}
+
+impl Catalogues {
+    /// An empty cache of at most so many bytes. Of catalogues with more than `vectors_kept` skills the vectors stay in the
+    /// database, and cosines come from there; the ranking is the same.
+    pub fn new(bytes: u64, vectors_kept: usize) -> Self {
+        let of_memories = bytes / MEMORIES;
+        Self {
+            skills: Kept::new(bytes),
+            memories: Kept::new(of_memories),
+            at_hand: AtHand::new(bytes / AT_HAND),
+            handed_in: HandedIn::default(),
+            vectors_kept,
+            most_of_memories: usize::try_from(of_memories / 2).unwrap_or(usize::MAX),
+            awaited: Mutex::default(),
+            building_little: Semaphore::new(BUILDING),
+            building_much: Semaphore::new(BUILDING),
+            misses: AtomicU64::new(0),
+        }
+    }
+
+    /// How well it does.
+    pub async fn counts(&self) -> CacheCounts {
+        let (hits, users, bytes) = self.skills.count().await;
+        CacheCounts { hits, misses: self.misses.load(Ordering::Relaxed), users, bytes }
+    }
+
+    pub(super) fn count_miss(&self) {
+        self.misses.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The catalogue at these revisions or later ones.
+    pub(crate) async fn get(&self, ctx: &Ctx, revisions: Revisions) -> Result<Arc<UserCatalogue>> {
+        self.skills.get(ctx, Needed::of(ctx, revisions)).await
+    }
+
+    /// A catalogue of the caller that need not have the changes of the last second or so: of many skills the one that is
+    /// kept is taken.
+    pub(crate) async fn get_recent(&self, ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
+        let kept = self.skills.find(ctx).await?;
+        let Some(kept) = kept.filter(|kept| kept.skills.len() > MANY) else {
+            return catalogue_now(ctx).await;
+        };
+        self.bring_up_to_date_soon(ctx)?;
+        Ok(kept)
+    }
+
+    /// Has the caller's catalogue made, where there is none, beside whatever the caller does: that of many skills takes
+    /// longer than a turn waits.
+    pub(crate) fn prepare(&self, ctx: &Ctx) {
+        if owner_of(ctx).is_ok_and(|owner| !self.skills.has(&owner)) {
+            bring_up_to_date(ctx);
+        }
+    }
+
+    /// Builds a copy of texts of so many bytes, beside the threads that answer requests.
+    pub(super) async fn build<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        let building = if bytes > QUICK { &self.building_much } else { &self.building_little };
+        let _place = building.acquire().await.map_err(Error::internal)?;
+        compute(move || Ok(work())).await
+    }
+
+    /// Once for all that the caller changes within a second.
+    fn bring_up_to_date_soon(&self, ctx: &Ctx) -> Result<()> {
+        let owner = owner_of(ctx)?;
+        if self.lock_awaited().insert(owner) {
+            let ctx = ctx.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(SOON).await;
+                ctx.app.catalogues.lock_awaited().remove(&owner);
+                bring_up_to_date(&ctx);
+            });
+        }
+        Ok(())
+    }
+
+    fn lock_awaited(&self) -> MutexGuard<'_, HashSet<Owner>> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn bring_up_to_date(ctx: &Ctx) {
+    let ctx = ctx.clone();
+    tokio::spawn(async move {
+        if let Err(error) = catalogue_now(&ctx).await {
+            tracing::debug!(%error, "a catalogue was not prepared; who needs it makes it");
+        }
+    });
+}
+
+/// The user's catalogue as of now.
+pub(crate) async fn catalogue_now(ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
+    let revisions = skills::find_revisions(&ctx.app.db, &ctx.principal).await?;
+    ctx.app.catalogues.get(ctx, revisions).await
+}

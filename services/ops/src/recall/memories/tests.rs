@@ -1,0 +1,89 @@
+//! A user's memories come and go, with their words and vectors.
+
+use std::sync::Arc;
+
+use knowhow_domain::{MemoryKind, new_id};
+use knowhow_store::memories::{Head, ReadText, Stamp};
+use uuid::Uuid;
+
+use super::super::question::Question;
+use super::super::source::Wanted;
+use super::SearchedMemories;
+
+/// Bytes that are read.
+#[derive(Clone, Copy)]
+struct Room {
+    at_once: usize,
+    altogether: usize,
+}
+
+const ENOUGH: Room = Room { at_once: 1 << 20, altogether: 1 << 20 };
+const ONE_TEXT: Room = Room { at_once: 1, ..ENOUGH };
+const NONE_LEFT: Room = Room { altogether: 0, ..ENOUGH };
+
+/// Reads what is wanted of a few texts, as the database would.
+fn refresh(before: &SearchedMemories, there: &[(Uuid, &str, Option<[f32; 2]>)], room: Room) -> SearchedMemories {
+    let head = |(id, text, vector): &(Uuid, &str, Option<[f32; 2]>)| Head {
+        id: *id,
+        kind: MemoryKind::Semantic,
+        bytes: text.len() as i32,
+        has_vector: vector.is_some(),
+    };
+    let heads: Vec<Head> = there.iter().map(head).collect();
+    let (wanted, is_more) = before.list_wanted(&heads, room.at_once, room.altogether);
+    let read = wanted.into_iter().map(|wanted| {
+        let (_, text, vector) = there.iter().find(|(id, ..)| *id == wanted.id).unwrap();
+        let content = wanted.text.then(|| (*text).to_owned());
+        let embedding = vector.filter(|_| wanted.vector).map(|vector| vector.to_vec());
+        (wanted.id, (wanted, Some(ReadText { id: wanted.id, content, embedding })))
+    });
+    before.update(Stamp::default(), &heads, &read.collect(), !is_more)
+}
+
+fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(Uuid, f32, Option<f32>)> {
+    let words = Arc::new(Question::of("zebra quetzal").unwrap());
+    let found = memories.search(&Wanted { words, vector: vector.map(Arc::from), limit: 10 }, None);
+    found.into_iter().map(|(id, fit)| (id, (fit.words * 10.0).round() / 10.0, fit.cosine)).collect()
+}
+
+#[test]
+fn words_and_vectors_come_and_go_with_their_memories() {
+    let [one, two, three] = [new_id(), new_id(), new_id()];
+    let first = refresh(
+        &SearchedMemories::default(),
+        &[(one, "A zebra and a quetzal.", None), (two, "Nothing.", None)],
+        ENOUGH,
+    );
+    assert_eq!(find(&first, None), [(one, 1.0, None)]);
+    let near = [0.0, 1.0];
+    // One is gone, one is new, one has a vector now.
+    let now = [(two, "Nothing.", Some(near)), (three, "Zebras and a quetzal", None)];
+    let second = refresh(&first, &now, ENOUGH);
+    assert_eq!(find(&second, Some(&near)), [(three, 1.0, None), (two, 0.0, Some(1.0))]);
+    // The vector is gone again.
+    let third = refresh(&second, &[(two, "Nothing.", None), now[1]], ENOUGH);
+    assert_eq!(find(&third, Some(&near)), [(three, 1.0, None)]);
+}
+
+#[test]
+fn the_newest_texts_are_read_first() {
+    let [one, two] = [new_id(), new_id()];
+    let there = [(one, "A zebra and a quetzal.", None), (two, "Quetzals and zebras.", None)];
+    let first = refresh(&SearchedMemories::default(), &there, ONE_TEXT);
+    assert!(!first.is_complete);
+    assert_eq!(find(&first, None), [(two, 1.0, None)]);
+    let second = refresh(&first, &there, ONE_TEXT);
+    assert!(second.is_complete);
+    assert_eq!(find(&second, None).len(), 2);
+}
+
+#[test]
+fn where_there_is_no_room_for_more_what_is_new_is_found_nevertheless() {
+    let [one, two, three] = [new_id(), new_id(), new_id()];
+    let mut there = vec![(one, "A zebra and a quetzal.", None), (two, "Quetzals and zebras.", None)];
+    let first = refresh(&SearchedMemories::default(), &there, ONE_TEXT);
+    there.push((three, "The quetzal saw a zebra.", None));
+    let full = refresh(&first, &there, NONE_LEFT);
+    assert!(full.is_complete);
+    assert_eq!(find(&full, None).iter().map(|(id, ..)| *id).collect::<Vec<_>>(), [two, three]);
+}

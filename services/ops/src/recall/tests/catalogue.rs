@@ -1,0 +1,129 @@
+//! A catalogue takes in what changed, and knows when it is fresh.
+
+use std::sync::Arc;
+
+use knowhow_domain::new_id;
+use knowhow_domain::recall::{Query, search};
+use knowhow_store::examples::LearnedVectors;
+use knowhow_store::skills::{CatalogueRow, Stamp};
+
+use super::super::catalogue::{Needed, UserCatalogue, place};
+use super::super::changes::Changes;
+use super::super::kept::Searched;
+
+fn row(name: &str) -> CatalogueRow {
+    CatalogueRow {
+        id: new_id(),
+        name: name.to_owned(),
+        description: format!("Does {name}"),
+        importance: 0.7,
+        body: Some("Do it.".to_owned()),
+        embedding: Some(vec![1.0, 0.0]),
+        ..CatalogueRow::default()
+    }
+}
+
+fn stamp(row: &CatalogueRow) -> Stamp {
+    Stamp { id: row.id, text: 1, vector: Some(1), bytes: 9, is_starter: false }
+}
+
+/// What was read where these skills are there, and `read` of them were read.
+fn changes(revision: i64, stamps: &[Stamp], read: &[&CatalogueRow]) -> Changes {
+    Changes {
+        revision,
+        stamps: stamps.to_vec(),
+        read: read.iter().map(|row| (row.id, (*row).clone())).collect(),
+        keeps_vectors: true,
+        awaits_library: None,
+    }
+}
+
+fn names(catalogue: &UserCatalogue) -> Vec<&str> {
+    catalogue.skills.iter().map(|skill| &*skill.name).collect()
+}
+
+#[test]
+fn only_what_changed_is_read_anew() {
+    let rows = [row("zebra"), row("apple"), row("melon")];
+    let mut stamps = rows.each_ref().map(stamp);
+    let first = UserCatalogue::default().update(&changes(1, &stamps, &rows.each_ref()));
+    assert_eq!((names(&first), first.has_bodies), (vec!["apple", "melon", "zebra"], true));
+
+    // One is renamed, one is gone, one has another vector.
+    let renamed = CatalogueRow { name: "zoo".to_owned(), description: "Visits the zoo".to_owned(), ..rows[1].clone() };
+    stamps[1].text = 2;
+    stamps[0].vector = Some(2);
+    let turned = CatalogueRow { embedding: Some(vec![0.0, 1.0]), body: None, ..rows[0].clone() };
+    let second = first.update(&changes(2, &stamps[..2], &[&renamed, &turned]));
+    assert_eq!((names(&second), second.has_bodies), (vec!["zebra", "zoo"], true));
+    assert_eq!(second.index.cosines(&[0.0, 1.0]), [Some(1.0), Some(0.0)]);
+    let found = |message| {
+        let hits = search(&second.index, &Query { message, limit: 1, ..Query::default() }).hits;
+        hits.first().map(|hit| &*second.skills[hit.skill].name)
+    };
+    assert_eq!((found("visits"), found("zebra"), found("melon")), (Some("zoo"), Some("zebra"), None));
+
+    // One that changed and could not be read went meanwhile.
+    stamps[0].text = 3;
+    assert_eq!(names(&second.update(&changes(3, &stamps[..2], &[]))), ["zoo"]);
+}
+
+#[test]
+fn bodies_come_later() {
+    let whole = CatalogueRow { body: Some("It speaks of quetzals.".to_owned()), ..row("birds") };
+    let (stamps, bare) = ([stamp(&whole)], CatalogueRow { body: None, ..whole.clone() });
+    let first = UserCatalogue::default().update(&changes(1, &stamps, &[&bare]));
+    let found = |catalogue: &UserCatalogue| {
+        search(&catalogue.index, &Query { message: "quetzals", limit: 1, ..Query::default() }).hits.len()
+    };
+    assert_eq!((first.has_bodies, found(&first)), (false, 0));
+    let second = first.update(&changes(1, &stamps, &[&CatalogueRow { embedding: None, ..whole }]));
+    assert_eq!((second.has_bodies, found(&second)), (true, 1));
+    // The vector was there, and stays.
+    assert_eq!(second.index.cosines(&[1.0, 0.0]), [Some(1.0)]);
+}
+
+#[test]
+fn what_was_learned_stands_at_the_place_of_its_skill() {
+    let skills = [row("a"), row("b"), row("c")];
+    let vectors = [(&skills[2], 1.0), (&skills[0], 2.0), (&skills[2], 3.0)];
+    let mut vectors: Vec<_> = vectors.into_iter().map(|(skill, x)| (skill.id, vec![x, 1.0])).collect();
+    vectors.push((new_id(), vec![4.0, 1.0]));
+    let learned = LearnedVectors { revision: 5, vectors };
+    let bare = UserCatalogue::default().update(&changes(3, &skills.each_ref().map(stamp), &skills.each_ref()));
+    let placed = place(&bare.skills, &learned);
+    assert_eq!(placed, [(2, [1.0, 1.0].as_slice()), (0, &[2.0, 1.0]), (2, &[3.0, 1.0])]);
+    let taught = bare.with_examples(Some(learned));
+    assert_eq!((taught.examples.len(), bare.examples.len()), (3, 0));
+    assert!(taught.weight() > bare.weight() && Arc::ptr_eq(&taught.index, &bare.index));
+}
+
+#[test]
+fn skills_and_examples_are_fresh_each_by_their_own_revision() {
+    let of = |examples_revision| UserCatalogue { revision: 3, examples_revision, ..UserCatalogue::default() };
+    for (examples_revision, revision, examples, skills_are, all_is) in [
+        (Some(5), 3, Some(5), true, true),
+        (Some(6), 2, Some(5), true, true),
+        (Some(5), 3, Some(6), true, false),
+        (Some(5), 4, Some(5), false, false),
+        // Switched off they are of no effect, and switched on they are read.
+        (Some(5), 3, None, true, false),
+        (None, 3, None, true, true),
+        (None, 3, Some(0), true, false),
+    ] {
+        let (kept, needed) = (of(examples_revision), Needed { revision, examples, library: 0 });
+        assert_eq!(
+            (kept.has_skills(needed), kept.has(needed)),
+            (skills_are, all_is),
+            "{examples_revision:?} {examples:?}"
+        );
+    }
+}
+
+#[test]
+fn a_catalogue_whose_starters_lacked_vectors_is_fresh_until_they_are_made() {
+    for (awaits_library, is_fresh) in [(None, true), (Some(1), true), (Some(0), false)] {
+        let kept = UserCatalogue { revision: 3, awaits_library, ..UserCatalogue::default() };
+        assert_eq!(kept.has(Needed { revision: 3, examples: None, library: 1 }), is_fresh, "{awaits_library:?}");
+    }
+}

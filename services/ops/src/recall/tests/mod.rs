@@ -1,0 +1,4 @@
+//! What is kept of a user's skills.
+
+mod catalogue;
+mod handed;
