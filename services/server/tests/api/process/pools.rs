@@ -7,7 +7,7 @@ use knowhow_testing::Wire;
 use serde_json::json;
 
 use crate::callers::{Caller, World, skill};
-use crate::service::{Service, login_url, poll, poll_async};
+use crate::service::{Service, login_url, poll_async};
 
 /// A service that has its database behind this way.
 pub fn behind(wire: &Wire) -> Service {

@@ -64,9 +64,8 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, thinks: &AtomicBool, refus
     reader.read_exact(&mut body).ok()?;
     let question: Value = serde_json::from_slice(&body).ok()?;
     asked.fetch_add(1, Ordering::SeqCst);
-    while thinks.load(Ordering::SeqCst) && !question["input"].to_string().contains("urgent") {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let is_urgent = question["input"].to_string().contains("urgent");
+    poll("the model to have thought", || (is_urgent || !thinks.load(Ordering::SeqCst)).then_some(()));
     let texts = question["input"].as_array()?;
     let vectors = texts.iter().map(|text| json!({"embedding": [text.as_str().unwrap_or_default().len(), 1, 2]}));
     let poisoned = refuses.load(Ordering::SeqCst) && question["input"].to_string().contains("poison");
