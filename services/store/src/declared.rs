@@ -119,7 +119,6 @@ fn list_writes() -> Vec<Declared> {
         write::<history::ForgetOldestVersions>(),
         write::<history::ExpireOldestEntry>(),
         write::<idempotency::ClaimKey>(),
-        write::<idempotency::ClaimOrRefuse>(),
         write::<idempotency::KeepAnswer>(),
         write::<memories::AddMemory>(),
         write::<memories::DeleteMemory>(),
