@@ -16,7 +16,7 @@ use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
 use super::view::Skill;
 use crate::call::Request;
-use crate::recall::{SkillChanged, hand_in, is_worth_handing_in, row_of};
+use crate::recall::{SkillChanged, hand_in, row_of};
 use crate::{Ctx, jobs};
 
 /// A change of a skill: the skill that it is about, and the state that it proposes.
@@ -169,8 +169,8 @@ impl Aftermath {
             (Some(outcome), Some(state), _) => {
                 let WrittenOutcome { tainted, times_used, last_used_at, revision, stamp } = outcome;
                 let skill = SkillState { tainted, ..state };
-                if embeds && is_worth_handing_in(ctx) {
-                    hand_in(ctx, revision, vec![SkillChanged::Text { stamp, row: row_of(&skill) }]);
+                if embeds {
+                    hand_in(ctx, revision, || vec![SkillChanged::Text { stamp, row: row_of(&skill) }]);
                 }
                 ctx.app.catalogues.at_hand.keep(ctx, &Loaded { skill, times_used, last_used_at, lesson: None });
             }
