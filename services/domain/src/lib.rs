@@ -45,7 +45,7 @@ pub mod version;
 pub use audit::AuditEntry;
 pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationSummary, LastMessage, MadeBy};
-pub use document::{FieldEdits, Fields, Mended, Role, Served, SkillDocument};
+pub use document::{Attributes, FieldEdits, Fields, Mended, Role, Served, SkillDocument};
 pub use error::{Error, FieldError, Passage, Result};
 pub use example::Example;
 pub use feedback::{FeedbackKind, Outcome};

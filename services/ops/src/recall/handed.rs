@@ -94,7 +94,7 @@ pub(crate) fn row_of(skill: &SkillState) -> CatalogueRow {
         triggers: skill.triggers.clone(),
         see_also: skill.see_also.clone(),
         importance: skill.importance,
-        reserved: skill.is_reserved(),
+        reserved: skill.reserved,
         body: Some(skill.content().to_owned()),
         embedding: None,
     }

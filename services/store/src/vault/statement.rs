@@ -36,6 +36,15 @@ pub(crate) trait Statement: Sync {
     fn values(&self) -> Vec<&(dyn ToSql + Sync)>;
 }
 
+/// Parameters that several statements have in common, one behind the other.
+pub(crate) trait Parameters: Sync {
+    /// Their types.
+    fn accepts() -> Vec<Accepts>;
+
+    /// Their values.
+    fn values(&self) -> Vec<&(dyn ToSql + Sync)>;
+}
+
 /// A statement that changes nothing.
 pub(crate) trait Read: Statement {}
 
@@ -213,6 +222,8 @@ macro_rules! column_name {
 ///     select ..."
 /// }
 /// ```
+///
+/// `..columns: SkillColumns` among the parameters stands for all those that `parameters!` declares under that name.
 macro_rules! statement {
     ($kind:ident $name:ident $(<$life:lifetime>)? { $($member:ident: $type:ty),* $(,)? } -> $row:ty, $sql:literal) => {
         pub(crate) struct $name $(<$life>)? { $(pub(crate) $member: $type),* }
@@ -232,6 +243,57 @@ macro_rules! statement {
 
         $crate::vault::statement::run_by!($kind $name $(<$life>)?);
     };
+    (
+        $kind:ident $name:ident {
+            $($first:ident: $first_type:ty,)* ..$shared:ident: $shared_type:ty, $($last:ident: $last_type:ty),* $(,)?
+        } -> $row:ty, $sql:literal
+    ) => {
+        pub(crate) struct $name {
+            $(pub(crate) $first: $first_type,)*
+            pub(crate) $shared: $shared_type,
+            $(pub(crate) $last: $last_type,)*
+        }
+
+        impl $crate::vault::statement::Statement for $name {
+            const SQL: &'static str = $sql;
+            type Row = $row;
+
+            fn accepts() -> Vec<$crate::vault::statement::Accepts> {
+                let first: Vec<$crate::vault::statement::Accepts> =
+                    vec![$(<$first_type as ::tokio_postgres::types::ToSql>::accepts),*];
+                let shared = <$shared_type as $crate::vault::statement::Parameters>::accepts();
+                let last: Vec<$crate::vault::statement::Accepts> =
+                    vec![$(<$last_type as ::tokio_postgres::types::ToSql>::accepts),*];
+                [first, shared, last].concat()
+            }
+
+            fn values(&self) -> Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> {
+                let first: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$first),*];
+                let last: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$last),*];
+                [first, $crate::vault::statement::Parameters::values(&self.$shared), last].concat()
+            }
+        }
+
+        $crate::vault::statement::run_by!($kind $name);
+    };
+}
+
+/// Declares parameters that several statements have in common.
+macro_rules! parameters {
+    ($(#[doc = $doc:literal])* struct $name:ident { $($member:ident: $type:ty),* $(,)? }) => {
+        $(#[doc = $doc])*
+        pub(crate) struct $name { $(pub(crate) $member: $type),* }
+
+        impl $crate::vault::statement::Parameters for $name {
+            fn accepts() -> Vec<$crate::vault::statement::Accepts> {
+                vec![$(<$type as ::tokio_postgres::types::ToSql>::accepts),*]
+            }
+
+            fn values(&self) -> Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> {
+                vec![$(&self.$member),*]
+            }
+        }
+    };
 }
 
 macro_rules! run_by {
@@ -250,4 +312,4 @@ macro_rules! run_by {
     };
 }
 
-pub(crate) use {column_name, row, run_by, statement};
+pub(crate) use {column_name, parameters, row, run_by, statement};
