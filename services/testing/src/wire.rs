@@ -4,10 +4,15 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use url::Url;
 
 use crate::poll;
+
+/// How long the service must have sent nothing before an answer passes, as if Postgres were some way off. What is sent
+/// without waiting for an answer is sent by then, and counts as one round trip on a busy machine too.
+const WAY: Duration = Duration::from_millis(10);
 
 /// A way to the database; what goes through it is carried by threads of its own.
 pub struct Wire {
@@ -146,21 +151,27 @@ impl State {
             now.open.push(end.try_clone().unwrap());
         }
         drop(now);
-        self.carry(From::Service, service.try_clone().unwrap(), postgres.try_clone().unwrap());
-        self.carry(From::Postgres, postgres, service);
+        let sent_at = Arc::new(Mutex::new(Instant::now()));
+        self.carry_to_postgres(service.try_clone().unwrap(), postgres.try_clone().unwrap(), sent_at.clone());
+        self.carry_to_service(postgres, service, sent_at);
     }
 
-    fn carry(self: &Arc<Self>, from: From, mut source: TcpStream, mut target: TcpStream) {
+    fn carry_to_postgres(self: &Arc<Self>, service: TcpStream, postgres: TcpStream, sent_at: Arc<Mutex<Instant>>) {
         let state = self.clone();
-        thread::spawn(move || {
-            let mut bytes = [0; 16 * 1024];
-            while let Ok(length @ 1..) = source.read(&mut bytes) {
-                state.note(from, &bytes[..length]);
-                if target.write_all(&bytes[..length]).is_err() {
-                    break;
-                }
+        carry(service, postgres, move |sent| {
+            *sent_at.lock().unwrap() = Instant::now();
+            state.note(From::Service, sent);
+        });
+    }
+
+    fn carry_to_service(self: &Arc<Self>, postgres: TcpStream, service: TcpStream, sent_at: Arc<Mutex<Instant>>) {
+        let state = self.clone();
+        carry(postgres, service, move |sent| {
+            let silence = || sent_at.lock().unwrap().elapsed();
+            while let Some(rest) = WAY.checked_sub(silence()) {
+                thread::sleep(rest);
             }
-            let _ = target.shutdown(Shutdown::Both);
+            state.note(From::Postgres, sent);
         });
     }
 
@@ -182,4 +193,18 @@ impl State {
             From::Service => {}
         }
     }
+}
+
+/// Hands on what comes, each part after `pass` has let it.
+fn carry(mut source: TcpStream, mut target: TcpStream, pass: impl Fn(&[u8]) + Send + 'static) {
+    thread::spawn(move || {
+        let mut bytes = [0; 16 * 1024];
+        while let Ok(length @ 1..) = source.read(&mut bytes) {
+            pass(&bytes[..length]);
+            if target.write_all(&bytes[..length]).is_err() {
+                break;
+            }
+        }
+        let _ = target.shutdown(Shutdown::Both);
+    });
 }

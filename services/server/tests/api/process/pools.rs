@@ -85,6 +85,8 @@ async fn a_crowd_is_served_or_told_to_come_again() {
     for (answer, name) in join_all(saves).await {
         match answer.status {
             201 => served.push(name),
+            // Who stood in the user's line for too long.
+            429 => drop(answer.refused(429, "rate-limited")),
             _ => drop(answer.refused(503, "unavailable")),
         }
     }
