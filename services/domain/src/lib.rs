@@ -62,7 +62,7 @@ pub use key::ApiKey;
 pub use limits::Limits;
 pub use manifest::ResourceEntry;
 pub use memory::{Memory, MemoryKind};
-pub use message::{Message, Speaker};
+pub use message::{Message, Speaker, check_message};
 pub use name::SkillName;
 pub use prompt::{Form, Tools};
 pub use resource::ResourcePath;

@@ -18,6 +18,7 @@ mod library;
 mod limits_page;
 pub mod memories;
 mod models;
+mod once;
 pub mod page;
 mod priority;
 pub mod recall;

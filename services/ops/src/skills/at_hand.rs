@@ -17,7 +17,7 @@ use super::change::{Aftermath, Proposal, SkillVerb, Target};
 use super::draft::Base;
 use super::kept::{OfVersion, ShowsSkill};
 use crate::Ctx;
-use crate::call::{Long, digest_of};
+use crate::once::{Long, digest_of};
 
 /// How long a skill stays at hand: as long as an agent takes to load one and to write it back.
 const KEPT: Duration = Duration::from_secs(300);

@@ -15,7 +15,7 @@ use super::draft::{Base, Draft};
 use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
 use super::view::Skill;
-use crate::call::Request;
+use crate::once::Request;
 use crate::recall::{SkillChanged, hand_in, row_of};
 use crate::{Ctx, jobs};
 

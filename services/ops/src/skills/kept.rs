@@ -6,7 +6,7 @@ use knowhow_store::{WriteTx, versions};
 use super::patch::Patched;
 use super::save::Saved;
 use super::view::{SavedSkill, Skill};
-use crate::call::Long;
+use crate::once::Long;
 
 /// An answer that may have a skill in it.
 pub(crate) trait ShowsSkill {
