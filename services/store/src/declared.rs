@@ -148,6 +148,6 @@ fn list_writes() -> Vec<Declared> {
         write::<starters::Settle>(),
         write::<starters::Bring>(),
         write::<usage::CountUse>(),
-        write::<vault::write_tx::LockCatalog>(),
+        write::<vault::write_tx::LockUser>(),
     ]
 }

@@ -176,7 +176,7 @@ pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made:
     let Vectors { model, vectors, now } = made;
     let mut tx = WriteTx::begin(db, principal, "embeddings.put").await?;
     if kind != EmbeddedKind::Memory {
-        tx.lock_catalog();
+        tx.lock_user();
     }
     if kind == EmbeddedKind::Example {
         for (of, embedding) in vectors {

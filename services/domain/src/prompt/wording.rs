@@ -1,4 +1,4 @@
-//! What snapshots say whatever the user has, as one digest: a snapshot of a build that says something else is rendered anew.
+//! What snapshots say to every user, as one digest: a snapshot of a build that says something else is rendered anew.
 
 use std::sync::LazyLock;
 
@@ -10,8 +10,8 @@ use crate::index::{BUDGET_STEPS, IndexLine};
 use crate::manifest;
 
 /// Tells builds apart that print different snapshots of the same data: a digest (hex) of the version and of what this build
-/// prints for a made-up user in every form and budget. Whoever changes a text, or how texts are put together, has nothing to
-/// list here.
+/// prints for a made-up user in every form and budget. A change of a text, or of how texts are put
+/// together, changes the digest by itself.
 pub fn wording() -> &'static str {
     static WORDING: LazyLock<String> = LazyLock::new(|| {
         let printed = [env!("CARGO_PKG_VERSION").to_owned()].into_iter().chain(samples()).collect::<Vec<_>>();

@@ -113,7 +113,7 @@ statement! {
 /// `Unavailable`.
 pub async fn add(tx: &mut WriteTx, new: &NewMemory<'_>) -> Result<Option<Memory>> {
     if new.core {
-        tx.lock_catalog();
+        tx.lock_user();
     }
     let (model, embedding) = new.embedding.unzip();
     let actor = tx.actor();

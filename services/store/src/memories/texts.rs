@@ -1,6 +1,6 @@
 //! Reads a user's memories for recall: their stamps, texts and vectors.
 
-use knowhow_domain::{MemoryKind, Result};
+use knowhow_domain::{Error, MemoryKind, Result};
 use uuid::Uuid;
 
 use crate::vault::{Word, read, row, statement};
@@ -100,7 +100,8 @@ impl ReadText {
 /// # Errors
 /// `Unavailable`.
 pub async fn find_stamp(db: &Database, principal: &Principal, model: Option<&str>) -> Result<Stamp> {
-    Ok(read(db, principal, FindStamp { model }).await?.pop().unwrap_or_default())
+    let stamp = read(db, principal, FindStamp { model }).await?.pop();
+    stamp.ok_or_else(|| Error::internal("memories.find_stamp answers with one row, also without memories"))
 }
 
 /// All memories of the user, the oldest first, and their stamp at that moment.
@@ -109,8 +110,9 @@ pub async fn find_stamp(db: &Database, principal: &Principal, model: Option<&str
 /// `Unavailable`.
 pub async fn list_heads(db: &Database, principal: &Principal, model: Option<&str>) -> Result<(Stamp, Vec<Head>)> {
     let rows = read(db, principal, ListHeads { model }).await?;
-    let stamp = rows.first().map_or_else(Stamp::default, |(stamp, _)| *stamp);
     // A user without memories has one row, of nothing but the stamp.
+    let stamp = rows.first().map(|(stamp, _)| *stamp);
+    let stamp = stamp.ok_or_else(|| Error::internal("memories.list_heads answers with one row at least"))?;
     Ok((stamp, rows.into_iter().filter_map(|(_, head)| head).collect()))
 }
 

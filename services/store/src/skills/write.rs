@@ -80,7 +80,7 @@ impl Planned<'_> {
     /// # Errors
     /// `Internal` for sizes that no limit lets through.
     pub fn write(self, tx: &mut WriteTx) -> Result<Written> {
-        let counts = Counts::after(&self);
+        let counts = Counts { skills: self.skill_count, bytes: self.byte_count, stored_bytes: self.most_stored_bytes };
         let answer: Answer<WrittenRow> = match self.change.base {
             Some(base) => update::send(tx, &self, base)?,
             None => insert::send(tx, &self)?,

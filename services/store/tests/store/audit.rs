@@ -63,7 +63,7 @@ async fn entries_leave_when_their_tenant_keeps_them_no_longer() {
                 place.run(&entry(tenant, Uuid::now_v7(), days)).await;
             }
         }
-        // No more than a batch of them in one round, whoever they are of.
+        // No more than a batch of them in one round, of all tenants together.
         let first = prune(&house.db, now(), 3).await.unwrap();
         assert!(first.audit_entries == 3 && first.has_more(3));
         let rest = prune(&house.db, now(), 100).await.unwrap();

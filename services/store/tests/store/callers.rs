@@ -53,7 +53,7 @@ async fn a_hundred_keys_that_are_not_known_ask_once_and_wait_for_no_note() {
     let mut tx = TenantTx::begin_admin(&house.db, &admin, UserId::TENANT_WIDE, "test").await.unwrap();
     keys::create(&mut tx, &key, &hash).await.unwrap();
     tx.commit().await.unwrap();
-    // Whoever waited for the note of a use would wait for this lock.
+    // A request that waits for the note of a use would wait for this lock.
     let mut locked = house.place.owner().await;
     let lock = format!("begin; select from api_keys where key_id = '{}' for update", key.id);
     sqlx::Executor::execute(&mut locked, sqlx::AssertSqlSafe(lock)).await.unwrap();

@@ -7,7 +7,7 @@ use knowhow_store::{Database, Principal, WriteTx, idempotency, memories};
 use knowhow_testing::Wire;
 use serde_json::json;
 
-use crate::concurrency::assert_catalog;
+use crate::concurrency::assert_counts;
 use crate::harness::{House, now, open, with_role};
 use crate::writer::{Draft, Save, claim, named, peek, save, save_in};
 
@@ -125,7 +125,7 @@ async fn many_skills_are_locked_in_one_round_trip_and_written_in_another() {
     import("Two.").await;
     let (flights, ()) = wire.count(import("Three.")).await;
     assert_eq!(flights, 2);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
     assert_eq!(peek(&db, &alice, "skill-19").await.unwrap().skill.version, 3);
     db.close().await;
 }
@@ -160,7 +160,7 @@ async fn a_change_of_what_is_at_hand_takes_one_round_trip_or_leaves_nothing() {
     let pinned = base().await;
     assert_eq!((pinned.version, pinned.content(), pinned.pinned), (3, "Meet soon.\n", true));
     assert!(change(&pinned, "Meet late.", None).await);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
     db.close().await;
 }
 
@@ -201,7 +201,7 @@ async fn what_breaks_off_between_the_round_trips_leaves_nothing() {
     let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
     assert_eq!(claim(&mut tx, "key", 2, now()).await.unwrap(), None, "the key is free");
     drop(tx);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
     db.close().await;
 }
 

@@ -250,7 +250,7 @@ async fn a_worker_that_was_taken_for_dead_removes_nothing() {
     .await;
 }
 
-/// Whoever has only the worker's role can write any row; the worker does as its users what the database itself enqueued.
+/// A program with the worker's role alone can write any row of the queue; the worker does as its users what the database itself enqueued.
 #[tokio::test]
 async fn a_job_that_the_database_did_not_enqueue_is_refused_and_shown() {
     with_database(async |place| {

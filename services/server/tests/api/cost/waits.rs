@@ -118,7 +118,7 @@ fn slow_chat(pause: Duration) -> String {
     url
 }
 
-/// Answers one question. Whoever asks may be gone meanwhile.
+/// Answers one question. The caller may be gone meanwhile.
 fn answer(mut stream: TcpStream, pause: Duration) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut line, mut length) = (String::new(), 0);

@@ -67,7 +67,7 @@ async fn a_key_opens_a_conversation_whose_writes_are_clean() {
         (pluck(&versions["items"], "tainted"), pluck(&versions["items"], "session")),
         (vec!["false".into()], vec!["chat-17".into()])
     );
-    // Whoever calls has the tools, and is told of them.
+    // Every caller has the tools, and is told of them.
     let session = &sessions(alice, "chat-17").await[0];
     assert_eq!((&session["channel"], &session["tools"]), (&json!("chat"), &json!("full")));
     assert!(frozen(alice, "chat-17").await.contains("skill_save"));

@@ -111,7 +111,7 @@ struct Lock(thread::JoinHandle<()>);
 impl Lock {
     fn take(ground: &Ground, statement: &str, seconds: u32) -> Self {
         let (url, sql) = (ground.owner.clone(), format!("begin; {statement}; select pg_sleep({seconds}); commit"));
-        // Whoever ends it makes the statement fail.
+        // `end` makes the statement fail.
         let holding = thread::spawn(move || drop(std::panic::catch_unwind(|| execute_at(&url, &sql))));
         let asleep = "pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
         poll("the lock", || (ground.count(asleep) == 1).then_some(()));

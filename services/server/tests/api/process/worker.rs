@@ -50,7 +50,7 @@ impl Fake {
     }
 }
 
-/// Answers one request. Whoever asks may be killed meanwhile, so nothing here may fail.
+/// Answers one request. The caller may be killed meanwhile, so nothing here may fail.
 fn answer(mut stream: TcpStream, asked: &AtomicUsize, thinks: &AtomicBool, refuses: &AtomicBool) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut line, mut length) = (String::new(), 0);

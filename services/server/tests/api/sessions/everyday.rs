@@ -175,7 +175,7 @@ async fn a_reserved_skill_is_recalled_by_name_alone() {
     assert_eq!(names(&talk.say("use wipe-disk").await, "active"), ["wipe-disk"]);
     let suggested = alice.get("/v1/skills/suggest?context=wipes+the+striped+disk").await.ok(200);
     assert!(!names(&suggested, "items").contains(&"wipe-disk".to_owned()));
-    // Whoever looks for it finds it, and an edit that takes the mark away ends it.
+    // A search finds it, and an edit that takes the mark away ends it.
     assert_eq!(alice.get("/v1/skills?q=wipes+striped+disk").await.ok(200)["items"][0]["name"], "wipe-disk");
     alice.post("/v1/skills", json!({"skill_md": text.replace("true", "false")})).await.ok(200);
     let turn = Talk::long(alice).await.say("wipes the striped disk of my zebra").await;
