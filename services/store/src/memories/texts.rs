@@ -1,6 +1,6 @@
 //! Reads a user's memories for recall: their stamps, texts and vectors.
 
-use knowhow_domain::{Error, MemoryKind, Result};
+use knowhow_domain::{Error, MemoryId, MemoryKind, Result};
 use uuid::Uuid;
 
 use crate::vault::{Word, read, row, statement};
@@ -54,7 +54,7 @@ pub struct Stamp {
 /// What is known of a memory without reading its text.
 #[derive(Debug, Clone)]
 pub struct Head {
-    pub id: Uuid,
+    pub id: MemoryId,
     pub kind: MemoryKind,
     /// Size of its text.
     pub bytes: i32,
@@ -65,7 +65,7 @@ pub struct Head {
 /// A memory to read, and the parts of it.
 #[derive(Debug, Clone, Copy)]
 pub struct WantedText {
-    pub id: Uuid,
+    pub id: MemoryId,
     /// Whether to read its text.
     pub text: bool,
     /// Whether to read its vector.
@@ -75,7 +75,7 @@ pub struct WantedText {
 /// The parts of a memory that were wanted and exist.
 #[derive(Debug, Clone)]
 pub struct ReadText {
-    pub id: Uuid,
+    pub id: MemoryId,
     /// Its text, if it was wanted.
     pub content: Option<String>,
     /// Its vector by the model.
@@ -126,7 +126,7 @@ pub async fn read_texts(
     wanted: &[WantedText],
     model: Option<&str>,
 ) -> Result<Vec<ReadText>> {
-    let ids: Vec<Uuid> = wanted.iter().map(|memory| memory.id).collect();
+    let ids: Vec<Uuid> = wanted.iter().map(|memory| memory.id.0).collect();
     let (texts, vectors): (Vec<bool>, Vec<bool>) = wanted.iter().map(|memory| (memory.text, memory.vector)).unzip();
     read(db, principal, ReadTexts { ids, texts, vectors, model }).await
 }
