@@ -225,56 +225,44 @@ macro_rules! column_name {
 ///
 /// `..columns: SkillColumns` among the parameters stands for all those that `parameters!` declares under that name.
 macro_rules! statement {
-    ($kind:ident $name:ident $(<$life:lifetime>)? { $($member:ident: $type:ty),* $(,)? } -> $row:ty, $sql:literal) => {
-        pub(crate) struct $name $(<$life>)? { $(pub(crate) $member: $type),* }
+    (
+        $kind:ident $name:ident $(<$life:lifetime>)? {
+            $($member:ident: $type:ty),*
+            $(, ..$shared:ident: $shared_type:ty $(, $last:ident: $last_type:ty)*)? $(,)?
+        } -> $row:ty, $sql:literal
+    ) => {
+        pub(crate) struct $name $(<$life>)? {
+            $(pub(crate) $member: $type,)*
+            $(pub(crate) $shared: $shared_type, $(pub(crate) $last: $last_type,)*)?
+        }
 
         impl $(<$life>)? $crate::vault::statement::Statement for $name $(<$life>)? {
             const SQL: &'static str = $sql;
             type Row = $row;
 
             fn accepts() -> Vec<$crate::vault::statement::Accepts> {
-                vec![$(<$type as ::tokio_postgres::types::ToSql>::accepts),*]
+                let first: Vec<$crate::vault::statement::Accepts> =
+                    vec![$(<$type as ::tokio_postgres::types::ToSql>::accepts),*];
+                $(
+                    let last: Vec<$crate::vault::statement::Accepts> =
+                        vec![$(<$last_type as ::tokio_postgres::types::ToSql>::accepts),*];
+                    let shared = <$shared_type as $crate::vault::statement::Parameters>::accepts();
+                    let first = [first, shared, last].concat();
+                )?
+                first
             }
 
             fn values(&self) -> Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> {
-                vec![$(&self.$member),*]
+                let first: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$member),*];
+                $(
+                    let last: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$last),*];
+                    let first = [first, $crate::vault::statement::Parameters::values(&self.$shared), last].concat();
+                )?
+                first
             }
         }
 
         $crate::vault::statement::run_by!($kind $name $(<$life>)?);
-    };
-    (
-        $kind:ident $name:ident {
-            $($first:ident: $first_type:ty,)* ..$shared:ident: $shared_type:ty, $($last:ident: $last_type:ty),* $(,)?
-        } -> $row:ty, $sql:literal
-    ) => {
-        pub(crate) struct $name {
-            $(pub(crate) $first: $first_type,)*
-            pub(crate) $shared: $shared_type,
-            $(pub(crate) $last: $last_type,)*
-        }
-
-        impl $crate::vault::statement::Statement for $name {
-            const SQL: &'static str = $sql;
-            type Row = $row;
-
-            fn accepts() -> Vec<$crate::vault::statement::Accepts> {
-                let first: Vec<$crate::vault::statement::Accepts> =
-                    vec![$(<$first_type as ::tokio_postgres::types::ToSql>::accepts),*];
-                let shared = <$shared_type as $crate::vault::statement::Parameters>::accepts();
-                let last: Vec<$crate::vault::statement::Accepts> =
-                    vec![$(<$last_type as ::tokio_postgres::types::ToSql>::accepts),*];
-                [first, shared, last].concat()
-            }
-
-            fn values(&self) -> Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> {
-                let first: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$first),*];
-                let last: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$last),*];
-                [first, $crate::vault::statement::Parameters::values(&self.$shared), last].concat()
-            }
-        }
-
-        $crate::vault::statement::run_by!($kind $name);
     };
 }
 
