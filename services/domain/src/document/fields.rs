@@ -71,7 +71,8 @@ macro_rules! with_skill_fields {
     };
 }
 
-/// Fields of a skill that no statement searches by: they are stored together, and served as they are.
+/// What else the frontmatter of a skill says.
+// No statement searches by these, so they are stored together, and served as they are.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 pub struct Attributes {
     /// Licence name or file.

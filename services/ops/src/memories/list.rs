@@ -34,8 +34,7 @@ pub struct ListMemories {
 /// `Malformed` for a limit or cursor that cannot be.
 pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<Memory>> {
     ctx.principal.require(Scope::Memories)?;
-    let (limit, before) =
-        (page::limit(query.limit)?, page::after(query.cursor.as_deref())?.unwrap_or(MemoryId::LAST));
+    let (limit, before) = (page::limit(query.limit)?, page::after(query.cursor.as_deref())?.unwrap_or(MemoryId::LAST));
     check_filter("tag", query.tag.as_deref(), 100)?;
     let filter = MemoryFilter { kind: query.kind, tag: query.tag.as_deref(), core: query.core };
     let rows = memories::list(&ctx.app.db, &ctx.principal, &filter, window(before, limit)).await?;

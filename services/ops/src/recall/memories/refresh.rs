@@ -92,7 +92,13 @@ impl SearchedMemories {
     }
 
     /// The memories that there are at `stamp`, ascending, with what was read of them.
-    pub(super) fn update(&self, stamp: Stamp, heads: &[Head], read: &HashMap<MemoryId, Wanted>, is_complete: bool) -> Self {
+    pub(super) fn update(
+        &self,
+        stamp: Stamp,
+        heads: &[Head],
+        read: &HashMap<MemoryId, Wanted>,
+        is_complete: bool,
+    ) -> Self {
         let mut memories = Vec::with_capacity(heads.len());
         let mut listed = Vec::with_capacity(heads.len());
         for head in heads {

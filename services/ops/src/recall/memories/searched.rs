@@ -62,8 +62,9 @@ impl SearchedMemories {
             .map(|(place, (memory, words))| (memory.id, Fit { words, cosine: cosines.get(place).copied().flatten() }))
             .filter(|(_, fit)| fit.is_some())
             .collect();
-        let best_first =
-            |(a, of_a): &(MemoryId, Fit), (b, of_b): &(MemoryId, Fit)| of_b.score().total_cmp(&of_a.score()).then(a.cmp(b));
+        let best_first = |(a, of_a): &(MemoryId, Fit), (b, of_b): &(MemoryId, Fit)| {
+            of_b.score().total_cmp(&of_a.score()).then(a.cmp(b))
+        };
         if found.len() > *limit {
             found.select_nth_unstable_by(*limit, best_first);
             found.truncate(*limit);
