@@ -7,6 +7,7 @@ import http.client
 import json
 import secrets
 import time
+from pathlib import Path
 from urllib.parse import quote_plus
 
 from . import mcp
@@ -95,8 +96,13 @@ class Tenant:
     def copy(self, first, last, text, source=1):
         """Gives users the skills of another."""
         for start in range(first, last + 1, COPY_AT_ONCE):
-            self.instance.psql(file=SQL / "copy.sql", tenant=self.id, text=text, source=source, first=start,
+            self.instance.psql(file=self.copy_sql(), tenant=self.id, text=text, source=source, first=start,
                                last=min(start + COPY_AT_ONCE - 1, last))
+
+    def copy_sql(self):
+        """The base of a comparison brings the one that fits its schema."""
+        own = Path(f"{self.instance.program}.copy.sql")
+        return own if own.exists() else SQL / "copy.sql"
 
     def new_creators(self, many, with_skills):
         """So many users who have created nothing yet, with the usual skills or none: each measurement of creating has its own,

@@ -26,6 +26,7 @@ build_base() { # commit
         (cd "$tree" && cargo build --quiet --release --bin knowhow --target-dir "$built") >&2
         cp "$built/release/knowhow" "$program"
     fi
+    git show "$commit:benches/sql/copy.sql" >"$program.copy.sql" # users are copied as its schema has them
     echo "$program"
 }
 

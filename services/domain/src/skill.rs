@@ -53,7 +53,7 @@ impl SummaryBy {
 }
 
 /// One line of the index.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct IndexItem {
     /// The skill's full name, with its namespaces.
     #[schema(example = "plan-meeting")]

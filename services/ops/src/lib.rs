@@ -1,6 +1,7 @@
 //! Second floor: the verbs. One function per thing Knowhow does; each reads like the rule in the documentation.
 
 pub mod admin;
+mod answers;
 mod app;
 pub mod archive;
 mod asker;
@@ -30,6 +31,7 @@ pub mod soul;
 pub mod starters;
 pub mod summarize;
 
+pub use answers::SkillPage;
 pub use app::{App, readiness};
 
 use app::compute;

@@ -48,6 +48,21 @@ impl Lane {
         self.length
     }
 
+    /// Bytes of all texts that wait.
+    pub(super) fn bytes(&self) -> u64 {
+        self.tenants.values().flat_map(Tenant::lengths).sum()
+    }
+
+    /// Bytes of the texts that the model comes to before a new one of this asker, as it looks now: one's own, and those of
+    /// others that begin before they have had more.
+    pub(super) fn bytes_before(&self, asker: Asker) -> u64 {
+        let line = self.tenants.get(&asker.tenant);
+        let own = line.map_or(0, |line| line.bytes_before(asker.user));
+        let had = line.map_or(self.now, |line| if line.length == 0 { line.had.max(self.now) } else { line.had });
+        let others = self.tenants.iter().filter(|(tenant, _)| **tenant != asker.tenant);
+        own + others.map(|(_, other)| bytes_begun(other.lengths(), other.had, had + own)).sum::<u64>()
+    }
+
     /// Puts a text at the end of its asker's line.
     pub(super) fn push(&mut self, task: QueuedText) {
         let Asker { tenant, user } = task.asker;
@@ -153,13 +168,41 @@ impl Lane {
     }
 }
 
+/// Bytes of the texts of a line that begin before, with those ahead of them, it has had more than `until`.
+fn bytes_begun(lengths: impl Iterator<Item = u64>, had: u64, until: u64) -> u64 {
+    let mut begun = 0;
+    for length in lengths {
+        if had + begun > until {
+            break;
+        }
+        begun += length;
+    }
+    begun
+}
+
 impl Tenant {
+    fn lengths(&self) -> impl Iterator<Item = u64> {
+        self.users.values().flat_map(User::lengths)
+    }
+
+    fn bytes_before(&self, user: UserId) -> u64 {
+        let line = self.users.get(&user);
+        let own = line.map_or(0, |line| line.lengths().sum());
+        let had = line.map_or(self.now, |line| if own == 0 { line.had.max(self.now) } else { line.had });
+        let others = self.users.iter().filter(|(other, _)| **other != user);
+        own + others.map(|(_, other)| bytes_begun(other.lengths(), other.had, had + own)).sum::<u64>()
+    }
+
     fn oldest(&self) -> u64 {
         self.users.values().map(User::oldest).min().unwrap_or(u64::MAX)
     }
 }
 
 impl User {
+    fn lengths(&self) -> impl Iterator<Item = u64> {
+        self.tasks.iter().filter(|(_, task)| task.is_wanted()).map(|(_, task)| task.text.len() as u64)
+    }
+
     fn oldest(&self) -> u64 {
         self.tasks.front().map_or(u64::MAX, |(arrival, _)| *arrival)
     }

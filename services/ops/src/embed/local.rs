@@ -43,8 +43,12 @@ impl LocalEmbedder {
         let encoder = Arc::new(Encoder::open(&settings.folder)?);
         let folder = settings.folder.canonicalize().unwrap_or_else(|_| settings.folder.clone());
         let model = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let embedder =
-            Self { model, encoder, queue: Arc::new(Queue::new(settings.queue.max(1))), chatter: Arc::default() };
+        let embedder = Self {
+            model,
+            encoder,
+            queue: Arc::new(Queue::new(settings.queue.max(1), settings.threads)),
+            chatter: Arc::default(),
+        };
         for number in 0..settings.threads.max(1) {
             let (encoder, queue) = (embedder.encoder.clone(), embedder.queue.clone());
             start_thread(format!("embed-{number}"), move || work(&encoder, &queue))?;
@@ -115,7 +119,16 @@ impl Drop for LocalEmbedder {
     }
 }
 
+/// How much less urgent the model is than requests, from 0 to 19: at 10 it has a tenth of a processor that both want.
+#[cfg(target_os = "linux")]
+const YIELDS: i32 = 10;
+
 fn work(encoder: &Encoder, queue: &Queue) {
+    // Linux keeps this for each thread. Elsewhere it would be the whole process.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(YIELDS) {
+        tracing::warn!(%error, "the embedder does not yield to requests");
+    }
     while let Some(batch) = queue.next() {
         run_in_turn(encoder, queue, batch);
     }

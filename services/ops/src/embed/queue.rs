@@ -1,6 +1,7 @@
 //! A bounded queue of texts that wait for the model. Texts of turns come first, then texts that were just changed, then
 //! bulk; within each, those of the asker that has used the model least. A text leaves when its caller gives up. Texts
-//! that would be late are refused at once: a late vector helps nobody, and makes the next one late as well.
+//! that would be late are refused at once, when they come or when it is their turn: a late vector helps nobody, and makes the
+//! next one late as well.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -102,6 +103,8 @@ pub(super) struct Queue {
     lanes: Mutex<Lanes>,
     news: Condvar,
     limit: usize,
+    /// Threads that serve it.
+    threads: u32,
 }
 
 #[derive(Default)]
@@ -115,9 +118,10 @@ struct Lanes {
 }
 
 impl Queue {
-    /// A queue where `limit` texts may wait in each lane.
-    pub(super) fn new(limit: usize) -> Self {
-        Self { lanes: Mutex::default(), news: Condvar::new(), limit }
+    /// A queue where `limit` texts may wait in each lane, for so many threads.
+    pub(super) fn new(limit: usize, threads: usize) -> Self {
+        let threads = u32::try_from(threads.max(1)).unwrap_or(u32::MAX);
+        Self { lanes: Mutex::default(), news: Condvar::new(), limit, threads }
     }
 
     /// Puts texts in line, all or none.
@@ -136,6 +140,13 @@ impl Queue {
         let mut lanes = lock(&self.lanes);
         if lanes.closed {
             return Err(EmbedError::Stopped);
+        }
+        // Where nothing goes before them they are taken in: how long the model takes is learned from what it serves.
+        let before = deadline.map_or(0, |_| lanes.bytes_before(asker, priority));
+        let own = texts.iter().map(String::len).sum::<usize>() + OVERHEAD_BYTES;
+        let wait = lanes.pace.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX)) / self.threads;
+        if before > 0 && deadline.is_some_and(|deadline| deadline < Instant::now() + wait + lanes.pace * own as u32) {
+            return Err(EmbedError::Late);
         }
         let lane = lanes.lane(priority);
         if lane.len() + count > self.limit {
@@ -194,6 +205,13 @@ impl Lanes {
             Priority::Change => &mut self.change,
             Priority::Background => &mut self.background,
         }
+    }
+
+    /// Bytes of the texts that go before a new one of this asker.
+    fn bytes_before(&mut self, asker: Asker, priority: Priority) -> u64 {
+        let more_urgent = ORDER.iter().take_while(|other| **other != priority);
+        let before: u64 = more_urgent.map(|other| self.lane(*other).bytes()).sum();
+        before + self.lane(priority).bytes_before(asker)
     }
 
     /// Takes a batch from the first of these lanes that has one.

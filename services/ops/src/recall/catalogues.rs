@@ -15,7 +15,7 @@ use super::catalogue::{Needed, UserCatalogue};
 use super::handed::HandedIn;
 use super::kept::{Kept, Owner, owner_of};
 use super::memories::SearchedMemories;
-use crate::skills::at_hand::AtHand;
+use crate::answers::KeptAnswers;
 use crate::{Ctx, compute};
 
 /// From so many skills on it takes more than a moment to find what changed.
@@ -24,8 +24,8 @@ const MANY: usize = 500;
 const SOON: Duration = Duration::from_secs(1);
 /// Memories may take a part of the bytes besides: one in this many.
 const MEMORIES: u64 = 2;
-/// Skills at hand may take a part besides: one in this many.
-const AT_HAND: u64 = 4;
+/// Answers may take a part besides: one in this many.
+const ANSWERS: u64 = 2;
 /// Copies are built by at most this many requests at once: each takes a processor, and memory for what it reads.
 const BUILDING: usize = 2;
 /// Texts of more bytes have a line of their own: who changed a skill or two does not wait for who has a whole library
@@ -50,8 +50,8 @@ pub struct CacheCounts {
 pub struct Catalogues {
     pub(super) skills: Kept<UserCatalogue>,
     pub(super) memories: Kept<SearchedMemories>,
-    /// Skills that were just loaded or saved.
-    pub(crate) at_hand: AtHand,
+    /// Skills and lines of the index as they were just shown.
+    pub(crate) answers: KeptAnswers,
     /// Changes that this process has made itself.
     pub(super) handed_in: HandedIn,
     /// Catalogues with more skills than these leave the vectors in the database.
@@ -73,7 +73,7 @@ impl Catalogues {
         Self {
             skills: Kept::new(bytes),
             memories: Kept::new(of_memories),
-            at_hand: AtHand::new(bytes / AT_HAND),
+            answers: KeptAnswers::new(bytes / ANSWERS),
             handed_in: HandedIn::default(),
             vectors_kept,
             most_of_memories: usize::try_from(of_memories / 2).unwrap_or(usize::MAX),

@@ -37,8 +37,18 @@ pub(crate) async fn embed_searched(ctx: &Ctx, text: &str) -> Result<Option<Arc<[
 
 /// The best skills for a text, best first, with those that want to be recalled by name alone.
 pub(crate) async fn search_skills(ctx: &Ctx, text: &str, limit: usize) -> Result<Vec<Found<SearchedSkill>>> {
+    search_skills_in(ctx, catalogue_now(ctx), text, limit).await
+}
+
+/// The same in a catalogue that is looked up while the text is embedded.
+pub(crate) async fn search_skills_in(
+    ctx: &Ctx,
+    catalogue: impl Future<Output = Result<Arc<UserCatalogue>>>,
+    text: &str,
+    limit: usize,
+) -> Result<Vec<Found<SearchedSkill>>> {
     let embedding = embed_searched(ctx, text);
-    let (catalogue, embedding) = tokio::join!(catalogue_now(ctx), embedding);
+    let (catalogue, embedding) = tokio::join!(catalogue, embedding);
     let (catalogue, embedding) = (catalogue?, embedding?);
     let query = Query { message: text, embedding, searched: true, reserved: true, limit, ..Query::default() };
     let ranking = rank(ctx, &catalogue, query).await?;

@@ -4,93 +4,17 @@
 //!
 //! A state at hand may be out of date, and decides nothing by itself: no refusal and no "unchanged" comes from it.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use knowhow_domain::{Error, Result, Scope, TenantId, UserId, name};
-use knowhow_store::skills::{Expected, Loaded, Locked};
+use knowhow_domain::{Error, Result, name};
+use knowhow_store::skills::{Expected, Locked};
 use knowhow_store::{WriteTx, idempotency};
-use moka::sync::Cache;
 use uuid::Uuid;
 
 use super::change::{Aftermath, Proposal, SkillVerb, Target};
 use super::draft::Base;
 use super::kept::{OfVersion, ShowsSkill};
 use crate::Ctx;
+use crate::answers::KeptSkill;
 use crate::once::{Long, digest_of};
-
-/// How long a skill stays at hand: as long as an agent takes to load one and to write it back.
-const KEPT: Duration = Duration::from_secs(300);
-
-/// How long a skill is not tried that another process has changed: two processes that change it in turn would each ask in
-/// vain first.
-const MOVED: Duration = Duration::from_secs(60);
-
-/// Most skills that are noted as changed by another process.
-const MOST_MOVED: u64 = 10_000;
-
-type Key = (TenantId, UserId, String);
-
-/// The skills at hand in this process, within a weight.
-pub(crate) struct AtHand {
-    kept: Cache<Key, Arc<Loaded>>,
-    moved: Cache<Key, ()>,
-}
-
-impl AtHand {
-    /// Nothing yet, of at most so many bytes.
-    pub(crate) fn new(bytes: u64) -> Self {
-        let weigh = |_: &Key, loaded: &Arc<Loaded>| {
-            let skill = &loaded.skill;
-            let files: usize = skill.resources.iter().map(|file| 200 + file.path.len()).sum();
-            // Frontmatter and fields say the same twice.
-            u32::try_from(1_000 + skill.document.len() + skill.cuts[2] + files).unwrap_or(u32::MAX)
-        };
-        Self {
-            kept: Cache::builder().weigher(weigh).max_capacity(bytes).time_to_live(KEPT).build(),
-            moved: Cache::builder().max_capacity(MOST_MOVED).time_to_live(MOVED).build(),
-        }
-    }
-
-    /// Keeps a state that was just read or written.
-    pub(crate) fn keep(&self, ctx: &Ctx, loaded: &Loaded) {
-        // Who may only read has no use for it.
-        let Some(key) = key(ctx, &loaded.skill.name).filter(|_| ctx.principal.require(Scope::SkillsWrite).is_ok())
-        else {
-            return;
-        };
-        // What was read before a save may arrive behind it.
-        let is_newer = |kept: Arc<Loaded>| {
-            (kept.skill.version, kept.skill.updated_at) > (loaded.skill.version, loaded.skill.updated_at)
-        };
-        if !self.moved.contains_key(&key) && !self.kept.get(&key).is_some_and(is_newer) {
-            self.kept.insert(key, Arc::new(Loaded { lesson: None, ..loaded.clone() }));
-        }
-    }
-
-    /// Lets go of a skill that is changed otherwise.
-    pub(crate) fn forget(&self, ctx: &Ctx, name: &str) {
-        if let Some(key) = key(ctx, name) {
-            self.kept.invalidate(&key);
-        }
-    }
-
-    fn find(&self, ctx: &Ctx, name: &str) -> Option<Arc<Loaded>> {
-        self.kept.get(&key(ctx, name)?)
-    }
-
-    fn note_moved(&self, ctx: &Ctx, name: &str) {
-        if let Some(key) = key(ctx, name) {
-            self.kept.invalidate(&key);
-            self.moved.insert(key, ());
-        }
-    }
-}
-
-/// Nobody finds a skill of another user, whatever it is called.
-fn key(ctx: &Ctx, name: &str) -> Option<Key> {
-    Some((ctx.principal.tenant(), ctx.principal.user().ok()?, name.to_owned()))
-}
 
 /// The name by which the skill of a change can be at hand.
 fn name_of(target: &Target<'_>) -> Option<String> {
@@ -107,7 +31,7 @@ fn name_of(target: &Target<'_>) -> Option<String> {
 /// # Errors
 /// `Unavailable`, also where it is not known whether the change arrived; `RateLimited`.
 pub(super) async fn change_at_once<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<Option<V::Answer>> {
-    let at_hand = &ctx.app.catalogues.at_hand;
+    let at_hand = &ctx.app.catalogues.answers.skills;
     let Some(name) = name_of(&verb.target()).filter(|_| verb.needs_only_the_skill()) else { return Ok(None) };
     let Some(base) = at_hand.find(ctx, &name) else { return Ok(None) };
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, V::NAME).await?;
@@ -140,8 +64,14 @@ pub(super) async fn change_at_once<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<
 }
 
 /// The change of the skill at hand, in the queue of the transaction; `None` where it proposes no new text, or is refused.
-async fn compose<V: SkillVerb>(ctx: &Ctx, tx: &mut WriteTx, verb: &V, base: &Loaded) -> Option<(V::Answer, Aftermath)> {
-    let locked = Locked::at_hand(base);
+async fn compose<V: SkillVerb>(
+    ctx: &Ctx,
+    tx: &mut WriteTx,
+    verb: &V,
+    base: &KeptSkill,
+) -> Option<(V::Answer, Aftermath)> {
+    let used = base.count();
+    let locked = Locked::at_hand(base.skill.clone(), used);
     let before = tx.statements();
     let proposed = verb.propose(ctx, tx, Some(&locked)).await;
     let Ok(Proposal::Write(draft)) = proposed else { return None };
@@ -154,7 +84,7 @@ async fn compose<V: SkillVerb>(ctx: &Ctx, tx: &mut WriteTx, verb: &V, base: &Loa
     let expected = Expected {
         most_bytes: settings.bytes_per_user,
         most_stored_bytes: settings.most_stored_bytes(),
-        used: is_keyed.then_some((base.times_used, base.last_used_at)),
+        used: is_keyed.then_some((used.times_used, used.last_used_at)),
     };
     let (source, is_bulk, now) = (verb.source(ctx), verb.is_bulk(), ctx.now());
     let base = Base { locked: Some(locked), source, is_bulk, now, expected: Some(expected) };

@@ -2,10 +2,12 @@
 //! that against limits and quotas, and carry it out. Each verb is a [`SkillChange`]; [`change_in`] fits several into
 //! one transaction.
 
+use std::sync::Arc;
+
 use knowhow_domain::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Beside, Loaded, Locked, SkillKey, SkillState, Written, WrittenOutcome};
+use knowhow_store::skills::{self, Beside, Count, Locked, SkillKey, SkillState, Written, WrittenOutcome};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,6 +17,7 @@ use super::draft::{Base, Draft};
 use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
 use super::view::Skill;
+use crate::answers::KeptSkill;
 use crate::once::Request;
 use crate::recall::{SkillChanged, hand_in, row_of};
 use crate::{Ctx, jobs};
@@ -165,6 +168,8 @@ impl Aftermath {
     /// Keeps the new state at hand, hands it in to recall, and has the vector made; what the statement found out, where a version was made.
     pub(super) fn finish(self, ctx: &Ctx, embeds: bool) -> Result<Option<WrittenOutcome>> {
         let outcome = self.written.map(Written::outcome).transpose()?;
+        let answers = &ctx.app.catalogues.answers;
+        answers.indexes.forget(ctx);
         match (outcome, self.state, self.name) {
             (Some(outcome), Some(state), _) => {
                 let WrittenOutcome { tainted, times_used, last_used_at, revision, stamp } = outcome;
@@ -172,9 +177,10 @@ impl Aftermath {
                 if embeds {
                     hand_in(ctx, revision, || vec![SkillChanged::Text { stamp, row: row_of(&skill) }]);
                 }
-                ctx.app.catalogues.at_hand.keep(ctx, &Loaded { skill, times_used, last_used_at, lesson: None });
+                let saved = KeptSkill::saved(skill, Count { times_used, last_used_at });
+                answers.skills.keep(ctx, &Arc::new(saved));
             }
-            (_, _, Some(name)) => ctx.app.catalogues.at_hand.forget(ctx, &name),
+            (_, _, Some(name)) => answers.skills.forget(ctx, &name),
             _ => {}
         }
         if let Some(skill) = self.says_else.filter(|_| embeds) {
@@ -231,7 +237,7 @@ impl Changed {
     /// The skill is as it was.
     pub(super) fn nothing(locked: Locked) -> Self {
         let Locked { skill, times_used, last_used_at, .. } = locked;
-        let skill = Skill::of(Loaded { skill, times_used, last_used_at, lesson: None });
+        let skill = Skill::of(skill, Count { times_used, last_used_at });
         let replaced = Replaced::NOTHING;
         Self {
             skill,

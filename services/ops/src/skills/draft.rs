@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Change, Expected, Lineage, Loaded, Locked, SkillState, Written};
+use knowhow_store::skills::{self, Change, Count, Expected, Lineage, Locked, SkillState, Written};
 use serde_json::Value;
 
 use super::bounds::{check_quotas, check_resources, keep_history_within};
@@ -121,7 +121,7 @@ impl Draft {
         let last_used_at = locked.as_ref().and_then(|locked| locked.last_used_at);
         Ok(Changed {
             state: Some(skill.clone()),
-            skill: Skill::of(Loaded { skill, times_used, last_used_at, lesson: None }),
+            skill: Skill::of(skill, Count { times_used, last_used_at }),
             created: before.is_none(),
             unchanged: false,
             replaced: Replaced::NOTHING,

@@ -1,17 +1,19 @@
 //! The index, a page at a time.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use knowhow_domain::{Error, IndexItem, Result, Scope};
-use knowhow_store::skills::{self, ListQuery, Position};
+use knowhow_store::skills::{self, Checked, Count, ListQuery, Position};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::view::widen;
 use crate::Ctx;
+use crate::answers::{KeptItem, KeptPage, PageKey, ShownItem, SkillPage};
 use crate::page::{self, Page, check_filter, check_question, rows_for};
-use crate::recall::search_skills;
+use crate::recall::{Found, SearchedSkill, search_skills, search_skills_in};
 
 /// Selects the skills of a list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -59,7 +61,7 @@ struct Cursor {
 ///
 /// # Errors
 /// `Malformed` for a limit, cursor or filter that cannot be.
-pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<Page<IndexItem>> {
+pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
     ctx.principal.require(Scope::SkillsRead)?;
     let ranked = query.ranked.unwrap_or_default();
     let limit = page::limit(query.limit)?;
@@ -73,6 +75,11 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<Page<IndexItem
     if let Some(q) = &query.q {
         return find_skills(ctx, query, q, limit).await;
     }
+    let key = PageKey { limit, ranked };
+    let is_kept = cursor.is_none() && !is_filtered(query);
+    if is_kept && let Some(page) = show_kept_page(ctx, key).await? {
+        return Ok(page);
+    }
     let wanted = ListQuery {
         prefix: query.prefix.clone(),
         category: query.category.clone(),
@@ -80,37 +87,118 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<Page<IndexItem
         after: cursor.map(|c| Position { name: c.name, importance: c.importance }),
         limit: rows_for(limit),
     };
-    let rows = if ranked {
-        skills::list_ranked_page(&ctx.app.db, &ctx.principal, &wanted).await?
+    let (db, principal) = (&ctx.app.db, &ctx.principal);
+    let mut read = if ranked {
+        skills::list_ranked_page(db, principal, &wanted).await?
     } else {
-        skills::list_page(&ctx.app.db, &ctx.principal, &wanted).await?
+        skills::list_page(db, principal, &wanted).await?
     };
-    let cursor = |last: &IndexItem| Cursor { name: last.name.clone(), importance: last.importance, ranked };
-    Ok(Page::of(rows, limit, cursor)?.map(|item| if ranked { with_reason(item) } else { item }))
+    let (page, counts) = page_of(std::mem::take(&mut read.rows), key)?;
+    if is_kept {
+        ctx.app.catalogues.answers.indexes.keep_page(ctx, &read, key, &page);
+    }
+    Ok(show(&page, counts, ranked))
 }
 
-/// With what a ranked list is ordered by.
-fn with_reason(item: IndexItem) -> IndexItem {
-    let reason = format!("importance {:.2}, used {} times", item.importance, item.times_used);
-    IndexItem { score: Some(widen(item.importance)), reason: Some(reason), ..item }
+/// A first page that is kept, with the counts of now; `None` where none is, or the skills have changed since.
+async fn show_kept_page(ctx: &Ctx, key: PageKey) -> Result<Option<SkillPage>> {
+    let Some(index) = ctx.app.catalogues.answers.indexes.find(ctx) else { return Ok(None) };
+    let Some(page) = index.page(key) else { return Ok(None) };
+    let checked = skills::check_counts(&ctx.app.db, &ctx.principal).await?;
+    if checked.revisions.skills != index.revision {
+        return Ok(None);
+    }
+    let counts = page.items.iter().map(|(id, _)| checked.count(*id));
+    Ok(Some(show(page, counts, key.ranked)))
+}
+
+/// The page that rows begin, and its counts.
+fn page_of(rows: Vec<(Uuid, IndexItem)>, key: PageKey) -> Result<(Arc<KeptPage>, Vec<Count>)> {
+    let cursor = |(_, last): &(Uuid, IndexItem)| Cursor {
+        name: last.name.clone(),
+        importance: last.importance,
+        ranked: key.ranked,
+    };
+    let Page { items, next_cursor } = Page::of(rows, key.limit, cursor)?;
+    let (mut kept, mut counts) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+    for (id, item) in items {
+        let (item, count) = KeptItem::with_count(item)?;
+        kept.push((id, item));
+        counts.push(count);
+    }
+    Ok((Arc::new(KeptPage { items: kept, next_cursor }), counts))
+}
+
+/// The lines of a page with their counts. A ranked list says what it is ordered by.
+fn show(page: &KeptPage, counts: impl IntoIterator<Item = Count>, ranked: bool) -> SkillPage {
+    let items = page.items.iter().zip(counts).map(|((_, item), count)| {
+        if !ranked {
+            return ShownItem::plain(item.clone(), count);
+        }
+        let reason = format!("importance {:.2}, used {} times", item.importance, count.times_used);
+        ShownItem::scored(item.clone(), count, widen(item.importance), &reason)
+    });
+    SkillPage::new(items.collect(), page.next_cursor.clone())
+}
+
+fn is_filtered(query: &ListSkills) -> bool {
+    query.prefix.is_some() || query.category.is_some() || query.tag.is_some()
 }
 
 /// The best skills for a question that pass the filters.
-async fn find_skills(ctx: &Ctx, query: &ListSkills, q: &str, limit: usize) -> Result<Page<IndexItem>> {
+async fn find_skills(ctx: &Ctx, query: &ListSkills, q: &str, limit: usize) -> Result<SkillPage> {
     check_question("q", q)?;
     if query.cursor.is_some() {
         return Err(Error::Malformed("a search has one page; send it without a cursor".into()));
     }
-    let is_filtered = query.prefix.is_some() || query.category.is_some() || query.tag.is_some();
-    let found = search_skills(ctx, q, if is_filtered { usize::MAX } else { limit }).await?;
+    let index = ctx.app.catalogues.answers.indexes.find(ctx).filter(|_| !is_filtered(query));
+    let Some(index) = index else {
+        let most = if is_filtered(query) { usize::MAX } else { limit };
+        let found = search_skills(ctx, q, most).await?;
+        return read_found(ctx, query, found, limit).await;
+    };
+    // The counts come along with the revisions that the search asks for anyway.
+    let mut checked = Checked::default();
+    let catalogue = async {
+        checked = skills::check_counts(&ctx.app.db, &ctx.principal).await?;
+        ctx.app.catalogues.get(ctx, checked.revisions).await
+    };
+    let found = search_skills_in(ctx, catalogue, q, limit).await?;
+    let is_current = checked.revisions.skills == index.revision;
+    let lines: Option<Vec<_>> = found.iter().map(|found| index.item(found.item.id)).collect();
+    let Some(lines) = lines.filter(|_| is_current) else { return read_found(ctx, query, found, limit).await };
+    let items = found.iter().zip(lines).map(|(found, line)| show_found(found, line, checked.count(found.item.id)));
+    Ok(SkillPage::new(items.collect(), None))
+}
+
+/// The lines of found skills, read from the database.
+async fn read_found(
+    ctx: &Ctx,
+    query: &ListSkills,
+    found: Vec<Found<SearchedSkill>>,
+    limit: usize,
+) -> Result<SkillPage> {
     let ids: Vec<Uuid> = found.iter().map(|found| found.item.id).collect();
-    let rows = if ids.is_empty() { Vec::new() } else { skills::list_rows(&ctx.app.db, &ctx.principal, &ids).await? };
-    let mut rows: HashMap<Uuid, IndexItem> = rows.into_iter().filter(|(_, row)| passes(query, row)).collect();
-    let items = found.into_iter().filter_map(|found| {
-        let item = rows.remove(&found.item.id)?;
-        Some(IndexItem { score: Some(found.score.into()), reason: Some(found.reason), ..item })
+    if ids.is_empty() {
+        return Ok(SkillPage::new(Vec::new(), None));
+    }
+    let mut read = skills::list_rows(&ctx.app.db, &ctx.principal, &ids).await?;
+    let (mut items, mut lines) = (Vec::new(), HashMap::new());
+    for (id, row) in std::mem::take(&mut read.rows).into_iter().filter(|(_, row)| passes(query, row)) {
+        let (item, count) = KeptItem::with_count(row)?;
+        items.push((id, item.clone()));
+        lines.insert(id, (item, count));
+    }
+    ctx.app.catalogues.answers.indexes.keep_items(ctx, &read, &items);
+    let shown = found.iter().filter_map(|found| {
+        let (line, count) = lines.get(&found.item.id)?;
+        Some(show_found(found, line, *count))
     });
-    Ok(Page { items: items.take(limit).collect(), next_cursor: None })
+    Ok(SkillPage::new(shown.take(limit).collect(), None))
+}
+
+fn show_found(found: &Found<SearchedSkill>, line: &Arc<KeptItem>, count: Count) -> ShownItem {
+    ShownItem::scored(line.clone(), count, found.score.into(), &found.reason)
 }
 
 fn passes(query: &ListSkills, row: &IndexItem) -> bool {

@@ -1,11 +1,15 @@
 //! Load: the whole skill, counted as a use unless the caller only peeks; and the raw SKILL.md, which never counts.
 
-use knowhow_domain::{Result, Scope, manifest};
-use knowhow_store::skills::{self, LoadUse, SkillKey};
+use std::sync::Arc;
+
+use knowhow_domain::{Error, Result, Scope, manifest};
+use knowhow_store::examples::Lesson;
+use knowhow_store::skills::{self, Count, LoadUse, SkillKey};
 
 use super::lookup::{self, Reach};
 use super::view::{LoadedSkill, Skill};
 use crate::Ctx;
+use crate::answers::KeptSkill;
 use crate::examples::{learn_later, taught_since};
 
 /// A file as it is stored.
@@ -29,31 +33,98 @@ pub struct LoadSkill {
     pub peek: bool,
 }
 
+/// A loaded skill.
+pub struct SkillAnswer {
+    skill: Arc<KeptSkill>,
+    count: Count,
+    moved_from: Option<String>,
+}
+
+impl SkillAnswer {
+    /// The skill's version.
+    pub fn version(&self) -> i32 {
+        self.skill.skill.version
+    }
+
+    /// The answer as JSON, as [`LoadedSkill`] would be.
+    ///
+    /// # Errors
+    /// `Internal`.
+    pub fn to_json(&self) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        if self.moved_from.is_some() {
+            serde_json::to_writer(&mut out, &self.to_loaded()).map_err(Error::internal)?;
+        } else {
+            self.skill.write_loaded(self.count, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    /// The answer as values.
+    pub fn to_loaded(&self) -> LoadedSkill {
+        LoadedSkill { skill: Skill::of(self.skill.skill.clone(), self.count), moved_from: self.moved_from.clone() }
+    }
+}
+
 /// Loads a skill by name or id; the name of an absorbed skill answers with its successor. In a session the message of its
 /// current turn becomes an example of the skill.
 ///
 /// # Errors
 /// `NotFound` with what is near; `AmbiguousName`.
-pub async fn load_skill(ctx: &Ctx, query: &LoadSkill) -> Result<LoadedSkill> {
+pub async fn load_skill(ctx: &Ctx, query: &LoadSkill) -> Result<SkillAnswer> {
     ctx.principal.require(Scope::SkillsRead)?;
-    let (session, now) = (ctx.call.session.as_deref(), ctx.now());
+    let session = ctx.call.session.as_deref();
     // Where a request names two sessions, nothing is learned: what either has read is not looked up here.
     let since = session.filter(|_| ctx.call.other_session.is_none()).and_then(|_| taught_since(ctx));
+    let used = (!query.peek).then(|| LoadUse { session, taught_since: since, now: ctx.now() });
     let found = lookup::find(ctx, &query.skill, Reach::Successor, async |key: &SkillKey| {
-        let loaded = if query.peek {
-            skills::peek(&ctx.app.db, &ctx.principal, key).await?
-        } else {
-            skills::load(&ctx.app.db, &ctx.principal, key, LoadUse { session, taught_since: since, now }).await?
-        };
-        loaded.ok_or_else(lookup::missing)
+        if let Some(used) = used
+            && let SkillKey::Name(name) = key
+            && let Some(counted) = count_kept(ctx, name, used).await?
+        {
+            return Ok(counted);
+        }
+        read(ctx, key, used).await
     })
     .await?;
-    let mut loaded = found.item;
-    ctx.app.catalogues.at_hand.keep(ctx, &loaded);
-    if let Some(lesson) = loaded.lesson.take() {
-        learn_later(ctx, vec![loaded.skill.id], lesson);
+    let Counted { skill, count, lesson } = found.item;
+    if let Some(lesson) = lesson {
+        learn_later(ctx, vec![skill.skill.id], lesson);
     }
-    Ok(LoadedSkill { skill: Skill::of(loaded), moved_from: found.moved_from })
+    Ok(SkillAnswer { skill, count, moved_from: found.moved_from })
+}
+
+/// What one load has brought.
+struct Counted {
+    skill: Arc<KeptSkill>,
+    count: Count,
+    lesson: Option<Lesson>,
+}
+
+/// Counts a load of a skill that this process keeps; `None`, and nothing counted, where it keeps none that is current.
+async fn count_kept(ctx: &Ctx, name: &str, used: LoadUse<'_>) -> Result<Option<Counted>> {
+    let kept = &ctx.app.catalogues.answers.skills;
+    let Some(skill) = kept.find(ctx, name) else { return Ok(None) };
+    let Some(known) = skill.known_state() else { return Ok(None) };
+    let Some((count, lesson)) = skills::count_load(&ctx.app.db, &ctx.principal, known, used).await? else {
+        kept.note_moved(ctx, name);
+        return Ok(None);
+    };
+    skill.note_count(count);
+    Ok(Some(Counted { skill, count, lesson }))
+}
+
+/// Reads a skill, and counts that where there is a use to count.
+async fn read(ctx: &Ctx, key: &SkillKey, used: Option<LoadUse<'_>>) -> Result<Counted> {
+    let loaded = match used {
+        Some(used) => skills::load(&ctx.app.db, &ctx.principal, key, used).await?,
+        None => skills::peek(&ctx.app.db, &ctx.principal, key).await?,
+    };
+    let mut loaded = loaded.ok_or_else(lookup::missing)?;
+    let lesson = loaded.lesson.take();
+    let skill = Arc::new(KeptSkill::read(loaded));
+    ctx.app.catalogues.answers.skills.keep(ctx, &skill);
+    Ok(Counted { count: skill.count(), skill, lesson })
 }
 
 /// Reads SKILL.md byte for byte.

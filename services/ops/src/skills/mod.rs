@@ -1,6 +1,6 @@
 //! What can be done with skills.
 
-pub(crate) mod at_hand;
+mod at_hand;
 mod bounds;
 mod change;
 mod check_import;
@@ -36,7 +36,7 @@ pub use fields::{PutFields, put_fields};
 pub use import::{ImportSkills, import_skills};
 pub use import_report::{ImportOutcome, ImportReport, Imported, LeftOutFile};
 pub use list::{ListSkills, list_skills};
-pub use load::{File, LoadSkill, load_skill, read_skill_md};
+pub use load::{File, LoadSkill, SkillAnswer, load_skill, read_skill_md};
 pub use patch::{PatchSkill, Patched, patch_skill};
 pub use prompt::index_block;
 pub use publish::{

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Attributes, ResourceEntry, SkillId, SummaryBy, manifest};
-use knowhow_store::skills::Loaded;
+use knowhow_store::skills::{Count, SkillState};
 use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
 
@@ -119,8 +119,8 @@ impl SavedSkill {
 }
 
 impl Skill {
-    pub(super) fn of(loaded: Loaded) -> Self {
-        let Loaded { skill, times_used, last_used_at, .. } = loaded;
+    /// A skill with its counts.
+    pub(crate) fn of(skill: SkillState, count: Count) -> Self {
         let (summary, summary_by) =
             SummaryBy::choose(skill.summary.clone(), skill.made_summary.clone(), &skill.description);
         Self {
@@ -146,8 +146,8 @@ impl Skill {
             decay_rate: skill.decay_rate,
             version: skill.version,
             tainted: skill.tainted,
-            times_used,
-            last_used_at,
+            times_used: count.times_used,
+            last_used_at: count.last_used_at,
             created_at: skill.created_at,
             updated_at: skill.updated_at,
         }

@@ -19,5 +19,5 @@ pub use caller::{AdminCaller, UserCaller, WriteHeaders};
 pub use openapi::{document, router, served_document};
 pub use problem::{ApiError, Problem};
 pub use refusals::{CallerProblems, ReadProblems, WriteProblems};
-pub use respond::{etag_of, file, if_match, json, not_modified, versioned};
+pub use respond::{file, if_match, json, not_modified, versioned};
 pub use serve::listen;

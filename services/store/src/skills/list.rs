@@ -67,7 +67,26 @@ impl Columns for IndexItem {
     }
 }
 
-row! { struct IdRow { skill_id: Uuid } }
+row! { struct PlaceRow { skill_id: Uuid, revision: i64, skill_count: i32 } }
+
+/// Lines of the index, all of one moment.
+#[derive(Debug, Clone, Default)]
+pub struct ListedRows {
+    /// The user's revision at that moment; 0 where there are no lines.
+    pub revision: i64,
+    /// How many skills the user has.
+    pub skill_count: i32,
+    /// The lines, with the ids of their skills.
+    pub rows: Vec<(Uuid, IndexItem)>,
+}
+
+impl ListedRows {
+    fn of(rows: Vec<(IndexItem, PlaceRow)>) -> Self {
+        let (revision, skill_count) = rows.first().map_or((0, 0), |(_, place)| (place.revision, place.skill_count));
+        let rows = rows.into_iter().map(|(item, place)| (place.skill_id, item)).collect();
+        Self { revision, skill_count, rows }
+    }
+}
 
 // The usage of a page is looked up at once: joined row by row, the policies would be checked again for each.
 //
@@ -76,7 +95,7 @@ row! { struct IdRow { skill_id: Uuid } }
 statement! {
     read ListPage<'a> {
         after: &'a str, end: String, prefix: &'a str, category: Option<&'a str>, tag: Option<&'a str>, limit: i64,
-    } -> IndexItem,
+    } -> (IndexItem, PlaceRow),
     "-- skills.list_page
     with page as materialized (
         (select s.skill_id, s.name, coalesce(s.summary, t.summary) as summary,
@@ -102,8 +121,10 @@ statement! {
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
     )
     select p.name, p.summary, p.description, p.category, p.tags, p.version,
-           coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted, p.skill_id,
+           c.revision, c.skill_count
     from page p full join used u on u.skill_id = p.skill_id
+    cross join (select k.revision, k.skill_count from user_catalogs k where k.tenant_id = $1 and k.user_id = $2) c
     order by p.name"
 }
 
@@ -111,7 +132,7 @@ statement! {
     read ListRankedPage<'a> {
         after: &'a str, end: String, prefix: &'a str, category: Option<&'a str>, tag: Option<&'a str>, limit: i64,
         importance: f32,
-    } -> IndexItem,
+    } -> (IndexItem, PlaceRow),
     "-- skills.list_ranked_page
     with page as materialized (
         select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
@@ -127,17 +148,20 @@ statement! {
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
     )
     select p.name, p.summary, p.description, p.category, p.tags, p.version,
-           coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted, p.skill_id,
+           c.revision, c.skill_count
     from page p full join used u on u.skill_id = p.skill_id
+    cross join (select k.revision, k.skill_count from user_catalogs k where k.tenant_id = $1 and k.user_id = $2) c
     order by p.importance desc, p.name"
 }
 
 statement! {
-    read ListRows<'a> { skills: &'a [Uuid] } -> (IndexItem, IdRow),
+    read ListRows<'a> { skills: &'a [Uuid] } -> (IndexItem, PlaceRow),
     "-- skills.list_rows
     select s.name, s.summary, s.description, s.category, s.tags, s.version, coalesce(u.times_used, 0) as times_used, u.last_used_at, s.updated_at,
-           s.pinned, s.importance, s.made_summary, s.tainted, s.skill_id
+           s.pinned, s.importance, s.made_summary, s.tainted, s.skill_id, c.revision, c.skill_count
     from skill_states s
+    cross join (select k.revision, k.skill_count from user_catalogs k where k.tenant_id = $1 and k.user_id = $2) c
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)"
 }
@@ -202,30 +226,30 @@ pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<Prom
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<(Uuid, IndexItem)>> {
-    let rows = read(db, principal, ListRows { skills }).await?;
-    Ok(rows.into_iter().map(|(row, id)| (id.skill_id, row)).collect())
+pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<ListedRows> {
+    Ok(ListedRows::of(read(db, principal, ListRows { skills }).await?))
 }
 
 /// A page in the order of names.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexItem>> {
+pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<ListedRows> {
     let (category, tag, limit) = (query.category.as_deref(), query.tag.as_deref(), query.limit);
     let page = ListPage { after: query.after(), end: query.end(), prefix: query.prefix(), category, tag, limit };
-    read(db, principal, page).await
+    Ok(ListedRows::of(read(db, principal, page).await?))
 }
 
 /// A page in the order of importance, equals by name.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_ranked_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<Vec<IndexItem>> {
+pub async fn list_ranked_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<ListedRows> {
     let (category, tag, limit) = (query.category.as_deref(), query.tag.as_deref(), query.limit);
     let importance = query.after.as_ref().map_or(f32::INFINITY, |p| p.importance);
     let (after, end, prefix) = (query.after(), query.end(), query.prefix());
-    read(db, principal, ListRankedPage { after, end, prefix, category, tag, limit, importance }).await
+    let page = ListRankedPage { after, end, prefix, category, tag, limit, importance };
+    Ok(ListedRows::of(read(db, principal, page).await?))
 }
 
 impl ListQuery {

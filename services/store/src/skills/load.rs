@@ -20,6 +20,9 @@ pub struct Loaded {
     pub times_used: i64,
     /// The last of them.
     pub last_used_at: Option<DateTime<Utc>>,
+    /// The stamp of its row, see [`Stamp`](super::Stamp): while it is the same, so is all of this but the counts. `None`
+    /// where it has no row, or was not read from it.
+    pub stamp: Option<i64>,
     /// What the use teaches, where that was asked for.
     pub lesson: Option<Lesson>,
 }
@@ -36,7 +39,7 @@ pub struct RawFile {
 
 row! { struct UsedRow { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
 
-row! { struct LentRow { lent: bool } }
+row! { struct StandingRow { stamp: Option<i64>, lent: bool } }
 
 row! { Lesson { session: Uuid = session_id, turn: i32, message: String } }
 
@@ -50,7 +53,7 @@ row! { struct MissRow { name: String, moved: bool } }
 statement! {
     count Load<'a> {
         name: &'a str, now: DateTime<Utc>, session: Option<&'a str>, taught_since: Option<DateTime<Utc>>,
-    } -> ((SkillRow, UsedRow), (Option<Lesson>, LentRow)),
+    } -> ((SkillRow, UsedRow), (Option<Lesson>, StandingRow)),
     "-- skills.load
     with found as (
         select * from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
@@ -69,7 +72,9 @@ statement! {
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, s.document,
-           coalesce(u.times_used, 0) as times_used, u.last_used_at, s.made_summary, s.tainted, l.session_id, l.turn, l.message, s.lent
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, s.made_summary, s.tainted, l.session_id, l.turn, l.message, s.lent,
+           (select o.xmin::text::bigint from skills o
+            where o.tenant_id = $1 and o.user_id = $2 and o.skill_id = s.skill_id) as stamp
     from found s
     left join counted u on true
     left join lateral (
@@ -78,12 +83,14 @@ statement! {
 }
 
 statement! {
-    read Peek<'a> { name: &'a str } -> (SkillRow, UsedRow),
+    read Peek<'a> { name: &'a str } -> ((SkillRow, UsedRow), StandingRow),
     "-- skills.peek
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, s.document,
-           coalesce(u.times_used, 0) as times_used, u.last_used_at, s.made_summary, s.tainted
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, s.made_summary, s.tainted, s.lent,
+           (select o.xmin::text::bigint from skills o
+            where o.tenant_id = $1 and o.user_id = $2 and o.skill_id = s.skill_id) as stamp
     from skill_states s
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3"
@@ -145,14 +152,14 @@ pub async fn load(db: &Database, principal: &Principal, key: &SkillKey, used: Lo
     let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
     let load = || Load { name: name.as_ref(), now, session, taught_since };
     let mut rows = write(db, principal, load()).await?;
-    let is_lent = rows.first().is_some_and(|(_, (_, row))| row.lent);
+    let is_lent = rows.first().is_some_and(|(_, (_, standing))| standing.lent);
     // A caller that may only read must cause no rows.
     if is_lent && principal.require(Scope::SkillsWrite).is_ok() {
         // There is no row to count at; it is made once in the life of a user.
         starters::settle_alone(db, principal).await?;
         rows = write(db, principal, load()).await?;
     }
-    Ok(rows.into_iter().next().map(|(row, (lesson, _))| Loaded { lesson, ..loaded(row.0, row.1) }))
+    Ok(rows.into_iter().next().map(|(row, (lesson, standing))| Loaded { lesson, ..loaded(row, &standing) }))
 }
 
 /// Reads a skill without counting.
@@ -161,7 +168,11 @@ pub async fn load(db: &Database, principal: &Principal, key: &SkillKey, used: Lo
 /// `Unavailable`.
 pub async fn peek(db: &Database, principal: &Principal, key: &SkillKey) -> Result<Option<Loaded>> {
     let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
-    Ok(read(db, principal, Peek { name: &name }).await?.into_iter().next().map(|(skill, used)| loaded(skill, used)))
+    Ok(read(db, principal, Peek { name: &name })
+        .await?
+        .into_iter()
+        .next()
+        .map(|(row, standing)| loaded(row, &standing)))
 }
 
 /// Reads a skill's SKILL.md, byte for byte.
@@ -235,7 +246,7 @@ async fn name_of<'k>(db: &Database, principal: &Principal, key: &'k SkillKey) ->
     Ok(rows.into_iter().next().map(|row| Cow::Owned(row.name)))
 }
 
-fn loaded(skill: SkillRow, used: UsedRow) -> Loaded {
+fn loaded((skill, used): (SkillRow, UsedRow), standing: &StandingRow) -> Loaded {
     let UsedRow { times_used, last_used_at } = used;
-    Loaded { skill: SkillState::from(skill), times_used, last_used_at, lesson: None }
+    Loaded { skill: SkillState::from(skill), times_used, last_used_at, stamp: standing.stamp, lesson: None }
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Error, Result, SkillId, manifest};
 use uuid::Uuid;
 
-use super::{Loaded, SkillKey, SkillRow, SkillState};
+use super::{Count, SkillKey, SkillRow, SkillState};
 use crate::vault::queued::Answer;
 use crate::vault::write_tx::Counts;
 use crate::vault::{row, statement};
@@ -30,11 +30,11 @@ pub struct Locked {
 
 impl Locked {
     /// A state that was read before, and may have changed since: for a change that is checked when it arrives.
-    pub fn at_hand(loaded: &Loaded) -> Self {
+    pub fn at_hand(skill: SkillState, count: Count) -> Self {
         Self {
-            skill: loaded.skill.clone(),
-            times_used: loaded.times_used,
-            last_used_at: loaded.last_used_at,
+            skill,
+            times_used: count.times_used,
+            last_used_at: count.last_used_at,
             request_digest: None,
             past: None,
             files: HashMap::new(),

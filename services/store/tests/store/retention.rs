@@ -204,7 +204,7 @@ async fn a_deleted_skill_comes_back_whole() {
 
     assert!(peek(&house.db, &alice, "plan-meeting").await.is_none());
     let page = skills::list_page(&house.db, &alice, &skills::ListQuery { limit: 10, ..Default::default() }).await;
-    assert!(page.unwrap().is_empty());
+    assert!(page.unwrap().rows.is_empty());
     let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     assert!(versions::list(&mut tx, before.skill.id, None, 10).await.unwrap().is_empty());
     drop(tx);

@@ -22,7 +22,7 @@ fn texts(count: usize) -> Vec<String> {
 
 /// A short batch in hand, of that kind.
 fn of(priority: Priority) -> Batch {
-    let queue = Queue::new(1);
+    let queue = Queue::new(1, 1);
     let _reply = queue.push(texts(1), ME, priority, None).unwrap();
     queue.next().unwrap()
 }
@@ -40,7 +40,7 @@ fn serve(queue: &Queue) -> (Priority, Vec<String>) {
 
 #[test]
 fn turns_go_first_then_changes_then_bulk() {
-    let queue = Queue::new(10);
+    let queue = Queue::new(10, 1);
     let _bulk = queue.push(texts(3), ME, Background, None).unwrap();
     let _change = queue.push(vec!["change".to_owned()], ME, Change, None).unwrap();
     let _turn = queue.push(vec!["turn".to_owned()], ME, Turn, None).unwrap();
@@ -52,7 +52,7 @@ fn turns_go_first_then_changes_then_bulk() {
 /// What a batch in hand makes way for: whatever is in more of a hurry, the most hurried first.
 #[test]
 fn a_batch_makes_way_for_those_before_it_alone() {
-    let queue = Queue::new(10);
+    let queue = Queue::new(10, 1);
     let orders: Vec<_> = [Background, Change, Turn].map(|lane| queue.push(texts(2), ME, lane, None).unwrap()).into();
     let [background, change, turn] = [Background, Change, Turn].map(of);
     assert!(queue.next_before(&turn).is_none());
@@ -66,7 +66,7 @@ fn a_batch_makes_way_for_those_before_it_alone() {
 
 #[test]
 fn short_texts_share_a_batch_and_long_ones_do_not() {
-    let queue = Queue::new(10);
+    let queue = Queue::new(10, 1);
     let (short, long) = ("s".repeat(100), "l".repeat(2000));
     let _all = queue.push(vec![short.clone(), short.clone(), long.clone(), short.clone()], ME, Turn, None).unwrap();
     assert_eq!(serve(&queue).1, [short.clone(), short.clone()]);
@@ -76,7 +76,7 @@ fn short_texts_share_a_batch_and_long_ones_do_not() {
 
 #[tokio::test]
 async fn an_order_is_answered_once_all_of_it_is_done_in_its_order() {
-    let queue = Queue::new(10);
+    let queue = Queue::new(10, 1);
     let order = queue.push(vec!["1".repeat(300), "2".repeat(400)], ME, Turn, None).unwrap();
     let other = queue.push(vec!["3".to_owned()], ME, Turn, None).unwrap();
     let first = queue.next().unwrap().tasks;
@@ -89,7 +89,7 @@ async fn an_order_is_answered_once_all_of_it_is_done_in_its_order() {
 
 #[test]
 fn it_is_bounded_for_each_lane() {
-    let queue = Queue::new(5);
+    let queue = Queue::new(5, 1);
     let _first = queue.push(texts(3), ME, Background, None).unwrap();
     assert!(matches!(queue.push(texts(3), ME, Background, None), Err(EmbedError::Busy(3))));
     let _second = queue.push(texts(2), ME, Background, None).unwrap();
@@ -102,7 +102,7 @@ fn it_is_bounded_for_each_lane() {
 
 #[test]
 fn what_nobody_waits_for_makes_room_and_is_skipped() {
-    let queue = Queue::new(4);
+    let queue = Queue::new(4, 1);
     drop(queue.push(texts(3), ME, Turn, None).unwrap());
     let kept = queue.push(vec!["kept".to_owned()], ME, Turn, None).unwrap();
     let _more = queue.push(texts(3), ME, Turn, None).unwrap();
@@ -114,21 +114,48 @@ fn what_nobody_waits_for_makes_room_and_is_skipped() {
 
 #[tokio::test(start_paused = true)]
 async fn what_would_be_late_is_told_at_once_and_costs_nothing() {
-    let queue = Queue::new(9);
+    let queue = Queue::new(9, 1);
     let within = |ms| Some(Instant::now() + Duration::from_millis(ms));
     queue.note(84, Duration::from_millis(800)); // 1 ms a byte, of which an eighth is believed
     let late = queue.push(vec!["l".repeat(84)], ME, Turn, within(50)).unwrap();
-    let in_time = queue.push(vec!["t".repeat(84)], ME, Turn, within(150)).unwrap();
+    let in_time = queue.push(vec!["t".repeat(84)], ME, Turn, within(250)).unwrap();
     let patient = queue.push(texts(1), ME, Turn, None).unwrap();
     assert_eq!(serve(&queue).1.len(), 2);
     assert!(matches!(late.await.unwrap(), Err(EmbedError::Late)));
     assert!(in_time.await.unwrap().is_ok() && patient.await.unwrap().is_ok());
 }
 
+/// Under more than the model can do the first are served, and the others know at once; an asker who has had nothing yet does
+/// not wait for all of somebody else's.
+#[tokio::test(start_paused = true)]
+async fn what_would_be_late_behind_others_is_not_taken_in() {
+    let queue = Queue::new(100, 1);
+    let deadline = Some(Instant::now() + Duration::from_millis(500));
+    let text = || vec!["t".repeat(84)];
+    queue.note(84, Duration::from_millis(800)); // 1 ms a byte, of which an eighth is believed
+    let orders: Vec<_> = (0..20).map(|_| queue.push(text(), somebody(), Turn, deadline)).collect();
+    let taken = orders.iter().filter(|order| order.is_ok()).count();
+    assert_eq!(taken, 5, "84 ms each, and 100 ms for one's own");
+    assert!(orders[taken..].iter().all(|order| matches!(order, Err(EmbedError::Late))));
+    let later = queue.push(text(), somebody(), Change, deadline);
+    assert!(matches!(later, Err(EmbedError::Late)), "it goes behind all turns");
+
+    let queue = Queue::new(100, 1);
+    queue.note(84, Duration::from_millis(800));
+    let greedy = somebody();
+    let flood: Vec<_> = (0..20).map(|_| queue.push(text(), greedy, Turn, None).unwrap()).collect();
+    assert!(matches!(queue.push(text(), greedy, Turn, deadline), Err(EmbedError::Late)));
+    let modest = queue.push(text(), somebody(), Turn, deadline);
+    assert!(modest.is_ok(), "one text goes before it");
+    drop(flood);
+    // What nobody waits for any more is in nobody's way.
+    assert!(queue.push(text(), greedy, Turn, deadline).is_ok());
+}
+
 /// One slow moment is no reason to refuse everything from then on.
 #[tokio::test(start_paused = true)]
 async fn after_a_slow_moment_it_tries_again() {
-    let queue = Queue::new(9);
+    let queue = Queue::new(9, 1);
     queue.note(84, Duration::from_secs(80));
     let mut refused = 0;
     loop {
@@ -144,7 +171,7 @@ async fn after_a_slow_moment_it_tries_again() {
 
 #[tokio::test]
 async fn a_failed_text_fails_its_order_and_no_other() {
-    let queue = Queue::new(9);
+    let queue = Queue::new(9, 1);
     let broken = queue.push(vec!["1".repeat(300), "2".repeat(300)], ME, Turn, None).unwrap();
     let whole = queue.push(texts(1), ME, Turn, None).unwrap();
     queue.next().unwrap().tasks.into_iter().for_each(|task| task.fail());
@@ -154,7 +181,7 @@ async fn a_failed_text_fails_its_order_and_no_other() {
 
 #[tokio::test]
 async fn closing_tells_everybody() {
-    let queue = Queue::new(9);
+    let queue = Queue::new(9, 1);
     let waiting = queue.push(texts(2), ME, Background, None).unwrap();
     queue.close();
     assert!(waiting.await.is_err());
@@ -175,7 +202,7 @@ fn order_of(queue: &Queue, count: usize) -> Vec<String> {
 #[test]
 fn nobody_waits_for_all_that_somebody_else_has_asked() {
     for lane in [Turn, Change, Background] {
-        let queue = Queue::new(100);
+        let queue = Queue::new(100, 1);
         let (greedy, modest) = (somebody(), somebody());
         let _flood: Vec<Reply> =
             (0..16).map(|_| queue.push(vec!["x".repeat(2000)], greedy, lane, None).unwrap()).collect();
@@ -191,7 +218,7 @@ fn nobody_waits_for_all_that_somebody_else_has_asked() {
 /// Tenants share first, then the users of each: a tenant of many users gets no more than a tenant of one.
 #[test]
 fn shares_are_of_tenants_and_then_of_their_users() {
-    let queue = Queue::new(100);
+    let queue = Queue::new(100, 1);
     let (one, large) = (somebody(), TenantId(new_id()));
     let long = |name: &str| vec![format!("{name}{}", "-".repeat(300))];
     let mut waiting = Vec::new();
@@ -207,7 +234,7 @@ fn shares_are_of_tenants_and_then_of_their_users() {
 /// A long text in hand lets by what is short and of somebody who has had less, and nothing else.
 #[test]
 fn a_long_question_lets_short_ones_of_others_by() {
-    let queue = Queue::new(100);
+    let queue = Queue::new(100, 1);
     let (greedy, modest) = (somebody(), somebody());
     let _long = queue.push(vec!["x".repeat(4000)], greedy, Turn, None).unwrap();
     let in_hand = queue.next().unwrap();
@@ -227,7 +254,7 @@ fn a_long_question_lets_short_ones_of_others_by() {
 /// An asker that fills the line loses the end of it to those who have less in it.
 #[tokio::test]
 async fn a_full_line_has_room_for_those_who_have_less_in_it() {
-    let queue = Queue::new(8);
+    let queue = Queue::new(8, 1);
     let (greedy, modest) = (somebody(), somebody());
     let mut flood: Vec<Reply> = (0..8).map(|_| queue.push(texts(1), greedy, Turn, None).unwrap()).collect();
     assert!(matches!(queue.push(texts(1), greedy, Turn, None), Err(EmbedError::Busy(8))));

@@ -1,15 +1,15 @@
 //! Index, load, raw file.
 
-use actix_web::http::{StatusCode, header};
+use actix_web::http::header;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get};
-use knowhow_domain::{Error, IndexItem};
+use knowhow_domain::IndexItem;
 use knowhow_ops::page::Page;
 use knowhow_ops::skills::{self, ListSkills, LoadSkill, LoadedSkill};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::http::{ApiError, CallerProblems, Query, ReadProblems, UserCaller, etag_of, file, not_modified, versioned};
+use crate::http::{ApiError, CallerProblems, Query, ReadProblems, UserCaller, file, not_modified};
 
 /// How to load.
 #[derive(Deserialize, IntoParams)]
@@ -28,7 +28,7 @@ pub(crate) struct LoadQuery {
     tag = "skills",
     params(ListSkills),
     responses(
-        (status = 200, description = "A page; `ETag` is over its bytes", body = Page<IndexItem>),
+        (status = 200, description = "A page; `ETag` stands for its bytes", body = Page<IndexItem>),
         (status = 304, description = "`If-None-Match` names this very page"),
         CallerProblems
     )
@@ -40,9 +40,10 @@ pub(crate) async fn list_skills(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let page = skills::list_skills(&ctx, &query).await?;
-    let bytes = serde_json::to_vec(&page).map_err(Error::internal)?;
-    Ok(not_modified(&request, &etag_of(&bytes))
-        .unwrap_or_else(|mut response| response.insert_header(header::ContentType::json()).body(bytes)))
+    match not_modified(&request, &format!("\"{}\"", page.digest())) {
+        Ok(unchanged) => Ok(unchanged),
+        Err(mut response) => Ok(response.insert_header(header::ContentType::json()).body(page.to_json()?)),
+    }
 }
 
 /// Load a skill, counted as use
@@ -65,7 +66,9 @@ pub(crate) async fn load_skill(
 ) -> Result<HttpResponse, ApiError> {
     let query = LoadSkill { skill: skill.into_inner(), peek: query.peek.unwrap_or_default() };
     let loaded = skills::load_skill(&ctx, &query).await?;
-    Ok(versioned(StatusCode::OK, loaded.skill.version, &loaded))
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::ETAG, format!("\"{}\"", loaded.version())));
+    Ok(response.insert_header(header::ContentType::json()).body(loaded.to_json()?))
 }
 
 /// Read the raw SKILL.md

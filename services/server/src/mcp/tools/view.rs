@@ -68,7 +68,8 @@ impl Tool for View {
 }
 
 async fn view_skill(caller: &Caller, name: &str) -> Result<CallToolResult> {
-    let loaded = skills::load_skill(caller.ctx()?, &LoadSkill { skill: name.to_owned(), peek: false }).await?;
+    let loaded =
+        skills::load_skill(caller.ctx()?, &LoadSkill { skill: name.to_owned(), peek: false }).await?.to_loaded();
     let (skill, moved_from) = (&loaded.skill, loaded.moved_from.as_deref());
     let (name, version, digest, resources) = (&skill.name, skill.version, &skill.digest, &skill.resources);
     text_result(describe(&loaded), &Answer { name, version, digest, moved_from, resources })

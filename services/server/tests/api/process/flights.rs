@@ -48,13 +48,16 @@ impl Watched {
 
     /// The statements about sessions and snapshots that a request took, each a round trip of its own.
     async fn statements(&self, sending: Sending) -> Vec<String> {
+        self.statements_of(&["sessions.", "snapshots."], sending).await
+    }
+
+    /// The statements whose names begin so.
+    async fn statements_of(&self, beginnings: &[&str], sending: Sending) -> Vec<String> {
         let (answer, records) = self.watch(sending).await;
-        assert!(answer.status < 300, "{answer}");
+        assert!(answer.status < 400, "{answer}");
         let named = records.iter().filter_map(|record| record["statement"].as_str());
-        named
-            .filter(|name| name.starts_with("sessions.") || name.starts_with("snapshots."))
-            .map(str::to_owned)
-            .collect()
+        let is_asked = |name: &&str| beginnings.iter().any(|beginning| name.starts_with(beginning));
+        named.filter(is_asked).map(str::to_owned).collect()
     }
 
     /// Sends it without a key, and with one: as many round trips of one transaction of this name.
@@ -203,4 +206,30 @@ async fn a_session_opens_in_one_round_trip() {
     let keyed = || open(json!({})).header("Idempotency-Key", "open");
     assert_eq!(watched.statements(keyed()).await, ["sessions.open"], "one with an idempotency key");
     assert_eq!(watched.statements(keyed()).await, ["sessions.open"], "one that is repeated");
+}
+
+/// What was shown before is only checked, in one small statement that brings the counts.
+#[tokio::test]
+async fn what_is_kept_takes_one_small_statement() {
+    let (watched, alice, _world) = watched().await;
+    let statements = async |path: &str| watched.statements_of(&["skills.", "counts."], alice.get(path)).await;
+    for (path, first, then) in [
+        ("/v1/skills", "skills.list_page", "counts.check"),
+        ("/v1/skills?ranked=true", "skills.list_ranked_page", "counts.check"),
+        ("/v1/skills/first", "skills.load", "counts.count_load"),
+    ] {
+        assert_eq!(statements(path).await.last().map(String::as_str), Some(first), "{path}");
+        assert_eq!(statements(path).await, [then], "{path}");
+    }
+    // The lines of what is found were shown with the pages.
+    statements("/v1/skills?q=first").await;
+    assert_eq!(statements("/v1/skills?q=first").await, ["counts.check"]);
+    let tag = alice.get("/v1/skills").await.header("etag").to_owned();
+    let unchanged = alice.get("/v1/skills").header("If-None-Match", &tag);
+    assert_eq!(watched.statements_of(&["skills.", "counts."], unchanged).await, ["counts.check"]);
+    // Whoever has changed something does not ask in vain.
+    alice.replace("first", "First this", "First that").await.ok(200);
+    assert_eq!(statements("/v1/skills").await, ["skills.list_page"]);
+    assert_eq!(statements("/v1/skills/first").await, ["skills.load"]);
+    assert_eq!(statements("/v1/skills/first").await, ["counts.count_load"]);
 }

@@ -6,6 +6,7 @@ pub mod background;
 mod concurrency;
 mod faults;
 mod flights;
+mod kept;
 mod models;
 pub mod pools;
 mod reads;

@@ -1,0 +1,137 @@
+//! Lines of users' indexes: those of first pages, and those that searches have shown.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use knowhow_domain::{IndexItem, Result, manifest};
+use knowhow_store::skills::{Count, ListedRows};
+use moka::sync::Cache;
+use uuid::Uuid;
+
+use super::{Owner, Rendered, owner_of};
+use crate::Ctx;
+
+/// How long lines are kept that nobody asks for.
+const IDLE: Duration = Duration::from_secs(3600);
+/// Most skills of a user whose lines are kept: the counts of more take longer to bring than a page of them to read.
+const MOST: i32 = 300;
+/// Most first pages of one user that are kept, of different lengths and orders.
+const PAGES: usize = 4;
+
+/// A line of the index, without its counts.
+pub(crate) struct KeptItem {
+    pub(super) rendered: Rendered,
+    /// SHA-256 of it.
+    pub(super) digest: [u8; 32],
+    pub(crate) importance: f32,
+}
+
+impl KeptItem {
+    /// The line, and the counts that came along with it.
+    ///
+    /// # Errors
+    /// `Internal`.
+    pub(crate) fn with_count(item: IndexItem) -> Result<(Arc<Self>, Count)> {
+        let count = Count { times_used: item.times_used, last_used_at: item.last_used_at };
+        let importance = item.importance;
+        let rendered = Rendered::of(&IndexItem { times_used: 0, last_used_at: None, ..item })?;
+        let digest = manifest::digest(rendered.json().as_bytes());
+        Ok((Arc::new(Self { rendered, digest, importance }), count))
+    }
+
+    fn weight(&self) -> usize {
+        size_of::<Self>() + self.rendered.json().len()
+    }
+}
+
+/// Which first page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PageKey {
+    pub(crate) limit: usize,
+    pub(crate) ranked: bool,
+}
+
+/// A first page: lines with the ids of their skills.
+pub(crate) struct KeptPage {
+    pub(crate) items: Vec<(Uuid, Arc<KeptItem>)>,
+    pub(crate) next_cursor: Option<String>,
+}
+
+/// Lines of one user, all of one revision.
+#[derive(Clone, Default)]
+pub(crate) struct KeptIndex {
+    pub(crate) revision: i64,
+    pages: Vec<(PageKey, Arc<KeptPage>)>,
+    items: HashMap<Uuid, Arc<KeptItem>>,
+}
+
+impl KeptIndex {
+    /// A first page.
+    pub(crate) fn page(&self, key: PageKey) -> Option<&Arc<KeptPage>> {
+        self.pages.iter().find(|(kept, _)| *kept == key).map(|(_, page)| page)
+    }
+
+    /// The line of a skill, wherever it was shown.
+    pub(crate) fn item(&self, skill: Uuid) -> Option<&Arc<KeptItem>> {
+        self.items.get(&skill)
+    }
+
+    fn weight(&self) -> u32 {
+        let items: usize = self.items.values().map(|item| 64 + item.weight()).sum();
+        // A page may hold the same line once more, where a search has shown it too.
+        let of_page = |page: &KeptPage| page.items.iter().map(|(_, item)| 32 + item.weight()).sum::<usize>();
+        let pages: usize = self.pages.iter().map(|(_, page)| of_page(page)).sum();
+        u32::try_from(size_of::<Self>() + items + pages).unwrap_or(u32::MAX)
+    }
+}
+
+/// The lines of all users.
+pub(crate) struct KeptIndexes(Cache<Owner, Arc<KeptIndex>>);
+
+impl KeptIndexes {
+    pub(super) fn new(bytes: u64) -> Self {
+        let weigh = |_: &Owner, index: &Arc<KeptIndex>| index.weight();
+        Self(Cache::builder().weigher(weigh).max_capacity(bytes).time_to_idle(IDLE).build())
+    }
+
+    /// What is kept of the caller, whether it is current or not.
+    pub(crate) fn find(&self, ctx: &Ctx) -> Option<Arc<KeptIndex>> {
+        self.0.get(&owner_of(ctx)?)
+    }
+
+    /// Lets go of the caller's lines: the caller has made a new revision.
+    pub(crate) fn forget(&self, ctx: &Ctx) {
+        if let Some(owner) = owner_of(ctx) {
+            self.0.invalidate(&owner);
+        }
+    }
+
+    /// Keeps a page of the caller's that was just read.
+    pub(crate) fn keep_page(&self, ctx: &Ctx, read: &ListedRows, key: PageKey, page: &Arc<KeptPage>) {
+        self.change(ctx, read, |index| {
+            index.items.extend(page.items.iter().cloned());
+            index.pages.retain(|(kept, _)| *kept != key);
+            index.pages.truncate(PAGES - 1);
+            index.pages.push((key, page.clone()));
+        });
+    }
+
+    /// Keeps lines of the caller's that a search has just read.
+    pub(crate) fn keep_items(&self, ctx: &Ctx, read: &ListedRows, items: &[(Uuid, Arc<KeptItem>)]) {
+        self.change(ctx, read, |index| index.items.extend(items.iter().cloned()));
+    }
+
+    /// What another request keeps at the same time may be lost, and is read again. Nothing earlier replaces what is later.
+    fn change(&self, ctx: &Ctx, read: &ListedRows, change: impl FnOnce(&mut KeptIndex)) {
+        // Where there are no lines, no revision is known.
+        let Some(owner) = owner_of(ctx).filter(|_| read.revision > 0 && read.skill_count <= MOST) else { return };
+        let mut index = match self.0.get(&owner) {
+            Some(kept) if kept.revision > read.revision => return,
+            Some(kept) if kept.revision == read.revision => (*kept).clone(),
+            _ => KeptIndex { revision: read.revision, ..KeptIndex::default() },
+        };
+        change(&mut index);
+        self.0.insert(owner, Arc::new(index));
+    }
+}

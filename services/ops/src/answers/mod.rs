@@ -1,0 +1,39 @@
+//! What this process keeps of users to answer them with: skills that were loaded or saved, and lines of the index,
+//! rendered. One small statement tells with each request whether what is kept is still current, and brings the counts, which
+//! change without it. So the answer is the one that the database would have given, whichever process changed it last.
+
+mod index;
+mod page;
+mod rendered;
+mod skill;
+
+use knowhow_domain::{TenantId, UserId};
+
+use crate::Ctx;
+pub(crate) use index::{KeptIndexes, KeptItem, KeptPage, PageKey};
+pub(crate) use page::ShownItem;
+pub use page::SkillPage;
+pub(crate) use rendered::Rendered;
+pub(crate) use skill::{KeptSkill, KeptSkills};
+
+/// Whose something is. It is a part of every key, so that nothing is shown to anybody else.
+type Owner = (TenantId, UserId);
+
+/// What is kept of all users, within a weight. What was not asked for during an hour is let go.
+pub(crate) struct KeptAnswers {
+    /// Whole skills.
+    pub(crate) skills: KeptSkills,
+    /// Lines of the index.
+    pub(crate) indexes: KeptIndexes,
+}
+
+impl KeptAnswers {
+    /// Nothing yet, and at most so many bytes.
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self { skills: KeptSkills::new(bytes / 2), indexes: KeptIndexes::new(bytes / 2) }
+    }
+}
+
+fn owner_of(ctx: &Ctx) -> Option<Owner> {
+    Some((ctx.principal.tenant(), ctx.principal.user().ok()?))
+}

@@ -1,0 +1,123 @@
+//! The counts of skills, which change without a new revision. One small statement tells whether an answer that is kept in
+//! memory is still current, and brings the counts of now.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Result, SkillId};
+use uuid::Uuid;
+
+use super::{LoadUse, Revisions};
+use crate::examples::Lesson;
+use crate::vault::{read, row, statement, write};
+use crate::{Database, Principal};
+
+/// How often a skill was used, and when last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Loads and reported uses.
+    pub times_used: i64,
+    /// `None` for a skill that was never used.
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// The revisions of a user, and the counts of that moment.
+#[derive(Debug, Clone, Default)]
+pub struct Checked {
+    /// What is kept of another revision is not current.
+    pub revisions: Revisions,
+    counts: HashMap<Uuid, Count>,
+}
+
+impl Checked {
+    /// The count of a skill; that of one which was never used is the default.
+    pub fn count(&self, skill: Uuid) -> Count {
+        self.counts.get(&skill).copied().unwrap_or_default()
+    }
+}
+
+row! { Count { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
+
+// The counts come as arrays: one row is decoded faster than one for each skill.
+row! {
+    struct CountsRow {
+        skills: Option<Vec<Uuid>>, times: Option<Vec<i64>>, last_uses: Option<Vec<Option<DateTime<Utc>>>>,
+    }
+}
+
+statement! {
+    read CheckCounts {} -> (Revisions, CountsRow),
+    "-- counts.check
+    select c.revision, c.examples_revision, u.skills, u.times, u.last_uses
+    from user_catalogs c
+    cross join (
+        select array_agg(g.skill_id) as skills, array_agg(g.times_used) as times, array_agg(g.last_used_at) as last_uses
+        from skill_usage g
+        where g.tenant_id = $1 and g.user_id = $2 and (g.times_used > 0 or g.last_used_at is not null)) u
+    where c.tenant_id = $1 and c.user_id = $2"
+}
+
+// As skills.load, without the skill: nothing is counted where its row is not the one that was read.
+statement! {
+    count CountLoad<'a> {
+        skill: Uuid, now: DateTime<Utc>, session: Option<&'a str>, taught_since: Option<DateTime<Utc>>, stamp: i64,
+        version: i32,
+    } -> (Count, Option<Lesson>),
+    "-- counts.count_load
+    with counted as (
+        update skill_usage u set times_used = u.times_used + 1, last_used_at = $4
+        from skills s
+        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
+          and s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.xmin::text::bigint = $7
+        returning u.times_used, u.last_used_at
+    ), event as (
+        insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, at)
+        select $1, $2, ($4::timestamptz at time zone 'UTC')::date, $3, 'view', '', $8, $4
+        from counted
+        on conflict (tenant_id, user_id, day, skill_id, kind, use_digest) do update
+        set times = e.times + 1, version = excluded.version, at = excluded.at
+    )
+    select u.times_used, u.last_used_at, l.session_id, l.turn, l.message
+    from counted u
+    left join lateral (
+        select c.session_id, c.turn, c.message from app.current_lesson($5, $6) c
+        where $5::text is not null and $6::timestamptz is not null offset 0) l on true"
+}
+
+/// The revisions, and the counts of all skills that were ever used.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn check_counts(db: &Database, principal: &Principal) -> Result<Checked> {
+    let Some((revisions, row)) = read(db, principal, CheckCounts {}).await?.pop() else {
+        return Ok(Checked::default());
+    };
+    let CountsRow { skills, times, last_uses } = row;
+    let counts = times.unwrap_or_default().into_iter().zip(last_uses.unwrap_or_default());
+    let counts = counts.map(|(times_used, last_used_at)| Count { times_used, last_used_at });
+    Ok(Checked { revisions, counts: skills.unwrap_or_default().into_iter().zip(counts).collect() })
+}
+
+/// A skill as it was read.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownState {
+    pub id: SkillId,
+    pub version: i32,
+    /// See [`Stamp`](super::Stamp).
+    pub stamp: i64,
+}
+
+/// Counts a load of a skill that was read before; `None`, and nothing counted, where it has changed since.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn count_load(
+    db: &Database,
+    principal: &Principal,
+    known: KnownState,
+    used: LoadUse<'_>,
+) -> Result<Option<(Count, Option<Lesson>)>> {
+    let LoadUse { session, taught_since, now } = used;
+    let KnownState { id, version, stamp } = known;
+    Ok(write(db, principal, CountLoad { skill: id.0, now, session, taught_since, stamp, version }).await?.pop())
+}
