@@ -52,7 +52,7 @@ async fn change(who: &Caller, admin: &Caller, dice: &mut Dice, step: usize) {
             let line = content.as_str().and_then(|text| text.lines().next()).unwrap_or("none").to_owned();
             who.replace(&format!("k-{at}"), &line, &format!("Line {step}")).await
         }
-        2 => who.put(&format!("{path}/fields"), json!({"pinned": step % 2 == 0})).await,
+        2 => who.put(&format!("{path}/fields"), json!({"pinned": step.is_multiple_of(2)})).await,
         3 => who.put(&format!("{path}/fields"), json!({"category": format!("c{step}")})).await,
         4 => who.delete(&path).await,
         5 => {
