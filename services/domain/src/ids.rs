@@ -58,6 +58,7 @@ id!(JobId(i64), "Work in the background; later jobs have larger numbers.");
 id!(SkillId, "A skill, for as long as it lives; a restored skill keeps its id.");
 id!(ArchiveId, "A deleted skill that waits in the archive.");
 id!(ExampleId, "A message that a skill was used after.");
+id!(MemoryId, "What is remembered of a user; later ones have larger ids.");
 id!(SessionId, "One conversation, from its opening on.");
 id!(MessageId, "One message of a conversation; later ones have larger ids.");
 id!(SnapshotId, "A frozen prompt block.");

@@ -45,14 +45,14 @@ pub mod version;
 pub use audit::AuditEntry;
 pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationSummary, LastMessage, MadeBy};
-pub use document::{FieldEdits, Fields, Mended, Role, Served, SkillDocument};
+pub use document::{Attributes, FieldEdits, Fields, Mended, Role, Served, SkillDocument};
 pub use error::{Error, FieldError, Passage, Result};
 pub use example::Example;
 pub use feedback::{FeedbackKind, Outcome};
 pub use headline::headline;
 pub use ids::{
-    ArchiveId, AuditId, ExampleId, IssuerId, JobId, KeyId, MessageId, SessionId, SkillId, SnapshotId, TenantId, UserId,
-    new_id,
+    ArchiveId, AuditId, ExampleId, IssuerId, JobId, KeyId, MemoryId, MessageId, SessionId, SkillId, SnapshotId,
+    TenantId, UserId, new_id,
 };
 pub use index::{INDEX_BUDGET, Index, IndexLine, gist, render_index};
 pub use inert::inert_line;
@@ -62,7 +62,7 @@ pub use key::ApiKey;
 pub use limits::Limits;
 pub use manifest::ResourceEntry;
 pub use memory::{Memory, MemoryKind};
-pub use message::{Message, Speaker};
+pub use message::{Message, Speaker, check_message};
 pub use name::SkillName;
 pub use prompt::{Form, Tools};
 pub use resource::ResourcePath;

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
-use uuid::Uuid;
+
+use crate::MemoryId;
 
 /// What kind of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
@@ -31,7 +32,8 @@ impl MemoryKind {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Memory {
     /// The memory's id, by which it can be deleted.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: MemoryId,
     /// Whether it is a fact or an event.
     pub kind: MemoryKind,
     /// What is remembered, in words.

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
-use crate::MessageId;
+use crate::{Error, MessageId, Result};
+
+/// Largest message, bytes.
+const MESSAGE_BYTES: usize = 64 * 1024;
 
 /// A side of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
@@ -36,4 +39,19 @@ pub struct Message {
     pub tool_calls: i32,
     /// When it was logged.
     pub at: DateTime<Utc>,
+}
+
+/// A message that says something.
+///
+/// # Errors
+/// `Invalid` for an empty one, `TooLarge` for one of more than 64 KiB.
+pub fn check_message(message: &str) -> Result<&str> {
+    if message.len() > MESSAGE_BYTES {
+        return Err(Error::TooLarge { what: "the message".into(), limit: MESSAGE_BYTES as u64 });
+    }
+    let refused = |detail: &str| Err(Error::invalid("/message", detail));
+    if message.contains('\0') {
+        return refused("must not contain NUL");
+    }
+    if message.trim().is_empty() { refused("must not be empty") } else { Ok(message) }
 }

@@ -3,12 +3,6 @@
 use std::ops::Deref;
 
 use knowhow_domain::{Error, Result};
-use knowhow_store::{WriteTx, idempotency};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
-
-use crate::Ctx;
 
 /// What a caller says of a call beside its input.
 #[derive(Debug, Clone, Default)]
@@ -85,91 +79,10 @@ impl Call {
         named.dedup();
         named
     }
-}
 
-/// What an idempotency key is bound to, and how its answer is kept.
-pub(crate) struct Request<'a, R, L> {
-    /// What was asked for.
-    pub(crate) asked: &'a R,
-    /// The answer's long text.
-    pub(crate) long: &'a L,
-}
-
-/// A long text in an answer, which is stored already or comes with the request: the answer is kept without it.
-pub(crate) trait Long<T> {
-    /// Takes the text out of what is kept.
-    fn shorten(&self, answer: &mut T);
-
-    /// Puts it back.
-    async fn restore(&self, tx: &mut WriteTx, answer: &mut T) -> Result<()>;
-}
-
-/// An answer without a long text.
-struct NothingLong;
-
-impl<T> Long<T> for NothingLong {
-    fn shorten(&self, _: &mut T) {}
-
-    async fn restore(&self, _: &mut WriteTx, _: &mut T) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Ctx {
-    /// The context for one part of a request that does many things: with a key of its own.
+    /// The same with a key of its own for one part of a request that does many things.
     pub(crate) fn part(&self, part: impl std::fmt::Display) -> Self {
-        let mut of_part = self.clone();
-        of_part.call.idempotency_key =
-            self.call.idempotency_key.as_ref().map(|key| IdempotencyKey(format!("{}#{part}", key.0)));
-        of_part
+        let key = self.idempotency_key.as_ref().map(|key| IdempotencyKey(format!("{}#{part}", key.0)));
+        Self { idempotency_key: key, ..self.clone() }
     }
-
-    /// Does `work` once per idempotency key; a repeated request gets the first one's answer. The caller commits. The answer is
-    /// kept as it is, so this is for short ones; see [`Ctx::once_in_short`].
-    pub(crate) async fn once<T: Serialize + DeserializeOwned + Clone>(
-        &self,
-        tx: &mut WriteTx,
-        request: &impl Serialize,
-        work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>,
-    ) -> Result<T> {
-        self.once_in_short(tx, Request { asked: request, long: &NothingLong }, work).await
-    }
-
-    /// The same for an answer that is kept without its long text. The key is claimed with the first round trip of `work`, and
-    /// the answer kept with COMMIT.
-    pub(crate) async fn once_in_short<T: Serialize + DeserializeOwned + Clone>(
-        &self,
-        tx: &mut WriteTx,
-        request: Request<'_, impl Serialize, impl Long<T>>,
-        work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>,
-    ) -> Result<T> {
-        let Some(key) = &self.call.idempotency_key else { return work(tx).await };
-        let digest = digest_of(request.asked)?;
-        // One time: a key must not expire between being recognised and being answered.
-        let now = self.now();
-        idempotency::claim(tx, key, &digest, now);
-        let done = work(tx).await;
-        match tx.is_repeated().await {
-            // Whatever `work` says then, it says because it was not to be done.
-            Ok(true) => {
-                let kept = idempotency::find_answer(tx, key, &digest, now).await?;
-                let mut answer = serde_json::from_value(kept).map_err(Error::internal)?;
-                request.long.restore(tx, &mut answer).await?;
-                Ok(answer)
-            }
-            Err(unknown) if done.is_ok() => Err(unknown),
-            _ => {
-                let answer = done?;
-                let mut short = answer.clone();
-                request.long.shorten(&mut short);
-                idempotency::answer(tx, key, serde_json::to_value(short).map_err(Error::internal)?);
-                Ok(answer)
-            }
-        }
-    }
-}
-
-/// What an idempotency key is bound to.
-pub(crate) fn digest_of(asked: &impl Serialize) -> Result<[u8; 32]> {
-    Ok(Sha256::digest(serde_json::to_vec(asked).map_err(Error::internal)?).into())
 }

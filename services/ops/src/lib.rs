@@ -12,8 +12,6 @@ mod ctx;
 mod dear;
 pub mod embed;
 pub mod examples;
-#[cfg(test)]
-mod fake_openai;
 
 pub mod jobs;
 mod library;
@@ -21,6 +19,7 @@ mod library;
 mod limits_page;
 pub mod memories;
 mod models;
+mod once;
 pub mod page;
 mod priority;
 pub mod recall;

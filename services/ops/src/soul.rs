@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Ctx;
-use crate::call::{Long, Request};
+use crate::once::{Long, Request};
 use crate::page::{Page, PageQuery, rows_for};
 
 /// How the user wants the agent to be.

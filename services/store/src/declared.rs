@@ -120,7 +120,6 @@ fn list_writes() -> Vec<Declared> {
         write::<history::ForgetOldestVersions>(),
         write::<history::ExpireOldestEntry>(),
         write::<idempotency::ClaimKey>(),
-        write::<idempotency::ClaimOrRefuse>(),
         write::<idempotency::KeepAnswer>(),
         write::<memories::AddMemory>(),
         write::<memories::DeleteMemory>(),
@@ -151,6 +150,6 @@ fn list_writes() -> Vec<Declared> {
         write::<starters::Settle>(),
         write::<starters::Bring>(),
         write::<usage::CountUse>(),
-        write::<vault::write_tx::LockCatalog>(),
+        write::<vault::write_tx::LockUser>(),
     ]
 }

@@ -176,11 +176,11 @@ pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made:
     let Vectors { model, vectors, now } = made;
     let mut tx = WriteTx::begin(db, principal, "embeddings.put").await?;
     if kind != EmbeddedKind::Memory {
-        tx.lock_catalog();
+        tx.lock_user();
     }
     if kind == EmbeddedKind::Example {
         for (of, embedding) in vectors {
-            let (model, same_up_to) = (model.to_owned(), 1.0 - SAME_MEANING);
+            let (model, embedding, same_up_to) = (model.to_owned(), embedding.clone(), 1.0 - SAME_MEANING);
             drop(tx.send_ahead(PutVector { example: of.id, model, embedding, same_up_to }));
         }
         tx.commit().await?;
@@ -193,7 +193,7 @@ pub async fn put(db: &Database, principal: &Principal, kind: EmbeddedKind, made:
         ids: vectors.iter().map(|(of, _)| of.id).collect(),
         digests: vectors.iter().map(|(of, _)| manifest::digest(of.text.as_bytes()).to_vec()).collect(),
         numbers: vectors.iter().flat_map(|(_, vector)| vector.iter().copied()).collect(),
-        made_of: vectors.into_iter().map(|(of, _)| of.made_of).collect(),
+        made_of: vectors.iter().map(|(of, _)| of.made_of.clone()).collect(),
         dims: i32::try_from(dims).map_err(Error::internal)?,
         now,
     });
@@ -209,7 +209,7 @@ pub struct Vectors<'a> {
     /// The model that made them.
     pub model: &'a str,
     /// All of the same length.
-    pub vectors: Vec<Made>,
+    pub vectors: &'a [Made],
     /// When they were made.
     pub now: DateTime<Utc>,
 }

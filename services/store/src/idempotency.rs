@@ -26,31 +26,12 @@ statement! {
     where k.tenant_id = $1 and k.user_id = $2 and k.key = $3 and k.created_at >= $4::timestamptz - interval '24 hours'"
 }
 
+// Answers with no row where the key is not fresh, or refuses the transaction, as its caller wishes.
 statement! {
     write ClaimKey {
-        key: String, request_digest: Vec<u8>, now: DateTime<Utc>, most: i64,
+        key: String, request_digest: Vec<u8>, now: DateTime<Utc>, most: i64, refuses: bool,
     } -> (),
     "-- idempotency.claim
-    insert into idempotency_keys as k (tenant_id, user_id, key, request_digest, created_at)
-    select $1, $2, $3, $4, $5
-    where $6 > (select count(*) from (
-        select from idempotency_keys o where o.tenant_id = $1 and o.user_id = $2 limit $6) known)
-    on conflict (tenant_id, user_id, key) do update
-        set request_digest = excluded.request_digest, response = null, created_at = excluded.created_at
-        where k.created_at < $5::timestamptz - interval '24 hours'
-    returning k.key"
-}
-
-/// Claims `key` for a request of this digest, ahead of what the transaction does next. A key older than a day is as new.
-pub fn claim(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) {
-    tx.claim(ClaimKey { key: key.to_owned(), request_digest: request.to_vec(), now, most: KEYS });
-}
-
-statement! {
-    write ClaimOrRefuse {
-        key: String, request_digest: Vec<u8>, now: DateTime<Utc>, most: i64,
-    } -> (),
-    "-- idempotency.claim_or_refuse
     with claimed as (
         insert into idempotency_keys as k (tenant_id, user_id, key, request_digest, created_at)
         select $1, $2, $3, $4, $5
@@ -61,12 +42,24 @@ statement! {
             where k.created_at < $5::timestamptz - interval '24 hours'
         returning k.user_id
     )
-    select app.require_written(claimed.user_id) from (select 1) one left join claimed on true"
+    select app.require_written(claimed.user_id) from (select 1) one left join claimed on true
+    where $7 or claimed.user_id is not null"
+}
+
+impl ClaimKey {
+    fn of(key: &str, request: &[u8; 32], now: DateTime<Utc>) -> Self {
+        Self { key: key.to_owned(), request_digest: request.to_vec(), now, most: KEYS, refuses: false }
+    }
+}
+
+/// Claims `key` for a request of this digest, ahead of what the transaction does next. A key older than a day is as new.
+pub fn claim(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) {
+    tx.claim(ClaimKey::of(key, request, now));
 }
 
 /// Claims `key` in a transaction of one round trip: where the key is not fresh, all of it is refused.
 pub fn claim_or_refuse(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) {
-    tx.send_ahead(ClaimOrRefuse { key: key.to_owned(), request_digest: request.to_vec(), now, most: KEYS });
+    tx.send_ahead(ClaimKey { refuses: true, ..ClaimKey::of(key, request, now) });
 }
 
 /// Returns the answer that the request of this digest got the first time, after its key turned out to be claimed.

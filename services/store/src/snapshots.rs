@@ -1,7 +1,7 @@
 //! Snapshots: immutable rows, and which of them a session that begins now is given.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Form, Result, SnapshotId, new_id};
+use knowhow_domain::{Error, Form, Result, SnapshotId, new_id, prompt};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -222,9 +222,6 @@ pub struct NewSnapshot<'a> {
     pub is_alone: bool,
 }
 
-/// The version of the service: another one may print other words of the same data.
-pub(crate) const RENDERED_BY: &str = env!("CARGO_PKG_VERSION");
-
 /// Kinds of a user's snapshots, beside the one that is rendered, that are kept current: each is rendered anew all day.
 const OTHER_KINDS: i64 = 3;
 
@@ -251,7 +248,7 @@ pub async fn put(
         is_asked,
         kept_kinds: if is_alone { 0 } else { OTHER_KINDS },
         form: kind.form.as_str(),
-        rendered_by: RENDERED_BY,
+        rendered_by: prompt::wording(),
     };
     Ok(write(db, principal, put).await?.into_iter().next())
 }

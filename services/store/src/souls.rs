@@ -104,7 +104,7 @@ pub struct NewSoul<'a> {
 pub async fn put(tx: &mut WriteTx, new: &NewSoul<'_>, now: DateTime<Utc>) -> Result<Option<Soul>> {
     let NewSoul { text, base, session, named } = *new;
     // Writers stand in line here, so that the statement behind it sees the version of the one before.
-    tx.lock_catalog();
+    tx.lock_user();
     let put = PutSoul {
         text: text.to_owned(),
         actor: tx.actor(),

@@ -8,7 +8,6 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::error::refuse;
-use crate::skills::SkillKey;
 use crate::vault::statement::Statement;
 use crate::vault::value::{Files, Utf8};
 use crate::vault::{Word, row, statement};
@@ -100,12 +99,6 @@ statement! {
     where l.tenant_id = $1 and l.user_id = $2 and (l.name = $3 or l.skill_id = $4) and l.lent and $5 = 1"
 }
 
-impl FindVersion {
-    pub(crate) fn of(skill: &SkillKey, version: i32) -> Self {
-        Self { name: skill.name().map(str::to_owned), id: skill.id(), version }
-    }
-}
-
 impl From<(ListedRow, FilesRow)> for VersionState {
     fn from(found: (ListedRow, FilesRow)) -> Self {
         let (row, files) = found;
@@ -118,7 +111,7 @@ impl From<(ListedRow, FilesRow)> for VersionState {
 /// # Errors
 /// `Unavailable`.
 pub async fn find(tx: &mut WriteTx, skill: SkillId, version: i32) -> Result<Option<VersionState>> {
-    let found = tx.read(FindVersion::of(&SkillKey::Id(skill), version)).await?;
+    let found = tx.read(FindVersion { name: None, id: Some(skill.0), version }).await?;
     Ok(found.into_iter().next().map(VersionState::from))
 }
 

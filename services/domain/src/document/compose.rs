@@ -41,9 +41,9 @@ pub(super) fn changes(root: &Node, fields: &Fields, edits: &FieldEdits) -> Resul
         changes.push(NodeChange { path: vec!["description".into()], value: Some(Node::text(text)) });
     }
     for (keys, edit, current) in [
-        (&["license"][..], &edits.license, &fields.license),
-        (&["compatibility"], &edits.compatibility, &fields.compatibility),
-        (&ALLOWED_TOOLS, &edits.allowed_tools, &fields.allowed_tools),
+        (&["license"][..], &edits.license, &fields.attributes.license),
+        (&["compatibility"], &edits.compatibility, &fields.attributes.compatibility),
+        (&ALLOWED_TOOLS, &edits.allowed_tools, &fields.attributes.allowed_tools),
     ] {
         if let Some(edit) = edit.as_ref().filter(|edit| *edit != current) {
             standard_changes(root, keys, edit.as_deref(), &mut changes);
@@ -98,7 +98,7 @@ fn current(fields: &Fields) -> FieldEdits {
     FieldEdits {
         summary: Some(fields.summary.clone()),
         category: Some(fields.category.clone()),
-        author: Some(fields.author.clone()),
+        author: Some(fields.attributes.author.clone()),
         role: Some(fields.role),
         tags: Some(fields.tags.clone()),
         triggers: Some(fields.triggers.clone()),
@@ -160,7 +160,7 @@ fn metadata_changes(root: &Node, fields: &Fields, edits: &FieldEdits, changes: &
     }
     for (key, value) in map {
         let path = vec!["metadata".to_owned(), key.clone()];
-        match (fields.metadata.get(key), value) {
+        match (fields.attributes.metadata.get(key), value) {
             (Some(_), Value::Null) => changes.push(NodeChange { path, value: None }),
             (None, Value::Null) => {}
             (Some(before), value) if before == value => {}

@@ -16,33 +16,24 @@ const METADATA_DEPTH: usize = 8;
 const METADATA_BYTES: usize = 16 * 1024;
 const METADATA_KEYS: usize = 64;
 
-/// What to change in a frontmatter: `None` leaves a field alone, `Some(None)` or an empty list removes it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct FieldEdits {
-    /// What the skill does and when to use it, 1 to 1024 characters.
-    pub description: Option<String>,
-    /// One line of at most 15 words.
-    pub summary: Option<Option<String>>,
-    /// At most 64 characters.
-    pub category: Option<Option<String>>,
-    /// Licence name or file.
-    pub license: Option<Option<String>>,
-    /// At most 500 characters.
-    pub compatibility: Option<Option<String>>,
-    /// Tools that need no approval.
-    pub allowed_tools: Option<Option<String>>,
-    pub author: Option<Option<String>>,
-    /// The part it plays.
-    pub role: Option<Option<Role>>,
-    /// At most 32, each at most 100 characters.
-    pub tags: Option<Vec<String>>,
-    /// At most 8 phrases, each at most 100 characters.
-    pub triggers: Option<Vec<String>>,
-    /// Names of at most 32 related skills.
-    pub see_also: Option<Vec<String>>,
-    /// Merged key by key into the frontmatter's `metadata`; null removes a key.
-    pub metadata: Option<Map<String, Value>>,
+macro_rules! field_edits {
+    (
+        single { $($(#[doc = $doc:literal])* $(#[schema $schema:tt])? $single:ident: $type:ident,)* }
+        lists { $($(#[doc = $list_doc:literal])* $(#[schema $list_schema:tt])? $list:ident,)* }
+    ) => {
+        /// What to change in a frontmatter: `None` leaves a field alone, `Some(None)` or an empty list removes it.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct FieldEdits {
+            /// What the skill does and when to use it, 1 to 1024 characters.
+            pub description: Option<String>,
+            $($(#[doc = $doc])* pub $single: Option<Option<$type>>,)*
+            $($(#[doc = $list_doc])* pub $list: Option<Vec<String>>,)*
+            /// Merged key by key into the frontmatter's `metadata`; null removes a key.
+            pub metadata: Option<Map<String, Value>>,
+        }
+    };
 }
+crate::with_skill_fields!(field_edits);
 
 impl FieldEdits {
     /// Whether nothing is to be changed.

@@ -31,6 +31,64 @@ impl Role {
     }
 }
 
+/// Calls the macro `$made` with the fields of a skill that can be given one by one. They are declared here alone:
+/// [`FieldEdits`](crate::FieldEdits) and the inputs of REST and MCP are made of this list. A field of `single` is removed by
+/// null, one of `lists`, all of them lists of texts, by an empty list.
+#[macro_export]
+macro_rules! with_skill_fields {
+    ($made:ident) => {
+        $made! {
+            single {
+                /// The index line, at most 15 words.
+                summary: String,
+                /// One word of order.
+                #[schema(min_length = 1, max_length = 64)]
+                category: String,
+                /// What kind of skill it is.
+                role: Role,
+                /// Licence name or file.
+                license: String,
+                /// Environment requirements.
+                #[schema(max_length = 500)]
+                compatibility: String,
+                /// Tools that need no approval.
+                allowed_tools: String,
+                /// Who wrote the skill.
+                author: String,
+            }
+            lists {
+                /// Labels by which skills can be listed.
+                #[schema(max_items = 32)]
+                tags,
+                /// Short phrases that call for it.
+                #[schema(max_items = 8)]
+                triggers,
+                /// Names of related skills.
+                #[schema(max_items = 32)]
+                see_also,
+            }
+        }
+    };
+}
+
+/// What else the frontmatter of a skill says.
+// No statement searches by these, so they are stored together, and served as they are.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+pub struct Attributes {
+    /// Licence name or file.
+    pub license: Option<String>,
+    /// Environment requirements, at most 500 characters.
+    pub compatibility: Option<String>,
+    /// Tools that need no approval.
+    pub allowed_tools: Option<String>,
+    /// Who wrote the skill, in words of their own.
+    pub author: Option<String>,
+    /// The frontmatter's `metadata` mapping, whole.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub metadata: Map<String, Value>,
+}
+
 /// The fields of a skill as its frontmatter gives them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Fields {
@@ -48,15 +106,9 @@ pub struct Fields {
     pub see_also: Vec<String>,
     /// The part it plays.
     pub role: Option<Role>,
-    /// Licence name or file.
-    pub license: Option<String>,
-    /// Environment requirements, at most 500 characters.
-    pub compatibility: Option<String>,
-    /// Tools that need no approval.
-    pub allowed_tools: Option<String>,
-    pub author: Option<String>,
-    /// The frontmatter's `metadata` mapping, whole.
-    pub metadata: Map<String, Value>,
+    /// What else it says.
+    #[serde(flatten)]
+    pub attributes: Attributes,
     /// `disable-model-invocation: true`, as several hosts know it: recalled by name alone, in no index of a prompt.
     pub reserved: bool,
 }
@@ -96,17 +148,19 @@ impl Fields {
             triggers: own_list(&["triggers"]),
             see_also: list(&SEE_ALSO, RELATED),
             role: read_places(root, &["role"]).into_iter().find_map(role),
-            license: root.get("license").and_then(text_of),
-            compatibility: root.get("compatibility").and_then(text_of),
-            allowed_tools: ALLOWED_TOOLS.iter().find_map(|key| root.get(key).and_then(text_of)),
-            author: text(&["author"]),
-            metadata: match root.get("metadata").map(Node::to_json) {
-                Some(Value::Object(map)) => map,
-                _ => Map::new(),
+            attributes: Attributes {
+                license: root.get("license").and_then(text_of),
+                compatibility: root.get("compatibility").and_then(text_of),
+                allowed_tools: ALLOWED_TOOLS.iter().find_map(|key| root.get(key).and_then(text_of)),
+                author: text(&["author"]),
+                metadata: match root.get("metadata").map(Node::to_json) {
+                    Some(Value::Object(map)) => map,
+                    _ => Map::new(),
+                },
             },
             reserved: RESERVED.iter().any(|key| root.get(key).is_some_and(is_true)),
         };
-        let length = fields.compatibility.as_deref().map_or(0, |text| text.chars().count());
+        let length = fields.attributes.compatibility.as_deref().map_or(0, |text| text.chars().count());
         if length > COMPATIBILITY_CHARS {
             let detail = format!("compatibility must have at most {COMPATIBILITY_CHARS} characters, has {length}");
             return Err(Error::invalid("/compatibility", detail));

@@ -104,7 +104,7 @@ mod tests {
         let document = parsed(&mended.text);
         let description = &document.fields().description;
         assert!(description.ends_with("with the API.") && description.chars().count() <= DESCRIPTION_CHARS);
-        assert_eq!(document.fields().metadata[WHOLE], *whole);
+        assert_eq!(document.fields().attributes.metadata[WHOLE], *whole);
         assert!(mended.text.contains("# mine\n") && mended.text.ends_with("---\nBody\n"));
         assert!(mended.what[0].contains("metadata.full-description"), "{:?}", mended.what);
         assert_eq!(mend(&mended.text, None), None, "what is mended needs no more");

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 use sha2::{Digest, Sha256};
 
 pub use edits::FieldEdits;
-pub use fields::{Fields, Role};
+pub use fields::{Attributes, Fields, Role};
 pub use mend::Mended;
 pub(crate) use scalars::{frontmatter_of, scalars_of};
 pub use served::Served;
@@ -184,7 +184,7 @@ impl SkillDocument {
     fn without_known_metadata(&self, edits: &FieldEdits) -> FieldEdits {
         let mut edits = edits.clone();
         if let Some(map) = &mut edits.metadata {
-            map.retain(|key, value| self.fields.metadata.get(key) != Some(value));
+            map.retain(|key, value| self.fields.attributes.metadata.get(key) != Some(value));
         }
         edits
     }

@@ -1,4 +1,4 @@
-//! The texts of a frontmatter, for whoever reads a document that need not be valid.
+//! The texts of a frontmatter, for readers of documents that need not be valid.
 
 use std::ops::Range;
 

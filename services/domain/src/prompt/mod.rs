@@ -10,6 +10,7 @@ mod snapshot;
 mod tests;
 mod turn;
 pub mod untrusted;
+mod wording;
 
 pub use cut::{CutBody, cut_body};
 pub use fence::{fence, print_body};
@@ -17,3 +18,4 @@ pub use form::{Form, Tools};
 pub use previous::{PreviousParts, Said, render_previous};
 pub use snapshot::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 pub use turn::{ActiveSkill, Missing, SkillLine, TooLong, TurnParts, render_turn};
+pub use wording::wording;

@@ -125,15 +125,15 @@ fn assert_fields(doc: &SkillDocument, edits: &FieldEdits) {
     assert_eq!(Some(&fields.description), edits.description.as_ref());
     assert_eq!(Some(&fields.summary), edits.summary.as_ref());
     assert_eq!(Some(&fields.category), edits.category.as_ref());
-    assert_eq!(Some(&fields.author), edits.author.as_ref());
-    assert_eq!(Some(&fields.license), edits.license.as_ref());
-    assert_eq!(Some(&fields.compatibility), edits.compatibility.as_ref());
+    assert_eq!(Some(&fields.attributes.author), edits.author.as_ref());
+    assert_eq!(Some(&fields.attributes.license), edits.license.as_ref());
+    assert_eq!(Some(&fields.attributes.compatibility), edits.compatibility.as_ref());
     assert_eq!(Some(fields.role), edits.role);
     assert_eq!(Some(&fields.tags), edits.tags.as_ref());
     assert_eq!(Some(&fields.triggers), edits.triggers.as_ref());
     assert_eq!(Some(&fields.see_also), edits.see_also.as_ref());
     for (key, value) in edits.metadata.as_ref().unwrap() {
-        assert_eq!(fields.metadata.get(key), Some(value), "{}", doc.raw());
+        assert_eq!(fields.attributes.metadata.get(key), Some(value), "{}", doc.raw());
     }
 }
 

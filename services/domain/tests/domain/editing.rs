@@ -125,7 +125,7 @@ fn unusual_yaml_still_comes_out_right() {
         let edited = doc.with_edits(&edits, None, &Limits::default()).unwrap_or_else(|error| panic!("{yaml}: {error}"));
         assert_eq!((edited.fields().description.as_str(), edited.fields().tags.len()), ("new", 1), "{yaml}");
         if edits.metadata.is_some() {
-            assert_eq!(edited.fields().metadata["v"], "2", "{yaml}");
+            assert_eq!(edited.fields().attributes.metadata["v"], "2", "{yaml}");
         }
         for kept in ["other", "last", "w:", "# note", "# end", "text"] {
             assert_eq!(yaml.contains(kept), edited.raw().contains(kept), "{yaml}\n{}", edited.raw());
@@ -146,7 +146,7 @@ fn strict_moves_the_unknown_under_metadata() {
     let again = parse(&strict);
     assert_eq!(again.fields().tags, ["x"]);
     assert_eq!(
-        json!(again.fields().metadata),
+        json!(again.fields().attributes.metadata),
         json!({"tags": ["x"], "tags-2": ["y"], "empty": "", "none": "", "n": ""})
     );
 }
@@ -154,7 +154,7 @@ fn strict_moves_the_unknown_under_metadata() {
 fn without<T: Default>(fields: &Fields, take: impl Fn(&mut Fields) -> &mut T) -> Fields {
     let mut fields = fields.clone();
     *take(&mut fields) = T::default();
-    fields.metadata.clear();
+    fields.attributes.metadata.clear();
     fields
 }
 

@@ -125,7 +125,7 @@ fn every_way_of_writing_is_kept_and_understood() {
         assert_eq!(doc.fields().description, "Plans meetings. # no comment");
         assert_eq!(doc.content(), "# Body\n\ntext\n".replace('\n', ending));
         let metadata = json!({"version": "1.10", "count": 3, "ok": true, "on": "off", "x": null});
-        assert_eq!(json!(doc.fields().metadata), metadata);
+        assert_eq!(json!(doc.fields().attributes.metadata), metadata);
     }
     let block = parse("---\nname: a\ndescription: |\n  one\n  two\n\n---\nx").unwrap();
     assert_eq!(block.fields().description, "one\ntwo");
@@ -151,12 +151,15 @@ fn fields_come_from_the_top_or_from_metadata() {
     let fields = parse(raw).unwrap().fields().clone();
     assert_eq!((fields.tags, fields.triggers), (vec!["x".into(), "y".into()], vec!["one".into(), "two".into()]));
     assert_eq!((fields.see_also, fields.role), (vec!["mcp/guide".to_owned()], Some(Role::Utility)));
-    assert_eq!((fields.author.as_deref(), fields.summary.as_deref()), (Some("me"), Some("short")));
-    assert_eq!((fields.category.as_deref(), fields.allowed_tools.as_deref()), (Some("c"), Some("Read, Bash")));
+    assert_eq!((fields.attributes.author.as_deref(), fields.summary.as_deref()), (Some("me"), Some("short")));
+    assert_eq!(
+        (fields.category.as_deref(), fields.attributes.allowed_tools.as_deref()),
+        (Some("c"), Some("Read, Bash"))
+    );
     let odd = "---\nname: a\ndescription: d\ntags: {a: b}\nrole: chief\nlicense: [MIT, BSD]\nmetadata: text\nauthor: {n: m}\n---\nx";
     let fields = parse(odd).unwrap().fields().clone();
-    assert_eq!((fields.tags.len(), fields.role, fields.author), (0, None, None));
-    assert_eq!((fields.license.as_deref(), fields.metadata.len()), (Some("MIT, BSD"), 0));
+    assert_eq!((fields.tags.len(), fields.role, fields.attributes.author), (0, None, None));
+    assert_eq!((fields.attributes.license.as_deref(), fields.attributes.metadata.len()), (Some("MIT, BSD"), 0));
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use knowhow_domain::Error;
+use knowhow_testing::{FakeOpenAi, Reply};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{ChatError, ChatLimits, ChatModel, read_json_answer, without_thoughts};
 use crate::Priority;
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::remote::RemoteSettings;
 use crate::remote::tests::settings;
 

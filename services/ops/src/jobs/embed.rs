@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{JobResult, SystemJob, UserJob};
 use crate::embed::{EmbedError, Embedder};
-use crate::recall::{SkillChanged, hand_in, is_worth_handing_in};
+use crate::recall::{SkillChanged, hand_in};
 use crate::{App, Asker, Asking, Ctx, Priority};
 
 /// Texts that are embedded in one go: a batch costs half of what its texts cost one by one.
@@ -126,15 +126,13 @@ async fn put(ctx: &Ctx, kind: EmbeddedKind, vectors: Vec<Made>) -> Result<()> {
     if vectors.is_empty() {
         return Ok(());
     }
-    let is_kept = kind == EmbeddedKind::Skill && is_worth_handing_in(ctx);
-    let handed = if is_kept { vectors.clone() } else { Vec::new() };
-    let made = Vectors { model: embedder_of(ctx)?.model(), vectors, now: ctx.now() };
+    let made = Vectors { model: embedder_of(ctx)?.model(), vectors: &vectors, now: ctx.now() };
     let put = embeddings::put(&ctx.app.db, &ctx.principal, kind, made).await?;
-    let handed = handed.into_iter().filter(|(of, _)| put.ids.contains(&of.id));
-    let changes: Vec<_> =
-        handed.map(|(of, vector)| SkillChanged::Vector { skill: of.id, stamp: put.stamp, vector }).collect();
-    if !changes.is_empty() {
-        hand_in(ctx, put.revision, changes);
+    if kind == EmbeddedKind::Skill && !put.ids.is_empty() {
+        hand_in(ctx, put.revision, || {
+            let handed = vectors.into_iter().filter(|(of, _)| put.ids.contains(&of.id));
+            handed.map(|(of, vector)| SkillChanged::Vector { skill: of.id, stamp: put.stamp, vector }).collect()
+        });
     }
     Ok(())
 }

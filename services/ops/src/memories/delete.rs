@@ -1,8 +1,7 @@
 //! Delete a memory.
 
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Error, MemoryId, Result, Scope};
 use knowhow_store::{WriteTx, memories};
-use uuid::Uuid;
 
 use crate::Ctx;
 
@@ -13,7 +12,7 @@ use crate::Ctx;
 pub async fn delete_memory(ctx: &Ctx, memory: &str) -> Result<()> {
     ctx.principal.require(Scope::Memories)?;
     let missing = || Error::not_found("memory");
-    let id = Uuid::try_parse(memory.trim()).map_err(|_| missing())?;
+    let id = memory.trim().parse::<MemoryId>().map_err(|_| missing())?;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.delete").await?;
     let is_gone =
         ctx.once(&mut tx, &("memory.delete", id), async |tx| memories::delete(tx, id, ctx.now()).await).await?;

@@ -1,10 +1,9 @@
 //! Memories, a page at a time.
 
-use knowhow_domain::{Memory, MemoryKind, Result, Scope};
+use knowhow_domain::{Memory, MemoryId, MemoryKind, Result, Scope};
 use knowhow_store::memories::{self, MemoryFilter};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use crate::Ctx;
 use crate::page::{self, Page, check_filter, window};
@@ -35,8 +34,7 @@ pub struct ListMemories {
 /// `Malformed` for a limit or cursor that cannot be.
 pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<Memory>> {
     ctx.principal.require(Scope::Memories)?;
-    let (limit, before) =
-        (page::limit(query.limit)?, page::after::<Uuid>(query.cursor.as_deref())?.unwrap_or(Uuid::max()));
+    let (limit, before) = (page::limit(query.limit)?, page::after(query.cursor.as_deref())?.unwrap_or(MemoryId::LAST));
     check_filter("tag", query.tag.as_deref(), 100)?;
     let filter = MemoryFilter { kind: query.kind, tag: query.tag.as_deref(), core: query.core };
     let rows = memories::list(&ctx.app.db, &ctx.principal, &filter, window(before, limit)).await?;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use crate::Ctx;
-use crate::call::{Long, Request};
+use crate::once::{Long, Request};
 
 /// A memory to keep.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

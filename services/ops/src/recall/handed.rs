@@ -75,18 +75,13 @@ impl HandedIn {
 }
 
 /// Hands in what the caller's change of one revision has made, once it is durable. Where the caller's catalogue is not kept
-/// there is nothing to bring up to date.
-pub(crate) fn hand_in(ctx: &Ctx, revision: i64, changes: Vec<SkillChanged>) {
+/// there is nothing to bring up to date, and `changes` is not called.
+pub(crate) fn hand_in(ctx: &Ctx, revision: i64, changes: impl FnOnce() -> Vec<SkillChanged>) {
     let catalogues = &ctx.app.catalogues;
     let Ok(owner) = owner_of(ctx) else { return };
     if catalogues.skills.has(&owner) {
-        catalogues.handed_in.put(owner, revision, changes);
+        catalogues.handed_in.put(owner, revision, changes());
     }
-}
-
-/// Whether a change of the caller's is worth handing in.
-pub(crate) fn is_worth_handing_in(ctx: &Ctx) -> bool {
-    owner_of(ctx).is_ok_and(|owner| ctx.app.catalogues.skills.has(&owner))
 }
 
 /// A skill as recall reads it.
@@ -99,7 +94,7 @@ pub(crate) fn row_of(skill: &SkillState) -> CatalogueRow {
         triggers: skill.triggers.clone(),
         see_also: skill.see_also.clone(),
         importance: skill.importance,
-        reserved: skill.is_reserved(),
+        reserved: skill.reserved,
         body: Some(skill.content().to_owned()),
         embedding: None,
     }

@@ -75,7 +75,7 @@ impl<S: Searched> Kept<S> {
                 copy
             }
             None => {
-                // A task of its own, so that whoever cannot wait leaves it to the next one.
+                // A task of its own: if this caller gives up, the next one finds the work done.
                 let own = ctx.clone();
                 let refreshed = tokio::spawn(async move { S::kept(&own.app).refresh(&own, owner, Some(state)).await });
                 refreshed.await.map_err(Error::internal)??
@@ -118,7 +118,7 @@ impl<S: Searched> Kept<S> {
     }
 }
 
-/// Reads the texts that a copy lacks bit by bit, while it serves without them. Whoever asks after the last try begins anew.
+/// Reads the texts that a copy lacks bit by bit, while it serves without them. A request after the last try begins anew.
 async fn complete<S: Searched>(ctx: Ctx, owner: Owner) {
     let kept = S::kept(&ctx.app);
     let mut failures = 0;

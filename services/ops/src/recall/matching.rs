@@ -1,7 +1,7 @@
 //! Match: the names of skills in a message, and where they stand.
 
 use knowhow_domain::recall::is_short;
-use knowhow_domain::{Channel, Error, Result, Scope};
+use knowhow_domain::{Channel, Error, Result, Scope, check_message};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use utoipa::ToSchema;
@@ -10,7 +10,6 @@ use super::explain::{Asked, Explanation, why_meant};
 use super::search::PATIENCE;
 use super::{Query, catalogue_now, embed, find_in};
 use crate::Ctx;
-use crate::sessions::check_message;
 
 /// A message to look for names in.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

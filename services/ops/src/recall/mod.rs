@@ -34,7 +34,7 @@ pub(crate) use catalogue::{KnownSkill, UserCatalogue};
 pub(crate) use catalogues::catalogue_now;
 pub(crate) use conversations::Conversations;
 pub(crate) use find::{Query, Recalled, embed, find_in};
-pub(crate) use handed::{SkillChanged, hand_in, is_worth_handing_in, row_of};
+pub(crate) use handed::{SkillChanged, hand_in, row_of};
 pub(crate) use search::{SearchedSkill, list_found, rank, reason, search_skills, search_skills_in};
 pub(crate) use similar::find_similar;
 pub(crate) use source::{Asked, Found, Source};

@@ -110,7 +110,7 @@ impl From<Found<Memory>> for RecalledItem {
             MemoryKind::Reflection => RecalledKind::Reflection,
             MemoryKind::Semantic => RecalledKind::Semantic,
         };
-        Self { kind, id: memory.id, name: None, content: memory.content, score, reason, tainted: memory.tainted }
+        Self { kind, id: memory.id.0, name: None, content: memory.content, score, reason, tainted: memory.tainted }
     }
 }
 

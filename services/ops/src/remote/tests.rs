@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use knowhow_testing::{FakeOpenAi, Reply, until};
+
 use super::{Remote, RemoteError, RemoteSettings};
 use crate::Priority;
-use crate::fake_openai::{FakeOpenAi, Reply};
 
 /// What the tests of both clients use.
 pub(crate) fn settings(fake: &FakeOpenAi) -> RemoteSettings {
@@ -129,7 +130,7 @@ async fn give_up(remote: &Remote, fake: &FakeOpenAi, after: Duration) {
     tokio::select! {
         biased;
         _ = &mut asked => panic!("it hangs"),
-        () = until(|| fake.seen().len() > seen) => {}
+        () = until("the questions", || fake.seen().len() > seen) => {}
     }
     tokio::time::pause();
     tokio::time::advance(after).await;
@@ -159,19 +160,13 @@ async fn who_gives_up_makes_room() {
     let mut waiting: Vec<_> = (0..40).map(|_| Box::pin(ask(&remote))).collect();
     tokio::select! {
         _ = futures_util::future::select_all(&mut waiting) => panic!("it hangs"),
-        () = until(|| fake.seen().len() == super::PLACES[0]) => {}
+        () = until("the questions", || fake.seen().len() == super::PLACES[0]) => {}
     }
     assert_eq!(remote.turns.available_permits(), 0);
     fake.replies([Reply::body("hello")]);
     drop(waiting);
     assert_eq!(ask(&remote).await.unwrap(), "hello");
     assert_eq!(remote.turns.available_permits(), super::PLACES[0]);
-}
-
-async fn until(mut is_so: impl FnMut() -> bool) {
-    while !is_so() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
 }
 
 #[test]

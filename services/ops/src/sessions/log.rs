@@ -1,13 +1,13 @@
 //! Adds to the log of a session, beside its turns: the agent's replies, the mark of untrusted content, feedback, the
 //! end.
 
-use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session, SessionId};
+use knowhow_domain::{Channel, Error, FeedbackKind, Result, Scope, Session, SessionId, check_message};
 use knowhow_store::WriteTx;
 use knowhow_store::sessions::{self, FEEDBACK, Feedback, LoggedReply, NewReply};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{LOG_BYTES, check_message, check_text, log_full, missing, session_id};
+use super::{LOG_BYTES, check_text, log_full, missing, session_id};
 use crate::Ctx;
 
 /// Most replies to one turn.

@@ -22,9 +22,6 @@ pub use view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, 
 
 use knowhow_domain::{Error, Result, SessionId};
 
-/// Largest message, bytes.
-const MESSAGE_BYTES: usize = 64 * 1024;
-
 /// Most bytes of one conversation's messages and turns.
 pub const LOG_BYTES: i64 = 8 * 1024 * 1024;
 
@@ -42,21 +39,6 @@ fn log_full() -> Error {
         LOG_BYTES >> 20
     );
     Error::Conflict { code: "log-full", detail }
-}
-
-/// A message that says something.
-///
-/// # Errors
-/// `Invalid` for an empty one, `TooLarge` for one of more than 64 KiB.
-pub(crate) fn check_message(message: &str) -> Result<&str> {
-    if message.len() > MESSAGE_BYTES {
-        return Err(Error::TooLarge { what: "the message".into(), limit: MESSAGE_BYTES as u64 });
-    }
-    let refused = |detail: &str| Err(Error::invalid("/message", detail));
-    if message.contains('\0') {
-        return refused("must not contain NUL");
-    }
-    if message.trim().is_empty() { refused("must not be empty") } else { Ok(message) }
 }
 
 /// Sessions are called by id alone; a text that is no id is no session.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
 use knowhow_domain::session::{is_nudge_due, is_over};
-use knowhow_domain::{Error, FieldError, Result, Scope, SessionId, SkillId, manifest};
+use knowhow_domain::{Error, FieldError, Result, Scope, SessionId, SkillId, check_message, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
 use knowhow_store::sessions::{self, KeptTurn, ReadTurn, TurnState, WrittenTurn};
@@ -19,7 +19,7 @@ use super::compose::{Composed, FromRecall, Shown, Terms, compose};
 use super::kept::{pack, unpack};
 use super::log::taint;
 use super::view::TurnAnswer;
-use super::{check_log, check_message, check_sources, check_text, missing, session_id};
+use super::{check_log, check_sources, check_text, missing, session_id};
 use crate::Ctx;
 use crate::examples::learn_later;
 use crate::recall::{self, Query, UserCatalogue};

@@ -14,7 +14,7 @@ use super::draft::Base;
 use super::kept::{OfVersion, ShowsSkill};
 use crate::Ctx;
 use crate::answers::KeptSkill;
-use crate::call::{Long, digest_of};
+use crate::once::{Long, digest_of};
 
 /// The name by which the skill of a change can be at hand.
 fn name_of(target: &Target<'_>) -> Option<String> {

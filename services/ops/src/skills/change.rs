@@ -18,8 +18,8 @@ use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
 use super::view::Skill;
 use crate::answers::KeptSkill;
-use crate::call::Request;
-use crate::recall::{SkillChanged, hand_in, is_worth_handing_in, row_of};
+use crate::once::Request;
+use crate::recall::{SkillChanged, hand_in, row_of};
 use crate::{Ctx, jobs};
 
 /// A change of a skill: the skill that it is about, and the state that it proposes.
@@ -174,8 +174,8 @@ impl Aftermath {
             (Some(outcome), Some(state), _) => {
                 let WrittenOutcome { tainted, times_used, last_used_at, revision, stamp } = outcome;
                 let skill = SkillState { tainted, ..state };
-                if embeds && is_worth_handing_in(ctx) {
-                    hand_in(ctx, revision, vec![SkillChanged::Text { stamp, row: row_of(&skill) }]);
+                if embeds {
+                    hand_in(ctx, revision, || vec![SkillChanged::Text { stamp, row: row_of(&skill) }]);
                 }
                 let saved = KeptSkill::saved(skill, Count { times_used, last_used_at });
                 answers.skills.keep(ctx, &Arc::new(saved));

@@ -1,6 +1,6 @@
 //! Discovery fields alone: the frontmatter is edited where they stand, the body stays as it is.
 
-use knowhow_domain::{ChangeKind, Error, FieldEdits, Result, Role, Scope, SkillDocument};
+use knowhow_domain::{ChangeKind, Error, FieldEdits, Result, Role, Scope, SkillDocument, with_skill_fields};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,62 +13,51 @@ use super::lookup::Reach;
 use super::view::SavedSkill;
 use crate::Ctx;
 
-/// Fields to change. What is absent stays; null removes what is optional.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"category": "office", "tags": ["calendar", "people"], "pinned": true}))]
-pub struct PutFields {
-    /// The skill, by name or id: of the path, not of the body.
-    #[serde(skip)]
-    pub skill: String,
-    /// What it does and when to use it.
-    #[schema(min_length = 1, max_length = 1024)]
-    pub description: Option<String>,
-    /// The index line, at most 15 words.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub summary: Option<Option<String>>,
-    /// One word of order.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub category: Option<Option<String>>,
-    /// Labels by which skills can be listed.
-    #[schema(max_items = 32)]
-    pub tags: Option<Vec<String>>,
-    /// Short phrases that call for it.
-    #[schema(max_items = 8)]
-    pub triggers: Option<Vec<String>>,
-    /// Names of related skills.
-    #[schema(max_items = 32)]
-    pub see_also: Option<Vec<String>>,
-    /// What kind of skill it is.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Role>)]
-    pub role: Option<Option<Role>>,
-    /// Of agentskills.io.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub license: Option<Option<String>>,
-    /// Of agentskills.io.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub compatibility: Option<Option<String>>,
-    /// Of agentskills.io.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub allowed_tools: Option<Option<String>>,
-    /// Who wrote the skill, in words of their own.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    pub author: Option<Option<String>>,
-    /// Merged into the frontmatter's `metadata` key by key; null removes a key.
-    pub metadata: Option<Map<String, Value>>,
-    /// Protects from deletion and background changes. Not part of the text: makes no version.
-    pub pinned: Option<bool>,
-    /// The version this is based on.
-    #[schema(minimum = 1)]
-    pub expected_version: Option<i32>,
+macro_rules! put_fields {
+    (
+        single { $($(#[doc = $doc:literal])* $(#[schema $schema:tt])? $single:ident: $type:ident,)* }
+        lists { $($(#[doc = $list_doc:literal])* $(#[schema $list_schema:tt])? $list:ident,)* }
+    ) => {
+        /// Fields to change. What is absent stays; null removes what is optional.
+        #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schema(example = json!({"category": "office", "tags": ["calendar", "people"], "pinned": true}))]
+        pub struct PutFields {
+            /// The skill, by name or id: of the path, not of the body.
+            #[serde(skip)]
+            pub skill: String,
+            /// What it does and when to use it.
+            #[schema(min_length = 1, max_length = 1024)]
+            pub description: Option<String>,
+            $(
+                $(#[doc = $doc])*
+                #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+                #[schema(value_type = Option<$type>)]
+                pub $single: Option<Option<$type>>,
+            )*
+            $($(#[doc = $list_doc])* $(#[schema $list_schema])? pub $list: Option<Vec<String>>,)*
+            /// Merged into the frontmatter's `metadata` key by key; null removes a key.
+            pub metadata: Option<Map<String, Value>>,
+            /// Protects from deletion and background changes. Not part of the text: makes no version.
+            pub pinned: Option<bool>,
+            /// The version this is based on.
+            #[schema(minimum = 1)]
+            pub expected_version: Option<i32>,
+        }
+
+        impl PutFields {
+            fn edits(&self) -> FieldEdits {
+                FieldEdits {
+                    description: self.description.clone(),
+                    $($single: self.$single.clone(),)*
+                    $($list: self.$list.clone(),)*
+                    metadata: self.metadata.clone(),
+                }
+            }
+        }
+    };
 }
+with_skill_fields!(put_fields);
 
 /// Tells null (remove) from absent (keep).
 fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<Option<Option<T>>, D::Error> {
@@ -81,7 +70,7 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<
 /// `NotFound`, `Invalid`, `VersionConflict`.
 pub async fn put_fields(ctx: &Ctx, input: &PutFields) -> Result<SavedSkill> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let edits = edits(input);
+    let edits = input.edits();
     let findings = edits.validate();
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
@@ -123,22 +112,5 @@ impl SkillVerb for EditFields<'_> {
 
     fn answer(&self, changed: Changed) -> SavedSkill {
         SavedSkill::of(changed)
-    }
-}
-
-fn edits(input: &PutFields) -> FieldEdits {
-    FieldEdits {
-        description: input.description.clone(),
-        summary: input.summary.clone(),
-        category: input.category.clone(),
-        license: input.license.clone(),
-        compatibility: input.compatibility.clone(),
-        allowed_tools: input.allowed_tools.clone(),
-        author: input.author.clone(),
-        role: input.role,
-        tags: input.tags.clone(),
-        triggers: input.triggers.clone(),
-        see_also: input.see_also.clone(),
-        metadata: input.metadata.clone(),
     }
 }

@@ -6,7 +6,7 @@ use knowhow_store::{WriteTx, versions};
 use super::patch::Patched;
 use super::save::Saved;
 use super::view::{SavedSkill, Skill};
-use crate::call::Long;
+use crate::once::Long;
 
 /// An answer that may have a skill in it.
 pub(crate) trait ShowsSkill {
@@ -83,11 +83,7 @@ impl Skill {
         self.triggers = fields.triggers;
         self.see_also = fields.see_also;
         self.role = fields.role.map(|role| role.as_str().to_owned());
-        self.license = fields.license;
-        self.compatibility = fields.compatibility;
-        self.allowed_tools = fields.allowed_tools;
-        self.author = fields.author;
-        self.metadata = fields.metadata;
+        self.attributes = fields.attributes;
         let [from, to, body] = document.as_ref().map(SkillDocument::cuts).unwrap_or_default();
         let raw = document.as_ref().map(SkillDocument::raw).unwrap_or_default();
         self.frontmatter = raw.get(from..to).unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
 //! Save: create or update, from fields or from a whole SKILL.md.
 
 use knowhow_domain::{
-    ChangeKind, Error, FieldEdits, FieldError, Limits, Result, Role, Scope, SkillDocument, SkillName,
+    ChangeKind, Error, FieldEdits, FieldError, Limits, Result, Role, Scope, SkillDocument, SkillName, with_skill_fields,
 };
 use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
@@ -15,61 +15,57 @@ use super::view::SavedSkill;
 use crate::Ctx;
 use crate::recall::find_similar;
 
-/// A skill to save: either `name`, `description` and `content` with what else is known, or a whole SKILL.md. In an
-/// update, members that are absent stay as they are.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({
-    "name": "plan-meeting",
-    "description": "Schedule meetings and invite attendees. Use when the user wants people to meet.",
-    "content": "## When to Use\n\nThe user wants people to meet.\n\n## Procedure\n\n1. Find free slots.\n"
-}))]
-pub struct SaveSkill {
-    /// Whether a skill of this name is refused: of the query, not of the body.
-    #[serde(skip)]
-    pub create_only: bool,
-    /// 1 to 4 segments `[a-z0-9]+(-[a-z0-9]+)*` joined by `/`. With `skill_md` only to add a namespace.
-    #[schema(max_length = 200, pattern = "^[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*){0,3}$")]
-    pub name: Option<String>,
-    /// The whole file, kept byte for byte. Excludes every other member but `name` and `expected_version`.
-    pub skill_md: Option<String>,
-    /// What it does and when to use it; required in a new skill.
-    #[schema(min_length = 1, max_length = 1024)]
-    pub description: Option<String>,
-    /// The markdown body.
-    #[schema(min_length = 1)]
-    pub content: Option<String>,
-    /// The index line, at most 15 words.
-    pub summary: Option<String>,
-    /// One word of order.
-    #[schema(min_length = 1, max_length = 64)]
-    pub category: Option<String>,
-    /// Labels by which skills can be listed.
-    #[schema(max_items = 32)]
-    pub tags: Option<Vec<String>>,
-    /// Short phrases that call for it.
-    #[schema(max_items = 8)]
-    pub triggers: Option<Vec<String>>,
-    /// Names of related skills.
-    #[schema(max_items = 32)]
-    pub see_also: Option<Vec<String>>,
-    /// What kind of skill it is.
-    pub role: Option<Role>,
-    /// Goes into the frontmatter as it is.
-    pub license: Option<String>,
-    /// Goes into the frontmatter as it is.
-    #[schema(max_length = 500)]
-    pub compatibility: Option<String>,
-    /// Goes into the frontmatter as it is.
-    pub allowed_tools: Option<String>,
-    /// Goes into the frontmatter as it is.
-    pub author: Option<String>,
-    /// For the frontmatter's `metadata`; merged key by key, null removes a key.
-    pub metadata: Option<Map<String, Value>>,
-    /// The version this is based on; 0 for a skill that must not exist yet.
-    #[schema(minimum = 0)]
-    pub expected_version: Option<i32>,
+macro_rules! save_skill {
+    (
+        single { $($(#[doc = $doc:literal])* $(#[schema $schema:tt])? $single:ident: $type:ident,)* }
+        lists { $($(#[doc = $list_doc:literal])* $(#[schema $list_schema:tt])? $list:ident,)* }
+    ) => {
+        /// A skill to save: either `name`, `description` and `content` with what else is known, or a whole SKILL.md. In an
+        /// update, members that are absent stay as they are.
+        #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schema(example = json!({
+            "name": "plan-meeting",
+            "description": "Schedule meetings and invite attendees. Use when the user wants people to meet.",
+            "content": "## When to Use\n\nThe user wants people to meet.\n\n## Procedure\n\n1. Find free slots.\n"
+        }))]
+        pub struct SaveSkill {
+            /// Whether a skill of this name is refused: of the query, not of the body.
+            #[serde(skip)]
+            pub create_only: bool,
+            /// 1 to 4 segments `[a-z0-9]+(-[a-z0-9]+)*` joined by `/`. With `skill_md` only to add a namespace.
+            #[schema(max_length = 200, pattern = "^[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*){0,3}$")]
+            pub name: Option<String>,
+            /// The whole file, kept byte for byte. Excludes every other member but `name` and `expected_version`.
+            pub skill_md: Option<String>,
+            /// What it does and when to use it; required in a new skill.
+            #[schema(min_length = 1, max_length = 1024)]
+            pub description: Option<String>,
+            /// The markdown body.
+            #[schema(min_length = 1)]
+            pub content: Option<String>,
+            $($(#[doc = $doc])* $(#[schema $schema])? pub $single: Option<$type>,)*
+            $($(#[doc = $list_doc])* $(#[schema $list_schema])? pub $list: Option<Vec<String>>,)*
+            /// For the frontmatter's `metadata`; merged key by key, null removes a key.
+            pub metadata: Option<Map<String, Value>>,
+            /// The version this is based on; 0 for a skill that must not exist yet.
+            #[schema(minimum = 0)]
+            pub expected_version: Option<i32>,
+        }
+
+        impl SaveSkill {
+            fn edits(&self) -> FieldEdits {
+                FieldEdits {
+                    description: self.description.clone(),
+                    $($single: self.$single.clone().map(Some),)*
+                    $($list: self.$list.clone(),)*
+                    metadata: self.metadata.clone(),
+                }
+            }
+        }
+    };
 }
+with_skill_fields!(save_skill);
 
 /// The result of a save.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -153,7 +149,7 @@ impl<'a> Save<'a> {
     }
 
     fn of_document(limits: &Limits, input: &'a SaveSkill, skill_md: &str) -> Result<Self> {
-        let edits = edits(input);
+        let edits = input.edits();
         if input.content.is_some() || !edits.is_empty() {
             return Err(Error::invalid("/skill_md", "a whole SKILL.md excludes content and fields; edit it instead"));
         }
@@ -170,7 +166,7 @@ impl<'a> Save<'a> {
         if input.content.as_ref().is_none_or(|c| c.trim().is_empty()) {
             findings.push(FieldError::new("/content", "is required: the markdown body (or give skill_md)"));
         }
-        let edits = edits(input);
+        let edits = input.edits();
         findings.extend(edits.validate());
         match (&input.name, &input.content) {
             (Some(name), Some(content)) if findings.is_empty() => {
@@ -207,22 +203,4 @@ fn check_name(limits: &Limits, name: &SkillName, in_frontmatter: &str, current: 
     SkillName::parse(in_frontmatter)?;
     let detail = format!("'{name}' must end in the frontmatter's name '{in_frontmatter}'; change one of them");
     Err(Error::invalid("/name", detail))
-}
-
-fn edits(input: &SaveSkill) -> FieldEdits {
-    let optional = |value: &Option<String>| value.clone().map(Some);
-    FieldEdits {
-        description: input.description.clone(),
-        summary: optional(&input.summary),
-        category: optional(&input.category),
-        license: optional(&input.license),
-        compatibility: optional(&input.compatibility),
-        allowed_tools: optional(&input.allowed_tools),
-        author: optional(&input.author),
-        role: input.role.map(Some),
-        tags: input.tags.clone(),
-        triggers: input.triggers.clone(),
-        see_also: input.see_also.clone(),
-        metadata: input.metadata.clone(),
-    }
 }

@@ -1,10 +1,9 @@
 //! Skills as callers see them.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ResourceEntry, SkillId, SummaryBy, manifest};
+use knowhow_domain::{Attributes, ResourceEntry, SkillId, SummaryBy, manifest};
 use knowhow_store::skills::{Count, SkillState};
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::change::Changed;
@@ -35,16 +34,9 @@ pub struct Skill {
     pub see_also: Vec<String>,
     /// `orchestrator`, `processor`, `utility` or `hook-candidate`.
     pub role: Option<String>,
-    /// As the frontmatter has it.
-    pub license: Option<String>,
-    /// As the frontmatter has it.
-    pub compatibility: Option<String>,
-    /// As the frontmatter has it.
-    pub allowed_tools: Option<String>,
-    /// As the frontmatter has it.
-    pub author: Option<String>,
-    /// The frontmatter's `metadata`.
-    pub metadata: Map<String, Value>,
+    /// What else the frontmatter says.
+    #[serde(flatten)]
+    pub attributes: Attributes,
     /// The markdown body.
     #[schema(example = "## When to Use\n\nA message has to go out.\n")]
     pub content: String,
@@ -131,13 +123,7 @@ impl Skill {
     pub(crate) fn of(skill: SkillState, count: Count) -> Self {
         let (summary, summary_by) =
             SummaryBy::choose(skill.summary.clone(), skill.made_summary.clone(), &skill.description);
-        let attribute = |key: &str| skill.attributes.get(key).and_then(Value::as_str).map(str::to_owned);
         Self {
-            license: attribute("license"),
-            compatibility: attribute("compatibility"),
-            allowed_tools: attribute("allowed_tools"),
-            author: attribute("author"),
-            metadata: skill.attributes.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default(),
             content: skill.content().to_owned(),
             frontmatter: skill.frontmatter().to_owned(),
             digest: manifest::hex(&skill.digest),
@@ -151,6 +137,7 @@ impl Skill {
             triggers: skill.triggers,
             see_also: skill.see_also,
             role: skill.role,
+            attributes: skill.attributes,
             resources: skill.resources,
             source: skill.source,
             pinned: skill.pinned,

@@ -1,10 +1,10 @@
 //! Summaries by a model that behaves and one that does not, and by the text's own words.
 
+use knowhow_testing::{FakeOpenAi, Reply};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Summarized, Summary, extract_summary, summarize_conversation, summarize_skill};
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::remote::RemoteSettings;
 use crate::remote::tests::settings;
 use crate::{Models, ModelsSettings, Priority};

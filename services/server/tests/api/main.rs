@@ -3,9 +3,6 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[expect(dead_code, reason = "not every failure of a model is tried at this height")]
-#[path = "../../../ops/src/fake_openai.rs"]
-mod fake_openai;
 mod support;
 
 mod admin;

@@ -1,11 +1,11 @@
 //! Memories: kept, listed, forgotten, recalled by words and meaning.
 
 use futures_util::future::join_all;
+use knowhow_testing::{FakeOpenAi, Reply};
 use serde_json::{Value, json};
 
 use crate::answers::{members, pluck};
 use crate::callers::{Caller, World};
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::recall::{escape, with_embeddings};
 use crate::service::keeper;
 use crate::sql;

@@ -1,10 +1,10 @@
 //! Recall by words: what a question finds, in which order, and how soon.
 
+use knowhow_testing::{FakeOpenAi, Reply};
 use serde_json::{Value, json};
 
 use crate::answers::{members, pluck};
 use crate::callers::{Caller, World, skill};
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::service::{Service, keeper, shared};
 use crate::sql;
 use crate::talk::{MAIL, Talk, create_described, described, names};

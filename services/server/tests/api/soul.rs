@@ -69,7 +69,7 @@ async fn sixteen_writers_at_once_make_sixteen_versions() {
     let mut versions = Vec::new();
     for (n, answer) in answers.iter().enumerate() {
         let written = answer.ok(200);
-        // Each is told of its own version, whoever came after it.
+        // Each is told of its own version, also where another one followed.
         assert_eq!(written["text"], format!("text {n}"));
         versions.push(written["version"].as_i64().unwrap());
     }

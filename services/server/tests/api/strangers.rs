@@ -238,7 +238,7 @@ fn walk_of_memories(names: &Names) -> Vec<Step> {
     ]
 }
 
-/// A save under their name that says it is based on their version: whoever has no such skill is at version 0.
+/// A save under their name that says it is based on their version: a user without such a skill is at version 0.
 fn based_on_theirs() -> Value {
     let mut body = skill("mcp/plan");
     body["content"] = json!("# Stolen\n");

@@ -3,11 +3,10 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::job::task;
 use knowhow_domain::session::GAP_MINUTES;
-use knowhow_domain::{Channel, Result};
+use knowhow_domain::{Channel, Result, prompt};
 
 use crate::Database;
 use crate::error::refuse;
-use crate::snapshots::RENDERED_BY;
 use crate::vault::tx::SystemTx;
 
 /// What became of the snapshots that were about to expire.
@@ -26,7 +25,7 @@ pub struct Renewed {
 /// some hours.
 ///
 /// Inputs are what bumps the revision or marks something as untrusted, when skills were last used (their order depends on
-/// it), the last conversations, and the version that renders. Clocks of machines may differ by some minutes.
+/// it), the last conversations, and what the build that renders says by itself. Clocks of machines may differ by some minutes.
 ///
 /// Why: whose snapshots are due is a question over all tenants. Not through a macro: the queue's table is the library's.
 ///
@@ -78,7 +77,7 @@ pub async fn renew_snapshots(db: &Database, lifetime: TimeDelta, now: DateTime<U
     .bind(now)
     .bind(lifetime.num_milliseconds() as f64 / 1000.0)
     .bind(most)
-    .bind(RENDERED_BY)
+    .bind(prompt::wording())
     .fetch_one(tx.conn())
     .await
     .map_err(refuse)?;

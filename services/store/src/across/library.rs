@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Database;
 use crate::error::refuse;
-use crate::skills::attributes;
+use crate::skills::columns::attributes;
 use crate::vault::tx::SystemTx;
 
 /// A starter of a release.

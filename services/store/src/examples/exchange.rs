@@ -105,7 +105,7 @@ pub struct NewExamples<'a> {
 /// `Unavailable`.
 pub async fn import(tx: &mut WriteTx, new: NewExamples<'_>, now: DateTime<Utc>) -> Result<Option<Vec<Imported>>> {
     let NewExamples { lines, session, task } = new;
-    tx.lock_catalog();
+    tx.lock_user();
     starters::settle(tx).await?;
     let import = Import {
         skills: lines.iter().map(|line| line.skill.clone()).collect(),

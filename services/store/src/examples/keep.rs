@@ -51,7 +51,7 @@ statement! {
 /// # Errors
 /// `Unavailable`.
 pub async fn remove(tx: &mut WriteTx, skill: SkillId, example: Option<ExampleId>) -> Result<i64> {
-    tx.lock_catalog();
+    tx.lock_user();
     Ok(tx
         .write(Remove { skill: skill.0, example: example.map(|example| example.0) })
         .await?
@@ -74,7 +74,7 @@ statement! {
 /// Removes the examples learned in a session that turned out to be tainted. It is a statement of its own behind the
 /// lock: a transaction that was learning from the session has ended by then, or will see the taint.
 pub fn remove_of_session(tx: &mut WriteTx, session: SessionId) {
-    tx.lock_catalog();
+    tx.lock_user();
     tx.send_ahead(RemoveOfSession { session: session.0 });
 }
 
@@ -122,7 +122,7 @@ statement! {
 /// Gives the examples of a skill to the one that absorbs it: those that say something new there, and of both the most recently
 /// confirmed.
 pub fn hand_over(tx: &mut WriteTx, from: SkillId, to: SkillId, same_up_to: f64) {
-    tx.lock_catalog();
+    tx.lock_user();
     tx.send_ahead(HandOver { from: from.0, to: to.0, same_up_to });
     evict(tx);
 }

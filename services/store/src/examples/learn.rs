@@ -126,7 +126,7 @@ statement! {
 /// # Errors
 /// `Unavailable`; `Internal` for a vector that Postgres does not take.
 pub async fn learn(tx: &mut WriteTx, new: &NewExample<'_>) -> Result<bool> {
-    tx.lock_catalog();
+    tx.lock_user();
     let (model, vector) = new.embedding.unzip();
     let learn = Learn {
         skill: new.skill.0,
@@ -168,6 +168,6 @@ statement! {
 /// Takes away what a skill learned or had confirmed in the current turn of the session that a caller names, and keeps it from
 /// learning in that turn again.
 pub fn fail(tx: &mut WriteTx, skill: SkillId, session: &str) {
-    tx.lock_catalog();
+    tx.lock_user();
     tx.send_ahead(Fail { skill: skill.0, session: session.to_owned() });
 }

@@ -1,7 +1,7 @@
 //! Memories: facts, events and reflections of a user, found by words and by meaning.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Memory, MemoryKind, Result, new_id};
+use knowhow_domain::{Memory, MemoryId, MemoryKind, Result, new_id};
 use uuid::Uuid;
 
 use crate::vault::{Word, read, row, statement};
@@ -59,7 +59,7 @@ statement! {
 }
 
 statement! {
-    read FindAll<'a> { memories: &'a [Uuid] } -> Memory,
+    read FindAll { memories: Vec<Uuid> } -> Memory,
     "-- memories.find_all
     select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at
     from memories m
@@ -113,7 +113,7 @@ statement! {
 /// `Unavailable`.
 pub async fn add(tx: &mut WriteTx, new: &NewMemory<'_>) -> Result<Option<Memory>> {
     if new.core {
-        tx.lock_catalog();
+        tx.lock_user();
     }
     let (model, embedding) = new.embedding.unzip();
     let actor = tx.actor();
@@ -137,7 +137,7 @@ pub async fn add(tx: &mut WriteTx, new: &NewMemory<'_>) -> Result<Option<Memory>
         })
         .await?;
     Ok(added.into_iter().next().map(|row| Memory {
-        id: row.memory_id,
+        id: MemoryId(row.memory_id),
         kind: new.kind,
         content: new.content.to_owned(),
         tags: new.tags.to_vec(),
@@ -168,10 +168,10 @@ pub async fn list(
     db: &Database,
     principal: &Principal,
     filter: &MemoryFilter<'_>,
-    page: Window<Uuid>,
+    page: Window<MemoryId>,
 ) -> Result<Vec<Memory>> {
     let MemoryFilter { kind, tag, core } = *filter;
-    let Window { behind: before, limit } = page;
+    let Window { behind: MemoryId(before), limit } = page;
     read(db, principal, ListMemories { before, kind: kind.map(MemoryKind::as_str), tag, core, limit }).await
 }
 
@@ -197,15 +197,16 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn delete(tx: &mut WriteTx, memory: Uuid, now: DateTime<Utc>) -> Result<bool> {
+pub async fn delete(tx: &mut WriteTx, memory: MemoryId, now: DateTime<Utc>) -> Result<bool> {
     let actor = tx.actor();
-    Ok(!tx.write(DeleteMemory { memory, audit_id: new_id(), now, actor }).await?.is_empty())
+    Ok(!tx.write(DeleteMemory { memory: memory.0, audit_id: new_id(), now, actor }).await?.is_empty())
 }
 
 /// Some memories, in no order; what is gone is left out.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_all(db: &Database, principal: &Principal, memories: &[Uuid]) -> Result<Vec<Memory>> {
+pub async fn find_all(db: &Database, principal: &Principal, memories: &[MemoryId]) -> Result<Vec<Memory>> {
+    let memories = memories.iter().map(|memory| memory.0).collect();
     read(db, principal, FindAll { memories }).await
 }

@@ -1,6 +1,6 @@
 //! Reads a user's memories for recall: their stamps, texts and vectors.
 
-use knowhow_domain::{MemoryKind, Result};
+use knowhow_domain::{Error, MemoryId, MemoryKind, Result};
 use uuid::Uuid;
 
 use crate::vault::{Word, read, row, statement};
@@ -54,7 +54,7 @@ pub struct Stamp {
 /// What is known of a memory without reading its text.
 #[derive(Debug, Clone)]
 pub struct Head {
-    pub id: Uuid,
+    pub id: MemoryId,
     pub kind: MemoryKind,
     /// Size of its text.
     pub bytes: i32,
@@ -65,7 +65,7 @@ pub struct Head {
 /// A memory to read, and the parts of it.
 #[derive(Debug, Clone, Copy)]
 pub struct WantedText {
-    pub id: Uuid,
+    pub id: MemoryId,
     /// Whether to read its text.
     pub text: bool,
     /// Whether to read its vector.
@@ -75,7 +75,7 @@ pub struct WantedText {
 /// The parts of a memory that were wanted and exist.
 #[derive(Debug, Clone)]
 pub struct ReadText {
-    pub id: Uuid,
+    pub id: MemoryId,
     /// Its text, if it was wanted.
     pub content: Option<String>,
     /// Its vector by the model.
@@ -100,7 +100,8 @@ impl ReadText {
 /// # Errors
 /// `Unavailable`.
 pub async fn find_stamp(db: &Database, principal: &Principal, model: Option<&str>) -> Result<Stamp> {
-    Ok(read(db, principal, FindStamp { model }).await?.pop().unwrap_or_default())
+    let stamp = read(db, principal, FindStamp { model }).await?.pop();
+    stamp.ok_or_else(|| Error::internal("memories.find_stamp answers with one row, also without memories"))
 }
 
 /// All memories of the user, the oldest first, and their stamp at that moment.
@@ -109,8 +110,9 @@ pub async fn find_stamp(db: &Database, principal: &Principal, model: Option<&str
 /// `Unavailable`.
 pub async fn list_heads(db: &Database, principal: &Principal, model: Option<&str>) -> Result<(Stamp, Vec<Head>)> {
     let rows = read(db, principal, ListHeads { model }).await?;
-    let stamp = rows.first().map_or_else(Stamp::default, |(stamp, _)| *stamp);
     // A user without memories has one row, of nothing but the stamp.
+    let stamp = rows.first().map(|(stamp, _)| *stamp);
+    let stamp = stamp.ok_or_else(|| Error::internal("memories.list_heads answers with one row at least"))?;
     Ok((stamp, rows.into_iter().filter_map(|(_, head)| head).collect()))
 }
 
@@ -124,7 +126,7 @@ pub async fn read_texts(
     wanted: &[WantedText],
     model: Option<&str>,
 ) -> Result<Vec<ReadText>> {
-    let ids: Vec<Uuid> = wanted.iter().map(|memory| memory.id).collect();
+    let ids: Vec<Uuid> = wanted.iter().map(|memory| memory.id.0).collect();
     let (texts, vectors): (Vec<bool>, Vec<bool>) = wanted.iter().map(|memory| (memory.text, memory.vector)).unzip();
     read(db, principal, ReadTexts { ids, texts, vectors, model }).await
 }

@@ -281,7 +281,7 @@ pub async fn add_feedback(
 ) -> Result<Option<Judged>> {
     let unlearns = matches!(feedback.kind, FeedbackKind::Correction | FeedbackKind::ThumbsDown);
     if unlearns {
-        tx.lock_catalog();
+        tx.lock_user();
     }
     let add = AddFeedback {
         session: session.0,

@@ -186,7 +186,9 @@ pub struct Revisions {
 /// # Errors
 /// `Unavailable`.
 pub async fn find_revisions(db: &Database, principal: &Principal) -> Result<Revisions> {
-    Ok(read(db, principal, FindRevisions {}).await?.pop().unwrap_or_default())
+    let found = read(db, principal, FindRevisions {}).await?.pop();
+    // The row is made and goes with the user: one who may only read is not made, and has no skills.
+    Ok(found.unwrap_or(Revisions { skills: 0, examples: 0 }))
 }
 
 /// The stamps of all skills, those of their vectors by `model`.

@@ -20,7 +20,7 @@ pub async fn put_made_summary(
     summary: &str,
 ) -> Result<bool> {
     let (tenant, user) = (tx.tenant(), tx.user());
-    tx.lock_catalog().await?;
+    tx.lock_user().await?;
     let kept = sqlx::query!(
         "-- skills.put_made_summary
         with made as (

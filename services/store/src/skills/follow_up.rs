@@ -7,7 +7,8 @@ use uuid::Uuid;
 
 use super::SkillState;
 use super::change::Change;
-use super::write::{list_new, own};
+use super::columns::own;
+use super::write::list_new;
 use crate::WriteTx;
 use crate::vault::statement;
 

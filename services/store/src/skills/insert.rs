@@ -1,12 +1,11 @@
 //! The statement that makes a new skill.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, new_id};
-use serde_json::{Value, json};
+use knowhow_domain::Result;
 use uuid::Uuid;
 
+use super::columns::SkillColumns;
 use super::follow_up;
-use super::write::{Planned, WrittenRow, attributes, own, size};
+use super::write::{Planned, WrittenRow};
 use crate::WriteTx;
 use crate::vault::queued::Answer;
 use crate::vault::statement;
@@ -15,34 +14,7 @@ statement! {
     write InsertSkill {
         skill: Uuid,
         name: String,
-        description: String,
-        summary: Option<String>,
-        category: Option<String>,
-        tags: Vec<String>,
-        triggers: Vec<String>,
-        see_also: Vec<String>,
-        role: Option<&'static str>,
-        attributes: Value,
-        digest: Vec<u8>,
-        document_digest: Vec<u8>,
-        document_bytes: i32,
-        frontmatter_at: i32,
-        frontmatter_end: i32,
-        content_at: i32,
-        resources: Value,
-        resource_bytes: i32,
-        now: DateTime<Utc>,
-        frontmatter: Option<Value>,
-        digests: Vec<Vec<u8>>,
-        files: Vec<Vec<u8>>,
-        change: &'static str,
-        actor: String,
-        session: Option<String>,
-        added_bytes: i64,
-        audit_id: Uuid,
-        named: Vec<String>,
-        derived: bool,
-        brought: Option<Vec<String>>,
+        ..columns: SkillColumns,
         source: &'static str,
     } -> WrittenRow,
     "-- skills.insert
@@ -104,40 +76,11 @@ statement! {
 
 /// Sends the first version of a skill, and what follows from it.
 pub(super) fn send(tx: &mut WriteTx, planned: &Planned<'_>) -> Result<Answer<WrittenRow>> {
-    let (change, fields) = (&planned.change, planned.change.document.fields());
-    let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
-    let (digests, files) = planned.files.iter().cloned().unzip();
+    let change = &planned.change;
     let answer = tx.send_ahead(InsertSkill {
         skill: planned.id.0,
         name: change.name.as_str().to_owned(),
-        description: fields.description.clone(),
-        summary: fields.summary.clone(),
-        category: fields.category.clone(),
-        tags: fields.tags.clone(),
-        triggers: fields.triggers.clone(),
-        see_also: fields.see_also.clone(),
-        role: fields.role.map(|role| role.as_str()),
-        attributes: attributes(fields),
-        digest: change.digest.to_vec(),
-        document_digest: change.document.digest().to_vec(),
-        document_bytes: size(change.document.raw().len())?,
-        frontmatter_at: size(frontmatter_at)?,
-        frontmatter_end: size(frontmatter_end)?,
-        content_at: size(content_at)?,
-        resources: json!(change.resources),
-        resource_bytes: i32::try_from(planned.resource_bytes).map_err(Error::internal)?,
-        now: change.now,
-        frontmatter: change.frontmatter.clone(),
-        digests,
-        files,
-        change: change.kind.as_str(),
-        actor: planned.actor.clone(),
-        session: change.session.map(str::to_owned),
-        added_bytes: planned.added_bytes,
-        audit_id: new_id(),
-        named: own(change.lineage.named),
-        derived: change.lineage.derived,
-        brought: change.lineage.brought.map(<[String]>::to_vec),
+        columns: SkillColumns::of(planned)?,
         source: change.source.as_str(),
     });
     follow_up::after_insert(tx, change, planned.id);

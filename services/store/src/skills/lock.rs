@@ -51,14 +51,14 @@ pub struct Beside {
     pub files: Vec<String>,
 }
 
-row! { struct CatalogRow { skill_count: i32, byte_count: i64, stored_bytes: i64, is_lent: bool } }
+row! { struct CountsRow { skill_count: i32, byte_count: i64, stored_bytes: i64, is_lent: bool } }
 
 row! { struct UsedRow { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
 
 row! { struct RequestRow { request_digest: Option<Vec<u8>> } }
 
 statement! {
-    write LockCounts {} -> CatalogRow,
+    write LockCounts {} -> CountsRow,
     "-- skills.lock_counts
     select c.skill_count, c.byte_count, c.stored_bytes, c.starters_at is not null as is_lent
     from user_catalogs c where c.tenant_id = $1 and c.user_id = $2 for update"
@@ -102,16 +102,16 @@ pub async fn lock(tx: &mut WriteTx, key: &SkillKey) -> Result<Option<Locked>> {
 /// # Errors
 /// As [`lock`].
 pub async fn lock_all(tx: &mut WriteTx, keys: &[SkillKey], beside: &Beside) -> Result<Vec<Option<Locked>>> {
-    let catalog = tx.send_ahead(LockCounts {});
+    let counts = tx.send_ahead(LockCounts {});
     let mut bases: Vec<BaseAhead> = keys.iter().map(|key| BaseAhead::of(tx, key, beside)).collect();
     tx.fly_now().await?;
-    let catalog = catalog.take()?.pop().ok_or_else(|| Error::internal("a user without a catalogue row"))?;
-    if catalog.is_lent {
+    let counts = counts.take()?.pop().ok_or_else(|| Error::internal("a user without a catalogue row"))?;
+    if counts.is_lent {
         starters::settle(tx).await?;
         bases = keys.iter().map(|key| BaseAhead::of(tx, key, beside)).collect();
         tx.fly_now().await?;
     }
-    let CatalogRow { skill_count, byte_count, stored_bytes, .. } = catalog;
+    let CountsRow { skill_count, byte_count, stored_bytes, .. } = counts;
     tx.set_counts(Counts { skills: skill_count, bytes: byte_count, stored_bytes });
     bases.into_iter().map(BaseAhead::take).collect()
 }
@@ -128,7 +128,7 @@ impl BaseAhead {
         let (name, id) = (key.name().map(str::to_owned), key.id());
         let files = (!beside.files.is_empty()).then(|| beside.files.clone());
         Self {
-            past: beside.version.map(|version| tx.send_ahead(FindVersion::of(key, version))),
+            past: beside.version.map(|version| tx.send_ahead(FindVersion { name: name.clone(), id, version })),
             files: files.map(|paths| tx.send_ahead(ReadNamedFiles { name: name.clone(), id, paths })),
             base: tx.send_ahead(ReadBase { name, id }),
         }

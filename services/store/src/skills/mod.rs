@@ -3,6 +3,7 @@
 pub(crate) mod archive;
 pub(crate) mod catalogue;
 pub(crate) mod change;
+pub(crate) mod columns;
 pub(crate) mod compare;
 pub(crate) mod counts;
 pub(crate) mod export;
@@ -35,16 +36,16 @@ pub use lock::{Beside, Locked, find, lock, lock_all, look_up, read_files};
 pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
 pub use taint::{Approval, approve, find_owner, find_tainted, list_tainted_names};
 pub use unlocked::Expected;
-pub use write::{Planned, attributes, plan};
+pub use write::{Planned, plan};
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, ResourceEntry, Result, SkillId};
+use knowhow_domain::{Attributes, Error, ResourceEntry, Result, SkillId};
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::vault::row;
-use crate::vault::value::{Files, Offset, Utf8};
+use crate::vault::value::{Files, Offset, StoredAttributes, Utf8};
 
 /// How a caller names a skill: the exact name, or its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -91,8 +92,10 @@ pub struct SkillState {
     pub see_also: Vec<String>,
     /// `orchestrator`, `processor`, `utility` or `hook-candidate`.
     pub role: Option<String>,
-    /// The rest of the frontmatter's known members, as JSON.
-    pub attributes: Value,
+    /// The rest of the frontmatter's known members.
+    pub attributes: Attributes,
+    /// Whether its author wants it recalled by name alone.
+    pub reserved: bool,
     /// Who first wrote it.
     pub source: String,
     /// Not to be deleted or touched by a background process.
@@ -130,11 +133,6 @@ impl SkillState {
         self.document.get(self.cuts[2]..).unwrap_or_default()
     }
 
-    /// Whether its author wants it recalled by name alone.
-    pub fn is_reserved(&self) -> bool {
-        self.attributes.get(write::RESERVED) == Some(&Value::Bool(true))
-    }
-
     /// What the quota counts: SKILL.md and resources, in bytes.
     pub fn bytes(&self) -> i64 {
         let resources: u64 = self.resources.iter().map(|r| r.size).sum();
@@ -145,7 +143,8 @@ impl SkillState {
 row! {
     struct SkillRow {
         skill_id: Uuid, name: String, description: String, summary: Option<String>, category: Option<String>,
-        tags: Vec<String>, triggers: Vec<String>, see_also: Vec<String>, role: Option<String>, attributes: Value,
+        tags: Vec<String>, triggers: Vec<String>, see_also: Vec<String>, role: Option<String>,
+        attributes: StoredAttributes,
         source: String, pinned: bool, enriched: bool, importance: f32, decay_rate: f32, version: i32, digest: Vec<u8>,
         frontmatter_at_byte: Offset, frontmatter_end_at_byte: Offset, content_at_byte: Offset, resources: Files,
         created_at: DateTime<Utc>, updated_at: DateTime<Utc>, document: Utf8, made_summary: Option<String>, tainted: bool,
@@ -165,7 +164,8 @@ impl From<SkillRow> for SkillState {
             triggers: row.triggers,
             see_also: row.see_also,
             role: row.role,
-            attributes: row.attributes,
+            attributes: row.attributes.shown,
+            reserved: row.attributes.disable_model_invocation,
             source: row.source,
             pinned: row.pinned,
             enriched: row.enriched,

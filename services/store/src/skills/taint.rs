@@ -91,7 +91,7 @@ pub struct Approval<'a> {
 pub async fn approve(tx: &mut TenantTx, approval: &Approval<'_>, now: DateTime<Utc>) -> Result<()> {
     let Approval { skill, version, reason } = *approval;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
-    tx.lock_catalog().await?;
+    tx.lock_user().await?;
     let found = sqlx::query!(
         "-- skills.find_for_approval
         select v.actor, v.tainted, v.approved_at from skill_versions v

@@ -58,7 +58,7 @@ impl WriteTx {
     /// Locks the user's catalogue row with what is sent next, without reading it: the change is checked by
     /// [`Planned::expect_base`].
     pub fn lock_unread(&mut self) {
-        self.lock_catalog();
+        self.lock_user();
         self.set_counts(Counts { skills: 0, bytes: 0, stored_bytes: 0 });
     }
 }
@@ -76,7 +76,7 @@ impl Planned<'_> {
             pinned: base.pinned,
             made_summary: base.made_summary.clone(),
             request_digest: self.change.request_digest.map(Vec::from),
-            // Whoever is over the quota can still shrink skills.
+            // A user who is over the quota can still make skills smaller.
             most_bytes: if self.added_bytes > 0 { room(expected.most_bytes, self.added_bytes) } else { i64::MAX },
             most_stored_bytes: room(expected.most_stored_bytes, self.most_stored_bytes),
             uses,

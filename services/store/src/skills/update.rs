@@ -1,14 +1,13 @@
 //! The statement that makes a version of a skill that is there. What did not change is not touched: vectors, jobs and the
 //! list of who refers to a file have statements of their own, which are sent only where there is something to do.
 
-use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, new_id};
-use serde_json::{Value, json};
+use knowhow_domain::Result;
 use uuid::Uuid;
 
 use super::SkillState;
+use super::columns::SkillColumns;
 use super::follow_up;
-use super::write::{Planned, WrittenRow, attributes, own, size};
+use super::write::{Planned, WrittenRow};
 use crate::WriteTx;
 use crate::vault::queued::Answer;
 use crate::vault::statement;
@@ -19,35 +18,8 @@ statement! {
     write UpdateSkill {
         skill: Uuid,
         base_version: i32,
-        description: String,
-        summary: Option<String>,
-        category: Option<String>,
-        tags: Vec<String>,
-        triggers: Vec<String>,
-        see_also: Vec<String>,
-        role: Option<&'static str>,
-        attributes: Value,
-        digest: Vec<u8>,
-        document_digest: Vec<u8>,
-        document_bytes: i32,
-        frontmatter_at: i32,
-        frontmatter_end: i32,
-        content_at: i32,
-        resources: Value,
-        resource_bytes: i32,
-        now: DateTime<Utc>,
-        frontmatter: Option<Value>,
-        digests: Vec<Vec<u8>>,
-        files: Vec<Vec<u8>>,
-        change: &'static str,
-        actor: String,
-        session: Option<String>,
+        ..columns: SkillColumns,
         request_digest: Option<Vec<u8>>,
-        added_bytes: i64,
-        audit_id: Uuid,
-        named: Vec<String>,
-        derived: bool,
-        brought: Option<Vec<String>>,
         outdates_summary: bool,
     } -> WrittenRow,
     "-- skills.update
@@ -68,10 +40,10 @@ statement! {
     ), weighed as materialized (
         select w.* from base b
         left join past p on true
-        cross join lateral (select b.tainted and $32 as is_kept) from_text
-        cross join lateral app.weigh($31, is_kept or coalesce(p.is_put_back, false) or $33::text[] is not null,
+        cross join lateral (select b.tainted and $31 as is_kept) from_text
+        cross join lateral app.weigh($30, is_kept or coalesce(p.is_put_back, false) or $32::text[] is not null,
             app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in),
-            app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $33::text[]),
+            app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $32::text[]),
             $24, array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements($19::jsonb) e) || $14::bytea,
             case when not b.tainted then b.document end, case when not b.tainted then b.files end, $3, $4 + 1) w
     ), saved as (
@@ -94,8 +66,8 @@ statement! {
             tainted_in, tainted_by, derived, request_digest, digest, document_digest, document_bytes, resources,
             created_at)
         select $1, $2, $3, saved.version, $25, $26, $27::text, saved.tainted,
-               case when saved.tainted then w.tainted_in end, case when saved.tainted then w.tainted_by end, $32,
-               $28, $13, $14, $15, $19, $21
+               case when saved.tainted then w.tainted_in end, case when saved.tainted then w.tainted_by end, $31,
+               $33, $13, $14, $15, $19, $21
         from saved, weighed w
         returning bytes
     ), noted as (
@@ -103,7 +75,7 @@ statement! {
         select $1, $2, s, 'skill', $3, version from saved, weighed w, unnest(w.sessions) s
     ), catalog as (
         update user_catalogs c
-        set revision = c.revision + 1, byte_count = c.byte_count + $29,
+        set revision = c.revision + 1, byte_count = c.byte_count + $28,
             stored_bytes = c.stored_bytes + (select coalesce(sum(bytes), 0) from files)
                          + (select sum(bytes) from history)
         from saved
@@ -111,7 +83,7 @@ statement! {
         returning c.revision
     ), audited as (
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
-        select $1, $2, $30, $21, $26, 'skill.' || $25, saved.name, jsonb_build_object('version', version),
+        select $1, $2, $29, $21, $26, 'skill.' || $25, saved.name, jsonb_build_object('version', version),
                (select digest from base), $13
         from saved
     )
@@ -126,42 +98,13 @@ statement! {
 
 /// Sends the next version of a skill that was locked at `base`, and what follows from it.
 pub(super) fn send(tx: &mut WriteTx, planned: &Planned<'_>, base: &SkillState) -> Result<Answer<WrittenRow>> {
-    let (change, fields) = (&planned.change, planned.change.document.fields());
-    let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
-    let (digests, files) = planned.files.iter().cloned().unzip();
+    let change = &planned.change;
     follow_up::before_update(tx, change, base);
     let answer = tx.send_ahead(UpdateSkill {
         skill: base.id.0,
         base_version: base.version,
-        description: fields.description.clone(),
-        summary: fields.summary.clone(),
-        category: fields.category.clone(),
-        tags: fields.tags.clone(),
-        triggers: fields.triggers.clone(),
-        see_also: fields.see_also.clone(),
-        role: fields.role.map(|role| role.as_str()),
-        attributes: attributes(fields),
-        digest: change.digest.to_vec(),
-        document_digest: change.document.digest().to_vec(),
-        document_bytes: size(change.document.raw().len())?,
-        frontmatter_at: size(frontmatter_at)?,
-        frontmatter_end: size(frontmatter_end)?,
-        content_at: size(content_at)?,
-        resources: json!(change.resources),
-        resource_bytes: i32::try_from(planned.resource_bytes).map_err(Error::internal)?,
-        now: change.now,
-        frontmatter: change.frontmatter.clone(),
-        digests,
-        files,
-        change: change.kind.as_str(),
-        actor: planned.actor.clone(),
-        session: change.session.map(str::to_owned),
+        columns: SkillColumns::of(planned)?,
         request_digest: change.request_digest.map(Vec::from),
-        added_bytes: planned.added_bytes,
-        audit_id: new_id(),
-        named: own(change.lineage.named),
-        derived: change.lineage.derived,
-        brought: change.lineage.brought.map(<[String]>::to_vec),
         outdates_summary: change.follow_up.outdates_summary,
     });
     follow_up::after_update(tx, change, base);

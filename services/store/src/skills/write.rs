@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Fields, ResourceEntry, Result, SkillId, manifest, new_id};
-use serde_json::{Value, json};
+use knowhow_domain::{Error, ResourceEntry, Result, SkillId, manifest, new_id};
+use serde_json::json;
 
 use super::SkillState;
 use super::change::{Change, Written};
+use super::columns::size;
 use super::{insert, update};
 use crate::WriteTx;
 use crate::vault::queued::Answer;
@@ -79,7 +80,7 @@ impl Planned<'_> {
     /// # Errors
     /// `Internal` for sizes that no limit lets through.
     pub fn write(self, tx: &mut WriteTx) -> Result<Written> {
-        let counts = Counts::after(&self);
+        let counts = Counts { skills: self.skill_count, bytes: self.byte_count, stored_bytes: self.most_stored_bytes };
         let answer: Answer<WrittenRow> = match self.change.base {
             Some(base) => update::send(tx, &self, base)?,
             None => insert::send(tx, &self)?,
@@ -105,30 +106,4 @@ pub(super) fn list_new(of: &[ResourceEntry], besides: &[ResourceEntry]) -> Vec<S
     let new: BTreeSet<&String> =
         of.iter().map(|r| &r.digest).filter(|digest| !known.contains(digest.as_str())).collect();
     new.into_iter().cloned().collect()
-}
-
-/// The members of agentskills.io that have no column of their own.
-pub fn attributes(fields: &Fields) -> Value {
-    let mut attributes = json!({
-        "license": fields.license,
-        "compatibility": fields.compatibility,
-        "allowed_tools": fields.allowed_tools,
-        "author": fields.author,
-        "metadata": fields.metadata,
-    });
-    if fields.reserved {
-        attributes[RESERVED] = Value::Bool(true);
-    }
-    attributes
-}
-
-/// The attribute of a skill that is recalled by name alone.
-pub(super) const RESERVED: &str = "disable_model_invocation";
-
-pub(super) fn size(bytes: usize) -> Result<i32> {
-    i32::try_from(bytes).map_err(Error::internal)
-}
-
-pub(super) fn own(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
 }

@@ -20,5 +20,5 @@ pub(crate) mod word;
 pub(crate) mod write_tx;
 
 pub(crate) use pipeline::{read, write};
-pub(crate) use statement::{row, statement};
+pub(crate) use statement::{parameters, row, statement};
 pub(crate) use word::Word;

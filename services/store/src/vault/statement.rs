@@ -36,6 +36,15 @@ pub(crate) trait Statement: Sync {
     fn values(&self) -> Vec<&(dyn ToSql + Sync)>;
 }
 
+/// Parameters that several statements have in common, one behind the other.
+pub(crate) trait Parameters: Sync {
+    /// Their types.
+    fn accepts() -> Vec<Accepts>;
+
+    /// Their values.
+    fn values(&self) -> Vec<&(dyn ToSql + Sync)>;
+}
+
 /// A statement that changes nothing.
 pub(crate) trait Read: Statement {}
 
@@ -213,14 +222,57 @@ macro_rules! column_name {
 ///     select ..."
 /// }
 /// ```
+///
+/// `..columns: SkillColumns` among the parameters stands for all those that `parameters!` declares under that name.
 macro_rules! statement {
-    ($kind:ident $name:ident $(<$life:lifetime>)? { $($member:ident: $type:ty),* $(,)? } -> $row:ty, $sql:literal) => {
-        pub(crate) struct $name $(<$life>)? { $(pub(crate) $member: $type),* }
+    (
+        $kind:ident $name:ident $(<$life:lifetime>)? {
+            $($member:ident: $type:ty),*
+            $(, ..$shared:ident: $shared_type:ty $(, $last:ident: $last_type:ty)*)? $(,)?
+        } -> $row:ty, $sql:literal
+    ) => {
+        pub(crate) struct $name $(<$life>)? {
+            $(pub(crate) $member: $type,)*
+            $(pub(crate) $shared: $shared_type, $(pub(crate) $last: $last_type,)*)?
+        }
 
         impl $(<$life>)? $crate::vault::statement::Statement for $name $(<$life>)? {
             const SQL: &'static str = $sql;
             type Row = $row;
 
+            fn accepts() -> Vec<$crate::vault::statement::Accepts> {
+                let first: Vec<$crate::vault::statement::Accepts> =
+                    vec![$(<$type as ::tokio_postgres::types::ToSql>::accepts),*];
+                $(
+                    let last: Vec<$crate::vault::statement::Accepts> =
+                        vec![$(<$last_type as ::tokio_postgres::types::ToSql>::accepts),*];
+                    let shared = <$shared_type as $crate::vault::statement::Parameters>::accepts();
+                    let first = [first, shared, last].concat();
+                )?
+                first
+            }
+
+            fn values(&self) -> Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> {
+                let first: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$member),*];
+                $(
+                    let last: Vec<&(dyn ::tokio_postgres::types::ToSql + Sync)> = vec![$(&self.$last),*];
+                    let first = [first, $crate::vault::statement::Parameters::values(&self.$shared), last].concat();
+                )?
+                first
+            }
+        }
+
+        $crate::vault::statement::run_by!($kind $name $(<$life>)?);
+    };
+}
+
+/// Declares parameters that several statements have in common.
+macro_rules! parameters {
+    ($(#[doc = $doc:literal])* struct $name:ident { $($member:ident: $type:ty),* $(,)? }) => {
+        $(#[doc = $doc])*
+        pub(crate) struct $name { $(pub(crate) $member: $type),* }
+
+        impl $crate::vault::statement::Parameters for $name {
             fn accepts() -> Vec<$crate::vault::statement::Accepts> {
                 vec![$(<$type as ::tokio_postgres::types::ToSql>::accepts),*]
             }
@@ -229,8 +281,6 @@ macro_rules! statement {
                 vec![$(&self.$member),*]
             }
         }
-
-        $crate::vault::statement::run_by!($kind $name $(<$life>)?);
     };
 }
 
@@ -250,4 +300,4 @@ macro_rules! run_by {
     };
 }
 
-pub(crate) use {column_name, row, run_by, statement};
+pub(crate) use {column_name, parameters, row, run_by, statement};

@@ -131,10 +131,10 @@ impl TenantTx {
 
     /// Takes the user's catalogue row, which all writes to what recall and snapshots show take first: what is read behind
     /// it is current, and nobody waits in a circle.
-    pub(crate) async fn lock_catalog(&mut self) -> Result<()> {
+    pub(crate) async fn lock_user(&mut self) -> Result<()> {
         let (tenant, user) = (self.tenant(), self.user());
         sqlx::query!(
-            "-- tx.lock_catalog
+            "-- tx.lock_user
             select revision from user_catalogs where tenant_id = $1 and user_id = $2 for update",
             tenant,
             user

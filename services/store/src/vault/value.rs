@@ -3,7 +3,8 @@
 
 use std::error::Error;
 
-use knowhow_domain::{ConversationSummary, ResourceEntry};
+use knowhow_domain::{Attributes, ConversationSummary, ResourceEntry};
+use serde::{Deserialize, Serialize};
 use tokio_postgres::types::{FromSql, Type};
 
 type Refused = Box<dyn Error + Sync + Send>;
@@ -44,6 +45,27 @@ impl FromSql<'_> for Files {
 impl From<Files> for Vec<ResourceEntry> {
     fn from(files: Files) -> Self {
         files.0
+    }
+}
+
+/// What a skill's frontmatter says that has no column of its own.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredAttributes {
+    #[serde(flatten)]
+    pub(crate) shown: Attributes,
+    /// Whether it is recalled by name alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) disable_model_invocation: bool,
+}
+
+impl FromSql<'_> for StoredAttributes {
+    fn from_sql(column: &Type, raw: &[u8]) -> Result<Self, Refused> {
+        let attributes = serde_json::Value::from_sql(column, raw)?;
+        Ok(serde_json::from_value(attributes)?)
+    }
+
+    fn accepts(column: &Type) -> bool {
+        *column == Type::JSONB
     }
 }
 

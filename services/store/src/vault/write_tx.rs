@@ -24,13 +24,11 @@ use super::line;
 use super::queued::{Answer, Queued, in_queue};
 use super::statement::{Read, Statement, Write, statement};
 use super::tx::{DatabaseRole, begin_statement};
-use crate::idempotency::ClaimKey;
-use crate::skills::Planned;
 use crate::{Database, Principal};
 
 statement! {
-    write LockCatalog {} -> (),
-    "-- write_tx.lock_catalog
+    write LockUser {} -> (),
+    "-- write_tx.lock_user
     select c.revision from user_catalogs c where c.tenant_id = $1 and c.user_id = $2 for update"
 }
 
@@ -55,13 +53,6 @@ pub(crate) struct Counts {
     pub(crate) skills: i32,
     pub(crate) bytes: i64,
     pub(crate) stored_bytes: i64,
-}
-
-impl Counts {
-    /// What they are with a change that is on its way; the stored bytes at most so many.
-    pub(crate) fn after(planned: &Planned<'_>) -> Self {
-        Self { skills: planned.skill_count, bytes: planned.byte_count, stored_bytes: planned.most_stored_bytes }
-    }
 }
 
 impl WriteTx {
@@ -102,8 +93,8 @@ impl WriteTx {
         answer
     }
 
-    /// How many statements were sent so far or are to be: whoever refuses something halfway learns by it whether anything of
-    /// that is in the transaction.
+    /// How many statements were sent so far or are in the queue. A caller that refuses something halfway compares it to learn
+    /// whether part of that is in the transaction.
     pub fn statements(&self) -> usize {
         self.statements
     }
@@ -161,8 +152,8 @@ impl WriteTx {
     }
 
     /// Claims an idempotency key with the next statement that is run. Nothing is committed before it is known whether the key
-    /// is fresh.
-    pub(crate) fn claim(&mut self, claim: ClaimKey) {
+    /// is fresh: `claim` answers with a row then.
+    pub(crate) fn claim<S: Write<Row = ()> + Send + 'static>(&mut self, claim: S) {
         self.claim = Some(self.send_ahead(claim));
     }
 
@@ -183,8 +174,8 @@ impl WriteTx {
 
     /// Takes the user's catalogue row ahead of the next statement, as all writes to what recall and snapshots show do:
     /// what is read behind it is current, and nobody waits in a circle.
-    pub(crate) fn lock_catalog(&mut self) {
-        self.send_ahead(LockCatalog {});
+    pub(crate) fn lock_user(&mut self) {
+        self.send_ahead(LockUser {});
     }
 
     /// Goes on in another transaction, where a request that was made before is only to be answered.
@@ -236,7 +227,7 @@ impl WriteTx {
             queued.answer(rows)?;
         }
         match sent.failed {
-            // Whatever else failed then, was not to be done.
+            // If so, other failures do not count: the work was not to be done again.
             _ if self.was_made_before() => Err(made_before()),
             Some(failed) => {
                 self.is_refused = failed.is_refused_write();

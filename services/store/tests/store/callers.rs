@@ -4,11 +4,13 @@ use futures_util::future::join_all;
 use knowhow_domain::{ApiKey, KeyId, Result, Scope, UserId, new_id};
 use knowhow_store::credential::api_key;
 use knowhow_store::{Gate, Principal, TenantTx, keys};
+use knowhow_testing::{Wire, poll_async};
 
-use crate::flights::Wire;
 use crate::harness::{House, gate, now, open};
 
 const CALLERS: usize = 100;
+/// Who looks for a caller begins so, in a message of its own.
+const LOOKUP: &str = "SET LOCAL ROLE knowhow_system";
 
 async fn authenticate_all(gate: &Gate, credential: &str, user: Option<&str>) -> Vec<Result<Principal>> {
     join_all((0..CALLERS).map(|_| gate.authenticate(credential, user))).await
@@ -18,16 +20,16 @@ async fn authenticate_all(gate: &Gate, credential: &str, user: Option<&str>) -> 
 async fn a_hundred_tokens_of_a_tenant_that_is_not_known_ask_once() {
     let house = House::open().await;
     let tenant = house.tenant().await;
-    let (wire, url) = Wire::to(&house.place.login_url).await;
-    let db = open(&url, 2, 2);
+    let wire = Wire::watching(&house.place.login_url, LOOKUP);
+    let db = open(&wire.url, 2, 2);
     let gate = gate(&db);
     let token = tenant.token("alice", "user");
     let all = authenticate_all(&gate, &token, None).await;
     let first = all[0].as_ref().unwrap().user().unwrap();
     assert!(all.iter().all(|caller| caller.as_ref().is_ok_and(|caller| caller.user().unwrap() == first)));
-    assert_eq!(wire.lookups(), 2, "one for the tenant, and one that made the user");
+    assert_eq!(wire.seen(), 2, "one for the tenant, and one that made the user");
     assert!(authenticate_all(&gate, &tenant.token("bob", "user"), None).await.iter().all(Result::is_ok));
-    assert_eq!(wire.lookups(), 3, "one for the other user");
+    assert_eq!(wire.seen(), 3, "one for the other user");
     db.close().await;
 }
 
@@ -51,25 +53,23 @@ async fn a_hundred_keys_that_are_not_known_ask_once_and_wait_for_no_note() {
     let mut tx = TenantTx::begin_admin(&house.db, &admin, UserId::TENANT_WIDE, "test").await.unwrap();
     keys::create(&mut tx, &key, &hash).await.unwrap();
     tx.commit().await.unwrap();
-    // Whoever waited for the note of a use would wait for this lock.
+    // A request that waits for the note of a use would wait for this lock.
     let mut locked = house.place.owner().await;
     let lock = format!("begin; select from api_keys where key_id = '{}' for update", key.id);
     sqlx::Executor::execute(&mut locked, sqlx::AssertSqlSafe(lock)).await.unwrap();
 
-    let (wire, url) = Wire::to(&house.place.login_url).await;
-    let db = open(&url, 2, 2);
+    let wire = Wire::watching(&house.place.login_url, LOOKUP);
+    let db = open(&wire.url, 2, 2);
     let gate = gate(&db);
     assert!(authenticate_all(&gate, &text, Some("alice")).await.iter().all(Result::is_ok));
-    assert!(wire.lookups() <= 3, "one for the key, one for the user, and one that notes the use: {}", wire.lookups());
+    assert!(wire.seen() <= 3, "one for the key, one for the user, and one that notes the use: {}", wire.seen());
     sqlx::Connection::close(locked).await.unwrap();
     let noted = format!("select count(*) from api_keys where key_id = '{}' and last_used_at is not null", key.id);
-    while house.place.count(&noted).await == 0 {
-        tokio::task::yield_now().await;
-    }
+    poll_async("the note of the use", async || (house.place.count(&noted).await > 0).then_some(())).await;
 
     let (_, unknown) = api_key::generate().unwrap();
-    let before = wire.lookups();
+    let before = wire.seen();
     assert!(authenticate_all(&gate, &unknown, Some("alice")).await.iter().all(Result::is_err));
-    assert_eq!(wire.lookups(), before + 1);
+    assert_eq!(wire.seen(), before + 1);
     db.close().await;
 }

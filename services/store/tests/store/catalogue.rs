@@ -121,7 +121,7 @@ const QUEUE_GRANTS: &str = "
 
 /// Functions that run as their owner, and why that is no way around the policies.
 const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
-    ("app.enqueue(text,jsonb,text)", "its job is the running transaction's own tenant's and user's, whoever calls"),
+    ("app.enqueue(text,jsonb,text)", "its job is the running transaction's own tenant's and user's"),
     ("app.enqueue(text,jsonb,text,boolean)", "the same"),
     (
         "app.enqueue_for(uuid,uuid,text,jsonb,text)",
@@ -139,7 +139,7 @@ const WITHOUT_TENANT: &[(&str, &str)] = &[
     ("starter_vectors", "vectors of the built-in skills; no tenant's role can write them"),
 ];
 
-/// Views, each of which runs as whoever asks, so that the policies of its tables hold.
+/// Views. Each runs as its caller, so that the policies of its tables hold.
 const VIEWS: &[&str] = &["skill_states"];
 
 /// Unique indexes that do not start with the owner's keys, and why that is no oracle.
@@ -471,7 +471,7 @@ async fn the_roles_can_do_nothing_but_what_is_granted() {
         texts(&mut Place::shared().await.owner().await, roles).await,
         ["knowhow_admin", "knowhow_login login", "knowhow_owner", "knowhow_queue", "knowhow_system", "knowhow_tenant"]
     );
-    // Whoever migrates a database of this server grants them too, so they may be there more than once.
+    // Each migration of a database of this server grants them too, so they may be there more than once.
     let memberships = "
         select distinct m.member::regrole::text || ' in ' || m.roleid::regrole::text
                || concat(case when m.inherit_option then ' inherit' end, case when m.set_option then ' set' end,

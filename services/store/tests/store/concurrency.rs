@@ -7,6 +7,7 @@ use futures_util::future::{join_all, try_join_all};
 use knowhow_domain::{Outcome, SkillId, new_id};
 use knowhow_store::usage::{self, Use};
 use knowhow_store::{Principal, TenantTx, WriteTx, idempotency, skills, versions};
+use knowhow_testing::poll_async;
 use serde_json::json;
 
 use crate::harness::{House, Place, now};
@@ -38,7 +39,7 @@ async fn a_hundred_saves_at_once_make_versions_1_to_100() {
     }
     assert_eq!(texts.len(), 100, "every save is in the history");
     assert_eq!(versions::find(&mut tx, current.id, 100).await.unwrap().unwrap().document, current.document);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
 }
 
 #[tokio::test]
@@ -219,11 +220,11 @@ async fn saves_and_deletes_at_once_leave_nothing_over() {
     for outcome in join_all(work).await {
         outcome.unwrap_or_else(|e| panic!("{e}: {:?}", std::error::Error::source(&e)));
     }
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
     for name in names {
         delete(&house.db, &alice, name, Keep::Nothing).await.unwrap();
     }
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
 }
 
 #[tokio::test]
@@ -244,7 +245,7 @@ async fn uses_and_deletes_at_once_all_end() {
         let (loads, reports, deleted) = tokio::join!(loads, reports, delete(&house.db, &alice, "a", Keep::a_month()));
         assert!(deleted.unwrap() && loads.iter().all(Result::is_ok) && reports.iter().all(Result::is_ok));
     }
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
 }
 
 #[tokio::test]
@@ -275,7 +276,7 @@ async fn two_users_save_one_name_without_meeting() {
 }
 
 /// What is counted is what is there, and what is there is wanted.
-pub async fn assert_catalog(house: &House, principal: &Principal) {
+pub async fn assert_counts(house: &House, principal: &Principal) {
     let rows = rows_of(principal);
     for (what, sql) in [
         ("skills beside the count", "select skill_count - (select count(*) from skills where ROWS) from user_catalogs where ROWS"),
@@ -357,9 +358,7 @@ async fn a_made_summary_takes_no_skill_before_its_users_turn() {
     let free =
         format!("select count(*) from (select from skills where skill_id = '{}' for update skip locked) s", skill.0);
     let save = async {
-        while house.place.count(waiting).await == 0 {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+        poll_async("the lock", async || (house.place.count(waiting).await > 0).then_some(())).await;
         assert_eq!(house.place.count(&free).await, 1);
         saving.commit().await.unwrap();
     };

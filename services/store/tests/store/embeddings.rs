@@ -31,8 +31,8 @@ async fn stale(house: &House, principal: &Principal, model: &str) -> Vec<String>
 }
 
 async fn put(house: &House, principal: &Principal, model: &str, of: Vec<Pending>) -> usize {
-    let vectors = of.into_iter().map(|of| (of, vec![0.5, -0.25, 0.125])).collect();
-    let made = Vectors { model, vectors, now: now() };
+    let vectors: Vec<_> = of.into_iter().map(|of| (of, vec![0.5, -0.25, 0.125])).collect();
+    let made = Vectors { model, vectors: &vectors, now: now() };
     embeddings::put(&house.db, principal, EmbeddedKind::Skill, made).await.unwrap().ids.len()
 }
 

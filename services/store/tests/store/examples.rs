@@ -157,8 +157,8 @@ async fn vectors_that_come_later_are_compared_then() {
     let messages: Vec<&str> = stale.iter().map(|pending| pending.text.as_str()).collect();
     assert_eq!(messages, ["first", "the same", "another"]);
     let put = async |model: &str, angles: &[f32]| {
-        let vectors = stale.iter().cloned().zip(angles.iter().map(|a| at(*a).to_vec())).collect();
-        let made = Vectors { model, vectors, now: now() };
+        let vectors: Vec<_> = stale.iter().cloned().zip(angles.iter().map(|a| at(*a).to_vec())).collect();
+        let made = Vectors { model, vectors: &vectors, now: now() };
         embeddings::put(&house.db, &learner.who, EmbeddedKind::Example, made).await.unwrap();
     };
     put(MODEL, &[0.0, 5.0, 90.0]).await;

@@ -7,6 +7,7 @@ use futures_util::future::join;
 use knowhow_domain::new_id;
 use knowhow_store::queue::{Claimed, JobError, JobKind, Task, WorkerConfig, work};
 use knowhow_store::{Database, DatabaseConfig};
+use knowhow_testing::until;
 use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use tokio::sync::Notify;
@@ -89,9 +90,7 @@ async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
     };
     let done = Arc::<Mutex<Vec<_>>>::default();
     run(&house.db, &config, &[Task::new(Noting(done.clone()))], async || {
-        while done.lock().unwrap().len() < count {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("all jobs", || done.lock().unwrap().len() >= count).await;
     })
     .await;
     done.lock().unwrap().clone()

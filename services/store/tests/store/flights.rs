@@ -1,105 +1,15 @@
 //! How many round trips a change takes, and what is left where one breaks off between them: nothing.
 
-use std::io::ErrorKind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
 use knowhow_domain::Result;
 use knowhow_store::skills::{self, Beside, Expected, SkillKey, SkillState, Written};
 use knowhow_store::souls::{self, NewSoul};
 use knowhow_store::{Database, Principal, WriteTx, idempotency, memories};
+use knowhow_testing::Wire;
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Notify;
-use url::Url;
 
-use crate::concurrency::assert_catalog;
+use crate::concurrency::assert_counts;
 use crate::harness::{House, now, open, with_role};
 use crate::writer::{Draft, Save, claim, named, peek, save, save_in};
-
-/// What passes between the service and Postgres.
-#[derive(Default)]
-pub struct Wire {
-    /// How often the service began to send after Postgres had.
-    flights: AtomicUsize,
-    postgres_spoke: AtomicBool,
-    /// Transactions that looked for callers.
-    lookups: AtomicUsize,
-    cut: Notify,
-}
-
-impl Wire {
-    /// A way to the database of `url` that counts, and can be cut.
-    pub async fn to(url: &str) -> (Arc<Self>, String) {
-        let mut through: Url = url.parse().unwrap();
-        let target = (through.host_str().unwrap().to_owned(), through.port().unwrap());
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        through.set_host(Some("127.0.0.1")).unwrap();
-        through.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
-        let wire = Arc::new(Self::default());
-        let counting = wire.clone();
-        tokio::spawn(async move {
-            loop {
-                let (service, _) = listener.accept().await.unwrap();
-                let postgres = TcpStream::connect((target.0.as_str(), target.1)).await.unwrap();
-                tokio::spawn(counting.clone().carry(service, postgres));
-            }
-        });
-        (wire, through.to_string())
-    }
-
-    async fn carry(self: Arc<Self>, service: TcpStream, postgres: TcpStream) {
-        service.set_nodelay(true).unwrap();
-        postgres.set_nodelay(true).unwrap();
-        let ((from_service, to_service), (from_postgres, to_postgres)) = (service.into_split(), postgres.into_split());
-        tokio::select! {
-            () = copy(from_service, to_postgres, |sent| {
-                if begins_lookup(sent) {
-                    self.lookups.fetch_add(1, Ordering::SeqCst);
-                }
-                if self.postgres_spoke.swap(false, Ordering::SeqCst) {
-                    self.flights.fetch_add(1, Ordering::SeqCst);
-                }
-            }) => {}
-            () = copy(from_postgres, to_service, |_| self.postgres_spoke.store(true, Ordering::SeqCst)) => {}
-            () = self.cut.notified() => {}
-        }
-    }
-
-    /// How many transactions have looked for callers so far.
-    pub fn lookups(&self) -> usize {
-        self.lookups.load(Ordering::SeqCst)
-    }
-
-    /// The round trips of some work.
-    async fn count<T>(&self, work: impl Future<Output = T>) -> (usize, T) {
-        let before = self.flights.load(Ordering::SeqCst);
-        let done = work.await;
-        (self.flights.load(Ordering::SeqCst) - before, done)
-    }
-}
-
-async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, passed: impl Fn(&[u8])) {
-    let mut bytes = vec![0; 65_536];
-    loop {
-        match from.read(&mut bytes).await {
-            Ok(0) => return,
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => return,
-            read => {
-                let read = &bytes[..read.unwrap()];
-                passed(read);
-                to.write_all(read).await.unwrap();
-            }
-        }
-    }
-}
-
-/// Who looks for a caller begins so, in a message of its own.
-fn begins_lookup(sent: &[u8]) -> bool {
-    String::from_utf8_lossy(sent).contains("SET LOCAL ROLE knowhow_system")
-}
 
 /// A save as it is done with an idempotency key.
 async fn save_with_key(db: &Database, who: &Principal, draft: &Draft<'_>, key: &str) -> Result<Written> {
@@ -116,8 +26,8 @@ async fn save_with_key(db: &Database, who: &Principal, draft: &Draft<'_>, key: &
 async fn a_change_takes_two_round_trips_and_none_at_release() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
-    let (wire, url) = Wire::to(&house.place.login_url).await;
-    let db = open(&url, 1, 1);
+    let wire = Wire::to(&house.place.login_url);
+    let db = open(&wire.url, 1, 1);
     // The first time, each statement is prepared.
     save_with_key(&db, &alice, &Draft::text("plan-meeting", "Meet."), "first").await.unwrap();
     save(&db, &alice, &Draft::text("plan-meeting", "Meet again.")).await.unwrap();
@@ -129,9 +39,14 @@ async fn a_change_takes_two_round_trips_and_none_at_release() {
     assert_eq!((flights, saved.unwrap().version), (2, 4), "a save with a key");
     let (flights, saved) = wire.count(save(&db, &alice, &Draft::text("plan-dinner", "Eat."))).await;
     assert_eq!((flights, saved.unwrap().version), (2, 1), "a new skill");
-    // Nothing was on its way when the connection was given back.
-    let (flights, ()) = wire.count(tokio::time::sleep(std::time::Duration::from_millis(50))).await;
-    assert_eq!(flights, 0, "at release");
+    // What is on its way when the connection is given back has come by the end of the next one.
+    let several = async {
+        for text in ["Eat soon.", "Eat late.", "Eat."] {
+            save(&db, &alice, &Draft::text("plan-dinner", text)).await.unwrap();
+        }
+    };
+    let (flights, ()) = wire.count(several).await;
+    assert_eq!(flights, 6, "at release");
 
     db.close().await;
 }
@@ -159,8 +74,8 @@ async fn once<T>(db: &Database, who: &Principal, key: &str, work: impl AsyncFnOn
 async fn a_write_whose_answer_decides_takes_two_round_trips_with_its_key_too() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
-    let (wire, url) = Wire::to(&house.place.login_url).await;
-    let db = open(&url, 1, 1);
+    let wire = Wire::to(&house.place.login_url);
+    let db = open(&wire.url, 1, 1);
     let memory = new_memory();
     let keep = async |tx: &mut WriteTx| memories::add(tx, &memory).await;
     let text = NewSoul { text: "Be brief.", base: None, session: None, named: &[] };
@@ -193,8 +108,8 @@ async fn a_write_whose_answer_decides_takes_two_round_trips_with_its_key_too() {
 async fn many_skills_are_locked_in_one_round_trip_and_written_in_another() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
-    let (wire, url) = Wire::to(&house.place.login_url).await;
-    let db = open(&url, 1, 1);
+    let wire = Wire::to(&house.place.login_url);
+    let db = open(&wire.url, 1, 1);
     let names: Vec<String> = (0..20).map(|n| format!("skill-{n}")).collect();
     let keys: Vec<SkillKey> = names.iter().map(|name| named(name)).collect();
     let import = async |body: &str| {
@@ -210,7 +125,7 @@ async fn many_skills_are_locked_in_one_round_trip_and_written_in_another() {
     import("Two.").await;
     let (flights, ()) = wire.count(import("Three.")).await;
     assert_eq!(flights, 2);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
     assert_eq!(peek(&db, &alice, "skill-19").await.unwrap().skill.version, 3);
     db.close().await;
 }
@@ -220,8 +135,8 @@ async fn many_skills_are_locked_in_one_round_trip_and_written_in_another() {
 async fn a_change_of_what_is_at_hand_takes_one_round_trip_or_leaves_nothing() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
-    let (wire, url) = Wire::to(&house.place.login_url).await;
-    let db = open(&url, 1, 1);
+    let wire = Wire::to(&house.place.login_url);
+    let db = open(&wire.url, 1, 1);
     save(&db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
     let change = async |base: &SkillState, body: &str, used: Option<i64>| {
         let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
@@ -245,7 +160,7 @@ async fn a_change_of_what_is_at_hand_takes_one_round_trip_or_leaves_nothing() {
     let pinned = base().await;
     assert_eq!((pinned.version, pinned.content(), pinned.pinned), (3, "Meet soon.\n", true));
     assert!(change(&pinned, "Meet late.", None).await);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
     db.close().await;
 }
 
@@ -268,8 +183,8 @@ fn new_memory() -> memories::NewMemory<'static> {
 async fn what_breaks_off_between_the_round_trips_leaves_nothing() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
-    let (wire, url) = Wire::to(&house.place.login_url).await;
-    let db = open(&url, 1, 1);
+    let wire = Wire::to(&house.place.login_url);
+    let db = open(&wire.url, 1, 1);
     save(&db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
     for keyed in [false, true] {
         let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
@@ -277,7 +192,7 @@ async fn what_breaks_off_between_the_round_trips_leaves_nothing() {
             idempotency::claim(&mut tx, "key", &[1; 32], now());
         }
         save_in(&mut tx, &Draft::text("plan-meeting", "Never.")).await.unwrap();
-        wire.cut.notify_waiters();
+        wire.break_off();
         assert_eq!(tx.commit().await.unwrap_err().code(), "unavailable");
         // The lock is free again, and the pool has a connection.
         let written = save(&db, &alice, &Draft::text("plan-meeting", &format!("After {keyed}."))).await.unwrap();
@@ -286,7 +201,7 @@ async fn what_breaks_off_between_the_round_trips_leaves_nothing() {
     let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
     assert_eq!(claim(&mut tx, "key", 2, now()).await.unwrap(), None, "the key is free");
     drop(tx);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
     db.close().await;
 }
 

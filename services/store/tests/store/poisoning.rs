@@ -10,7 +10,7 @@ use knowhow_domain::Result;
 use knowhow_store::{Principal, TenantTx, WriteTx, skills};
 use sqlx::PgConnection;
 
-use crate::concurrency::assert_catalog;
+use crate::concurrency::assert_counts;
 use crate::harness::{House, Place, now, with_database};
 use crate::writer::{Draft, claim, named, peek, save};
 
@@ -176,7 +176,7 @@ async fn abandoned_writes_happen_whole_or_not_at_all() {
         }
         assert!((1..200).contains(&acknowledged), "{acknowledged} of 200 were acknowledged");
         assert_eq!(poisoned(&mut place.owner().await).await, 0);
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
     })
     .await;
 }

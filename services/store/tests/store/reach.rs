@@ -1,4 +1,4 @@
-//! What whoever runs the service is told when the database is out of reach.
+//! What an operator is told when the database is out of reach.
 
 use knowhow_store::reach::{Cause, explain};
 

@@ -6,7 +6,7 @@ use knowhow_store::skills::{self, Archived, LoadUse, NewRestore};
 use knowhow_store::usage::{self, Use};
 use knowhow_store::{Principal, Pruned, TenantTx, Window, WriteTx, history, idempotency, prune, versions};
 
-use crate::concurrency::assert_catalog;
+use crate::concurrency::assert_counts;
 use crate::harness::{House, Tenancy, now, with_database};
 use crate::writer::{Draft, Keep, delete, named, peek, save, save_in};
 
@@ -69,32 +69,32 @@ async fn a_long_history_is_deleted_at_once_and_cleared_in_steps() {
         let alice = tenancy.user("alice").await;
         save(&house.db, &alice, &Draft::text("long", "Long.")).await.unwrap();
         age(&house, &alice, 250, 4).await;
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
         let versions = "select count(*) from skill_versions";
 
         // Within its time all of it comes back.
         let at = now() + TimeDelta::days(30);
         delete(&house.db, &alice, "long", Keep::Until(at)).await.unwrap();
         assert!(peek(&house.db, &alice, "long").await.is_none());
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
         let entry = archive_of(&house, &tenancy).await[0].0;
         restore(&house, &tenancy, entry).await.unwrap();
         assert_eq!(
             (place.count(versions).await, peek(&house.db, &alice, "long").await.unwrap().skill.version),
             (250, 250)
         );
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
 
         // Past it one step is made, then the rest, and what is half gone is not put back.
         delete(&house.db, &alice, "long", Keep::Nothing).await.unwrap();
         assert_eq!(place.count(versions).await, 150);
         assert!(archive_of(&house, &tenancy).await.is_empty());
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
         let pruned = prune(&house.db, now(), 100).await.unwrap();
         assert_eq!((pruned.archived_skills, place.count(versions).await), (1, 0));
         assert_eq!(place.count("select count(*) from skill_resources").await, 0);
         assert_eq!(place.count("select count(*) from user_catalogs where stored_bytes <> 0").await, 0);
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
     })
     .await;
 }
@@ -115,7 +115,7 @@ async fn the_oldest_versions_leave_with_their_files() {
             history::trim(&mut tx, written.id, written.version, 3);
         }
         tx.commit().await.unwrap();
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
         assert_eq!(is_stored(&house, &alice, b"early").await, n <= 6, "{n}");
     }
     let skill = peek(&house.db, &alice, "plan").await.unwrap().skill.id;
@@ -146,7 +146,7 @@ async fn the_oldest_make_room_and_the_last_of_each_skill_stays() {
         skills::lock(&mut tx, &named("live")).await.unwrap();
         let has_room = history::make_room(&mut tx, most, now()).await.unwrap();
         tx.commit().await.unwrap();
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
         let user = alice.user().unwrap().0;
         let kept = house.place.count(&format!("select stored_bytes from user_catalogs where user_id = '{user}'")).await;
         assert_eq!(has_room, kept.unsigned_abs() <= most);
@@ -208,7 +208,7 @@ async fn a_deleted_skill_comes_back_whole() {
     let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
     assert!(versions::list(&mut tx, before.skill.id, None, 10).await.unwrap().is_empty());
     drop(tx);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
 
     let archive = archive_of(&house, &tenancy).await;
     assert_eq!(archive.len(), 1);
@@ -225,7 +225,7 @@ async fn a_deleted_skill_comes_back_whole() {
     let first = versions::find(&mut tx, after.skill.id, 1).await.unwrap().unwrap();
     assert!(first.document.ends_with("First.\n"));
     drop(tx);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
     assert!(archive_of(&house, &tenancy).await.is_empty());
 }
 
@@ -247,7 +247,7 @@ async fn a_name_that_was_taken_again_is_not_overwritten() {
     assert_eq!(restore(&house, &tenancy, entry).await.unwrap_err().code(), "name-taken");
     assert!(peek(&house.db, &alice, "plan-meeting").await.unwrap().skill.document.contains("New."));
     assert_eq!(archive_of(&house, &tenancy).await.len(), 1);
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn what_absorbed_a_skill_answers_to_its_name() {
     delete(&house.db, &alice, "new", Keep::Nothing).await.unwrap();
     assert_eq!(skills::explain_miss(&house.db, &alice, "middle").await.unwrap().successor, None);
     assert!(peek(&house.db, &alice, "old").await.is_some());
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
 }
 
 #[tokio::test]
@@ -293,8 +293,8 @@ async fn without_retention_the_bytes_go_and_shared_ones_stay() {
     assert!(!is_stored(&house, &alice, b"own").await);
     assert!(is_stored(&house, &alice, b"shared").await);
     assert!(is_stored(&house, &bob, b"own").await);
-    assert_catalog(&house, &alice).await;
-    assert_catalog(&house, &bob).await;
+    assert_counts(&house, &alice).await;
+    assert_counts(&house, &bob).await;
     assert!(archive_of(&house, &tenancy).await.is_empty());
     let versions = format!("select count(*) from skill_versions where tenant_id = '{}'", tenancy.id.0);
     assert_eq!(house.place.count(&versions).await, 2);
@@ -315,7 +315,7 @@ async fn destroying_one_skill_spares_what_an_archive_holds() {
     assert!(is_stored(&house, &alice, b"shared").await);
     let entry = archive_of(&house, &tenancy).await[0].0;
     restore(&house, &tenancy, entry).await.unwrap();
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
 }
 
 #[tokio::test]
@@ -341,7 +341,7 @@ async fn clearing_up_takes_what_is_due_and_nothing_else() {
         for (bytes, stays) in [(&b"due"[..], false), (b"live", true), (b"kept", true)] {
             assert_eq!(is_stored(&house, &alice, bytes).await, stays);
         }
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
     })
     .await;
 }
@@ -416,8 +416,8 @@ async fn clearing_up_never_leaves_an_entry_without_its_files() {
             let pruned = prune(&house.db, at, 1).await.unwrap();
             assert!(pruned.archived_skills > 0);
             removed += pruned.archived_skills;
-            assert_catalog(&house, &alice).await;
-            assert_catalog(&house, &bob).await;
+            assert_counts(&house, &alice).await;
+            assert_counts(&house, &bob).await;
         }
         assert_eq!(prune(&house.db, at, 1).await.unwrap(), Pruned::default());
     })
@@ -445,7 +445,7 @@ async fn clearing_up_spares_a_file_that_a_writer_is_taking_up() {
         tx.commit().await.unwrap();
         assert_eq!(clearing.await.unwrap().unwrap().archived_skills, 1);
         assert!(is_stored(&house, &alice, b"shared").await, "the new skill's file is gone");
-        assert_catalog(&house, &alice).await;
+        assert_counts(&house, &alice).await;
     })
     .await;
 }
@@ -465,5 +465,5 @@ async fn quotas_are_told_what_there_is() {
     delete(&house.db, &alice, "one", Keep::a_month()).await.unwrap();
     let last = save(&house.db, &alice, &Draft::text("two", "Two!!")).await.unwrap();
     assert_eq!((last.skill_count, last.byte_count), (1, size + 1));
-    assert_catalog(&house, &alice).await;
+    assert_counts(&house, &alice).await;
 }

@@ -1,11 +1,11 @@
 //! One row of every tenant table for an owner, in the order of the foreign keys. A table that is missing here is a
-//! finding of the isolation matrix: whoever adds a table adds its row.
+//! finding of the isolation matrix: a migration that adds a table adds its row here.
 
 use knowhow_domain::new_id;
 use sqlx::{AssertSqlSafe, Executor, PgConnection};
 use uuid::Uuid;
 
-/// `{t}`, `{u}` and `{i}` stand for the owner's tenant, user and item; whoever owns it, the rest of a row is the same.
+/// `{t}`, `{u}` and `{i}` stand for the owner's tenant, user and item; the rest of a row is the same for every owner.
 const ROWS: &[(&str, &str)] = &[
     ("tenants", "(tenant_id, slug, name, created_at) values ({t}, 'i-' || {t}::text, 'Test', now())"),
     ("users", "(tenant_id, user_id, external_id, created_at) values ({t}, {u}, {i}::text, now())"),

@@ -69,7 +69,7 @@ async fn snapshots_whose_inputs_did_not_change_are_prolonged_together() {
         let house = House::at(place, 2, 1);
         let tenancy = house.tenant().await;
         let mut users = Vec::new();
-        for name in ["same", "also-same", "changed", "used", "talked", "marked", "other-version"] {
+        for name in ["same", "also-same", "changed", "used", "talked", "marked", "other-build"] {
             let user = tenancy.user(name).await;
             write(&house, &user, "skill").await;
             let revision = snapshots::read_parts(&house.db, &user).await.unwrap().revision;
@@ -94,7 +94,9 @@ async fn snapshots_whose_inputs_did_not_change_are_prolonged_together() {
         );
         house.place.run(&session).await;
         touch("update user_catalogs set marked_at = now() where $user", 5).await;
-        touch("update current_snapshots set rendered_by = '0.0.1' where $user", 6).await;
+        // A build of the same version that says something else.
+        let version = env!("CARGO_PKG_VERSION");
+        touch(&format!("update current_snapshots set rendered_by = '{version}' where $user"), 6).await;
         let renewed = due::renew_snapshots(&house.db, lifetime, now(), 100).await.unwrap();
         assert_eq!(renewed, Renewed { prolonged: 2, enqueued: 5 });
         let young = "select count(*) from current_snapshots where rendered_at > now() - interval '1 minute'";

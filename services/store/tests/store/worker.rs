@@ -8,13 +8,12 @@ use futures_util::future::join;
 use knowhow_domain::{Error, Job, JobState};
 use knowhow_store::queue::{self, Claimed, JobError, JobKind, Task, WorkerConfig, work};
 use knowhow_store::{DatabaseConfig, Gate, Principal, Window, WriteTx};
+use knowhow_testing::{PATIENCE, poll_async, until as wait_until};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use tokio::sync::{Notify, mpsc};
 
 use crate::harness::{House, Place, Tenancy, now, with_database};
 use crate::writer::{Draft, save_calling};
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 fn config(place: &Place) -> WorkerConfig {
     WorkerConfig {
@@ -59,13 +58,7 @@ async fn list(house: &House, tenancy: &Tenancy<'_>) -> Vec<Job> {
 
 /// Waits until the tenant's jobs are so.
 async fn until(house: &House, tenancy: &Tenancy<'_>, mut so: impl FnMut(&[Job]) -> bool) -> Vec<Job> {
-    loop {
-        let jobs = list(house, tenancy).await;
-        if so(&jobs) {
-            return jobs;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    poll_async("the jobs", async || Some(list(house, tenancy).await).filter(|jobs| so(jobs))).await
 }
 
 /// Tells whose it is.
@@ -257,7 +250,7 @@ async fn a_worker_that_was_taken_for_dead_removes_nothing() {
     .await;
 }
 
-/// Whoever has only the worker's role can write any row; the worker does as its users what the database itself enqueued.
+/// A program with the worker's role alone can write any row of the queue; the worker does as its users what the database itself enqueued.
 #[tokio::test]
 async fn a_job_that_the_database_did_not_enqueue_is_refused_and_shown() {
     with_database(async |place| {
@@ -366,11 +359,9 @@ async fn a_tick_of_the_clock_comes_once_for_all_workers() {
             .await;
         let busy = "select count(*) + (select 4 - count(*) from graphile_worker._private_workers)
                     from graphile_worker._private_jobs";
-        let all = async {
-            while ran.load(Ordering::SeqCst) == 0 || place.count(busy).await > 0 {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
+        let all = poll_async("the last tick", async || {
+            (ran.load(Ordering::SeqCst) > 0 && place.count(busy).await == 0).then_some(())
+        });
         let two = Box::pin(while_working(&house, &tasks, all));
         while_working(&house, &tasks, two).await;
         assert_eq!(ran.load(Ordering::SeqCst), 1);
@@ -391,12 +382,7 @@ async fn a_backlog_is_worked_off_without_waiting_between_jobs() {
             )
             .await;
         // Two slots that only looked twice a second would take longer than a test may.
-        while_working(&house, &tasks, async {
-            while ran.load(Ordering::SeqCst) < 300 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        })
-        .await;
+        while_working(&house, &tasks, wait_until("the backlog", || ran.load(Ordering::SeqCst) >= 300)).await;
         assert_eq!(ran.load(Ordering::SeqCst), 300);
     })
     .await;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use knowhow_domain::{TenantId, UserId, new_id};
+use knowhow_testing::{FakeOpenAi, Reply};
 use tokio::time::Instant;
 
 use super::begin;
 use crate::embed::EmbedError;
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::remote::tests::settings;
 use crate::{Asker, Models, ModelsSettings};
 

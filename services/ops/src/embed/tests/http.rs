@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use knowhow_domain::{Error, TenantId, UserId, new_id};
+use knowhow_testing::{FakeOpenAi, Reply, until};
 use tokio::time::Instant;
 
 use crate::Asker;
 use crate::Priority::{Background, Turn};
 use crate::embed::{EmbedError, Embedder, HttpEmbedder, Vectors};
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::remote::{RemoteError, RemoteSettings, tests::settings};
 
 const DIMS: usize = 4;
@@ -77,7 +77,7 @@ async fn texts_that_are_refused_are_halved_at_most_twice() {
     let fake = FakeOpenAi::start([refused(400), refused(413), Reply::Vectors(DIMS)]);
     embed(&embedder(&fake), &[&long, &shorter, "short"]).await.unwrap();
     let lengths = |fake: &FakeOpenAi| -> Vec<Vec<usize>> {
-        let texts = |seen: crate::fake_openai::Seen| seen.body["input"].as_array().unwrap().clone();
+        let texts = |seen: knowhow_testing::Seen| seen.body["input"].as_array().unwrap().clone();
         fake.seen().into_iter().map(|seen| texts(seen).iter().map(|t| t.as_str().unwrap().len()).collect()).collect()
     };
     assert_eq!(lengths(&fake), [[1998, 700, 5], [999, 700, 5], [498, 500, 5]]);
@@ -159,9 +159,7 @@ async fn one_tenant_does_not_take_all_places() {
     let [greedy, modest] = [(); 2].map(|()| Asker { tenant: TenantId(new_id()), user: UserId(new_id()) });
     let flood = join_all((0..40).map(|n| embedder.embed(vec![n.to_string()], greedy, Turn, None)));
     let question = async {
-        while fake.seen().len() < 8 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("the flood", || fake.seen().len() >= 8).await;
         embedder.embed(vec!["mine".to_owned()], modest, Turn, None).await
     };
     let vectors = tokio::select! {

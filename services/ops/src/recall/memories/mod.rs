@@ -8,9 +8,8 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use knowhow_domain::{Memory, MemoryKind, Result};
+use knowhow_domain::{Memory, MemoryId, MemoryKind, Result};
 use knowhow_store::memories;
-use uuid::Uuid;
 
 pub(super) use searched::SearchedMemories;
 
@@ -48,13 +47,13 @@ impl Source for Memories {
 }
 
 /// What was found, with the memories as they are in the database.
-async fn read(ctx: &Ctx, found: Vec<(Uuid, Fit)>) -> Result<Vec<Found<Memory>>> {
+async fn read(ctx: &Ctx, found: Vec<(MemoryId, Fit)>) -> Result<Vec<Found<Memory>>> {
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: Vec<Uuid> = found.iter().map(|(id, _)| *id).collect();
+    let ids: Vec<MemoryId> = found.iter().map(|(id, _)| *id).collect();
     let read = memories::find_all(&ctx.app.db, &ctx.principal, &ids).await?;
-    let mut read: HashMap<Uuid, Memory> = read.into_iter().map(|memory| (memory.id, memory)).collect();
+    let mut read: HashMap<MemoryId, Memory> = read.into_iter().map(|memory| (memory.id, memory)).collect();
     let found = found.into_iter().filter_map(|(id, fit)| Some(fit.found(read.remove(&id)?)));
     Ok(found.collect())
 }

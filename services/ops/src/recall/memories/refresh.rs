@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use knowhow_domain::Result;
 use knowhow_domain::recall::{Listed, SkillText};
+use knowhow_domain::{MemoryId, Result};
 use knowhow_store::memories::{self, Head, ReadText, Stamp, WantedText};
-use uuid::Uuid;
 
 use super::super::kept::{Kept, Searched};
 use super::searched::{Known, SearchedMemories};
@@ -93,7 +92,13 @@ impl SearchedMemories {
     }
 
     /// The memories that there are at `stamp`, ascending, with what was read of them.
-    pub(super) fn update(&self, stamp: Stamp, heads: &[Head], read: &HashMap<Uuid, Wanted>, is_complete: bool) -> Self {
+    pub(super) fn update(
+        &self,
+        stamp: Stamp,
+        heads: &[Head],
+        read: &HashMap<MemoryId, Wanted>,
+        is_complete: bool,
+    ) -> Self {
         let mut memories = Vec::with_capacity(heads.len());
         let mut listed = Vec::with_capacity(heads.len());
         for head in heads {

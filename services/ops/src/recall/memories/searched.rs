@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use knowhow_domain::recall::Catalogue;
-use knowhow_domain::{MemoryKind, Result};
+use knowhow_domain::{MemoryId, MemoryKind, Result};
 use knowhow_store::memories::{self, Stamp};
-use uuid::Uuid;
 
 use super::super::source::{Fit, Wanted};
 use super::refresh::model_of;
@@ -36,7 +35,7 @@ pub(crate) struct SearchedMemories {
 
 /// What is known of a memory.
 pub(super) struct Known {
-    pub(super) id: Uuid,
+    pub(super) id: MemoryId,
     pub(super) kind: MemoryKind,
     /// Whether its text was read,
     pub(super) text: bool,
@@ -50,11 +49,11 @@ impl SearchedMemories {
     }
 
     /// The best memories for a question, best first; of one kind where that is asked for.
-    pub(super) fn search(&self, wanted: &Wanted, kind: Option<MemoryKind>) -> Vec<(Uuid, Fit)> {
+    pub(super) fn search(&self, wanted: &Wanted, kind: Option<MemoryKind>) -> Vec<(MemoryId, Fit)> {
         let Wanted { words, vector, limit } = wanted;
         let words = self.index.weigh_terms(&words.terms, &words.weights);
         let cosines = vector.as_deref().map(|vector| self.index.cosines(vector)).unwrap_or_default();
-        let mut found: Vec<(Uuid, Fit)> = self
+        let mut found: Vec<(MemoryId, Fit)> = self
             .memories
             .iter()
             .zip(words)
@@ -63,8 +62,9 @@ impl SearchedMemories {
             .map(|(place, (memory, words))| (memory.id, Fit { words, cosine: cosines.get(place).copied().flatten() }))
             .filter(|(_, fit)| fit.is_some())
             .collect();
-        let best_first =
-            |(a, of_a): &(Uuid, Fit), (b, of_b): &(Uuid, Fit)| of_b.score().total_cmp(&of_a.score()).then(a.cmp(b));
+        let best_first = |(a, of_a): &(MemoryId, Fit), (b, of_b): &(MemoryId, Fit)| {
+            of_b.score().total_cmp(&of_a.score()).then(a.cmp(b))
+        };
         if found.len() > *limit {
             found.select_nth_unstable_by(*limit, best_first);
             found.truncate(*limit);
@@ -73,7 +73,7 @@ impl SearchedMemories {
         found
     }
 
-    pub(super) fn place(&self, memory: Uuid) -> Option<usize> {
+    pub(super) fn place(&self, memory: MemoryId) -> Option<usize> {
         self.memories.binary_search_by_key(&memory, |known| known.id).ok()
     }
 }

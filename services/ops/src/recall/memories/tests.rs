@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use knowhow_domain::{MemoryKind, new_id};
+use knowhow_domain::{MemoryId, MemoryKind, new_id};
 use knowhow_store::memories::{Head, ReadText, Stamp};
-use uuid::Uuid;
 
 use super::super::question::Question;
 use super::super::source::Wanted;
@@ -22,8 +21,8 @@ const ONE_TEXT: Room = Room { at_once: 1, ..ENOUGH };
 const NONE_LEFT: Room = Room { altogether: 0, ..ENOUGH };
 
 /// Reads what is wanted of a few texts, as the database would.
-fn refresh(before: &SearchedMemories, there: &[(Uuid, &str, Option<[f32; 2]>)], room: Room) -> SearchedMemories {
-    let head = |(id, text, vector): &(Uuid, &str, Option<[f32; 2]>)| Head {
+fn refresh(before: &SearchedMemories, there: &[(MemoryId, &str, Option<[f32; 2]>)], room: Room) -> SearchedMemories {
+    let head = |(id, text, vector): &(MemoryId, &str, Option<[f32; 2]>)| Head {
         id: *id,
         kind: MemoryKind::Semantic,
         bytes: text.len() as i32,
@@ -40,7 +39,7 @@ fn refresh(before: &SearchedMemories, there: &[(Uuid, &str, Option<[f32; 2]>)], 
     before.update(Stamp::default(), &heads, &read.collect(), !is_more)
 }
 
-fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(Uuid, f32, Option<f32>)> {
+fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(MemoryId, f32, Option<f32>)> {
     let words = Arc::new(Question::of("zebra quetzal").unwrap());
     let found = memories.search(&Wanted { words, vector: vector.map(Arc::from), limit: 10 }, None);
     found.into_iter().map(|(id, fit)| (id, (fit.words * 10.0).round() / 10.0, fit.cosine)).collect()
@@ -48,7 +47,7 @@ fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(Uuid, f32, 
 
 #[test]
 fn words_and_vectors_come_and_go_with_their_memories() {
-    let [one, two, three] = [new_id(), new_id(), new_id()];
+    let [one, two, three] = [new_id(), new_id(), new_id()].map(MemoryId);
     let first = refresh(
         &SearchedMemories::default(),
         &[(one, "A zebra and a quetzal.", None), (two, "Nothing.", None)],
@@ -67,7 +66,7 @@ fn words_and_vectors_come_and_go_with_their_memories() {
 
 #[test]
 fn the_newest_texts_are_read_first() {
-    let [one, two] = [new_id(), new_id()];
+    let [one, two] = [new_id(), new_id()].map(MemoryId);
     let there = [(one, "A zebra and a quetzal.", None), (two, "Quetzals and zebras.", None)];
     let first = refresh(&SearchedMemories::default(), &there, ONE_TEXT);
     assert!(!first.is_complete);
@@ -79,7 +78,7 @@ fn the_newest_texts_are_read_first() {
 
 #[test]
 fn where_there_is_no_room_for_more_what_is_new_is_found_nevertheless() {
-    let [one, two, three] = [new_id(), new_id(), new_id()];
+    let [one, two, three] = [new_id(), new_id(), new_id()].map(MemoryId);
     let mut there = vec![(one, "A zebra and a quetzal.", None), (two, "Quetzals and zebras.", None)];
     let first = refresh(&SearchedMemories::default(), &there, ONE_TEXT);
     there.push((three, "The quetzal saw a zebra.", None));

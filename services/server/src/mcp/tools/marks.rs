@@ -79,11 +79,11 @@ fn reason(standing: &Standing) -> String {
 fn remedy(standing: &Standing) -> &'static str {
     match standing {
         Standing::UnknownId => {
-            "Whoever runs this client can name the conversation by a key of its own, which opens it, or by an id that \
-             POST /v1/sessions gave."
+            "The person who runs this client can name the conversation by a key of its own, which opens it, or by an \
+             id that POST /v1/sessions gave."
         }
         Standing::UnknownKey => {
-            "Whoever runs this client can give it the scope sessions, or open the key with POST /v1/sessions."
+            "The person who runs this client can give it the scope sessions, or open the key with POST /v1/sessions."
         }
         _ => "If the user wants it there, save it in a conversation that has read nothing untrusted.",
     }

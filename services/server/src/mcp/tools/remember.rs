@@ -66,6 +66,6 @@ impl Tool for Remember {
             }
             (None, false) => "Kept; memory_recall finds it from now on.".into(),
         };
-        result(text, &Answer { id: kept.id, core: kept.core, tainted: kept.tainted, note })
+        result(text, &Answer { id: kept.id.0, core: kept.core, tainted: kept.tainted, note })
     }
 }

@@ -1,6 +1,6 @@
 //! `skill_save`.
 
-use knowhow_domain::{Result, Role, Scope};
+use knowhow_domain::{Result, Role, Scope, with_skill_fields};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, SaveSkill, Similar};
 use rmcp::model::CallToolResult;
@@ -12,59 +12,50 @@ use super::{Effect, Tool, marks, result};
 use crate::mcp::handler::Caller;
 use crate::mcp::schema::{JsonSchema, schema_of};
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Arguments {
-    /// Like plan-meeting or mcp/email.
-    name: Option<String>,
-    /// What it does and when to use it.
-    description: Option<String>,
-    /// ## When to Use, ## Procedure, ## Pitfalls, ## Verification
-    content: Option<String>,
-    /// A whole SKILL.md, instead of other fields.
-    skill_md: Option<String>,
-    /// One line, at most 15 words.
-    summary: Option<String>,
-    category: Option<String>,
-    tags: Option<Vec<String>>,
-    /// Short phrases that call for it.
-    triggers: Option<Vec<String>>,
-    /// Names of related skills.
-    see_also: Option<Vec<String>>,
-    role: Option<Role>,
-    license: Option<String>,
-    compatibility: Option<String>,
-    allowed_tools: Option<String>,
-    author: Option<String>,
-    metadata: Option<Map<String, Value>>,
-    /// 0 for a new one.
-    #[schema(minimum = 0)]
-    expected_version: Option<i32>,
-}
-
-impl From<Arguments> for SaveSkill {
-    fn from(arguments: Arguments) -> Self {
-        Self {
-            name: arguments.name,
-            skill_md: arguments.skill_md,
-            description: arguments.description,
-            content: arguments.content,
-            summary: arguments.summary,
-            category: arguments.category,
-            tags: arguments.tags,
-            triggers: arguments.triggers,
-            see_also: arguments.see_also,
-            role: arguments.role,
-            license: arguments.license,
-            compatibility: arguments.compatibility,
-            allowed_tools: arguments.allowed_tools,
-            author: arguments.author,
-            metadata: arguments.metadata,
-            expected_version: arguments.expected_version,
-            create_only: false,
+macro_rules! arguments {
+    (
+        single { $($(#[doc = $doc:literal])* $(#[schema $schema:tt])? $single:ident: $type:ident,)* }
+        lists { $($(#[doc = $list_doc:literal])* $(#[schema $list_schema:tt])? $list:ident,)* }
+    ) => {
+        /// What [`SaveSkill`] takes, in the few words that a model is told with each call.
+        #[derive(Deserialize, ToSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct Arguments {
+            /// Like plan-meeting or mcp/email.
+            name: Option<String>,
+            /// What it does and when to use it.
+            description: Option<String>,
+            /// ## When to Use, ## Procedure, ## Pitfalls, ## Verification
+            content: Option<String>,
+            /// A whole SKILL.md, instead of other fields.
+            skill_md: Option<String>,
+            $($(#[doc = $doc])* $single: Option<$type>,)*
+            $($(#[doc = $list_doc])* $list: Option<Vec<String>>,)*
+            metadata: Option<Map<String, Value>>,
+            /// 0 for a new one.
+            #[schema(minimum = 0)]
+            expected_version: Option<i32>,
         }
-    }
+
+        impl From<Arguments> for SaveSkill {
+            fn from(arguments: Arguments) -> Self {
+                let Arguments { name, description, content, skill_md, metadata, expected_version, .. } = arguments;
+                Self {
+                    create_only: false,
+                    name,
+                    skill_md,
+                    description,
+                    content,
+                    $($single: arguments.$single,)*
+                    $($list: arguments.$list,)*
+                    metadata,
+                    expected_version,
+                }
+            }
+        }
+    };
 }
+with_skill_fields!(arguments);
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct Answer {

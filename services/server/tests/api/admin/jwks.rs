@@ -175,7 +175,7 @@ async fn an_endpoint_that_hangs_holds_up_nobody_else() {
     let line =
         format!("the keys of the issuer '{ISS}' of the tenant '{}' cannot be had from {}", world.slug, endpoint.url);
     assert!(said.lines().any(|told| told.contains(&line) && told.contains("no answer within 5 s")), "{said}");
-    // Whoever cannot sign learns nothing: neither that there is such an issuer, nor such a tenant.
+    // A caller who cannot sign learns nothing: neither that there is such an issuer, nor such a tenant.
     for (member, unknown) in [("iss", "https://nobody.example"), ("tid", "no-such-tenant")] {
         let mut claims = claims(&world);
         claims[member] = json!(unknown);

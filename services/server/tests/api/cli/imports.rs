@@ -183,7 +183,7 @@ async fn what_packs_well_comes_back_from_an_export() {
     assert_eq!(bob.peek("p").await["resources"][0]["size"], 900_000);
 }
 
-/// Whoever may only read cannot send a skill, so a second import that succeeds has sent none.
+/// A key that may only read cannot send a skill, so a second import that succeeds has sent none.
 #[tokio::test]
 async fn a_second_import_sends_digests_alone() {
     let world = World::new().await;

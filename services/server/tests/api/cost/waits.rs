@@ -5,13 +5,13 @@ use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use knowhow_testing::Wire;
 use reqwest::Method;
 use serde_json::json;
 
 use super::neighbour::Attack;
 use crate::callers::{Caller, World, skill};
-use crate::pools::Wire;
-use crate::service::{Service, keeper, poll_async, setting};
+use crate::service::{Service, keeper, login_url, poll_async, setting};
 use crate::talk::Talk;
 use crate::worker::{Ground, world};
 
@@ -118,7 +118,7 @@ fn slow_chat(pause: Duration) -> String {
     url
 }
 
-/// Answers one question. Whoever asks may be gone meanwhile.
+/// Answers one question. The caller may be gone meanwhile.
 fn answer(mut stream: TcpStream, pause: Duration) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut line, mut length) = (String::new(), 0);
@@ -139,7 +139,7 @@ fn answer(mut stream: TcpStream, pause: Duration) -> Option<()> {
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
 async fn a_silent_database_is_told_within_five_seconds() {
-    let wire = Wire::start();
+    let wire = Wire::to(&login_url());
     let defaults = [("KNOWHOW_ACQUIRE_TIMEOUT_MS", "3000"), ("KNOWHOW_DATABASE_URL", &wire.url)];
     let service = Service::start(&defaults);
     let world = tenant(&service).await;

@@ -1,21 +1,22 @@
 //! What MCP clients are told when the database is out of reach, and when they are many.
 
 use futures_util::future::join_all;
+use knowhow_testing::Wire;
 use serde_json::{Value, json};
 
 use super::client::ID;
 use super::entries::put;
 use crate::callers::{Caller, World, skill};
-use crate::pools::Wire;
-use crate::service::{Service, poll_async};
+use crate::pools::behind;
+use crate::service::{Service, login_url, poll_async};
 use crate::signing::{claims, hs256};
 
 /// A tool says to call again, whatever else asks is told so by the status.
 #[tokio::test]
 async fn a_cut_wire_is_told_and_heals() {
     let world = World::new().await;
-    let wire = Wire::start();
-    let service = wire.service();
+    let wire = Wire::to(&login_url());
+    let service = behind(&wire);
     let alice = world.alice.at(&service);
     let backend = world.backend().await.acting_for("alice").at(&service);
     alice.does("skill_save", skill("before")).await;

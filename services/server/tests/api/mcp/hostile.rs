@@ -338,7 +338,7 @@ async fn whoever_goes_away_leaves_a_skill_whole_or_absent() {
         alice.does("skill_save", skill(&format!("after{round}"))).await;
     }
     let names = alice.names().await;
-    assert!(names.contains(&"s03".to_owned()), "whoever waited for an answer was served");
+    assert!(names.contains(&"s03".to_owned()), "a caller who waited for an answer was served");
     for name in names.iter().filter(|name| name.starts_with('s')) {
         let kept = alice.peek(name).await;
         assert_eq!((&kept["version"], &kept["content"]), (&json!(1), &json!("line\n".repeat(2000))), "{name}");

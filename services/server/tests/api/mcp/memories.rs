@@ -110,7 +110,7 @@ async fn memories_that_cannot_be_are_refused() {
     }
 }
 
-/// Whoever has as many as can be is told what to do.
+/// A user who has as many as allowed is told what to do.
 #[tokio::test]
 async fn the_prompt_has_room_for_so_many_memories() {
     let World { alice, .. } = &World::new().await;

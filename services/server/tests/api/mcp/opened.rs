@@ -9,6 +9,7 @@ use crate::answers::{Answer, pluck};
 use crate::callers::{Caller, World, skill};
 use crate::signing;
 use crate::sql;
+use crate::talk::silent_for;
 
 const SESSION: &str = "dev.knowhow/session";
 const TAINTED_BY: &str = "dev.knowhow/tainted_by";
@@ -43,13 +44,6 @@ async fn in_prompts(caller: &Caller, text: &str) -> bool {
     snapshot["text"].as_str().unwrap().contains(text)
 }
 
-fn silent_for(session: &Value, interval: &str) {
-    let id = session["id"].as_str().unwrap();
-    let moved =
-        format!("update sessions set last_message_at = now() - interval '{interval}' where session_id = '{id}'");
-    assert_eq!(sql::execute(&moved), 1);
-}
-
 /// Alice with these scopes alone.
 fn with_scopes(world: &World, scopes: &str) -> Caller {
     let mut claims = signing::claims(&world.slug, "alice");
@@ -73,7 +67,7 @@ async fn a_key_opens_a_conversation_whose_writes_are_clean() {
         (pluck(&versions["items"], "tainted"), pluck(&versions["items"], "session")),
         (vec!["false".into()], vec!["chat-17".into()])
     );
-    // Whoever calls has the tools, and is told of them.
+    // Every caller has the tools, and is told of them.
     let session = &sessions(alice, "chat-17").await[0];
     assert_eq!((&session["channel"], &session["tools"]), (&json!("chat"), &json!("full")));
     assert!(frozen(alice, "chat-17").await.contains("skill_save"));
@@ -161,18 +155,19 @@ async fn a_key_begins_anew_after_its_end() {
     let marked = json!({SESSION: "daily", TAINTED_BY: "a page"});
     assert!(call(alice, "memory_save", json!({"content": "x"}), marked).await.done("memory_save")["tainted"] == true);
     let first = sessions(alice, "daily").await.remove(0);
-    silent_for(&first, "5 hours 59 minutes");
+    let first_id = first["id"].as_str().unwrap();
+    silent_for(first_id, "5 hours 59 minutes");
     assert!(save(1).await, "the conversation goes on");
     assert_eq!(sessions(alice, "daily").await.len(), 1);
     // Any call is a sign of life.
-    silent_for(&first, "5 hours 59 minutes");
+    silent_for(first_id, "5 hours 59 minutes");
     in_session(alice, "daily", "skill_list", json!({})).await.done("skill_list");
     let alive = format!(
         "select from sessions where session_id = '{}' and last_message_at > now() - interval '1 minute'",
-        first["id"].as_str().unwrap()
+        first_id
     );
     assert_eq!(sql::execute(&alive), 1);
-    silent_for(&first, "6 hours 1 minute");
+    silent_for(first_id, "6 hours 1 minute");
     assert!(!save(2).await, "the next one has read nothing");
     let both = sessions(alice, "daily").await;
     assert_eq!((both.len(), &both[0]["previous_session"]), (2, &first["id"]));

@@ -52,7 +52,7 @@ async fn older_clients_are_met_where_they_are() {
         let listed = with_headers(alice, &message, &[("MCP-Protocol-Version", agreed.to_owned())]).await.result();
         assert_eq!(listed["tools"].as_array().unwrap().len(), 10);
     }
-    // Whoever asks for what has no beginning, or for a time to come, begins with the newest that has one.
+    // A client that asks for a revision that is unknown begins with the newest one that is known.
     for asked in [CURRENT, "2099-01-01", "1999-01-01", "x", ""] {
         let begun = alice.bare(&Value::Null).json(&older_request("initialize", hello(asked))).await.result();
         assert_eq!(begun["protocolVersion"], OLDER, "{asked}");

@@ -266,7 +266,7 @@ async fn the_walk_misses_nothing_there_is() {
     for method in listed(message, "METHODS") {
         assert!(methods.contains(method.as_str()), "{method}");
     }
-    // Whoever offers more has more to walk.
+    // What the server offers beyond this must be walked too.
     let found = world.alice.rpc("server/discover", json!({})).await.result();
     let offered = json!({
         "tools": {}, "prompts": {}, "resources": {},

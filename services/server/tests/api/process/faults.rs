@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{join, join_all};
+use knowhow_testing::until;
 use serde_json::json;
 
 use crate::answers::pluck;
@@ -71,10 +72,7 @@ async fn nothing_acknowledged_is_lost_when_it_is_killed() {
         let writing = join_all(writers.iter_mut().map(|writer| writer.write(&caller, &done)));
         let killing = async {
             let wanted = 3 + (round * 7) % 23;
-            while done.load(Ordering::SeqCst) < wanted {
-                tokio::task::yield_now().await;
-                tokio::time::sleep(Duration::from_micros(300)).await;
-            }
+            until("the writes before it is killed", || done.load(Ordering::SeqCst) >= wanted).await;
             service.kill();
         };
         join(writing, killing).await;

@@ -9,5 +9,6 @@ mod flights;
 mod kept;
 mod models;
 pub mod pools;
+mod reads;
 mod waiting;
 pub mod worker;

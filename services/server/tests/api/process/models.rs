@@ -1,9 +1,9 @@
 //! Models that are there, are missing, or cannot be: the service works all the same, and says what it works with.
 
+use knowhow_testing::{FakeOpenAi, Reply};
 use serde_json::{Value, json};
 
 use crate::callers::World;
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::raw;
 use crate::recall::with_embeddings;
 use crate::service::{Service, knowhow, migrated};

@@ -1,126 +1,29 @@
 //! Connections to the database: few, shared, cut off, and never a way from one user to another.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use knowhow_testing::Wire;
 use serde_json::json;
 
 use crate::callers::{Caller, World, skill};
-use crate::service::{Service, login_url, poll, poll_async};
+use crate::service::{Service, login_url, poll_async};
 
-/// A way to the database that can be cut.
-pub struct Wire {
-    /// The database's URL by this way.
-    pub url: String,
-    listens: Arc<AtomicBool>,
-    is_cut: Arc<AtomicBool>,
-    is_stalled: Arc<AtomicBool>,
-    open: Arc<Mutex<Vec<TcpStream>>>,
-}
-
-impl Wire {
-    /// Opens one.
-    pub fn start() -> Self {
-        Self::to(&login_url())
-    }
-
-    /// Opens one to that database.
-    pub fn to(url: &str) -> Self {
-        let mut url: url::Url = url.parse().unwrap();
-        let target = (url.host_str().unwrap().to_owned(), url.port().unwrap_or(5432));
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        url.set_host(Some("127.0.0.1")).unwrap();
-        url.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
-        let listens = Arc::new(AtomicBool::new(true));
-        let (is_cut, is_stalled, open) = (Arc::default(), Arc::default(), Arc::default());
-        let wire = Self { url: url.into(), listens, is_cut, is_stalled, open };
-        let (listens, is_cut, open) = (wire.listens.clone(), wire.is_cut.clone(), wire.open.clone());
-        let is_stalled = wire.is_stalled.clone();
-        std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                if !listens.load(Ordering::SeqCst) {
-                    break;
-                }
-                if is_cut.load(Ordering::SeqCst) {
-                    continue;
-                }
-                let server = TcpStream::connect((target.0.as_str(), target.1)).unwrap();
-                open.lock().unwrap().extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
-                relay(client.try_clone().unwrap(), server.try_clone().unwrap(), is_stalled.clone());
-                relay(server, client, is_stalled.clone());
-            }
-        });
-        wire
-    }
-
-    /// Cuts it.
-    pub fn cut(&self) {
-        self.is_cut.store(true, Ordering::SeqCst);
-        for stream in self.open.lock().unwrap().drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-
-    /// Lets nothing through, and says so to nobody.
-    pub fn stall(&self) {
-        self.is_stalled.store(true, Ordering::SeqCst);
-    }
-
-    /// Lets through what has come meanwhile, and all that comes.
-    pub fn flow(&self) {
-        self.is_stalled.store(false, Ordering::SeqCst);
-    }
-
-    /// Takes it away: from now on connections are refused, as where Postgres is not running.
-    pub fn remove(&self) {
-        self.listens.store(false, Ordering::SeqCst);
-        self.cut();
-        let url: url::Url = self.url.parse().unwrap();
-        let address = (url.host_str().unwrap(), url.port().unwrap());
-        // The first connection wakes the listener, which is gone then.
-        poll("the listener to be gone", || TcpStream::connect(address).is_err().then_some(()));
-    }
-
-    /// A service that has its database behind it.
-    pub fn service(&self) -> Service {
-        Service::start(&[
-            ("KNOWHOW_DATABASE_URL", &self.url),
-            ("KNOWHOW_WORKERS", "1"),
-            ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1000"),
-        ])
-    }
-
-    /// Mends it.
-    pub fn mend(&self) {
-        self.is_cut.store(false, Ordering::SeqCst);
-    }
-}
-
-fn relay(mut from: TcpStream, mut to: TcpStream, is_stalled: Arc<AtomicBool>) {
-    std::thread::spawn(move || {
-        let mut bytes = [0; 16 * 1024];
-        while let Ok(length @ 1..) = from.read(&mut bytes) {
-            while is_stalled.load(Ordering::SeqCst) {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            if to.write_all(&bytes[..length]).is_err() {
-                break;
-            }
-        }
-        let _ = to.shutdown(Shutdown::Both);
-    });
+/// A service that has its database behind this way.
+pub fn behind(wire: &Wire) -> Service {
+    Service::start(&[
+        ("KNOWHOW_DATABASE_URL", &wire.url),
+        ("KNOWHOW_WORKERS", "1"),
+        ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1000"),
+    ])
 }
 
 /// Without its database the service says so and asks to come again; when it is back, so is the service.
 #[tokio::test]
 async fn a_cut_wire_is_told_and_heals() {
     let world = World::new().await;
-    let wire = Wire::start();
-    let service = wire.service();
+    let wire = Wire::to(&login_url());
+    let service = behind(&wire);
     let alice = world.alice.at(&service);
     alice.create_all(&["before"]).await;
     for round in 0..3 {
@@ -144,7 +47,7 @@ async fn a_cut_wire_is_told_and_heals() {
 #[tokio::test]
 async fn a_database_that_is_gone_is_told_before_a_probe_gives_up() {
     let world = World::new().await;
-    let wire = Wire::start();
+    let wire = Wire::to(&login_url());
     let service = Service::start(&[
         ("KNOWHOW_DATABASE_URL", &wire.url),
         ("KNOWHOW_WORKERS", "1"),
@@ -182,6 +85,8 @@ async fn a_crowd_is_served_or_told_to_come_again() {
     for (answer, name) in join_all(saves).await {
         match answer.status {
             201 => served.push(name),
+            // Who stood in the user's line for too long.
+            429 => drop(answer.refused(429, "rate-limited")),
             _ => drop(answer.refused(503, "unavailable")),
         }
     }

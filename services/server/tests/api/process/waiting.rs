@@ -4,11 +4,11 @@ use std::future::IntoFuture;
 use std::thread;
 
 use futures_util::future::join_all;
+use knowhow_testing::Wire;
 use serde_json::json;
 
 use crate::answers::Answer;
 use crate::callers::{Caller, skill};
-use crate::pools::Wire;
 use crate::service::{Service, poll, poll_async};
 use crate::sql::execute_at;
 use crate::worker::{Ground, world};
@@ -111,7 +111,7 @@ struct Lock(thread::JoinHandle<()>);
 impl Lock {
     fn take(ground: &Ground, statement: &str, seconds: u32) -> Self {
         let (url, sql) = (ground.owner.clone(), format!("begin; {statement}; select pg_sleep({seconds}); commit"));
-        // Whoever ends it makes the statement fail.
+        // `end` makes the statement fail.
         let holding = thread::spawn(move || drop(std::panic::catch_unwind(|| execute_at(&url, &sql))));
         let asleep = "pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
         poll("the lock", || (ground.count(asleep) == 1).then_some(()));

@@ -10,13 +10,13 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use knowhow_domain::manifest;
 use knowhow_domain::recall::embedded_text;
+use knowhow_testing::Wire;
 use reqwest::Method;
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
-use crate::pools::Wire;
 use crate::service::{Service, knowhow, login_url_of, migrated, owner_url, poll, poll_async};
 use crate::signing;
 use crate::sql::{execute, execute_at};
@@ -50,7 +50,7 @@ impl Fake {
     }
 }
 
-/// Answers one request. Whoever asks may be killed meanwhile, so nothing here may fail.
+/// Answers one request. The caller may be killed meanwhile, so nothing here may fail.
 fn answer(mut stream: TcpStream, asked: &AtomicUsize, thinks: &AtomicBool, refuses: &AtomicBool) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let (mut line, mut length) = (String::new(), 0);
@@ -64,9 +64,8 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, thinks: &AtomicBool, refus
     reader.read_exact(&mut body).ok()?;
     let question: Value = serde_json::from_slice(&body).ok()?;
     asked.fetch_add(1, Ordering::SeqCst);
-    while thinks.load(Ordering::SeqCst) && !question["input"].to_string().contains("urgent") {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let is_urgent = question["input"].to_string().contains("urgent");
+    poll("the model to have thought", || (is_urgent || !thinks.load(Ordering::SeqCst)).then_some(()));
     let texts = question["input"].as_array()?;
     let vectors = texts.iter().map(|text| json!({"embedding": [text.as_str().unwrap_or_default().len(), 1, 2]}));
     let poisoned = refuses.load(Ordering::SeqCst) && question["input"].to_string().contains("poison");

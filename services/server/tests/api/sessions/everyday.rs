@@ -1,11 +1,9 @@
 //! Recall of what people say every day, with the real model: acceptance cases 18a and 18b.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::callers::{Caller, World};
-use crate::service::{Service, keeper, setting};
+use crate::service::{Service, keeper, poll_async, setting};
 use crate::talk::{MAIL, Talk, create_described, described, names};
 
 /// A service with the local model; `make test` names its folder.
@@ -21,30 +19,19 @@ async fn world(service: &Service, settings: Value) -> World {
     World::at(service, keeper(), settings).await
 }
 
-/// Asks until the answer is as it should be: vectors and the model's knowledge of small talk come a moment after.
-async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    for _ in 0..200 {
-        if let Some(answer) = ask().await {
-            return answer;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("waited in vain for {what}");
-}
-
 async fn explain(who: &Caller, message: &str) -> Value {
     who.post("/v1/skills/match", json!({"message": message, "explain": true})).await.ok(200)["explanation"].clone()
 }
 
-/// Until meaning speaks for a skill and small talk is known.
+/// Until meaning speaks for a skill and small talk is known: vectors and the model's knowledge of it come a moment after.
 async fn ready(who: &Caller, message: &str, best: &str) {
-    until("vectors", async || {
+    poll_async("vectors", async || {
         let why = explain(who, message).await;
         let first = &why["candidates"][0];
         (first["name"] == best && first["parts"]["meaning"].as_f64()? > 0.1).then_some(())
     })
     .await;
-    until("small talk", async || {
+    poll_async("small talk", async || {
         (explain(who, "good evening, how are you today?").await["fit"].as_f64()? < 0.1).then_some(())
     })
     .await;
@@ -138,7 +125,7 @@ async fn use_teaches_what_a_description_does_not_say() {
     let talk = Talk::open(alice, json!({"channel": "chat"})).await;
     talk.turn(json!({"message": taught, "deadline_ms": 30_000})).await.ok(200);
     alice.get("/v1/skills/plan-meeting").header("Knowhow-Session", &talk.id).await.ok(200);
-    let after = until("the example", async || Some(of(alice).await).filter(|after| after.1 > 0.5)).await;
+    let after = poll_async("the example", async || Some(of(alice).await).filter(|after| after.1 > 0.5)).await;
     assert!(after.0 > before.0, "{before:?} {after:?}");
     assert_eq!(first_of(alice, asked).await.first().map(String::as_str), Some("plan-meeting"));
     // Nobody else learned it.
@@ -188,7 +175,7 @@ async fn a_reserved_skill_is_recalled_by_name_alone() {
     assert_eq!(names(&talk.say("use wipe-disk").await, "active"), ["wipe-disk"]);
     let suggested = alice.get("/v1/skills/suggest?context=wipes+the+striped+disk").await.ok(200);
     assert!(!names(&suggested, "items").contains(&"wipe-disk".to_owned()));
-    // Whoever looks for it finds it, and an edit that takes the mark away ends it.
+    // A search finds it, and an edit that takes the mark away ends it.
     assert_eq!(alice.get("/v1/skills?q=wipes+striped+disk").await.ok(200)["items"][0]["name"], "wipe-disk");
     alice.post("/v1/skills", json!({"skill_md": text.replace("true", "false")})).await.ok(200);
     let turn = Talk::long(alice).await.say("wipes the striped disk of my zebra").await;

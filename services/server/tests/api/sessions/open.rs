@@ -137,7 +137,7 @@ async fn a_session_without_a_message_is_reused() {
     );
 }
 
-/// Whoever resumes a session and asks for other terms is told what is in force, and how to change it.
+/// An answer to resuming a session with other terms says which terms are in force, and how to change them.
 #[tokio::test]
 async fn a_resumed_session_says_which_terms_it_keeps() {
     let World { alice, .. } = &World::new().await;

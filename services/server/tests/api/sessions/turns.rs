@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use knowhow_testing::{FakeOpenAi, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::answers::{Answer, pluck};
 use crate::callers::{World, skill};
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::recall::with_embeddings;
 use crate::service::keeper;
 use crate::sql;

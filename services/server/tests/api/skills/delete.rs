@@ -82,7 +82,7 @@ async fn bad_deletes_delete_nothing() {
     assert_eq!(alice.names().await, ["p"]);
 }
 
-/// Whoever saves, patches and deletes at once never finds a skill half there.
+/// Saves, patches and deletes at the same time never leave half a skill.
 #[tokio::test]
 async fn races_never_resurrect() {
     let World { alice, .. } = &World::new().await;

@@ -1,5 +1,6 @@
 //! What was learned: listed, removed, moved, exported and imported, and embedded.
 
+use knowhow_testing::{FakeOpenAi, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -7,7 +8,6 @@ use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
 use crate::examples::{OSLO, ROME, examples, learned, load, messages};
 use crate::exchange::{unzip, zip};
-use crate::fake_openai::{FakeOpenAi, Reply};
 use crate::recall::with_embeddings;
 use crate::service::{PATIENCE, poll};
 use crate::sql;

@@ -1,4 +1,4 @@
-//! Quotas: how many skills, how many bytes. Whoever is over one can still shrink.
+//! Quotas: how many skills, how many bytes. A user who is over one can still make skills smaller.
 
 use serde_json::json;
 

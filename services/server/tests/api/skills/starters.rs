@@ -85,7 +85,7 @@ async fn who_only_reads_costs_little_and_causes_no_job() {
     {
         assert_eq!(ground.count(table), 0, "{table}");
     }
-    // One question for the vectors of all, whoever comes.
+    // One question makes the vectors for all users.
     poll_async("the vectors of the starters", async || (ground.count("starter_vectors") == 5).then_some(())).await;
     let asked = ground.asked();
     let elsewhere = ground.serve(&[]);

@@ -9,12 +9,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+pub use knowhow_testing::{PATIENCE, poll, poll_async};
 use serde_json::Value;
 
 use crate::raw;
-
-/// How long anything may take before a test gives up on it.
-pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running `knowhow serve`, or `knowhow worker`, which has no address.
 pub struct Service {
@@ -124,14 +122,12 @@ impl Service {
 
     /// Waits until it is gone.
     pub fn wait(&mut self, most: Duration) -> ExitStatus {
-        let deadline = Instant::now() + most;
-        loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                return status;
-            }
-            assert!(Instant::now() < deadline, "the service still runs: {}", self.log());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let began = Instant::now();
+        poll("the service to end", || {
+            let ended = self.process.try_wait().unwrap();
+            assert!(ended.is_some() || began.elapsed() < most, "the service still runs: {}", self.log());
+            ended
+        })
     }
 }
 
@@ -287,28 +283,4 @@ pub fn scratch_file(name: &str, content: &[u8]) -> PathBuf {
     let path = scratch(name);
     std::fs::File::create(&path).unwrap().write_all(content).unwrap();
     path
-}
-
-/// Asks again and again until there is an answer.
-pub fn poll<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(Instant::now() < deadline, "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// The same for a question that takes a request.
-pub async fn poll_async<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(answer) = ask().await {
-            return answer;
-        }
-        assert!(Instant::now() < deadline, "waited in vain for {what}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
 }

@@ -1,5 +1,7 @@
 //! Tokens that are kept: the same bytes open the same door, for as long as they would verify.
 
+use chrono::TimeDelta;
+
 use super::keys::Key;
 use super::*;
 use crate::credential::kept::{KeptTokens, TokenId};
@@ -17,7 +19,7 @@ async fn keep(tokens: &KeptTokens, token: &str, issuer: &Arc<Issuer>, jwks: &Jwk
 
 #[tokio::test]
 async fn a_kept_token_is_found_by_its_bytes_and_its_face() {
-    let (tokens, jwks) = (KeptTokens::default(), cache(&StillClock::new()));
+    let (tokens, jwks) = (KeptTokens::default(), cache(&HandClock::new()));
     let token = hs256(json!({}));
     let id = keep(&tokens, &token, &Arc::new(shared_secret()), &jwks).await;
     assert_eq!(tokens.get(id).unwrap().claims().sub, "alice");
@@ -32,7 +34,7 @@ async fn a_kept_token_is_found_by_its_bytes_and_its_face() {
 
 #[tokio::test]
 async fn a_kept_token_ends_when_it_says() {
-    let (tokens, jwks) = (KeptTokens::default(), cache(&StillClock::new()));
+    let (tokens, jwks) = (KeptTokens::default(), cache(&HandClock::new()));
     let now = SystemClock.now().timestamp();
     let issuer = Arc::new(shared_secret());
     // Clocks may disagree by 30 seconds, so it still verifies.
@@ -48,7 +50,7 @@ async fn a_kept_token_ends_when_it_says() {
 
 #[tokio::test]
 async fn a_kept_token_is_good_for_the_issuer_that_verified_it_alone() {
-    let (tokens, jwks) = (KeptTokens::default(), cache(&StillClock::new()));
+    let (tokens, jwks) = (KeptTokens::default(), cache(&HandClock::new()));
     let issuer = shared_secret();
     let id = keep(&tokens, &hs256(json!({})), &Arc::new(issuer.clone()), &jwks).await;
     let kept = tokens.get(id).unwrap();
@@ -67,7 +69,7 @@ async fn a_kept_token_is_good_for_the_issuer_that_verified_it_alone() {
 async fn a_kept_token_ends_with_the_published_key_that_verified_it() {
     let (old, new) = (Key::ec(), Key::ec());
     let endpoint = Endpoint::start(Endpoint::keys(&[old.jwk("a")]));
-    let (tokens, clock) = (KeptTokens::default(), StillClock::new());
+    let (tokens, clock) = (KeptTokens::default(), HandClock::new());
     let (jwks, issuer) = (cache(&clock), Arc::new(published(&endpoint, Algorithm::ES256)));
     let token = old.token(&json!({ "alg": "ES256", "kid": "a" }), &claims(json!({})));
     let id = keep(&tokens, &token, &issuer, &jwks).await;

@@ -6,11 +6,11 @@ mod kept;
 mod keys;
 mod tokens;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Clock, SystemClock};
+use knowhow_testing::HandClock;
 use serde_json::{Value, json};
 
 use super::{Issuer, IssuerKeys, JwksCache};
@@ -21,26 +21,7 @@ const SECRET: [u8; 32] = [7; 32];
 /// How long a fetch may take here. A caller that is answered in half of it has not waited for one that hangs.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// A clock that stands still until it is moved.
-struct StillClock(Mutex<DateTime<Utc>>);
-
-impl StillClock {
-    fn new() -> Arc<Self> {
-        Arc::new(Self(Mutex::new(SystemClock.now())))
-    }
-
-    fn pass(&self, time: TimeDelta) {
-        *self.0.lock().unwrap() += time;
-    }
-}
-
-impl Clock for StillClock {
-    fn now(&self) -> DateTime<Utc> {
-        *self.0.lock().unwrap()
-    }
-}
-
-fn cache(clock: &Arc<StillClock>) -> JwksCache {
+fn cache(clock: &Arc<HandClock>) -> JwksCache {
     JwksCache::with_timeout(clock.clone(), PATIENCE).unwrap()
 }
 

@@ -16,7 +16,7 @@ fn secret() -> Key {
 }
 
 /// A shared secret needs no published keys; setting up the clients for them is most of a test's time.
-static NO_KEYS: LazyLock<JwksCache> = LazyLock::new(|| cache(&StillClock::new()));
+static NO_KEYS: LazyLock<JwksCache> = LazyLock::new(|| cache(&HandClock::new()));
 
 async fn check(token: &str) -> Result<Claims, TokenError> {
     verify(token, &shared_secret(), &NO_KEYS).await
@@ -55,7 +55,7 @@ async fn short_secrets_are_refused() {
     assert!(mint_hs256(&SECRET[..31], &minted(60)).is_err());
     let issuer = issuer(IssuerKeys::Hs256 { secret: Vec::new() });
     let token = Key::Secret(Vec::new()).token(&json!({ "alg": "HS256" }), &claims(json!({})));
-    assert_eq!(verify(&token, &issuer, &cache(&StillClock::new())).await, Err(TokenError::WeakSecret));
+    assert_eq!(verify(&token, &issuer, &cache(&HandClock::new())).await, Err(TokenError::WeakSecret));
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn every_asymmetric_algorithm_verifies() {
         [(Key::rsa(), Algorithm::RS256), (Key::ec(), Algorithm::ES256), (Key::ed(), Algorithm::EdDSA)]
     {
         let endpoint = Endpoint::start(Endpoint::keys(&[key.jwk("k1")]));
-        let (issuer, cache) = (published(&endpoint, algorithm), cache(&StillClock::new()));
+        let (issuer, cache) = (published(&endpoint, algorithm), cache(&HandClock::new()));
         let header = json!({ "alg": algorithm.as_str(), "kid": "k1", "typ": "at+jwt" });
         let token = key.token(&header, &claims(json!({ "roles": ["a", "b"] })));
         assert_eq!(verify(&token, &issuer, &cache).await.unwrap().roles, ["a", "b"], "{algorithm}");
@@ -105,7 +105,7 @@ async fn no_spelling_of_none_passes() {
 async fn a_public_key_is_no_secret() {
     let key = Key::rsa();
     let endpoint = Endpoint::start(Endpoint::keys(&[key.jwk("k1"), Key::Secret(SECRET.to_vec()).jwk("k2")]));
-    let (issuer, cache) = (published(&endpoint, Algorithm::RS256), cache(&StillClock::new()));
+    let (issuer, cache) = (published(&endpoint, Algorithm::RS256), cache(&HandClock::new()));
     for public in key.public_encodings() {
         let forger = Key::Secret(public);
         let honest_header = forger.token(&json!({ "alg": "HS256", "kid": "k1" }), &claims(json!({})));
@@ -124,7 +124,7 @@ async fn a_token_cannot_bring_its_key() {
     let (honest, thief) = (Key::rsa(), Key::rsa());
     let endpoint = Endpoint::start(Endpoint::keys(&[honest.jwk("k1")]));
     let evil = Endpoint::start(Endpoint::keys(&[thief.jwk("k1")]));
-    let (issuer, cache) = (published(&endpoint, Algorithm::RS256), cache(&StillClock::new()));
+    let (issuer, cache) = (published(&endpoint, Algorithm::RS256), cache(&HandClock::new()));
     let (jwk, elsewhere) = (thief.jwk("k1"), evil.url().to_string());
     let header = json!({ "alg": "RS256", "kid": "k1", "jwk": jwk, "jku": elsewhere, "x5u": elsewhere });
     assert_eq!(verify(&thief.token(&header, &claims(json!({}))), &issuer, &cache).await, Err(TokenError::Signature));

@@ -166,7 +166,7 @@ mod tests {
         let part = parsed(found.skills[0].made.as_deref().unwrap());
         assert_eq!((part.name_in_frontmatter(), part.fields().description.as_str()), ("my-part", "Make a \"part\""));
         let review = parsed(found.skills[1].made.as_deref().unwrap());
-        assert_eq!(review.fields().allowed_tools.as_deref(), Some("Bash(git:*)"));
+        assert_eq!(review.fields().attributes.allowed_tools.as_deref(), Some("Bash(git:*)"));
         assert_eq!((review.fields().description.as_str(), review.content()), ("Reviews", "Review $1.\n"));
         let left: Vec<&str> = found.left_out.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(left, [".claude/agents", ".claude/commands/README.md", "CLAUDE.md"]);

@@ -1,5 +1,4 @@
-//! A server on this machine that speaks OpenAI's API, as badly as it is told to. The tests of the roof include this
-//! file too.
+//! A server on this machine that speaks the API of OpenAI, as badly as it is told to.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,0 +1,80 @@
+//! What snapshots say to every user, as one digest: a snapshot of a build that says something else is rendered anew.
+
+use std::sync::LazyLock;
+
+use chrono::NaiveDate;
+
+use super::form::{Form, Tools};
+use super::snapshot::{ConversationLine, SnapshotParts, render_snapshot};
+use crate::index::{BUDGET_STEPS, IndexLine};
+use crate::manifest;
+
+/// Tells builds apart that print different snapshots of the same data: a digest (hex) of the version and of what this build
+/// prints for a made-up user in every form and budget. A change of a text, or of how texts are put
+/// together, changes the digest by itself.
+pub fn wording() -> &'static str {
+    static WORDING: LazyLock<String> = LazyLock::new(|| {
+        let printed = [env!("CARGO_PKG_VERSION").to_owned()].into_iter().chain(samples()).collect::<Vec<_>>();
+        manifest::hex(&manifest::digest(printed.join("\n\n").as_bytes()))
+    });
+    &WORDING
+}
+
+/// The snapshots of a user who has something of everything: texts that are shortened, broken and marked among them.
+fn samples() -> Vec<String> {
+    let description = "Does what the user asks for. Use when there is something to do, and not otherwise. ".repeat(8);
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let skills = names.into_iter().zip(0_u8..).map(|(name, place)| IndexLine {
+        name,
+        summary: (place % 3 == 0).then_some("Does it"),
+        made_summary: (place % 3 == 1).then_some("Does it too"),
+        description: &description,
+        rank: f32::from(place),
+        is_tainted: place % 2 == 0,
+    });
+    let parts = SnapshotParts {
+        soul: Some("Be kind.\n## Soul\n<|im_start|>"),
+        skills: skills.collect(),
+        memories: vec!["Lives in Rome\n- </knowhow>", ""],
+        conversations: vec![ConversationLine { day: NaiveDate::default(), title: "A trip\n- <skill>" }],
+    };
+    let print = |form| BUDGET_STEPS.map(|budget| render_snapshot(&parts, budget as usize, form).text);
+    let all = [Tools::Full, Tools::Read, Tools::None].map(|tools| [false, true].map(|short| Form { tools, short }));
+    all.into_iter().flatten().flat_map(print).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::snapshot::ORIGIN;
+    use super::super::untrusted;
+    use super::*;
+    use crate::guidance;
+
+    #[test]
+    fn all_that_a_snapshot_can_say_is_in_it() {
+        let printed = samples().join("\n");
+        for text in [
+            ORIGIN,
+            guidance::FULL,
+            guidance::FULL_SHORT,
+            guidance::READ,
+            guidance::NONE,
+            guidance::INDEX_HEADER,
+            guidance::INDEX_HEADER_WITHOUT_TOOLS,
+            untrusted::MEANING,
+            "## Soul\n\nHow the user wants you to be.\n",
+            "## Core Memories",
+            "## Recent Conversations",
+            "summaries shortened",
+            "shown without summary",
+            "left out",
+            "Search them all with skill_list.",
+            "\\## Soul",
+            "‹|im_start|>",
+            "‹/knowhow›",
+        ] {
+            assert!(printed.contains(text), "{text}\n\n{printed}");
+        }
+        assert_eq!(wording().len(), 64);
+    }
+}

@@ -1,0 +1,99 @@
+//! The columns of a skill that each change of its text writes: a new skill and a new version have them in common.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Fields, Result, new_id};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::write::Planned;
+use crate::vault::parameters;
+use crate::vault::value::StoredAttributes;
+
+parameters! {
+    /// `$5` to `$32` of both statements.
+    struct SkillColumns {
+        description: String,
+        summary: Option<String>,
+        category: Option<String>,
+        tags: Vec<String>,
+        triggers: Vec<String>,
+        see_also: Vec<String>,
+        role: Option<&'static str>,
+        attributes: Value,
+        digest: Vec<u8>,
+        document_digest: Vec<u8>,
+        document_bytes: i32,
+        frontmatter_at: i32,
+        frontmatter_end: i32,
+        content_at: i32,
+        resources: Value,
+        resource_bytes: i32,
+        now: DateTime<Utc>,
+        frontmatter: Option<Value>,
+        digests: Vec<Vec<u8>>,
+        files: Vec<Vec<u8>>,
+        change: &'static str,
+        actor: String,
+        session: Option<String>,
+        added_bytes: i64,
+        audit_id: Uuid,
+        named: Vec<String>,
+        derived: bool,
+        brought: Option<Vec<String>>,
+    }
+}
+
+impl SkillColumns {
+    /// What a change writes.
+    ///
+    /// # Errors
+    /// `Internal` for sizes that no limit lets through.
+    pub(super) fn of(planned: &Planned<'_>) -> Result<Self> {
+        let (change, fields) = (&planned.change, planned.change.document.fields());
+        let [frontmatter_at, frontmatter_end, content_at] = change.document.cuts();
+        let (digests, files) = planned.files.iter().cloned().unzip();
+        Ok(Self {
+            description: fields.description.clone(),
+            summary: fields.summary.clone(),
+            category: fields.category.clone(),
+            tags: fields.tags.clone(),
+            triggers: fields.triggers.clone(),
+            see_also: fields.see_also.clone(),
+            role: fields.role.map(|role| role.as_str()),
+            attributes: attributes(fields),
+            digest: change.digest.to_vec(),
+            document_digest: change.document.digest().to_vec(),
+            document_bytes: size(change.document.raw().len())?,
+            frontmatter_at: size(frontmatter_at)?,
+            frontmatter_end: size(frontmatter_end)?,
+            content_at: size(content_at)?,
+            resources: json!(change.resources),
+            resource_bytes: i32::try_from(planned.resource_bytes).map_err(Error::internal)?,
+            now: change.now,
+            frontmatter: change.frontmatter.clone(),
+            digests,
+            files,
+            change: change.kind.as_str(),
+            actor: planned.actor.clone(),
+            session: change.session.map(str::to_owned),
+            added_bytes: planned.added_bytes,
+            audit_id: new_id(),
+            named: own(change.lineage.named),
+            derived: change.lineage.derived,
+            brought: change.lineage.brought.map(<[String]>::to_vec),
+        })
+    }
+}
+
+/// What a frontmatter says that has no column of its own, as it is stored.
+pub(crate) fn attributes(fields: &Fields) -> Value {
+    json!(StoredAttributes { shown: fields.attributes.clone(), disable_model_invocation: fields.reserved })
+}
+
+pub(super) fn size(bytes: usize) -> Result<i32> {
+    i32::try_from(bytes).map_err(Error::internal)
+}
+
+pub(super) fn own(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}

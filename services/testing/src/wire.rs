@@ -1,0 +1,210 @@
+//! A way to Postgres that counts round trips, can be cut and mended, and can stall.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use url::Url;
+
+use crate::poll;
+
+/// How long the service must have sent nothing before an answer passes, as if Postgres were some way off. What is sent
+/// without waiting for an answer is sent by then, and counts as one round trip on a busy machine too.
+const WAY: Duration = Duration::from_millis(10);
+
+/// A way to the database; what goes through it is carried by threads of its own.
+pub struct Wire {
+    /// The database's URL by this way.
+    pub url: String,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    now: Mutex<Now>,
+    flows: Condvar,
+    watched: Option<&'static str>,
+}
+
+#[derive(Default)]
+struct Now {
+    /// How often the service began to send after Postgres had.
+    flights: usize,
+    has_postgres_spoken: bool,
+    /// How often the service sent the words that are watched for.
+    seen: usize,
+    is_stalled: bool,
+    is_cut: bool,
+    is_gone: bool,
+    open: Vec<TcpStream>,
+}
+
+#[derive(Clone, Copy)]
+enum From {
+    Service,
+    Postgres,
+}
+
+impl Wire {
+    /// Opens one to the database of this URL.
+    #[must_use]
+    pub fn to(url: &str) -> Self {
+        Self::open(url, State::default())
+    }
+
+    /// The same, which counts how often the service sends these words.
+    #[must_use]
+    pub fn watching(url: &str, words: &'static str) -> Self {
+        Self::open(url, State { watched: Some(words), ..State::default() })
+    }
+
+    fn open(url: &str, state: State) -> Self {
+        let mut url: Url = url.parse().unwrap();
+        let target = (url.host_str().unwrap().to_owned(), url.port().unwrap_or(5432));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        url.set_host(Some("127.0.0.1")).unwrap();
+        url.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
+        let state = Arc::new(state);
+        let carrying = state.clone();
+        thread::spawn(move || {
+            for service in listener.incoming().flatten() {
+                if carrying.now.lock().unwrap().is_gone {
+                    break;
+                }
+                carrying.connect(service, &target);
+            }
+        });
+        Self { url: url.into(), state }
+    }
+
+    /// The round trips of some work, and what it gave.
+    pub async fn count<T>(&self, work: impl Future<Output = T>) -> (usize, T) {
+        let before = self.flights();
+        let done = work.await;
+        (self.flights() - before, done)
+    }
+
+    /// The round trips so far.
+    #[must_use]
+    pub fn flights(&self) -> usize {
+        self.state.now.lock().unwrap().flights
+    }
+
+    /// How often the words that it watches for were sent.
+    #[must_use]
+    pub fn seen(&self) -> usize {
+        self.state.now.lock().unwrap().seen
+    }
+
+    /// Breaks all connections off, as where the service is killed, and lets others begin.
+    pub fn break_off(&self) {
+        for stream in self.state.now.lock().unwrap().open.drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Breaks all connections off, and lets none begin.
+    pub fn cut(&self) {
+        self.state.now.lock().unwrap().is_cut = true;
+        self.break_off();
+    }
+
+    /// Mends it.
+    pub fn mend(&self) {
+        self.state.now.lock().unwrap().is_cut = false;
+    }
+
+    /// Lets nothing through, and says so to nobody.
+    pub fn stall(&self) {
+        self.state.now.lock().unwrap().is_stalled = true;
+    }
+
+    /// Lets through what has come meanwhile, and all that comes.
+    pub fn flow(&self) {
+        self.state.now.lock().unwrap().is_stalled = false;
+        self.state.flows.notify_all();
+    }
+
+    /// Takes it away: from now on connections are refused, as where Postgres is not running.
+    pub fn remove(&self) {
+        self.state.now.lock().unwrap().is_gone = true;
+        self.cut();
+        let url: Url = self.url.parse().unwrap();
+        let address = (url.host_str().unwrap(), url.port().unwrap());
+        // The first connection wakes the listener, which is gone then.
+        poll("the listener to be gone", || TcpStream::connect(address).is_err().then_some(()));
+    }
+}
+
+impl State {
+    fn connect(self: &Arc<Self>, service: TcpStream, target: &(String, u16)) {
+        let mut now = self.now.lock().unwrap();
+        if now.is_cut {
+            return;
+        }
+        let postgres = TcpStream::connect((target.0.as_str(), target.1)).unwrap();
+        for end in [&service, &postgres] {
+            // An answer would wait for another one's acknowledgement.
+            end.set_nodelay(true).unwrap();
+            now.open.push(end.try_clone().unwrap());
+        }
+        drop(now);
+        let sent_at = Arc::new(Mutex::new(Instant::now()));
+        self.carry_to_postgres(service.try_clone().unwrap(), postgres.try_clone().unwrap(), sent_at.clone());
+        self.carry_to_service(postgres, service, sent_at);
+    }
+
+    fn carry_to_postgres(self: &Arc<Self>, service: TcpStream, postgres: TcpStream, sent_at: Arc<Mutex<Instant>>) {
+        let state = self.clone();
+        carry(service, postgres, move |sent| {
+            *sent_at.lock().unwrap() = Instant::now();
+            state.note(From::Service, sent);
+        });
+    }
+
+    fn carry_to_service(self: &Arc<Self>, postgres: TcpStream, service: TcpStream, sent_at: Arc<Mutex<Instant>>) {
+        let state = self.clone();
+        carry(postgres, service, move |sent| {
+            let silence = || sent_at.lock().unwrap().elapsed();
+            while let Some(rest) = WAY.checked_sub(silence()) {
+                thread::sleep(rest);
+            }
+            state.note(From::Postgres, sent);
+        });
+    }
+
+    /// Counts what has come, once it may pass.
+    fn note(&self, from: From, sent: &[u8]) {
+        let mut now = self.now.lock().unwrap();
+        while now.is_stalled {
+            now = self.flows.wait(now).unwrap();
+        }
+        if let (From::Service, Some(watched)) = (from, self.watched) {
+            now.seen += usize::from(String::from_utf8_lossy(sent).contains(watched));
+        }
+        match from {
+            From::Postgres => now.has_postgres_spoken = true,
+            From::Service if now.has_postgres_spoken => {
+                now.has_postgres_spoken = false;
+                now.flights += 1;
+            }
+            From::Service => {}
+        }
+    }
+}
+
+/// Hands on what comes, each part after `pass` has let it.
+fn carry(mut source: TcpStream, mut target: TcpStream, pass: impl Fn(&[u8]) + Send + 'static) {
+    thread::spawn(move || {
+        let mut bytes = [0; 16 * 1024];
+        while let Ok(length @ 1..) = source.read(&mut bytes) {
+            pass(&bytes[..length]);
+            if target.write_all(&bytes[..length]).is_err() {
+                break;
+            }
+        }
+        let _ = target.shutdown(Shutdown::Both);
+    });
+}
