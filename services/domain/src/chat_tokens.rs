@@ -23,18 +23,21 @@ const TOKENS: [&str; 13] = [
     "knowhow>",
 ];
 
+/// What may open a token: brackets, and their full-width and small forms.
+const OPENING: [char; 6] = ['<', '＜', '﹤', '[', '［', '﹇'];
+
 /// The text with a look-alike for the bracket that opens a token: `‹|im_start|>`, `⟦INST]`.
 pub(crate) fn break_tokens(text: &str) -> String {
     let mut broken = String::with_capacity(text.len());
-    for (at, c) in text.char_indices() {
-        let look_alike = match c {
-            '<' | '＜' | '﹤' => '‹',
-            '[' | '［' | '﹇' => '⟦',
-            _ => c,
-        };
-        let opens = look_alike != c && opens_token(&text[at + c.len_utf8()..]) && !is_type(&broken, &text[at..]);
-        broken.push(if opens { look_alike } else { c });
+    let mut done = 0;
+    for (at, bracket) in text.match_indices(OPENING) {
+        broken.push_str(&text[done..at]);
+        done = at + bracket.len();
+        let opens = opens_token(&text[done..]) && !is_type(&broken, &text[at..]);
+        let look_alike = if matches!(bracket, "<" | "＜" | "﹤") { "‹" } else { "⟦" };
+        broken.push_str(if opens { look_alike } else { bracket });
     }
+    broken.push_str(&text[done..]);
     broken
 }
 

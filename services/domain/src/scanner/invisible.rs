@@ -30,7 +30,9 @@ pub(super) fn spelled(text: &str) -> Vec<(Range<usize>, String)> {
                 end = at + c.len_utf8();
             }
             None => {
-                take(&mut found, &mut bytes, start..end, before);
+                if !bytes.is_empty() {
+                    take(&mut found, &mut bytes, start..end, before);
+                }
                 before = Some(c);
             }
         }

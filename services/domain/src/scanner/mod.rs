@@ -88,7 +88,7 @@ fn read_text(findings: &mut Findings, work: &mut Work, file: &str, text: &str) {
     let outline = Outline::of(text, files::is_code(file));
     let place = search::Place { file, raw: text, outline: &outline };
     let mut views = views::Queue::of(text, &outline);
-    while let Some(view) = views.next(work) {
+    while let Some(view) = views.next(&outline, work) {
         if !search::run(&place, &view, findings, work) {
             return;
         }

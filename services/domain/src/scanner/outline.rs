@@ -37,7 +37,7 @@ pub(super) struct Line {
 pub(super) struct Outline {
     pub(super) lines: Vec<Line>,
     /// Comments of the markup, with their marks, in order.
-    pub(super) comments: Vec<Range<usize>>,
+    comments: Vec<Range<usize>>,
     pub(super) frontmatter: Range<usize>,
 }
 
@@ -93,6 +93,28 @@ impl Outline {
             }
             _ => false,
         }
+    }
+
+    /// Parts of the text that are read by themselves, in order: lines that never say one thing with those beside them, or all
+    /// that may do so.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Range<usize>> {
+        let ends = (0..self.lines.len()).filter(|number| !self.may_join_next(*number));
+        let mut start = 0;
+        ends.map(move |number| {
+            let end = self.lines.get(number + 1).map_or(usize::MAX, |next| next.text.start);
+            std::mem::replace(&mut start, end)..end
+        })
+    }
+
+    /// Whether there is a text in which [`Self::joins_next`] holds.
+    fn may_join_next(&self, number: usize) -> bool {
+        let both_are_code = || matches!(self.lines.get(number..number + 2), Some([line, next]) if (line.kind, next.kind) == (Kind::Code, Kind::Code));
+        both_are_code() || self.joins_next(number, "")
+    }
+
+    /// Whether the text has comments.
+    pub(super) fn has_comments(&self) -> bool {
+        !self.comments.is_empty()
     }
 
     /// Whether a byte is in a comment.

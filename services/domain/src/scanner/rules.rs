@@ -43,6 +43,9 @@ pub(super) struct Rule {
     pub(super) hidden: Option<Verdict>,
     pub(super) reason: String,
     words: Vec<String>,
+    /// A pattern that is cheap to search and stands in all that the others find: they are dear where words are common.
+    #[serde(default)]
+    also: Option<String>,
     patterns: Vec<String>,
     /// Of which kinds a host in the match must be; empty: whatever is there.
     #[serde(default)]
@@ -59,8 +62,9 @@ pub(super) struct Rule {
 
 /// The patterns of a rule.
 pub(super) struct Compiled {
+    also: Option<Regex>,
     /// All of them at once, to learn in one pass that none is there.
-    pub(super) any: Regex,
+    any: Regex,
     pub(super) each: Vec<Regex>,
 }
 
@@ -170,6 +174,11 @@ impl Rules {
 }
 
 impl Rule {
+    /// Whether it looks at comments alone.
+    pub(super) fn is_about_comments(&self) -> bool {
+        self.views == [View::Comment]
+    }
+
     /// Its patterns, compiled when they are first needed: most rules are about none of the texts of a process.
     #[expect(clippy::expect_used, reason = "the data is compiled in, and a test compiles every pattern")]
     pub(super) fn patterns(&self) -> &Compiled {
@@ -184,8 +193,15 @@ impl Rule {
             };
             let each = self.patterns.iter().map(|pattern| compile(pattern)).collect();
             let any = self.patterns.join(")|(?:").replace("?P<number>", "?:");
-            Compiled { any: compile(&format!("(?:{any})")), each }
+            Compiled { also: self.also.as_deref().map(compile), any: compile(&format!("(?:{any})")), each }
         })
+    }
+}
+
+impl Compiled {
+    /// Whether one of the patterns is in a text.
+    pub(super) fn is_in(&self, text: &[u8]) -> bool {
+        self.also.as_ref().is_none_or(|also| also.is_match(text)) && self.any.is_match(text)
     }
 }
 

@@ -29,6 +29,14 @@ pub(super) struct Place<'a> {
     pub(super) outline: &'a Outline,
 }
 
+impl Place<'_> {
+    /// The characters that a range of bytes touches. In a view a character may be longer than in the file, so that a place in
+    /// it is none of the file, or beyond its end.
+    pub(super) fn whole(&self, range: &Range<usize>) -> Range<usize> {
+        self.raw.floor_char_boundary(range.start)..self.raw.ceil_char_boundary(range.end)
+    }
+}
+
 /// What was found so far: of each rule one finding for a line (of a long one for each window), the gravest.
 #[derive(Default)]
 pub(super) struct Findings {
@@ -131,11 +139,14 @@ impl Search<'_> {
         }
         for index in &segment.rules {
             let rule = &Rules::get().rules[*index];
+            if rule.is_about_comments() && !self.place.outline.has_comments() {
+                continue;
+            }
             let patterns = rule.patterns();
             if !self.work.charge(part.len()) {
                 return false;
             }
-            if !patterns.any.is_match(part.as_bytes()) {
+            if !patterns.is_in(part.as_bytes()) {
                 continue;
             }
             if !self.work.charge(part.len() * patterns.each.len() + A_FINDING) {
@@ -150,7 +161,7 @@ impl Search<'_> {
     }
 
     fn add(&mut self, rule: &Rule, range: Range<usize>, is_joined: bool) {
-        let span = self.view.span(&range);
+        let span = self.place.whole(&self.view.span(&range));
         let view = self.view_of(&span, is_joined);
         if !rule.views.is_empty() && !rule.views.contains(&view) {
             return;

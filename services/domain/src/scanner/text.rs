@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::outline::Outline;
 use super::report::View;
 
 /// A text that was made from a file.
@@ -35,6 +36,39 @@ impl Text<'_> {
             Origin::Runs(runs) => origin_of(runs, range.start)..origin_of(runs, range.end),
         }
     }
+}
+
+impl Text<'static> {
+    /// The view without the parts in which it says what the file says: there it need not be searched again.
+    pub(super) fn where_it_differs(self, file: &str, outline: &Outline) -> Self {
+        let Origin::Runs(runs) = &self.origin else { return self };
+        let mut built = Builder::default();
+        for part in outline.parts() {
+            let part = part.start..part.end.min(file.len());
+            // The last character may be longer or shorter in the view.
+            let end = if part.end == file.len() { self.text.len() } else { place_in(runs, part.end) };
+            let here = place_in(runs, part.start).min(end)..end;
+            if self.text[here.clone()] == file[part] {
+                continue;
+            }
+            let first = runs.partition_point(|(view, _)| *view <= here.start).saturating_sub(1);
+            for (number, (view, from)) in
+                runs.iter().enumerate().skip(first).take_while(|(_, (view, _))| *view < here.end)
+            {
+                let end = runs.get(number + 1).map_or(self.text.len(), |next| next.0).min(here.end);
+                let start = here.start.max(*view);
+                built.push(&self.text[start..end], from + (start - view));
+            }
+        }
+        Self { text: Cow::Owned(built.text), origin: Origin::Runs(built.runs), ..self }
+    }
+}
+
+/// Where a character of the file stands in the view, or else the next one that does.
+fn place_in(runs: &[(usize, usize)], at: usize) -> usize {
+    let after = runs.partition_point(|(_, file)| *file <= at);
+    let next = runs.get(after).map_or(usize::MAX, |run| run.0);
+    after.checked_sub(1).map_or(0, |before| runs[before].0 + (at - runs[before].1)).min(next)
 }
 
 fn origin_of(runs: &[(usize, usize)], at: usize) -> usize {

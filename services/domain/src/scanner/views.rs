@@ -45,7 +45,7 @@ impl<'a> Queue<'a> {
     }
 
     /// The next view; those that are in it are put behind it.
-    pub(super) fn next(&mut self, work: &mut Work) -> Option<Text<'a>> {
+    pub(super) fn next(&mut self, outline: &Outline, work: &mut Work) -> Option<Text<'a>> {
         let view = self.waiting.pop_front()?;
         if matches!(view.view, View::Skeleton | View::Seen) || !work.charge(view.text.len()) {
             return Some(view);
@@ -56,7 +56,7 @@ impl<'a> Queue<'a> {
                 if seen.text.len() < view.text.len() {
                     self.add_decoded(&seen);
                 }
-                self.waiting.push_back(seen);
+                self.waiting.push_back(seen.where_it_differs(&view.text, outline));
             }
             None if view.text.is_ascii() => {}
             None => self.add_skeleton(&view),
@@ -90,11 +90,14 @@ impl<'a> Queue<'a> {
     /// What was noticed by the way.
     pub(super) fn findings(&self, place: &Place<'_>) -> Vec<Finding> {
         let rules = Rules::get();
-        let at = |rule: &str, view: View, span: &Span| Finding {
-            view,
-            span: *span,
-            line: place.outline.line_of(span.start) + 1,
-            ..Finding::of_file(rules.built_in(rule), place.file)
+        let at = |rule: &str, view: View, span: &Span| {
+            let whole = place.whole(&(span.start..span.end));
+            Finding {
+                view,
+                span: Span { start: whole.start, end: whole.end },
+                line: place.outline.line_of(span.start) + 1,
+                ..Finding::of_file(rules.built_in(rule), place.file)
+            }
         };
         let mut findings: Vec<Finding> =
             self.cut.iter().map(|span| at("long-encoded-text", View::Decoded, span)).collect();

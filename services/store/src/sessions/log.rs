@@ -113,7 +113,7 @@ statement! {
         update sessions s set last_message_at = greatest(s.last_message_at, $4), turn_replies = s.turn_replies + 1,
             log_bytes = s.log_bytes + octet_length($6::text)
         from open o
-        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = o.session_id and s.ended_at is null
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
           and not o.too_many and not o.log_full
         returning s.turns as number
     ), logged as (

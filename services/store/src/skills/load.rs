@@ -104,13 +104,16 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3"
 }
 
+// `offset 0` keeps the file's digest in the search of the index; joined, all files of the user would be compared with it.
 statement! {
     read FindResource<'a> { name: &'a str, path: &'a str } -> RawFile,
     "-- skills.resource
     select r.content, r.digest, s.tainted
     from skills s
     cross join lateral jsonb_to_recordset(s.resources) as e (path text, digest text)
-    join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = decode(e.digest, 'hex')
+    cross join lateral (
+        select r.content, r.digest from skill_resources r
+        where r.tenant_id = $1 and r.user_id = $2 and r.digest = decode(e.digest, 'hex') offset 0) r
     where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and e.path = $4"
 }
 

@@ -13,7 +13,7 @@ use crate::harness::Place;
 use crate::statements::sources;
 
 /// A connection in a transaction of the role, with a context that is nobody's.
-async fn as_role(place: &Place, role: &str) -> Client {
+pub async fn as_role(place: &Place, role: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(&place.login_url, NoTls).await.unwrap();
     tokio::spawn(connection);
     let (tenant, user) = (new_id(), new_id());
@@ -24,7 +24,7 @@ async fn as_role(place: &Place, role: &str) -> Client {
 }
 
 /// The plan of a statement with any values. To make it, Postgres looks at the role's grants as if it were run.
-async fn plan(client: &Client, sql: &str) -> Result<Value, String> {
+pub async fn plan(client: &Client, sql: &str) -> Result<Value, String> {
     client.batch_execute("savepoint before").await.unwrap();
     let explained = client.simple_query(&format!("explain (generic_plan, format json)\n{sql}")).await;
     client.batch_execute("rollback to before").await.unwrap();
@@ -144,6 +144,6 @@ fn no_declared_statement_is_missing_in_the_list() {
     assert_eq!(declared.iter().map(String::as_str).collect::<BTreeSet<_>>(), listed);
 }
 
-fn name_of(sql: &str) -> &str {
+pub fn name_of(sql: &str) -> &str {
     sql.trim_start_matches("-- ").split_whitespace().next().unwrap()
 }

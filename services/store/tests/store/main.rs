@@ -22,6 +22,7 @@ mod login;
 mod matrix;
 mod migrations;
 mod mutation;
+mod plans;
 mod poisoning;
 mod queue;
 mod reach;

@@ -1,0 +1,190 @@
+//! The plans of all declared statements among the rows of many users, with statistics and without any: a plan is kept for as
+//! long as nothing throws it away, and a new table has no statistics.
+
+use std::collections::BTreeSet;
+
+use knowhow_domain::new_id;
+use knowhow_store::list_declared;
+use serde_json::Value;
+use tokio_postgres::Client;
+
+use crate::declared::{as_role, name_of, plan};
+use crate::harness::{Place, with_database};
+use crate::rows::{Owner, seed};
+
+/// Users of the tenant, and rows of each in every table.
+const USERS: u32 = 60;
+const ROWS: u32 = 60;
+
+/// Tables in which the rows of a user grow with every use.
+const HISTORY: &[&str] =
+    &["audit_log", "messages", "sessions", "skill_resources", "skill_versions", "turns", "usage_events"];
+
+/// Indexes that hold few rows of a user: the open sessions, what is tainted.
+const FEW: &[&str] = &["sessions_open", "skills_tainted"];
+
+/// What looks at all of a user's rows because that is what it is for: the statement, and words of the finding.
+const WHOLE: &[(&str, &str)] = &[
+    // Brings all.
+    ("counts.check", "skill_usage"),
+    ("examples.list_vectors", "skill_examples"),
+    ("snapshots.read_parts", "NOT tainted"),
+    // Looks for what fits among all.
+    ("conversations.search", "terms"),
+    ("embeddings.list_skills", "skills"),
+    ("snapshots.find_current", "updated_at"),
+    // Looks at examples, of which there are some hundred.
+    ("examples.remove_of_session", "skill_examples"),
+    ("examples.remove_of_turn", "turns"),
+    ("skills.archive", "added_passages"),
+    ("skills.find_tainted", "skill_versions"),
+    // Looks for what is to go.
+    ("conversations.put", "conversation_summaries"),
+    ("history.forget_oldest_versions", "skill_versions"),
+    ("sessions.open", "for (ended_at IS NOT NULL)"),
+    ("sessions.open", "n_1.snapshot_id = u_1.snapshot_id"),
+    ("snapshots.put", "sha256"),
+    ("souls.put", ""),
+];
+
+/// Multiplies the row of every table of a user. Columns of an index get other values, of which the first behind the owner
+/// is shared by ten rows where others follow it, as versions are of one skill. What is a word of ours stays. One session of ten
+/// is open.
+const FILL: &str = "
+do $$
+declare
+    target record;
+begin
+    set local session_replication_role = replica;
+    for target in
+        select c.oid::regclass as name,
+            string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns,
+            string_agg(case
+                when a.attname = 'ended_at' and not a.attnotnull
+                    then 'case when n.k % 10 > 0 then now() - n.k * interval ''1 minute'' end'
+                when a.attname = 'user_id' then 'md5(''u'' || n.u)::uuid'
+                when place.at is null or a.attname in ('tenant_id', 'model', 'index_budget', 'use_digest')
+                        or a.atttypid = 'text'::regtype and exists (
+                            select from pg_constraint w where w.conrelid = c.oid and w.contype = 'c' and a.attnum = any (w.conkey))
+                    then 'seed.' || quote_ident(a.attname)
+                when a.atttypid = 'uuid'::regtype then format('md5(n.u || ''-'' || n.k / %s)::uuid', place.shared)
+                when a.atttypid = 'bytea'::regtype then format('sha256((n.u || ''-'' || n.k / %s)::text::bytea)', place.shared)
+                when a.atttypid = 'text'::regtype then format('n.u || ''-'' || n.k / %s', place.shared)
+                when a.atttypid = 'date'::regtype then 'current_date - n.k'
+                when a.atttypid = 'timestamptz'::regtype then 'now() - n.k * interval ''1 minute'''
+                when a.atttypid in ('integer'::regtype, 'bigint'::regtype) then 'n.k + 2'
+                else 'seed.' || quote_ident(a.attname) end, ', ' order by a.attnum) as made,
+            bool_or(place.at > 2) as has_many
+        from pg_class c
+        join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+        left join lateral (
+            select min(k.at) as at, case when bool_or(i.indisprimary and k.at = 3 and i.indnkeyatts > 3) then 10 else 1 end
+                as shared
+            from pg_index i, unnest(i.indkey) with ordinality as k (attnum, at)
+            where i.indrelid = c.oid and k.attnum = a.attnum
+        ) place on true
+        where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+          and exists (select from pg_attribute o where o.attrelid = c.oid and o.attname = 'user_id')
+        group by c.oid
+    loop
+        execute format('insert into %s (%s) overriding system value select %s from %s seed,
+            (select u, k from generate_series(1, $1) u, generate_series(1, $2) k) n
+            where $3 or n.k = 1 on conflict do nothing', target.name, target.columns, target.made, target.name)
+        using {users}, {rows}, target.has_many;
+    end loop;
+end $$";
+
+#[tokio::test]
+async fn no_statement_looks_at_more_of_a_users_rows_than_it_needs() {
+    with_database(async |place| {
+        let mut conn = place.owner().await;
+        seed(&mut conn, &[Owner::new(new_id(), new_id())]).await;
+        place.run(&FILL.replace("{users}", &USERS.to_string()).replace("{rows}", &ROWS.to_string())).await;
+        let versions = place.count("select count(*) from skill_versions").await;
+        assert!(versions >= i64::from(USERS * ROWS), "{versions}");
+        let tables = tables(place).await;
+        // Without statistics one index of a small table is as good as another: what never ends must be safe even then.
+        let history = tables.iter().filter(|table| HISTORY.contains(&table.as_str())).cloned().collect();
+        let findings = find_all(place, &history).await;
+        assert!(findings.is_empty(), "without statistics:\n{}", findings.join("\n"));
+        place.run("analyze").await;
+        let findings = find_all(place, &tables).await;
+        assert!(findings.is_empty(), "with statistics:\n{}", findings.join("\n"));
+    })
+    .await;
+}
+
+/// The tables of users that have enough rows for their plans to matter.
+async fn tables(place: &Place) -> BTreeSet<String> {
+    let client = as_role(place, "knowhow_tenant").await;
+    let of_users = "select c.relname::text from pg_class c join pg_attribute a on a.attrelid = c.oid
+                    where a.attname = 'user_id' and c.relkind = 'r' and pg_relation_size(c.oid) > 200000";
+    client.query(of_users, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+async fn find_all(place: &Place, tables: &BTreeSet<String>) -> Vec<String> {
+    let client = as_role(place, "knowhow_tenant").await;
+    client.batch_execute("set local plan_cache_mode = force_generic_plan").await.unwrap();
+    let mut findings = Vec::new();
+    for declared in list_declared() {
+        let name = name_of(declared.sql);
+        let found = find_in(&client, declared.sql, tables).await.into_iter();
+        let is_meant = |finding: &String| WHOLE.iter().any(|(whole, words)| *whole == name && finding.contains(words));
+        findings.extend(found.filter(|finding| !is_meant(finding)).map(|finding| format!("{name}: {finding}")));
+    }
+    findings
+}
+
+async fn find_in(client: &Client, sql: &str, tables: &BTreeSet<String>) -> Vec<String> {
+    let plan = plan(client, sql).await.unwrap();
+    let mut findings = Vec::new();
+    walk(&plan[0]["Plan"], tables, &mut findings);
+    findings
+}
+
+/// What a node and those below it do that they should not.
+fn walk(node: &Value, tables: &BTreeSet<String>, findings: &mut Vec<String>) {
+    let text = |member: &str| node[member].as_str().unwrap_or_default();
+    let table = text("Relation Name");
+    let is_scan = tables.contains(table) && text("Node Type").contains("Scan");
+    if is_scan && text("Node Type") == "Seq Scan" {
+        findings.push(format!("reads {table} of all users"));
+    } else if is_scan && looks_at_all(node) && !FEW.contains(&text("Index Name")) {
+        let filter = own(text("Filter"));
+        if !filter.is_empty() {
+            findings.push(format!(
+                "reads a user's whole {table} by {} for {}",
+                text("Index Name"),
+                filter.join(" and ")
+            ));
+        }
+    }
+    let looks_at_all_of_one = |below: &Value| {
+        below["Relation Name"].as_str().is_some_and(|table| tables.contains(table))
+            && looks_at_all(below)
+            && !below["Index Name"].as_str().is_some_and(|index| FEW.contains(&index))
+    };
+    let inner = below(node).last().filter(|_| text("Node Type") == "Nested Loop" && !text("Join Filter").is_empty());
+    if inner.is_some_and(looks_at_all_of_one) {
+        let table = inner.and_then(|inner| inner["Relation Name"].as_str()).unwrap_or_default();
+        findings.push(format!("compares each row with a user's whole {table} by {}", text("Join Filter")));
+    }
+    below(node).iter().for_each(|node| walk(node, tables, findings));
+}
+
+fn below(node: &Value) -> &[Value] {
+    node["Plans"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether a scan goes through all rows of a user: its index is asked for no more than whose they are.
+fn looks_at_all(scan: &Value) -> bool {
+    let is_bitmap = |node: &&Value| node["Node Type"].as_str().is_some_and(|kind| kind.starts_with("Bitmap"));
+    own(scan["Index Cond"].as_str().unwrap_or_default()).is_empty()
+        && below(scan).iter().filter(is_bitmap).all(looks_at_all)
+}
+
+/// The conditions that say more than whose the rows are.
+fn own(conditions: &str) -> Vec<&str> {
+    let says_more = |condition: &&str| !["tenant_id", "user_id"].iter().any(|owner| condition.contains(owner));
+    conditions.split(" AND ").filter(|condition| !condition.is_empty()).filter(says_more).collect()
+}
