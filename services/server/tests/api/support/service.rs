@@ -85,8 +85,9 @@ impl Service {
         self.process.id()
     }
 
-    /// What it has logged so far.
+    /// What it has logged so far. It gathers lines for a few milliseconds before it writes them.
     pub fn log(&self) -> String {
+        std::thread::sleep(Duration::from_millis(20));
         std::fs::read_to_string(&self.log).unwrap()
     }
 
