@@ -17,7 +17,8 @@ macro_rules! arguments {
         single { $($(#[doc = $doc:literal])* $(#[schema $schema:tt])? $single:ident: $type:ident,)* }
         lists { $($(#[doc = $list_doc:literal])* $(#[schema $list_schema:tt])? $list:ident,)* }
     ) => {
-        /// What [`SaveSkill`] takes, in the few words that a model is told with each call.
+        /// What [`SaveSkill`] takes. A model is told of it with each call, so names that speak for themselves say no more; the
+        /// tool's text explains the others.
         #[derive(Deserialize, ToSchema)]
         #[serde(deny_unknown_fields)]
         pub(super) struct Arguments {
@@ -29,8 +30,8 @@ macro_rules! arguments {
             content: Option<String>,
             /// A whole SKILL.md, instead of other fields.
             skill_md: Option<String>,
-            $($(#[doc = $doc])* $single: Option<$type>,)*
-            $($(#[doc = $list_doc])* $list: Option<Vec<String>>,)*
+            $($single: Option<$type>,)*
+            $($list: Option<Vec<String>>,)*
             metadata: Option<Map<String, Value>>,
             /// 0 for a new one.
             #[schema(minimum = 0)]
@@ -78,7 +79,8 @@ impl Tool for Save {
     after work that took five or more tool calls, a tricky error you solved, a workflow that is not obvious, or when \
     the user asks you to remember how something is done. Look with skill_list first; to change a part use \
     skill_patch. Give name, description and content; fields you leave out keep their values. Never save secrets. \
-    similar: skills to view and merge.";
+    summary: one line, at most 15 words; triggers: short phrases that call for it; see_also: related skills; \
+    allowed_tools: need no approval. similar: skills to view and merge.";
     const SCOPE: Scope = Scope::SkillsWrite;
     const EFFECT: Effect = Effect::Writes;
     type Arguments = Arguments;
