@@ -20,6 +20,10 @@ const RARE_CONNECTIONS: u32 = 2;
 /// For how long the other end of a socket may leave what was sent to it unconfirmed.
 const SILENCE: Duration = Duration::from_secs(10);
 
+/// Keeps one plan of each statement for all values. Postgres would otherwise plan some statements at every execution,
+/// which costs more than to run them; the plans that are kept are the ones that `tests/store/plans.rs` looks at.
+const PLAN_ONCE: &str = "-c plan_cache_mode=force_generic_plan";
+
 /// Where Postgres is and how many connections each worker thread may hold.
 #[derive(Debug, Clone)]
 pub struct DatabaseConfig {
@@ -66,6 +70,7 @@ impl Database {
         let tls = tls::Settings::take_from(&config.url)?;
         let mut target: tokio_postgres::Config = tls.url.parse().map_err(unusable)?;
         target.application_name("knowhow").connect_timeout(config.acquire_timeout).ssl_mode(tls.mode);
+        target.options(format!("{} {PLAN_ONCE}", target.get_options().unwrap_or_default()));
         // A connection whose other end is gone without a word is found out while it waits in the pool.
         target
             .tcp_user_timeout(SILENCE)

@@ -1,4 +1,5 @@
-//! How many round trips to Postgres a warm read takes, counted on the wire; `flights.rs` counts those of writes.
+//! How many round trips to Postgres a warm read takes, counted on the wire, and that its plans are kept; `flights.rs` counts
+//! the round trips of writes.
 
 use knowhow_testing::Wire;
 
@@ -10,11 +11,13 @@ use crate::service::login_url;
 const TRIES: usize = 12;
 
 async fn assert_one_round_trip(wire: &Wire, what: &str, mut ask: impl AsyncFnMut()) {
-    let mut least = usize::MAX;
+    let mut counts = Vec::new();
     for _ in 0..TRIES {
-        least = least.min(wire.count(ask()).await.0);
+        counts.push(wire.count(ask()).await.0);
     }
-    assert_eq!(least, 1, "{what}");
+    // A read that is sent while the service waits for something of its own shares that round trip: it counts as none.
+    let least = counts.iter().filter(|count| **count > 0).min();
+    assert_eq!(least, Some(&1), "{what}: {counts:?}");
 }
 
 #[tokio::test]
@@ -37,4 +40,16 @@ async fn a_warm_read_takes_one_round_trip() {
         assert_eq!(again.status, 304);
     })
     .await;
+}
+
+#[tokio::test]
+async fn every_connection_of_callers_keeps_its_plans() {
+    let world = World::new().await;
+    let wire = Wire::watching(&login_url(), "plan_cache_mode=force_generic_plan");
+    let service = behind(&wire);
+    let alice = &world.alice.at(&service);
+    alice.get("/v1/skills").await.ok(200);
+    let of_reads = wire.seen();
+    alice.create_all(&["plan-meeting"]).await;
+    assert!(of_reads > 0 && wire.seen() > of_reads, "{of_reads} of reads, {} with those of writes", wire.seen());
 }
