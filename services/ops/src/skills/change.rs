@@ -94,6 +94,8 @@ pub(crate) struct Changed {
     /// The skill now; a deleted one as it was.
     pub(crate) skill: Skill,
     pub(super) created: bool,
+    /// Whether it is new and the user's only skill.
+    pub(super) is_first: bool,
     pub(super) unchanged: bool,
     pub(super) replaced: Replaced,
     /// The name of the skill that answers to the name of the deleted one.
@@ -242,6 +244,7 @@ impl Changed {
         Self {
             skill,
             created: false,
+            is_first: false,
             unchanged: true,
             replaced,
             successor: None,

@@ -123,6 +123,7 @@ impl Draft {
             state: Some(skill.clone()),
             skill: Skill::of(skill, Count { times_used, last_used_at }),
             created: before.is_none(),
+            is_first: before.is_none() && written.skill_count == 1,
             unchanged: false,
             replaced: Replaced::NOTHING,
             successor: None,

@@ -74,6 +74,9 @@ pub struct Saved {
     pub skill: SavedSkill,
     /// Whether it is new.
     pub created: bool,
+    /// Whether the user has no other, to which it could be similar.
+    #[serde(skip)]
+    is_first: bool,
 }
 
 /// Saves a skill.
@@ -84,7 +87,7 @@ pub struct Saved {
 pub async fn save_skill(ctx: &Ctx, input: &SaveSkill) -> Result<Saved> {
     ctx.principal.require(Scope::SkillsWrite)?;
     let mut saved = change_skill(ctx, &Save::of(&ctx.app.limits, input)?).await?;
-    if saved.created {
+    if saved.created && !saved.is_first {
         saved.skill.similar = find_similar(ctx, &saved.skill.skill).await;
     }
     Ok(saved)
@@ -130,8 +133,8 @@ impl SkillVerb for Save<'_> {
     }
 
     fn answer(&self, changed: Changed) -> Saved {
-        let created = changed.created;
-        Saved { skill: SavedSkill::of(changed), created }
+        let Changed { created, is_first, .. } = changed;
+        Saved { skill: SavedSkill::of(changed), created, is_first }
     }
 }
 

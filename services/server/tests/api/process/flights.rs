@@ -151,6 +151,18 @@ async fn a_change_of_what_is_at_hand_takes_one_round_trip_and_others_two() {
     watched.takes(2, "skills.delete", |turn| alice.delete(&format!("/v1/skills/new-{turn}"))).await;
 }
 
+/// A user's only skill is similar to no other: nothing is read to find that out.
+#[tokio::test]
+async fn the_first_skill_is_compared_with_none() {
+    let (watched, alice, world) = watched().await;
+    let compares = async |caller: &Caller| {
+        let create = caller.post("/v1/skills", skill("plan-meeting"));
+        watched.statements_of(&["skills."], create).await.contains(&"skills.find_revisions".to_owned())
+    };
+    assert!(!compares(&world.bob.at(&watched.service)).await);
+    assert!(compares(&alice).await);
+}
+
 #[tokio::test]
 async fn an_import_of_many_takes_two_round_trips() {
     let (watched, alice, _world) = watched().await;
