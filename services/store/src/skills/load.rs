@@ -47,7 +47,16 @@ row! { RawFile { content: Vec<u8>, digest: Vec<u8>, tainted: bool } }
 
 row! { struct NameRow { name: String } }
 
-row! { struct MissRow { name: String, moved: bool } }
+/// What a name that is no skill may have meant.
+#[derive(Debug, Default)]
+pub struct Misses {
+    /// The skill that absorbed the one of this name.
+    pub successor: Option<String>,
+    /// All names of the user (at most 5,000 and the lent ones).
+    pub names: Vec<String>,
+}
+
+row! { Misses { successor: Option<String>, names: Vec<String> } }
 
 // `offset 0` keeps the two conditions before the function, which is then not called for a load in no session.
 statement! {
@@ -123,16 +132,19 @@ statement! {
     select s.name from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3"
 }
 
+// The names are taken from the index alone: no row of up to 5,000 skills is visited. `skill_states` would visit them all.
 statement! {
-    read ExplainMiss { name: String } -> MissRow,
+    read ExplainMiss { name: String } -> Misses,
     "-- skills.explain_miss
-    select s.name, d.name is not null as moved
-    from skill_states s
-    left join skill_redirects d
-        on d.tenant_id = $1 and d.user_id = $2 and d.skill_id = s.skill_id and d.name = $3
-    where s.tenant_id = $1 and s.user_id = $2
-    order by d.name nulls last, s.name
-    limit 5000"
+    select (select s.name from skill_redirects d
+            join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = d.skill_id
+            where d.tenant_id = $1 and d.user_id = $2 and d.name = $3) as successor,
+           array(select s.name from skills s where s.tenant_id = $1 and s.user_id = $2 order by s.name limit 5000)
+           || array(select t.name from user_catalogs c
+                    join starter_releases b on b.release = c.starters_release
+                    join starter_texts t on t.starter_id = b.starter_id
+                    where c.tenant_id = $1 and c.user_id = $2 and c.starters_at is not null
+                    order by t.name) as names"
 }
 
 /// A use of a skill.
@@ -201,21 +213,12 @@ pub async fn find_resource(
     Ok(read(db, principal, FindResource { name: &name, path }).await?.into_iter().next())
 }
 
-/// What a name that is no skill may have meant.
-#[derive(Debug, Default)]
-pub struct Misses {
-    /// The skill that absorbed the one of this name.
-    pub successor: Option<String>,
-    /// All names of the user (at most 5,000).
-    pub names: Vec<String>,
-}
-
 /// Looks for a successor and for names to offer.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn explain_miss(db: &Database, principal: &Principal, name: &str) -> Result<Misses> {
-    Ok(Misses::of(read(db, principal, ExplainMiss { name: name.to_owned() }).await?))
+    Ok(read(db, principal, ExplainMiss { name: name.to_owned() }).await?.pop().unwrap_or_default())
 }
 
 /// The same in an open transaction, which sees its own changes.
@@ -223,20 +226,7 @@ pub async fn explain_miss(db: &Database, principal: &Principal, name: &str) -> R
 /// # Errors
 /// `Unavailable`.
 pub async fn explain_miss_in(tx: &mut WriteTx, name: &str) -> Result<Misses> {
-    Ok(Misses::of(tx.read(ExplainMiss { name: name.to_owned() }).await?))
-}
-
-impl Misses {
-    fn of(rows: Vec<MissRow>) -> Self {
-        let mut misses = Self::default();
-        for MissRow { name, moved } in rows {
-            if moved {
-                misses.successor = Some(name.clone());
-            }
-            misses.names.push(name);
-        }
-        misses
-    }
+    Ok(tx.read(ExplainMiss { name: name.to_owned() }).await?.pop().unwrap_or_default())
 }
 
 /// Statements look skills up by name, in one round trip. An id costs one more, to find its name.
