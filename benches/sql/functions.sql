@@ -1,4 +1,4 @@
-create type bench.written as (is_tainted boolean, times_used bigint, last_used_at timestamptz);
+create type bench.written as (is_tainted boolean, times_used bigint, last_used_at timestamptz, revision bigint, stamp bigint);
 
 -- The service's write statements with their context, in one function: what a save costs where nothing goes back and forth.
 create function bench.save(v_tenant uuid, v_user uuid, v_name text, v_body text) returns setof bench.written
@@ -86,12 +86,12 @@ array[v_document]
 'save'
 'user:bench'
 null::text
-null::bytea
 (length(v_document) - v_bytes)::bigint
 uuidv7()
 '{}'::text[]
 false
 null::text[]
+null::bytea
 true
 @end
     end if;
