@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::submission::{Check, Submission};
+
 /// Result of everything that can be refused.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -71,6 +73,13 @@ pub enum Error {
         /// The version that is current.
         current_version: i32,
     },
+    /// The change is not made yet: it waits until a person decides (202).
+    #[error("the change of '{}' waits for a person to decide; nothing is changed until then", .0.skill)]
+    Waits(Box<Submission>),
+    /// The change must not be made before a person has seen it. Operations turn this into [`Error::Waits`]; it reaches no
+    /// caller.
+    #[error("the change must be reviewed")]
+    MustBeReviewed(Vec<Check>),
     /// Beyond a size limit (413).
     #[error("{what} is too large: at most {limit} bytes")]
     TooLarge {
@@ -132,6 +141,8 @@ impl Error {
             Self::AmbiguousName { .. } => "ambiguous-name",
             Self::Conflict { code, .. } => code,
             Self::VersionConflict { .. } => "version-conflict",
+            Self::Waits(_) => "waits-for-review",
+            Self::MustBeReviewed(_) => "internal",
             Self::TooLarge { .. } => "too-large",
             Self::UnsupportedMediaType(_) => "unsupported-media-type",
             Self::Invalid(_) => "invalid",

@@ -36,7 +36,7 @@ pub(crate) fn seen(text: &str) -> impl Iterator<Item = char> {
 }
 
 /// Unicode's `Default_Ignorable_Code_Point` (zero width, direction, variation and tag characters), and annotation marks.
-pub(crate) fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'

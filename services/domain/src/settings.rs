@@ -69,6 +69,13 @@ pub struct TenantSettings {
     /// How long an entry of the audit log is kept, in days.
     #[schema(default = 400, minimum = 30, maximum = 3650)]
     pub audit_days: u16,
+    /// Which changes of skills wait for a person: none, those that come from what is not to be trusted or look like an
+    /// attack, or all.
+    #[schema(default = "tainted")]
+    pub review: ReviewPolicy,
+    /// Whether users decide what waits of their own skills, with the scope `review`. Else admins alone do.
+    #[schema(default = false)]
+    pub users_review: bool,
     /// How likely a message must ask for a skill at all before a turn brings any that it does not name, 0 to 1. More is
     /// quieter.
     #[schema(default = 0.18, minimum = 0, maximum = 1)]
@@ -80,6 +87,19 @@ pub struct TenantSettings {
     /// What is different on a channel.
     #[serde(deserialize_with = "by_channel")]
     pub channels: BTreeMap<Channel, ChannelSettings>,
+}
+
+/// Which changes of skills wait for a person.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReviewPolicy {
+    /// None, but those that somebody submits for review. What is tainted is live and marked.
+    Off,
+    /// Those whose text comes from a tainted session, and those that look like an attack.
+    #[default]
+    Tainted,
+    /// All.
+    All,
 }
 
 /// Limits of one channel; absent members are the tenant's or the service's.
@@ -166,6 +186,8 @@ impl Default for TenantSettings {
             learn_from_use: true,
             example_days: 365,
             audit_days: 400,
+            review: ReviewPolicy::Tainted,
+            users_review: false,
             min_score: FLOOR,
             session_gap_minutes: GAP_MINUTES,
             channels: BTreeMap::new(),

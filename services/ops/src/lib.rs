@@ -24,6 +24,7 @@ pub mod page;
 mod priority;
 pub mod recall;
 mod remote;
+pub mod review;
 pub mod sessions;
 pub mod skills;
 pub mod snapshots;

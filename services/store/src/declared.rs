@@ -4,7 +4,7 @@
 use crate::vault::statement::{Accepts, Columns, Read, Statement, Write};
 use crate::{
     conversations, embeddings, examples, history, idempotency, memories, sessions, skills, snapshots, souls, starters,
-    usage, vault, versions,
+    submissions, usage, vault, versions,
 };
 
 /// A declared statement, as a test compares it with what Postgres says.
@@ -95,6 +95,9 @@ fn list_reads() -> Vec<Declared> {
         read::<skills::unlocked::ExpectBase>(),
         read::<snapshots::ReadParts>(),
         read::<souls::ListSouls>(),
+        read::<submissions::add::FindKnown>(),
+        read::<submissions::list::FindSubmission>(),
+        read::<submissions::list::ListSubmissions>(),
         read::<starters::ListOutdatedCopies>(),
         read::<versions::ListVersions>(),
         read::<versions::FindVersion>(),
@@ -145,6 +148,10 @@ fn list_writes() -> Vec<Declared> {
         write::<snapshots::FindCurrent>(),
         write::<snapshots::PutSnapshot>(),
         write::<souls::PutSoul>(),
+        write::<submissions::add::AddSubmission>(),
+        write::<submissions::decide::ReadUndecided>(),
+        write::<submissions::decide::CloseSubmission>(),
+        write::<submissions::decide::ApproveVersion>(),
         write::<starters::Lend>(),
         write::<starters::LockRelease>(),
         write::<starters::Settle>(),

@@ -25,6 +25,9 @@ pub(crate) fn is_unique_violation(error: &sqlx::Error) -> bool {
 
 /// The same for the pipeline.
 pub(crate) fn refuse_read(error: tokio_postgres::Error) -> Error {
+    if error.code().is_some_and(|code| code.code() == "KH002") {
+        return Error::MustBeReviewed(Vec::new());
+    }
     let transient = error.is_closed() || error.code().is_none_or(|c| is_transient(c.code()));
     // The library prints "db error"; what the database said is its source.
     match error.as_db_error() {

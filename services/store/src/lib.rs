@@ -24,6 +24,7 @@ pub mod skills;
 pub mod snapshots;
 pub mod souls;
 pub mod starters;
+pub mod submissions;
 mod tls;
 pub mod trail;
 pub mod usage;

@@ -40,7 +40,7 @@ async fn note_look(ctx: &Ctx, tx: &mut TenantTx, what: &str) -> Result<()> {
 }
 
 /// A transaction over the whole tenant.
-async fn begin(ctx: &Ctx) -> Result<TenantTx> {
+pub(crate) async fn begin(ctx: &Ctx) -> Result<TenantTx> {
     ctx.principal.require_tenant()?;
     TenantTx::begin_admin(&ctx.app.db, &ctx.principal, UserId::TENANT_WIDE, "admin.tenant_wide").await
 }

@@ -34,6 +34,7 @@ impl SystemJob for Prune {
                 idle_snapshots = pruned.idle_snapshots,
                 audit_entries = pruned.audit_entries,
                 api_keys = pruned.api_keys,
+                submissions = pruned.submissions,
                 "cleared up"
             );
             if !pruned.has_more(BATCH) || began.elapsed() > LONGEST {

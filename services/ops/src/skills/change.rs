@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::at_hand;
-use super::delete::archive;
+use super::delete::{Going, archive};
 use super::draft::{Base, Draft};
 use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
@@ -20,7 +20,7 @@ use super::view::Skill;
 use crate::answers::KeptSkill;
 use crate::once::Request;
 use crate::recall::{SkillChanged, hand_in, row_of};
-use crate::{Ctx, jobs};
+use crate::{Ctx, jobs, review};
 
 /// A change of a skill: the skill that it is about, and the state that it proposes.
 pub(crate) trait SkillChange {
@@ -85,8 +85,8 @@ pub(crate) enum Proposal {
 
 /// The skill that answers to the name of a deleted one.
 pub(crate) struct Successor {
-    pub(super) id: SkillId,
-    pub(super) name: String,
+    pub(crate) id: SkillId,
+    pub(crate) name: String,
 }
 
 /// A change that was carried out.
@@ -101,9 +101,9 @@ pub(crate) struct Changed {
     /// The name of the skill that answers to the name of the deleted one.
     pub(super) successor: Option<String>,
     /// Whether the embedded text has changed, so that the skill needs a new vector.
-    pub(super) says_else: bool,
+    pub(crate) says_else: bool,
     /// The version that is on its way, where one is made.
-    pub(super) written: Option<Written>,
+    pub(crate) written: Option<Written>,
     /// The state that is on its way with it.
     pub(super) state: Option<SkillState>,
 }
@@ -124,8 +124,16 @@ impl Replaced {
 /// Changes a skill in a transaction of its own, once per idempotency key.
 ///
 /// # Errors
-/// Errors of the verb; `TooLarge` and `Quota` for a skill or a library beyond its bounds.
+/// Errors of the verb; `Waits` where a person has to decide first; `TooLarge` and `Quota` for a skill or a library beyond
+/// its bounds.
 pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
+    match attempt(ctx, verb).await {
+        Err(Error::MustBeReviewed(checks)) => Err(review::hold(ctx, verb, checks).await),
+        done => done,
+    }
+}
+
+async fn attempt<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
     if let Some(answer) = at_hand::change_at_once(ctx, verb).await? {
         return Ok(answer);
     }
@@ -197,15 +205,23 @@ impl Aftermath {
 /// # Errors
 /// As [`change_skill`]; the transaction is of no more use then.
 pub(crate) async fn change_in(ctx: &Ctx, tx: &mut WriteTx, change: &impl SkillChange) -> Result<Changed> {
+    let locked = lock_target(tx, change).await?;
+    carry_out(ctx, tx, change, locked).await
+}
+
+/// Finds and locks the skill that a change is about; `None` where it is to be new.
+///
+/// # Errors
+/// `NotFound`, `AmbiguousName`, `Unavailable`.
+pub(crate) async fn lock_target(tx: &mut WriteTx, change: &impl SkillChange) -> Result<Option<Locked>> {
     let beside = change.reads();
     let lock = async |tx: &mut WriteTx, key: &SkillKey| {
         Ok(skills::lock_all(tx, std::slice::from_ref(key), &beside).await?.pop().flatten())
     };
-    let locked = match change.target() {
-        Target::Called(asked, reach) => Some(lookup::find_in(tx, asked, reach, lock).await?),
-        Target::Named(name) => lock(tx, &SkillKey::Name(name.as_str().to_owned())).await?,
-    };
-    carry_out(ctx, tx, change, locked).await
+    match change.target() {
+        Target::Called(asked, reach) => lookup::find_in(tx, asked, reach, lock).await.map(Some),
+        Target::Named(name) => lock(tx, &SkillKey::Name(name.as_str().to_owned())).await,
+    }
 }
 
 /// Changes a skill that was locked; `None` where there is none.
@@ -228,7 +244,8 @@ pub(crate) async fn carry_out(
         }
         Proposal::Delete(successor) => {
             let locked = locked.ok_or_else(lookup::missing)?;
-            archive(ctx, tx, &locked.skill, successor.as_ref()).await?;
+            let is_reviewed = review::is_reviewed(ctx);
+            archive(ctx, tx, Going { skill: &locked.skill, successor: successor.as_ref(), is_reviewed }).await?;
             let successor = successor.map(|successor| successor.name);
             Ok(Changed { unchanged: false, successor, ..Changed::nothing(locked) })
         }

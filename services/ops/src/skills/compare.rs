@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use knowhow_domain::diff::{self, Side};
-use knowhow_domain::{Error, ResourceEntry, Result, Scope};
+use knowhow_domain::{Error, ResourceEntry, Result, Scope, manifest};
 use knowhow_store::WriteTx;
 use knowhow_store::skills;
 use knowhow_store::versions::VersionState;
@@ -59,7 +59,7 @@ pub struct Compared {
     pub left_out: usize,
 }
 
-/// Compares two versions as a unified diff of SKILL.md and every text resource that differs.
+/// StateToCompare two versions as a unified diff of SKILL.md and every text resource that differs.
 ///
 /// # Errors
 /// `NotFound` for a skill, a version, or a path that is in neither version; `RateLimited` where too many wait.
@@ -70,7 +70,7 @@ pub async fn diff_versions(ctx: &Ctx, query: &Diff) -> Result<Compared> {
         let to = query.to.unwrap_or(current);
         let from = query.from.unwrap_or(to.saturating_sub(1).max(1));
         let (old, new) = (get(tx, id, from).await?, get(tx, id, to).await?);
-        Pair::read(tx, old, new, query.path.as_deref()).await
+        Pair::read(tx, old.into(), new.into(), query.path.as_deref()).await
     })
     .await?;
     compute(move || Ok(pair.compare())).await
@@ -90,10 +90,41 @@ impl Changed {
     }
 }
 
-/// Two versions, and of their files what is to be compared.
-struct Pair {
-    old: VersionState,
-    new: VersionState,
+/// A state of a skill that is compared.
+pub(crate) struct StateToCompare {
+    /// Stands behind each path in the diff.
+    pub(crate) label: String,
+    pub(crate) document: String,
+    pub(crate) resources: Vec<ResourceEntry>,
+}
+
+impl From<VersionState> for StateToCompare {
+    fn from(state: VersionState) -> Self {
+        let VersionState { version, document, resources, .. } = state;
+        Self { label: version.version.to_string(), document, resources }
+    }
+}
+
+/// A proposed state, with the bytes of files that may not be stored.
+pub(crate) struct Proposal<'a> {
+    pub(crate) state: StateToCompare,
+    pub(crate) files: &'a [Vec<u8>],
+}
+
+/// Prepares the comparison of two states, of which the second is only proposed.
+///
+/// # Errors
+/// `Unavailable`.
+pub(crate) async fn compare_proposal(tx: &mut WriteTx, old: StateToCompare, new: Proposal<'_>) -> Result<Pair> {
+    let mut pair = Pair::read(tx, old, new.state, None).await?;
+    pair.bytes.extend(new.files.iter().map(|file| (manifest::hex(&manifest::digest(file)), file.clone())));
+    Ok(pair)
+}
+
+/// Two states, and of their files what is to be compared.
+pub(crate) struct Pair {
+    old: StateToCompare,
+    new: StateToCompare,
     /// Sorted by path.
     changed: Vec<Changed>,
     /// By digest. A file that is missing here is left out.
@@ -104,10 +135,10 @@ struct Pair {
 
 impl Pair {
     /// Reads what is to be compared in one statement.
-    async fn read(tx: &mut WriteTx, old: VersionState, new: VersionState, path: Option<&str>) -> Result<Self> {
+    async fn read(tx: &mut WriteTx, old: StateToCompare, new: StateToCompare, path: Option<&str>) -> Result<Self> {
         let mut changed = changed_files(&old.resources, &new.resources);
         if let Some(path) = path {
-            let has_path = |state: &VersionState| state.resources.iter().any(|entry| entry.path == path);
+            let has_path = |state: &StateToCompare| state.resources.iter().any(|entry| entry.path == path);
             if path != DOCUMENT && !has_path(&old) && !has_path(&new) {
                 return Err(Error::not_found("resource"));
             }
@@ -134,7 +165,7 @@ impl Pair {
         Ok(Self { old, new, changed, bytes, is_one: path.is_some() })
     }
 
-    fn compare(&self) -> Compared {
+    pub(crate) fn compare(&self) -> Compared {
         let deadline = Instant::now() + TIME;
         let mut compared = Compared { text: String::new(), left_out: 0 };
         // SKILL.md always comes: its size has a limit of its own.
@@ -178,7 +209,7 @@ impl Pair {
     }
 
     fn label(&self, path: &str) -> (String, String) {
-        (format!("{path}\t{}", self.old.version.version), format!("{path}\t{}", self.new.version.version))
+        (format!("{path}\t{}", self.old.label), format!("{path}\t{}", self.new.label))
     }
 
     fn leave_out(&self, text: &mut String, file: &Changed) {

@@ -103,13 +103,17 @@ async fn find_successor(tx: &mut WriteTx, name: &str, absorbed: SkillId) -> Resu
     Ok(Successor { id, name })
 }
 
-/// Puts a locked skill away, with what it has learned for its successor.
-pub(super) async fn archive(
-    ctx: &Ctx,
-    tx: &mut WriteTx,
-    skill: &SkillState,
-    successor: Option<&Successor>,
-) -> Result<()> {
+/// A locked skill that goes.
+pub(crate) struct Going<'a> {
+    pub(crate) skill: &'a SkillState,
+    pub(crate) successor: Option<&'a Successor>,
+    /// Whether it must be reviewed where a tainted session asks for it.
+    pub(crate) is_reviewed: bool,
+}
+
+/// Puts a skill away, with what it has learned for its successor.
+pub(crate) async fn archive(ctx: &Ctx, tx: &mut WriteTx, going: Going<'_>) -> Result<()> {
+    let Going { skill, successor, is_reviewed } = going;
     if let Some(successor) = successor {
         examples::hand_over(tx, skill.id, successor.id, SAME_UP_TO);
     }
@@ -117,7 +121,8 @@ pub(super) async fn archive(
     let settings = ctx.principal.settings();
     let purge_at = now + TimeDelta::days(settings.archive_days.into());
     let successor = successor.map(|successor| (successor.id, successor.name.as_str()));
-    let stored = skills::archive(tx, &Archived { skill, successor, now, purge_at })?;
+    let named = ctx.call.named(None);
+    let stored = skills::archive(tx, &Archived { skill, successor, named: &named, is_reviewed, now, purge_at })?;
     if settings.archive_days == 0 {
         // What one step leaves of a long history, clearing up takes.
         history::clear_deleted(tx, now).await?;

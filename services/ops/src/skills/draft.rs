@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::scanner::Scan;
 use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, Change, Count, Expected, Lineage, Locked, SkillState, Written};
@@ -11,42 +12,54 @@ use serde_json::Value;
 use super::bounds::{check_quotas, check_resources, keep_history_within};
 use super::change::{Changed, Replaced};
 use super::view::Skill;
-use crate::{Ctx, jobs};
+use crate::{Ctx, jobs, review};
 
 /// The state that a change wants.
 pub(crate) struct Draft {
-    pub(super) kind: ChangeKind,
-    pub(super) name: SkillName,
-    pub(super) document: SkillDocument,
-    pub(super) resources: Vec<ResourceEntry>,
+    pub(crate) kind: ChangeKind,
+    pub(crate) name: SkillName,
+    pub(crate) document: SkillDocument,
+    pub(crate) resources: Vec<ResourceEntry>,
     /// Bytes of resources that may not be stored yet.
-    pub(super) new_files: Vec<Vec<u8>>,
+    pub(crate) new_files: Vec<Vec<u8>>,
     /// Recognises the same request when it comes again.
-    pub(super) request_digest: Option<[u8; 32]>,
+    pub(crate) request_digest: Option<[u8; 32]>,
     /// Whether it is made by changing the state before, and so is as tainted.
-    pub(super) derived: bool,
+    pub(crate) derived: bool,
     /// What an archive says that it was tainted by.
-    pub(super) brought: Option<Vec<String>>,
+    pub(crate) brought: Option<Vec<String>>,
     /// The flag that is no part of the text.
-    pub(super) pinned: Option<bool>,
+    pub(crate) pinned: Option<bool>,
     /// How text was replaced to get here.
-    pub(super) replaced: Replaced,
+    pub(crate) replaced: Replaced,
+    /// What the scanner says of it, where it was read ahead of the transaction.
+    pub(crate) scan: Option<Scan>,
+    /// Who made it, where it has been through the review.
+    pub(crate) reviewed: Option<Reviewed>,
+}
+
+/// The origin of a change that has been through the review.
+pub(crate) struct Reviewed {
+    /// Who proposed it.
+    pub(crate) author: String,
+    /// In which session.
+    pub(crate) session: Option<String>,
 }
 
 /// What a draft is written over.
-pub(super) struct Base {
-    pub(super) locked: Option<Locked>,
+pub(crate) struct Base {
+    pub(crate) locked: Option<Locked>,
     /// Who a new skill is by.
-    pub(super) source: Source,
-    pub(super) is_bulk: bool,
-    pub(super) now: DateTime<Utc>,
+    pub(crate) source: Source,
+    pub(crate) is_bulk: bool,
+    pub(crate) now: DateTime<Utc>,
     /// What is checked with the change, where it is composed for a base that nothing was asked about yet.
-    pub(super) expected: Option<Expected>,
+    pub(crate) expected: Option<Expected>,
 }
 
 impl Draft {
     /// A text under a name, without other files.
-    pub(super) fn new(kind: ChangeKind, name: SkillName, document: SkillDocument) -> Self {
+    pub(crate) fn new(kind: ChangeKind, name: SkillName, document: SkillDocument) -> Self {
         Self {
             kind,
             name,
@@ -58,17 +71,19 @@ impl Draft {
             brought: None,
             pinned: None,
             replaced: Replaced::NOTHING,
+            scan: None,
+            reviewed: None,
         }
     }
 
     /// Another text for a skill that keeps its name and its other files.
-    pub(super) fn of(kind: ChangeKind, current: &Locked, document: SkillDocument) -> Result<Self> {
+    pub(crate) fn of(kind: ChangeKind, current: &Locked, document: SkillDocument) -> Result<Self> {
         let resources = current.skill.resources.clone();
         Ok(Self { resources, ..Self::new(kind, SkillName::parse(&current.skill.name)?, document) })
     }
 
     /// Makes it a version, unless the skill is like this already, and sets the flag.
-    pub(super) async fn write(self, ctx: &Ctx, tx: &mut WriteTx, base: Base) -> Result<Changed> {
+    pub(crate) async fn write(self, ctx: &Ctx, tx: &mut WriteTx, base: Base) -> Result<Changed> {
         check_resources(&ctx.app.limits, &self.resources)?;
         let digest = manifest::state_digest(&self.document.digest(), &self.resources);
         let (pinned, replaced, now) = (self.pinned, self.replaced, base.now);
@@ -86,8 +101,12 @@ impl Draft {
     }
 
     async fn write_version(&self, ctx: &Ctx, tx: &mut WriteTx, base: &Base, digest: [u8; 32]) -> Result<Changed> {
+        let is_reviewed = self.reviewed.is_none() && self.kind != ChangeKind::Sync;
         let Base { locked, source, is_bulk, now, expected } = base;
         let before = locked.as_ref().map(|locked| &locked.skill);
+        if is_reviewed {
+            review::check(ctx, tx, self, before).await?;
+        }
         let named = ctx.call.named(None);
         let change = Change {
             name: &self.name,
@@ -99,7 +118,12 @@ impl Draft {
             base: before,
             source: *source,
             kind: self.kind,
-            session: ctx.call.session.as_deref(),
+            session: match &self.reviewed {
+                Some(reviewed) => reviewed.session.as_deref(),
+                None => ctx.call.session.as_deref(),
+            },
+            author: self.reviewed.as_ref().map(|reviewed| reviewed.author.as_str()),
+            is_reviewed: is_reviewed && review::is_reviewed(ctx),
             lineage: Lineage { named: &named, derived: self.derived, brought: self.brought.as_deref() },
             follow_up: jobs::follow_up(&ctx.app, *is_bulk, before, &self.document),
             request_digest: self.request_digest,

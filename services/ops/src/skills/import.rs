@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use knowhow_domain::limits::SEGMENTS;
+use knowhow_domain::scanner::Scan;
 use knowhow_domain::{
     ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest,
 };
@@ -14,7 +15,7 @@ use super::import_report::{ImportOutcome, ImportReport, Imported};
 use super::unpack::{Unpacked, Upload, Uploaded, unpack};
 use crate::archive::{self, FoundFolder, Named, Provenance};
 use crate::examples::{self, ImportedExamples, ReadLines};
-use crate::{Ctx, compute};
+use crate::{Ctx, compute, review};
 
 /// Skills of one import that one person waits for; with more it is bulk.
 const FEW: usize = 16;
@@ -36,10 +37,15 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
     ctx.principal.require(Scope::SkillsWrite)?;
     let ImportSkills { uploads, fix } = input;
     let limits = ctx.app.limits.clone();
+    let is_reviewed = review::is_reviewed(ctx);
     let (skills, rest, examples) = compute(move || {
         let Unpacked { skills, strays, left_out, examples, provenance } = unpack(uploads)?;
         let examples: Vec<_> = examples.iter().map(examples::read_lines).collect();
-        Ok((name_and_read(&limits, skills, How { fix, provenance: &provenance }), (strays, left_out), examples))
+        let mut skills = name_and_read(&limits, skills, How { fix, provenance: &provenance });
+        if is_reviewed {
+            scan_all(&mut skills);
+        }
+        Ok((skills, (strays, left_out), examples))
     })
     .await?;
     let is_bulk = skills.len() > FEW;
@@ -81,6 +87,15 @@ async fn import_examples(ctx: &Ctx, files: Vec<ReadLines>) -> Result<ImportedExa
     Ok(sum)
 }
 
+/// Reads all for attacks ahead of the transactions that write them: the user's other writes wait for those.
+fn scan_all(skills: &mut [(String, Result<Readied>)]) {
+    for (_, skill) in skills {
+        if let Ok(Readied::Taken(_, skill)) = skill {
+            skill.scan = skill.resources.as_ref().map(|files| review::scan_whole(skill.document.raw(), files));
+        }
+    }
+}
+
 /// A skill that can be written.
 pub(super) struct Readable {
     folder: Vec<String>,
@@ -90,6 +105,8 @@ pub(super) struct Readable {
     pub(super) fixes: Vec<String>,
     /// What the archive says that it is tainted by.
     tainted_by: Option<Vec<String>>,
+    /// What the scanner says, where all files are known.
+    scan: Option<Scan>,
 }
 
 /// Whether to mend what can be mended, and what the archives say of where their texts come from.
@@ -147,7 +164,14 @@ fn read(limits: &Limits, skill: Uploaded, how: How<'_>) -> Result<Readable> {
     let (document, fixes) = read_document(limits, &raw, folder.folder.last().map(String::as_str), how.fix)?;
     let resources =
         folder.resources.into_iter().map(|(path, bytes)| resource(&path, bytes)).collect::<Result<Vec<_>>>()?;
-    Ok(Readable { folder: folder.folder, document, resources: (!lone).then_some(resources), fixes, tainted_by })
+    Ok(Readable {
+        folder: folder.folder,
+        document,
+        resources: (!lone).then_some(resources),
+        fixes,
+        tainted_by,
+        scan: None,
+    })
 }
 
 /// The document, mended where that is asked for; else the refusal says that it could be.
@@ -195,7 +219,7 @@ impl Readable {
             (None, None) => (Vec::new(), Vec::new()),
         };
         let draft = Draft::new(ChangeKind::Import, name.clone(), self.document.clone());
-        Draft { resources, new_files, brought: self.tainted_by.clone(), ..draft }
+        Draft { resources, new_files, brought: self.tainted_by.clone(), scan: self.scan.clone(), ..draft }
     }
 }
 
@@ -213,6 +237,14 @@ pub(super) fn stops_import(refusal: &Error) -> bool {
 fn refused(path: String, refusal: Error) -> Result<Imported> {
     if stops_import(&refusal) {
         return Err(refusal);
+    }
+    if let Error::Waits(waiting) = &refusal {
+        return Ok(Imported {
+            name: Some(waiting.skill.clone()),
+            submission: Some(waiting.id),
+            detail: Some(refusal.to_string()),
+            ..Imported::at(path, ImportOutcome::Waiting)
+        });
     }
     Ok(Imported {
         code: Some(refusal.code().to_owned()),

@@ -1,6 +1,6 @@
 //! The skills of an import, many in one transaction: one round trip reads all of them, one writes them.
 
-use knowhow_domain::{ResourceEntry, Result, SkillName, Source, manifest};
+use knowhow_domain::{Error, ResourceEntry, Result, SkillName, Source, manifest};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, Beside, Locked, SkillKey};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, carry_out
 use super::import::{Readable, stops_import};
 use super::import_report::{ImportOutcome, Imported};
 use super::kept::ShowsSkill;
-use crate::{Ctx, jobs};
+use crate::{Ctx, jobs, review};
 
 /// Most skills of one transaction, so that the user's other writes wait for tens of milliseconds at most.
 const SKILLS: usize = 32;
@@ -67,9 +67,11 @@ pub(super) async fn import_batch(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<R
     };
     let mut all = Vec::with_capacity(batch.len());
     for (one, done) in batch.iter().zip(together) {
+        let ctx = &ctx.part(one.at);
         all.push(match done {
+            Some(Err(Error::MustBeReviewed(checks))) => Err(review::hold(ctx, one, checks).await),
             Some(done) => done,
-            None => change_skill(&ctx.part(one.at), one).await,
+            None => change_skill(ctx, one).await,
         });
     }
     Ok(all)
@@ -78,7 +80,8 @@ pub(super) async fn import_batch(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<R
 /// Imports them in one transaction. `None` stands for a skill of which a repeated request does not know why it was refused.
 ///
 /// # Errors
-/// Why none of them was imported, as where all that is kept of the user is too large after one of them.
+/// Why none of them was imported, as where all that is kept of the user is too large after one of them, or one is tainted
+/// and must be reviewed.
 async fn import_together(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<Option<Result<Done>>>> {
     let ctx = &ctx.part(format!("batch-{}", batch.first().map_or(0, |one| one.at)));
     let asked: Vec<_> = batch.iter().map(SkillVerb::request).collect();

@@ -3,6 +3,7 @@
 use knowhow_domain::FieldError;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use crate::examples::ImportedExamples;
 
@@ -19,6 +20,9 @@ pub struct ImportReport {
     pub unchanged: usize,
     /// Skills that are the same as another one of this import.
     pub duplicates: usize,
+    /// Changes that wait for a person.
+    #[serde(default)]
+    pub waiting: usize,
     /// Skills that were refused.
     pub failed: usize,
     /// Files that belong to no skill.
@@ -56,6 +60,9 @@ pub struct Imported {
     pub fixed: bool,
     /// The repairs, one sentence each.
     pub fixes: Vec<String>,
+    /// Of one that waits: the submission.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission: Option<Uuid>,
     /// Of a duplicate: where the one was that was taken.
     pub same_as: Option<String>,
     /// Why it was refused: the problem's slug.
@@ -78,6 +85,8 @@ pub enum ImportOutcome {
     Unchanged,
     /// The same as another one of this import, which is taken.
     Duplicate,
+    /// It waits for a person, as a submission.
+    Waiting,
     /// It was refused, and nothing of it kept.
     Failed,
 }
@@ -92,6 +101,7 @@ impl Imported {
             version: None,
             fixed: false,
             fixes: Vec::new(),
+            submission: None,
             same_as: None,
             code: None,
             detail: None,
@@ -108,6 +118,7 @@ impl ImportReport {
             ImportOutcome::Updated => self.updated += 1,
             ImportOutcome::Unchanged => self.unchanged += 1,
             ImportOutcome::Duplicate => self.duplicates += 1,
+            ImportOutcome::Waiting => self.waiting += 1,
             ImportOutcome::Failed => self.failed += 1,
         }
         self.items.push(item);

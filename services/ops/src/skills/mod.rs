@@ -2,11 +2,11 @@
 
 mod at_hand;
 mod bounds;
-mod change;
+pub(crate) mod change;
 mod check_import;
-mod compare;
-mod delete;
-mod draft;
+pub(crate) mod compare;
+pub(crate) mod delete;
+pub(crate) mod draft;
 mod export;
 mod export_plan;
 mod fields;
@@ -44,6 +44,7 @@ pub use publish::{
     read_folder,
 };
 pub use resources::{DeleteResource, GetResource, PutResource, delete_resource, get_resource, put_resource};
+pub(crate) use save::Save;
 pub use save::{SaveSkill, Saved, save_skill};
 pub use sync_starters::sync_starters;
 pub use unpack::{ENCLOSED, Upload};

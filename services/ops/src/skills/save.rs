@@ -94,7 +94,7 @@ pub async fn save_skill(ctx: &Ctx, input: &SaveSkill) -> Result<Saved> {
 }
 
 /// A save that can be tried.
-struct Save<'a> {
+pub(crate) struct Save<'a> {
     input: &'a SaveSkill,
     name: SkillName,
     body: Body<'a>,
@@ -144,7 +144,11 @@ enum Body<'a> {
 }
 
 impl<'a> Save<'a> {
-    fn of(limits: &Limits, input: &'a SaveSkill) -> Result<Self> {
+    /// Reads what is to be saved.
+    ///
+    /// # Errors
+    /// `Invalid`.
+    pub(crate) fn of(limits: &Limits, input: &'a SaveSkill) -> Result<Self> {
         match &input.skill_md {
             Some(skill_md) => Self::of_document(limits, input, skill_md),
             None => Self::of_fields(input),

@@ -9,6 +9,7 @@ mod memories;
 mod metadata;
 mod sessions;
 mod skills;
+mod submissions;
 
 use utoipa_actix_web::scope;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -29,6 +30,7 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(memories::get_soul)
         .service(memories::list_souls)
         .service(memories::put_soul)
+        .service(scope("/v1/submissions").configure(configure_submissions))
         .service(scope("/v1/admin").configure(configure_admin))
         .service(health::check_health)
         .service(health::check_readiness)
@@ -74,6 +76,17 @@ fn configure_sessions(routes: &mut ServiceConfig) {
         .service(sessions::taint_session)
         .service(sessions::give_feedback)
         .service(sessions::end_session);
+}
+
+fn configure_submissions(routes: &mut ServiceConfig) {
+    routes
+        .service(submissions::submit_skill)
+        .service(submissions::list_submissions)
+        .service(submissions::get_submission)
+        .service(submissions::approve_submission)
+        .service(submissions::reject_submission)
+        .service(submissions::withdraw_submission)
+        .service(submissions::rebase_submission);
 }
 
 fn configure_admin(routes: &mut ServiceConfig) {

@@ -47,8 +47,9 @@ fn at(path: &Path, message: &str) -> Error {
     if let Some(member) = finding.member {
         let mut end = String::new();
         push_member(&mut end, member);
-        // The path ends with a member that is not known, and above one that is missing or comes twice.
-        if finding.is_below {
+        // The path ends with a member that is not known, and above one that is missing or comes twice. A body that is read in
+        // one of several forms has no path.
+        if finding.is_below || !pointer.ends_with(&end) {
             pointer.push_str(&end);
         }
     }

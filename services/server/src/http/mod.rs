@@ -18,6 +18,6 @@ pub use body::{JsonBody, OptionalJson, Query, RawBody};
 pub use caller::{AdminCaller, UserCaller, WriteHeaders};
 pub use openapi::{document, router, served_document};
 pub use problem::{ApiError, Problem};
-pub use refusals::{CallerProblems, ReadProblems, WriteProblems};
-pub use respond::{file, if_match, json, not_modified, versioned};
+pub use refusals::{CallerProblems, ChangeProblems, ReadProblems, WriteProblems};
+pub use respond::{file, if_match, json, not_modified, proposed, versioned};
 pub use serve::listen;

@@ -35,6 +35,7 @@ use crate::api;
         (name = "exchange", description = "SKILL.md in, SKILL.md out"),
         (name = "sessions", description = "Conversations: the frozen snapshot they begin with, what helps with each message, \
             their log and their summaries"),
+        (name = "review", description = "Changes of skills that wait for a person, and the decisions"),
         (name = "memories", description = "Facts, events and reflections of one user, the soul, and recall over all of it"),
         (name = "admin", description = "Tenants, users, issuers, keys, audit, archive and jobs. An operator who writes names \
             the `tenant`"),

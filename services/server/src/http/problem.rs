@@ -9,6 +9,7 @@ use knowhow_domain::{Error, FieldError, Passage, Scope};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::respond::proposed;
 use crate::entry::current_request_id;
 
 /// A refusal (RFC 9457).
@@ -87,7 +88,8 @@ impl ApiError {
             | Error::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
             Error::Quota(_) | Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Error::Waits(_) => StatusCode::ACCEPTED,
+            Error::Internal(_) | Error::MustBeReviewed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }
@@ -104,6 +106,9 @@ impl ResponseError for ApiError {
     }
 
     fn error_response(&self) -> HttpResponse {
+        if let Error::Waits(submission) = &self.error {
+            return proposed(submission);
+        }
         self.head().content_type("application/problem+json").json(self.logged(&current_request_id()))
     }
 }

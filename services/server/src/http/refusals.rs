@@ -17,6 +17,8 @@ pub struct CallerProblems;
 pub struct ReadProblems;
 /// What writing may answer.
 pub struct WriteProblems;
+/// What a change of a skill may answer: it may also wait for a person.
+pub struct ChangeProblems;
 
 const NOT_FOUND: (&str, &str) = ("404", "NotFound");
 const CONFLICT: (&str, &str) = ("409", "Conflict");
@@ -42,6 +44,19 @@ impl IntoResponses for ReadProblems {
 impl IntoResponses for WriteProblems {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         refer(&[NOT_FOUND, CONFLICT, INVALID, REFUSED])
+    }
+}
+
+impl IntoResponses for ChangeProblems {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Submission"))).build();
+        let waits = ResponseBuilder::new()
+            .description("Nothing is changed yet: the change waits for a person, as a submission")
+            .content("application/json", content)
+            .build();
+        let mut answers = WriteProblems::responses();
+        answers.insert("202".into(), waits.into());
+        answers
     }
 }
 

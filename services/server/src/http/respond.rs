@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
-use knowhow_domain::{Error, manifest};
+use knowhow_domain::{Error, Submission, SubmissionState, manifest};
 use knowhow_ops::skills::File;
 use serde::Serialize;
 
@@ -12,6 +12,17 @@ use super::ApiError;
 /// An answer with this body as JSON.
 pub fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
     HttpResponse::build(status).json(body)
+}
+
+/// `201` for what was applied, `202` for what waits.
+pub fn proposed(submission: &Submission) -> HttpResponse {
+    let status = match submission.state {
+        SubmissionState::Approved => StatusCode::CREATED,
+        _ => StatusCode::ACCEPTED,
+    };
+    HttpResponse::build(status)
+        .insert_header((header::LOCATION, format!("/v1/submissions/{}", submission.id)))
+        .json(submission)
 }
 
 /// A skill with its version as entity tag, for a later `If-Match`.

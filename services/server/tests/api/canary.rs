@@ -176,7 +176,7 @@ fn unmarked(text: &str) -> Option<&str> {
 
 #[tokio::test]
 async fn poisoned_words_are_in_no_prompt_unmarked() {
-    let world = World::new().await;
+    let world = World::unreviewed().await;
     let scopes = ["skills:read", "skills:write", "sessions", "memories"];
     let key = world.admin.post("/v1/admin/keys", json!({"name": "k", "scopes": scopes})).await.ok(201);
     let backend = world.anonymous.with_token(key["secret"].as_str().unwrap());

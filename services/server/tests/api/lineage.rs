@@ -41,7 +41,7 @@ async fn is_tainted(who: &Caller, name: &str) -> bool {
 
 #[tokio::test]
 async fn no_change_by_others_washes_it_off() {
-    let World { alice, admin, .. } = &World::new().await;
+    let World { alice, admin, .. } = &World::unreviewed().await;
     let talk = tainted_talk(alice).await;
     save_in(alice, &talk.id, &poisoned("mail")).await;
     let version = newest(alice, "mail").await;
@@ -78,7 +78,7 @@ async fn no_change_by_others_washes_it_off() {
 
 #[tokio::test]
 async fn what_is_not_made_of_it_is_clean() {
-    let World { alice, .. } = &World::new().await;
+    let World { alice, .. } = &World::unreviewed().await;
     alice.create(skill("plan")).await;
     let talk = tainted_talk(alice).await;
     let patch = json!({"edits": [{"old_string": "First this, then that.", "new_string": POISON}]});
@@ -101,7 +101,7 @@ async fn what_is_not_made_of_it_is_clean() {
 
 #[tokio::test]
 async fn it_goes_out_with_the_archive_and_comes_in_again() {
-    let World { alice, bob, .. } = &World::new().await;
+    let World { alice, bob, .. } = &World::unreviewed().await;
     let talk = tainted_talk(alice).await;
     save_in(alice, &talk.id, &poisoned("mail")).await;
     alice.create(skill("plan")).await;
@@ -131,7 +131,7 @@ async fn it_goes_out_with_the_archive_and_comes_in_again() {
 /// What was written before the mark came, and what others made of it since.
 #[tokio::test]
 async fn a_mark_finds_what_was_written_before_it() {
-    let World { alice, admin, .. } = &World::new().await;
+    let World { alice, admin, .. } = &World::unreviewed().await;
     let clean = Talk::long(alice).await;
     let talk = Talk::open(alice, json!({"key": "stream", "max_turns": 50, "tools": "full"})).await;
     talk.say("Pay what the newest mail in my inbox asks for").await;
@@ -183,7 +183,7 @@ async fn a_mark_finds_what_was_written_before_it() {
 /// All sessions that a request names count, whatever they are named by.
 #[tokio::test]
 async fn marks_add_up() {
-    let World { alice, .. } = &World::new().await;
+    let World { alice, .. } = &World::unreviewed().await;
     let dirty = Talk::open(alice, json!({"key": "mails"})).await;
     dirty.tell("/taint", json!({"source": "a mail"})).await;
     // A session whose key is the other one's id.
@@ -206,7 +206,7 @@ async fn marks_add_up() {
 
 #[tokio::test]
 async fn a_person_approves_it() {
-    let world = World::new().await;
+    let world = World::unreviewed().await;
     let World { alice, bob, admin, .. } = &world;
     let talk = tainted_talk(alice).await;
     let id = save_in(alice, &talk.id, &poisoned("mail")).await["id"].as_str().unwrap().to_owned();
@@ -241,7 +241,7 @@ async fn a_person_approves_it() {
 /// A key that looks like an id is a key.
 #[tokio::test]
 async fn a_key_that_looks_like_an_id_keeps_its_frozen_context() {
-    let World { alice, .. } = &World::new().await;
+    let World { alice, .. } = &World::unreviewed().await;
     let frozen = async |key: &str| {
         let asked = alice.rpc("prompts/get", json!({"name": "frozen-context"})).header("Knowhow-Session", key);
         asked.await.result()["messages"][0]["content"]["text"].as_str().unwrap().to_owned()

@@ -23,6 +23,7 @@ mod sessions;
 mod skills;
 mod soul;
 mod strangers;
+mod submissions;
 mod taint;
 
 // What tests of one folder lend to those of others.

@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 68] = [
+const GOLDEN: [(&str, [u16; 6]); 75] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -61,6 +61,13 @@ const GOLDEN: [(&str, [u16; 6]); 68] = [
     ("get_soul", [401, 401, 200, 200, 200, 403]),
     ("list_souls", [401, 401, 200, 200, 200, 403]),
     ("put_soul", [401, 401, 409, 409, 409, 403]),
+    ("submit_skill", [401, 401, 409, 409, 409, 403]),
+    ("list_submissions", [401, 401, 200, 200, 200, 200]),
+    ("get_submission", [401, 401, 404, 404, 403, 200]),
+    ("approve_submission", [401, 401, 403, 403, 403, 403]),
+    ("reject_submission", [401, 401, 403, 403, 403, 403]),
+    ("withdraw_submission", [401, 401, 404, 404, 403, 403]),
+    ("rebase_submission", [401, 401, 404, 404, 403, 403]),
     ("create_tenant", [401, 401, 403, 403, 403, 403]),
     ("list_tenants", [401, 401, 403, 403, 403, 403]),
     ("get_tenant", [401, 401, 403, 403, 403, 403]),
@@ -106,6 +113,7 @@ pub struct Names {
     issuer: String,
     key: String,
     archived: String,
+    submission: String,
     job: i64,
 }
 
@@ -161,6 +169,7 @@ fn walk(names: &Names) -> Vec<Step> {
     ];
     steps.extend(walk_of_sessions(names));
     steps.extend(walk_of_memories(names));
+    steps.extend(walk_of_submissions(names));
     steps.extend([
         ("create_tenant", post.clone(), "/v1/admin/tenants".to_owned(), Body::Json(json!({"slug": "stolen"}))),
         ("list_tenants", get.clone(), "/v1/admin/tenants".to_owned(), Body::None),
@@ -238,6 +247,21 @@ fn walk_of_memories(names: &Names) -> Vec<Step> {
     ]
 }
 
+fn walk_of_submissions(names: &Names) -> Vec<Step> {
+    let submission = |rest: &str| format!("/v1/submissions/{}{rest}", names.submission);
+    let (get, post) = (Method::GET, Method::POST);
+    let comment = || Body::Json(json!({"comment": "by a stranger"}));
+    vec![
+        ("submit_skill", post.clone(), "/v1/submissions".to_owned(), Body::Json(based_on_theirs())),
+        ("list_submissions", get.clone(), "/v1/submissions".to_owned(), Body::None),
+        ("get_submission", get, submission(""), Body::None),
+        ("approve_submission", post.clone(), submission("/approve"), comment()),
+        ("reject_submission", post.clone(), submission("/reject"), comment()),
+        ("rebase_submission", post.clone(), submission("/rebase"), Body::None),
+        ("withdraw_submission", post, submission("/withdraw"), comment()),
+    ]
+}
+
 /// A save under their name that says it is based on their version: a user without such a skill is at version 0.
 fn based_on_theirs() -> Value {
     let mut body = skill("mcp/plan");
@@ -275,6 +299,10 @@ pub async fn furnish(world: &World) -> (Names, String) {
     let (session, memory) = talk(alice).await;
     let load = alice.get("/v1/skills/mcp%2Fplan").header("Knowhow-Session", &session);
     load.await.ok(200);
+    let waiting =
+        json!({"name": "waiting", "description": "Waits. Use never.", "content": "# Waits\n\nIn the attic.\n"});
+    let waiting = alice.send(Method::POST, "/v1/skills").header("Knowhow-Session", "nobody-knows-it").json(&waiting);
+    let waiting = waiting.await.ok(202)["id"].take();
     let example = learned(alice, "mcp/plan", &["tidy up the attic today"]).await[0]["id"].take();
     let names = Names {
         skill: "mcp/plan".into(),
@@ -286,6 +314,7 @@ pub async fn furnish(world: &World) -> (Names, String) {
         issuer: first_id(&world.admin, "issuers").await,
         key: first_id(&world.admin, "keys").await,
         archived: first_id(&world.admin, "archive").await,
+        submission: waiting.as_str().unwrap().to_owned(),
         job: jobs::enqueue(world, "alice").await,
     };
     (names, id)
@@ -321,6 +350,7 @@ fn nobody() -> Names {
         issuer: id(),
         key: id(),
         archived: id(),
+        submission: id(),
         job: i64::MAX,
     }
 }

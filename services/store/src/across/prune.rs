@@ -37,6 +37,8 @@ pub struct Pruned {
     pub audit_entries: u64,
     /// API keys that were revoked or expired 30 days ago.
     pub api_keys: u64,
+    /// Submissions that waited for 30 days, which expire, and those that were decided and are as old.
+    pub submissions: u64,
 }
 
 impl Pruned {
@@ -51,6 +53,7 @@ impl Pruned {
             self.examples,
             self.audit_entries,
             self.api_keys,
+            self.submissions,
         ];
         rows.into_iter().any(|count| count >= batch.unsigned_abs())
     }
@@ -79,6 +82,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
         idle_snapshots: count(prune_idle_snapshots(db, now, batch).await),
         audit_entries: count(prune_audit_entries(db, now, batch).await),
         api_keys: count(prune_api_keys(db, now, batch).await),
+        submissions: count(prune_submissions(db, now, batch).await),
         ..Pruned::default()
     };
     let owners = list_owners_of_due_archives(db, now, batch).await;
@@ -261,6 +265,32 @@ async fn prune_api_keys(db: &Database, now: DateTime<Utc>, batch: i64) -> Result
         delete from api_keys where (tenant_id, key_id) in (
             select tenant_id, key_id from api_keys
             where least(revoked_at, expires_at) < $1::timestamptz - interval '30 days' limit $2)",
+        now,
+        batch
+    );
+    remove(db, statement).await
+}
+
+/// Expires those that waited too long, without their texts, and keeps them a month more, so that their submitters see it.
+async fn prune_submissions(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let statement = sqlx::query!(
+        "-- prune.prune_submissions
+        with due as (
+            select tenant_id, user_id, submission_id, state from submissions where expires_at < $1::timestamptz limit $2
+        ), expired as (
+            update submissions s
+            set state = 'expired', document = null, resources = '[]', decided_at = $1,
+                expires_at = $1::timestamptz + interval '30 days'
+            from due d
+            where s.tenant_id = d.tenant_id and s.user_id = d.user_id and s.submission_id = d.submission_id
+              and d.state = 'needs_review'
+        ), files as (
+            delete from submission_files f using due d
+            where f.tenant_id = d.tenant_id and f.user_id = d.user_id and f.submission_id = d.submission_id
+        )
+        delete from submissions s using due d
+        where s.tenant_id = d.tenant_id and s.user_id = d.user_id and s.submission_id = d.submission_id
+          and d.state <> 'needs_review'",
         now,
         batch
     );

@@ -15,6 +15,10 @@ pub struct Archived<'a> {
     pub skill: &'a SkillState,
     /// The skill that takes its place.
     pub successor: Option<(SkillId, &'a str)>,
+    /// Every session that the request names.
+    pub named: &'a [&'a str],
+    /// Whether a delete that a tainted session asks for must be reviewed.
+    pub is_reviewed: bool,
     /// When it is deleted.
     pub now: DateTime<Utc>,
     /// Until when it can be restored. After that [`crate::history::clear_deleted`] removes it.
@@ -25,6 +29,7 @@ statement! {
     write ArchiveSkill {
         skill: Uuid, archive_id: Uuid, successor_name: Option<String>, actor: String, now: DateTime<Utc>,
         purge_at: DateTime<Utc>, successor: Option<Uuid>, name: String, bytes: i64, audit_id: Uuid, digest: Vec<u8>,
+        named: Vec<String>, is_reviewed: bool,
     } -> (),
     "-- skills.archive
     with kept as (
@@ -61,7 +66,9 @@ statement! {
         where tenant_id = $1 and user_id = $2
     )
     insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest)
-    values ($1, $2, $12, $7, $6, 'skill.delete', $10, jsonb_build_object('absorbed_into', $5::text), $13)"
+    select $1, $2, $12, $7, $6, 'skill.delete', $10, jsonb_build_object('absorbed_into', $5::text), $13
+    from app.find_taint($14) t
+    where app.admit(t.tainted_in <> '{}', $15)"
 }
 
 /// Puts a locked skill away. Its versions stay where they are, where nobody finds them: a skill of many is deleted as fast
@@ -84,6 +91,8 @@ pub fn archive(tx: &mut WriteTx, archived: &Archived<'_>) -> Result<i64> {
         bytes: skill.bytes(),
         audit_id: new_id(),
         digest: skill.digest.clone(),
+        named: archived.named.iter().map(|name| (*name).to_owned()).collect(),
+        is_reviewed: archived.is_reviewed,
     });
     Ok(most_stored_bytes)
 }

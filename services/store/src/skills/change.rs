@@ -33,6 +33,11 @@ pub struct Change<'a> {
     pub lineage: Lineage<'a>,
     /// The jobs that it calls for, and what it makes out of date.
     pub follow_up: FollowUp<'a>,
+    /// Who made it, where it is not the caller.
+    pub author: Option<&'a str>,
+    /// Whether a tainted text must be reviewed before it is anybody's skill. The write fails with
+    /// [`MustBeReviewed`](knowhow_domain::Error::MustBeReviewed) then.
+    pub is_reviewed: bool,
     /// Recognises a repeated patch.
     pub request_digest: Option<[u8; 32]>,
     /// When the change is made.

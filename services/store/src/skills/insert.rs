@@ -16,6 +16,7 @@ statement! {
         name: String,
         ..columns: SkillColumns,
         source: &'static str,
+        is_reviewed: bool,
     } -> WrittenRow,
     "-- skills.insert
     with weighed as materialized (
@@ -71,7 +72,7 @@ statement! {
     from (select 1) one
     left join saved on true
     left join catalog on true
-    where app.require_written(saved.skill_id) is not null"
+    where app.require_written(saved.skill_id) is not null and app.admit(saved.tainted, $34)"
 }
 
 /// Sends the first version of a skill, and what follows from it.
@@ -82,6 +83,7 @@ pub(super) fn send(tx: &mut WriteTx, planned: &Planned<'_>) -> Result<Answer<Wri
         name: change.name.as_str().to_owned(),
         columns: SkillColumns::of(planned)?,
         source: change.source.as_str(),
+        is_reviewed: change.is_reviewed,
     });
     follow_up::after_insert(tx, change, planned.id);
     Ok(answer)

@@ -21,6 +21,7 @@ statement! {
         ..columns: SkillColumns,
         request_digest: Option<Vec<u8>>,
         outdates_summary: bool,
+        is_reviewed: bool,
     } -> WrittenRow,
     "-- skills.update
     with base as materialized (
@@ -93,7 +94,7 @@ statement! {
     left join saved on true
     left join catalog on true
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
-    where app.require_written(saved.skill_id) is not null"
+    where app.require_written(saved.skill_id) is not null and app.admit(saved.tainted, $35)"
 }
 
 /// Sends the next version of a skill that was locked at `base`, and what follows from it.
@@ -106,6 +107,7 @@ pub(super) fn send(tx: &mut WriteTx, planned: &Planned<'_>, base: &SkillState) -
         columns: SkillColumns::of(planned)?,
         request_digest: change.request_digest.map(Vec::from),
         outdates_summary: change.follow_up.outdates_summary,
+        is_reviewed: change.is_reviewed,
     });
     follow_up::after_update(tx, change, base);
     Ok(answer)

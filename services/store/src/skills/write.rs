@@ -56,7 +56,7 @@ pub fn plan<'a>(tx: &WriteTx, change: Change<'a>) -> Result<Planned<'a>> {
     files.push((change.document.digest().to_vec(), document.to_vec()));
     files.sort_unstable();
     files.dedup();
-    let actor = tx.actor();
+    let actor = change.author.map_or_else(|| tx.actor(), str::to_owned);
     let added_bytes = i64::from(size(document.len())?) + resource_bytes - change.base.map_or(0, SkillState::bytes);
     Ok(Planned {
         id: change.base.map_or_else(|| SkillId(new_id()), |base| base.id),

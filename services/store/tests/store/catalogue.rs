@@ -37,6 +37,8 @@ const GRANTS: &str = "
     knowhow_admin starter_releases: select
     knowhow_admin starter_texts: select
     knowhow_admin starter_vectors: select
+    knowhow_admin submission_files: delete, insert, select
+    knowhow_admin submissions: insert, select, update
     knowhow_admin tainted_passages: delete, insert, select
     knowhow_admin tenants: select
     knowhow_admin turns: insert, select
@@ -65,6 +67,8 @@ const GRANTS: &str = "
     knowhow_system starter_releases: insert, select
     knowhow_system starter_texts: insert, select
     knowhow_system starter_vectors: insert, select
+    knowhow_system submission_files: delete, select (tenant_id, user_id, submission_id)
+    knowhow_system submissions: delete, select (tenant_id, user_id, submission_id, state, expires_at), update (state, document, resources, decided_at, expires_at)
     knowhow_system tenants: insert, select, update
     knowhow_system usage_events: delete, select (tenant_id, user_id, skill_id, kind, day, at, use_digest)
     knowhow_system user_catalogs: insert, select, update (revision, examples_revision, stored_bytes)
@@ -88,7 +92,7 @@ const GRANTS: &str = "
     knowhow_tenant skill_resources: delete, insert, select
     knowhow_tenant skill_states: select
     knowhow_tenant skill_usage: delete, insert, select, update
-    knowhow_tenant skill_versions: delete, insert, select, update (tainted, tainted_in, tainted_by)
+    knowhow_tenant skill_versions: delete, insert, select, update (tainted, tainted_in, tainted_by, approved_by, approved_at)
     knowhow_tenant skills: delete, insert, select, update
     knowhow_tenant snapshots: delete, insert, select
     knowhow_tenant souls: delete, insert, select, update (tainted)
@@ -96,6 +100,8 @@ const GRANTS: &str = "
     knowhow_tenant starter_releases: select
     knowhow_tenant starter_texts: select
     knowhow_tenant starter_vectors: select
+    knowhow_tenant submission_files: delete, insert, select
+    knowhow_tenant submissions: insert, select, update
     knowhow_tenant tainted_passages: delete, insert, select
     knowhow_tenant turns: insert, select
     knowhow_tenant usage_events: delete, insert, select, update
@@ -375,6 +381,7 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
         texts(&mut Place::shared().await.owner().await, functions).await,
         [
             "app.added_passages(uuid,integer,integer)",
+            "app.admit(boolean,boolean)",
             "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
             "app.current_lesson(text,timestamp with time zone)",
             "app.enqueue(text,jsonb,text)",

@@ -31,6 +31,8 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("skill_embeddings", "which skills have no vector of the present model is a question over all tenants"),
     ("memories", "which memories have no vector of the present model is a question over all tenants"),
     ("skill_examples", "what is past its time and what has no vector are questions over all tenants"),
+    ("submissions", "what is past its time is a question over all tenants"),
+    ("submission_files", "files of submissions that are past their time"),
     ("memory_embeddings", "which memories have no vector of the present model is a question over all tenants"),
 ];
 

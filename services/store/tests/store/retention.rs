@@ -262,7 +262,11 @@ async fn what_absorbed_a_skill_answers_to_its_name() {
         let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
         let skill = skills::lock(&mut tx, &named(absorbed)).await.unwrap().unwrap().skill;
         let (successor, purge_at) = (Some((successor.id, by)), now() + TimeDelta::days(30));
-        skills::archive(&mut tx, &Archived { skill: &skill, successor, now: now(), purge_at }).unwrap();
+        skills::archive(
+            &mut tx,
+            &Archived { skill: &skill, successor, named: &[], is_reviewed: false, now: now(), purge_at },
+        )
+        .unwrap();
         tx.commit().await.unwrap();
     }
     for name in ["old", "middle"] {

@@ -108,6 +108,8 @@ impl<'a> Save<'a> {
             session: None,
             lineage: Lineage::default(),
             follow_up: FollowUp { tasks: self.tasks, ..FollowUp::default() },
+            author: None,
+            is_reviewed: false,
             request_digest: None,
             now: self.at,
         };
@@ -149,7 +151,10 @@ pub async fn delete(db: &Database, principal: &Principal, name: &str, keep: Keep
         Keep::Until(at) => at,
         Keep::Nothing => now(),
     };
-    skills::archive(&mut tx, &Archived { skill: &locked.skill, successor: None, now: now(), purge_at })?;
+    skills::archive(
+        &mut tx,
+        &Archived { skill: &locked.skill, successor: None, named: &[], is_reviewed: false, now: now(), purge_at },
+    )?;
     if matches!(keep, Keep::Nothing) {
         history::clear_deleted(&mut tx, purge_at).await?;
     }

@@ -11,7 +11,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::http::{
-    ApiError, JsonBody, OptionalJson, Query, UserCaller, WriteHeaders, WriteProblems, if_match, json, versioned,
+    ApiError, ChangeProblems, JsonBody, OptionalJson, Query, UserCaller, WriteHeaders, WriteProblems, if_match, json,
+    versioned,
 };
 
 /// How to save.
@@ -38,7 +39,7 @@ pub(crate) struct SaveQuery {
     responses(
         (status = 200, description = "Updated, or unchanged", body = SavedSkill),
         (status = 201, description = "Created", body = SavedSkill),
-        WriteProblems
+        ChangeProblems
     )
 )]
 #[post("")]
@@ -69,7 +70,7 @@ pub(crate) async fn save_skill(
         WriteHeaders
     ),
     request_body = PatchSkill,
-    responses((status = 200, description = "Patched, or unchanged", body = Patched), WriteProblems)
+    responses((status = 200, description = "Patched, or unchanged", body = Patched), ChangeProblems)
 )]
 #[patch("/{skill}")]
 pub(crate) async fn patch_skill(
@@ -97,7 +98,7 @@ pub(crate) async fn patch_skill(
         WriteHeaders
     ),
     request_body = PutFields,
-    responses((status = 200, description = "Changed, or unchanged", body = SavedSkill), WriteProblems)
+    responses((status = 200, description = "Changed, or unchanged", body = SavedSkill), ChangeProblems)
 )]
 #[put("/{skill}/fields")]
 pub(crate) async fn put_fields(
@@ -125,7 +126,7 @@ pub(crate) async fn put_fields(
         WriteHeaders
     ),
     request_body(content = Option<DeleteSkill>, description = "May be left out"),
-    responses((status = 204, description = "Deleted"), WriteProblems)
+    responses((status = 204, description = "Deleted"), ChangeProblems)
 )]
 #[delete("/{skill}")]
 pub(crate) async fn delete_skill(

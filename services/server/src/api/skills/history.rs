@@ -8,7 +8,7 @@ use knowhow_ops::page::{Page, PageQuery};
 use knowhow_ops::skills::{self, Diff, GetVersion, ListVersions, Rollback, SavedSkill, VersionDetail};
 
 use crate::http::{
-    ApiError, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, if_match, json, versioned,
+    ApiError, ChangeProblems, JsonBody, Query, ReadProblems, UserCaller, WriteHeaders, if_match, json, versioned,
 };
 
 /// List versions
@@ -100,7 +100,7 @@ pub(crate) async fn diff_versions(
         WriteHeaders
     ),
     request_body = Rollback,
-    responses((status = 200, description = "Rolled back, or unchanged", body = SavedSkill), WriteProblems)
+    responses((status = 200, description = "Rolled back, or unchanged", body = SavedSkill), ChangeProblems)
 )]
 #[post("/{skill}/rollback")]
 pub(crate) async fn rollback_skill(

@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, delete, get, put};
 use knowhow_ops::skills::{self, DeleteResource, GetResource, PutResource, SavedSkill};
 
 use crate::http::{
-    ApiError, Binary, RawBody, ReadProblems, UserCaller, WriteHeaders, WriteProblems, file, if_match, versioned,
+    ApiError, Binary, ChangeProblems, RawBody, ReadProblems, UserCaller, WriteHeaders, file, if_match, versioned,
 };
 
 /// Read a resource
@@ -51,7 +51,7 @@ pub(crate) async fn get_resource(
         WriteHeaders
     ),
     request_body(content = inline(Binary), content_type = "application/octet-stream", description = "The bytes, at most 1 MiB"),
-    responses((status = 200, description = "Written, or unchanged", body = SavedSkill), WriteProblems)
+    responses((status = 200, description = "Written, or unchanged", body = SavedSkill), ChangeProblems)
 )]
 #[put("/{skill}/resources/{path:.*}")]
 pub(crate) async fn put_resource(
@@ -79,7 +79,7 @@ pub(crate) async fn put_resource(
         ("If-Match" = Option<String>, Header, description = "The version this is based on, in quotes", example = "\"3\""),
         WriteHeaders
     ),
-    responses((status = 200, description = "Removed", body = SavedSkill), WriteProblems)
+    responses((status = 200, description = "Removed", body = SavedSkill), ChangeProblems)
 )]
 #[delete("/{skill}/resources/{path:.*}")]
 pub(crate) async fn delete_resource(

@@ -16,6 +16,8 @@ pub(super) enum Outcome {
     Unchanged,
     /// The same as another one, which was taken.
     Duplicate,
+    /// It waits for a person.
+    Waiting,
     Refused,
     /// Not tried, since the import stopped before.
     NotSent,
@@ -72,6 +74,7 @@ pub(super) struct Totals {
     updated: usize,
     unchanged: usize,
     duplicates: usize,
+    waiting: usize,
     refused: usize,
     not_sent: usize,
 }
@@ -85,6 +88,7 @@ impl Totals {
                 Outcome::Updated => &mut totals.updated,
                 Outcome::Unchanged => &mut totals.unchanged,
                 Outcome::Duplicate => &mut totals.duplicates,
+                Outcome::Waiting => &mut totals.waiting,
                 Outcome::Refused => &mut totals.refused,
                 Outcome::NotSent => &mut totals.not_sent,
             } += 1;
@@ -93,9 +97,11 @@ impl Totals {
     }
 
     fn line(&self) -> String {
-        let Self { created, updated, unchanged, duplicates, refused, not_sent } = self;
+        let Self { created, updated, unchanged, duplicates, waiting, refused, not_sent } = self;
         let mut line = format!("{created} created, {updated} updated, {unchanged} unchanged, {refused} refused");
-        for (count, word) in [(duplicates, "the same as another"), (not_sent, "not sent")] {
+        for (count, word) in
+            [(duplicates, "the same as another"), (waiting, "waiting for review"), (not_sent, "not sent")]
+        {
             if *count > 0 {
                 line.push_str(&format!(", {count} {word}"));
             }
@@ -187,12 +193,13 @@ impl Report {
             (Outcome::Updated, "updated"),
             (Outcome::Unchanged, "unchanged"),
             (Outcome::Duplicate, "same"),
+            (Outcome::Waiting, "waits"),
             (Outcome::NotSent, "not sent"),
         ] {
             // What is there already is only counted, unless somebody wants to know.
             let told = match outcome {
                 _ if verbose => usize::MAX,
-                Outcome::Created | Outcome::Updated | Outcome::Duplicate => TOLD,
+                Outcome::Created | Outcome::Updated | Outcome::Duplicate | Outcome::Waiting => TOLD,
                 _ => 0,
             };
             let of_it: Vec<&Entry> = self.skills.iter().filter(|entry| entry.outcome == outcome).collect();
@@ -225,7 +232,7 @@ impl Report {
                 Outcome::Created => "written",
                 Outcome::Updated => "replaced",
                 Outcome::Unchanged => soul.reason.as_deref().unwrap_or("unchanged"),
-                Outcome::Refused | Outcome::Duplicate => "refused",
+                Outcome::Refused | Outcome::Duplicate | Outcome::Waiting => "refused",
                 Outcome::NotSent => "not sent",
             };
             lines.push(format!("soul: {dry}{outcome}"));

@@ -192,6 +192,7 @@ impl<'a> Upload<'a> {
                 ImportOutcome::Created => Outcome::Created,
                 ImportOutcome::Updated => Outcome::Updated,
                 ImportOutcome::Unchanged | ImportOutcome::Duplicate => Outcome::Unchanged,
+                ImportOutcome::Waiting => Outcome::Waiting,
                 ImportOutcome::Failed => Outcome::Refused,
             };
             self.room = self.room.saturating_sub(usize::from(outcome == Outcome::Created));

@@ -1,13 +1,14 @@
 //! `skill_delete`.
 
-use knowhow_domain::{Result, Scope};
+use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, DeleteSkill, Deleted};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
-use super::{Effect, Tool, result};
+use super::{Effect, Tool, marks, result};
 use crate::mcp::handler::Caller;
 use crate::mcp::schema::{JsonSchema, schema_of};
 
@@ -24,7 +25,12 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Answer {
-    deleted: String,
+    /// The full name that was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deleted: Option<String>,
+    /// The submission, where the delete waits for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submission: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     absorbed_into: Option<String>,
 }
@@ -47,12 +53,18 @@ impl Tool for Delete {
     async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { name, absorbed_into, expected_version } = arguments;
         let input = DeleteSkill { skill: name, absorbed_into, expected_version };
-        let deleted = skills::delete_skill(caller.ctx()?, &input).await?;
+        let deleted = match skills::delete_skill(caller.ctx()?, &input).await {
+            Err(Error::Waits(waiting)) => {
+                let answer = Answer { deleted: None, submission: Some(waiting.id), absorbed_into: None };
+                return result(marks::of_waiting(&waiting), &answer);
+            }
+            deleted => deleted?,
+        };
         let Deleted { name, absorbed_into } = deleted;
         let text = match &absorbed_into {
             Some(successor) => format!("Deleted '{name}'; '{successor}' answers to its name from now on."),
             None => format!("Deleted '{name}'."),
         };
-        result(text, &Answer { deleted: name, absorbed_into })
+        result(text, &Answer { deleted: Some(name), submission: None, absorbed_into })
     }
 }

@@ -1,7 +1,7 @@
 //! What a tool says of what it has written where the conversation is not to be trusted, and what can be done about it.
 
-use knowhow_domain::inert_line;
 use knowhow_domain::prompt::{fence, untrusted};
+use knowhow_domain::{Submission, inert_line};
 use knowhow_ops::sessions::Standing;
 
 /// Sources that are named, and characters of each.
@@ -16,6 +16,21 @@ pub(super) fn of_memory(standing: &Standing, is_core: bool) -> String {
         return format!("Kept, but not put into prompts: {reason}. memory_recall finds it, marked untrusted. {remedy}");
     }
     format!("Kept, and marked untrusted: {reason}. memory_recall finds it with that mark.")
+}
+
+/// Of a change of a skill that is not made before a person has decided.
+pub(super) fn of_waiting(waiting: &Submission) -> String {
+    let mut reasons: Vec<&str> = Vec::new();
+    if waiting.tainted {
+        reasons.push("text of it comes from content that is not to be trusted");
+    }
+    reasons.extend(waiting.checks.iter().flat_map(|check| &check.reasons).map(String::as_str));
+    let why = if reasons.is_empty() { "it is reviewed here".to_owned() } else { reasons.join("; ") };
+    format!(
+        "Nothing is changed yet: the change of '{}' waits for a person to decide (submission {}): {why}. Do not send it again; \
+         go on with your work, and tell the user that it waits.",
+        waiting.skill, waiting.id
+    )
 }
 
 /// Of a version of the soul that carries the mark.

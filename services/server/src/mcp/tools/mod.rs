@@ -9,6 +9,7 @@ mod recall;
 mod remember;
 mod save;
 mod soul;
+mod submit;
 mod suggest;
 mod view;
 
@@ -85,13 +86,14 @@ type Calling<'a> = Pin<Box<dyn Future<Output = Result<CallToolResult>> + 'a>>;
 
 impl AnyTool {
     /// Every tool, in the order in which they are listed.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::of::<suggest::Suggest>(),
         Self::of::<list::List>(),
         Self::of::<view::View>(),
         Self::of::<save::Save>(),
         Self::of::<patch::Patch>(),
         Self::of::<delete::Delete>(),
+        Self::of::<submit::SubmitSkill>(),
         Self::of::<history::History>(),
         Self::of::<recall::Recollect>(),
         Self::of::<remember::Remember>(),

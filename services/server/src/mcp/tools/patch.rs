@@ -1,12 +1,13 @@
 //! `skill_patch`.
 
 use knowhow_domain::patch::{self, Strategy};
-use knowhow_domain::{Result, Scope};
+use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, PatchSkill};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::{Effect, Tool, count, marks, result};
 use crate::mcp::handler::Caller;
@@ -42,8 +43,12 @@ impl From<Edit> for patch::Edit {
 #[derive(Serialize, ToSchema)]
 pub(super) struct Answer {
     name: String,
-    version: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<i32>,
     unchanged: bool,
+    /// The submission, where the change waits for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submission: Option<Uuid>,
     #[schema(value_type = i32)]
     replacements: u32,
     #[schema(value_type = String)]
@@ -73,7 +78,22 @@ impl Tool for Patch {
     async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { name, edits, expected_version } = arguments;
         let input = PatchSkill { skill: name, edits: edits.into_iter().map(Into::into).collect(), expected_version };
-        let patched = skills::patch_skill(caller.ctx()?, &input).await?;
+        let patched = match skills::patch_skill(caller.ctx()?, &input).await {
+            Err(Error::Waits(waiting)) => {
+                let (text, submission) = (marks::of_waiting(&waiting), Some(waiting.id));
+                let answer = Answer {
+                    name: waiting.skill,
+                    version: None,
+                    unchanged: true,
+                    submission,
+                    replacements: 0,
+                    matched: Strategy::Exact,
+                    note: Some(text.clone()),
+                };
+                return result(text, &answer);
+            }
+            patched => patched?,
+        };
         let (name, version, tainted) = (patched.skill.name, patched.skill.version, patched.skill.tainted);
         let (unchanged, matched) = (patched.unchanged, patched.matched);
         let replacements = u32::try_from(patched.replacements).unwrap_or(u32::MAX);
@@ -87,6 +107,6 @@ impl Tool for Patch {
         let notes: Vec<String> = loosely.into_iter().chain(marks::of_skill(standing, tainted && !unchanged)).collect();
         let note = (!notes.is_empty()).then(|| notes.join(" "));
         marks::append(&mut text, note.as_deref());
-        result(text, &Answer { name, version, unchanged, replacements, matched, note })
+        result(text, &Answer { name, version: Some(version), unchanged, submission: None, replacements, matched, note })
     }
 }

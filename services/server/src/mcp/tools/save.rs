@@ -1,12 +1,13 @@
 //! `skill_save`.
 
-use knowhow_domain::{Result, Role, Scope, with_skill_fields};
+use knowhow_domain::{Error, Result, Role, Scope, with_skill_fields};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, SaveSkill, Similar};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::{Effect, Tool, marks, result};
 use crate::mcp::handler::Caller;
@@ -61,8 +62,12 @@ with_skill_fields!(arguments);
 #[derive(Serialize, ToSchema)]
 pub(super) struct Answer {
     name: String,
-    version: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<i32>,
     unchanged: bool,
+    /// The submission, where the change waits for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submission: Option<Uuid>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, value_type = Vec<Object>)]
     similar: Vec<Similar>,
@@ -90,7 +95,21 @@ impl Tool for Save {
     }
 
     async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
-        let saved = skills::save_skill(caller.ctx()?, &arguments.into()).await?;
+        let saved = match skills::save_skill(caller.ctx()?, &arguments.into()).await {
+            Err(Error::Waits(waiting)) => {
+                let (text, submission) = (marks::of_waiting(&waiting), Some(waiting.id));
+                let answer = Answer {
+                    name: waiting.skill,
+                    version: None,
+                    unchanged: true,
+                    submission,
+                    similar: Vec::new(),
+                    note: Some(text.clone()),
+                };
+                return result(text, &answer);
+            }
+            saved => saved?,
+        };
         let (unchanged, similar) = (saved.skill.unchanged, saved.skill.similar);
         let (name, version, tainted) = (saved.skill.skill.name, saved.skill.skill.version, saved.skill.skill.tainted);
         let mut text = match (saved.created, unchanged) {
@@ -104,6 +123,6 @@ impl Tool for Save {
         }
         let note = marks::of_skill(standing, tainted && !unchanged);
         marks::append(&mut text, note.as_deref());
-        result(text, &Answer { name, version, unchanged, similar, note })
+        result(text, &Answer { name, version: Some(version), unchanged, submission: None, similar, note })
     }
 }

@@ -9,6 +9,7 @@ mod neighbour;
 mod patches;
 mod plain;
 mod recall;
+mod reviews;
 mod waits;
 
 use std::fs::read_to_string;

@@ -295,7 +295,7 @@ async fn parameters_that_do_not_fit_are_refused() {
         ("tools/call", json!({"name": "skill_list", "arguments": []})),
         ("tools/call", json!({"name": "skill_list", "arguments": "{}"})),
         ("tools/call", json!({"name": "none"})),
-        ("tools/call", json!({"name": "skill_submit"})),
+        ("tools/call", json!({"name": "skill_create"})),
         ("tools/call", json!({"name": "SKILL_LIST"})),
         ("tools/call", json!({"name": ""})),
         ("resources/read", json!({})),
@@ -313,6 +313,6 @@ async fn parameters_that_do_not_fit_are_refused() {
     }
     alice.legacy("initialize", json!({})).await.error(200, -32602);
     alice.legacy("initialize", json!({"protocolVersion": 7})).await.error(200, -32602);
-    let error = alice.tool("skill_submit", json!({})).await.error(200, -32602);
+    let error = alice.tool("skill_create", json!({})).await.error(200, -32602);
     assert!(error["message"].as_str().unwrap().contains("skill_save"), "{error}");
 }

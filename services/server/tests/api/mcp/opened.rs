@@ -179,7 +179,7 @@ async fn a_key_begins_anew_after_its_end() {
 
 #[tokio::test]
 async fn a_client_says_what_the_conversation_has_read() {
-    let World { alice, .. } = &World::new().await;
+    let World { alice, .. } = &World::unreviewed().await;
     let core = |n: u8| json!({"content": format!("Core fact {n}"), "core": true});
     let page = "https://example.com/<page>";
     let answer = call(alice, "memory_save", core(1), json!({SESSION: "chat-1", TAINTED_BY: page})).await;
@@ -267,7 +267,7 @@ async fn what_was_read_is_refused_where_it_cannot_be_kept() {
 /// An id must be one that the user has; to open a key is a right of its own.
 #[tokio::test]
 async fn what_is_not_known_is_kept_and_said_to_be_out_of_prompts() {
-    let world = World::new().await;
+    let world = World::unreviewed().await;
     let World { alice, .. } = &world;
     let core = || json!({"content": "Core fact", "core": true});
     let id = Uuid::now_v7().to_string();

@@ -109,7 +109,7 @@ async fn a_writer_sees_and_calls_what_writes() {
     let world = World::new().await;
     let writer = with_scopes(&world, "skills:write");
     let tools = listed(&writer, "tools/list", "tools").await;
-    assert_eq!(pluck(&tools, "name"), ["skill_save", "skill_patch", "skill_delete"]);
+    assert_eq!(pluck(&tools, "name"), ["skill_save", "skill_patch", "skill_delete", "skill_submit"]);
     assert_eq!(pluck(&listed(&writer, "prompts/list", "prompts").await, "name"), ["skills-guidance"]);
     writer.does("skill_save", skill("p")).await;
     let edits = json!([{"old_string": "First", "new_string": "Last"}]);
@@ -209,8 +209,8 @@ async fn the_tools_are_short() {
     let World { alice, read_only, .. } = &World::new().await;
     let listed = async |caller: &Caller| caller.rpc("tools/list", json!({})).await;
     let (all, reading) = (listed(alice).await, listed(read_only).await);
-    assert_eq!(all.result()["tools"].as_array().unwrap().len(), 10);
-    assert!(all.body.len() <= 10_000, "{} bytes", all.body.len());
+    assert_eq!(all.result()["tools"].as_array().unwrap().len(), 11);
+    assert!(all.body.len() <= 11_700, "{} bytes", all.body.len());
     assert_eq!(reading.result()["tools"].as_array().unwrap().len(), 4);
     assert!(reading.body.len() <= 3_200, "{} bytes", reading.body.len());
 }

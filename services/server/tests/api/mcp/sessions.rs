@@ -79,7 +79,7 @@ async fn viewing_in_a_session_teaches() {
 
 #[tokio::test]
 async fn what_a_session_writes_carries_its_name_and_its_taint() {
-    let World { alice, .. } = &World::new().await;
+    let World { alice, .. } = &World::unreviewed().await;
     for (n, way) in WAYS.into_iter().enumerate() {
         let (key, name) = (format!("chat-{n}"), format!("plan-{n}"));
         let id = open(alice, &key).await;
@@ -115,7 +115,7 @@ async fn what_a_session_writes_carries_its_name_and_its_taint() {
 /// As what the text comes from; what is to be trusted is said by both.
 #[tokio::test]
 async fn meta_goes_before_the_header() {
-    let World { alice, .. } = &World::new().await;
+    let World { alice, .. } = &World::unreviewed().await;
     let (clean, tainted) = (open(alice, "clean").await, open(alice, "tainted").await);
     taint(alice, &tainted).await;
     let cases = [("a", &clean, &tainted, true), ("b", &tainted, &clean, true), ("c", &clean, &clean, false)];
@@ -131,7 +131,7 @@ async fn meta_goes_before_the_header() {
 /// What is somebody else's is as unknown as what is nowhere: tainted, and no more to be seen of it.
 #[tokio::test]
 async fn a_foreign_session_is_an_unknown_one() {
-    let (world, elsewhere) = (World::new().await, World::new().await);
+    let (world, elsewhere) = (World::unreviewed().await, World::unreviewed().await);
     let World { alice, bob, .. } = &world;
     let foreign = [open(bob, "bobs-stream").await, open(&elsewhere.alice, "far-stream").await];
     let before = bob.get(&format!("/v1/sessions/{}", foreign[0])).await.body;
@@ -238,7 +238,7 @@ async fn a_session_is_named_once() {
 /// The mark stays with the text, wherever that goes.
 #[tokio::test]
 async fn what_is_put_back_is_as_tainted_as_it_was() {
-    let World { alice, admin, .. } = &World::new().await;
+    let World { alice, admin, .. } = &World::unreviewed().await;
     let unknown = Uuid::now_v7().to_string();
     call(alice, Way::Meta, &unknown, "skill_save", skill("plan")).await;
     alice.replace("plan", "First", "Last").await.ok(200);

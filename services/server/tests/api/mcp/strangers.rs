@@ -14,7 +14,7 @@ use crate::strangers::{HERS, furnish, inventory, settle};
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone. Statuses, codes of protocol errors, statuses of tools' problems.
-const GOLDEN: [(&str, [&str; 6]); 40] = [
+const GOLDEN: [(&str, [&str; 6]); 41] = [
     ("initialize", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("server/discover", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("ping", ["401", "401", "ok", "ok", "ok", "ok"]),
@@ -31,6 +31,7 @@ const GOLDEN: [(&str, [&str; 6]); 40] = [
     ("skill_view of a file", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("skill_patch", ["401", "401", "tool 404", "tool 404", "tool 404", "403"]),
     ("skill_delete", ["401", "401", "tool 404", "tool 404", "tool 404", "403"]),
+    ("skill_submit", ["401", "401", "tool 404", "tool 404", "tool 404", "403"]),
     ("skill_history", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("skill_history of one", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
     ("skill_history compared", ["401", "401", "tool 404", "tool 404", "tool 404", "ok"]),
@@ -101,6 +102,7 @@ fn walk(name: &str) -> Vec<Step> {
         call("skill_view of a file", "skill_view", json!({"name": name, "path": "references/a.md"})),
         call("skill_patch", "skill_patch", json!({"name": name, "edits": edits})),
         call("skill_delete", "skill_delete", json!({"name": name})),
+        call("skill_submit", "skill_submit", json!({"name": name, "edits": edits})),
         call("skill_history", "skill_history", json!({"name": name})),
         call("skill_history of one", "skill_history", json!({"name": name, "version": 1})),
         call("skill_history compared", "skill_history", json!({"name": name, "from": 1, "to": 2})),
@@ -258,7 +260,7 @@ async fn the_walk_misses_nothing_there_is() {
     let document = schema::document();
     let mut named = pluck(&document["tools"], "name");
     named.extend(pluck(&document["prompts"], "name"));
-    assert_eq!(named.len(), 13);
+    assert_eq!(named.len(), 14);
     for name in named {
         assert!(rows.contains(name.as_str()), "{name}");
     }

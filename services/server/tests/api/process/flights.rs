@@ -105,14 +105,17 @@ async fn a_change_of_what_is_at_hand_takes_one_round_trip_and_others_two() {
         .await;
     watched
         .takes(1, "skills.resources", |turn| {
-            let path = format!("/v1/skills/new-0/resources/references/{turn}.md");
-            alice.send(Method::PUT, &path).body("text/markdown", format!("File {turn}"))
+            // Beside other files, these are read for what several do together: one round trip more.
+            alice
+                .send(Method::PUT, "/v1/skills/new-0/resources/references/0.md")
+                .body("text/markdown", format!("File {turn}"))
         })
         .await;
     // What is read of files or versions is read behind the lock.
     watched
         .takes(2, "skills.patch", |turn| {
-            let edit = json!({"path": format!("references/{turn}.md"), "old_string": "File", "new_string": "Page"});
+            let (old, new) = if turn == 0 { ("File", "Page") } else { ("Page", "File") };
+            let edit = json!({"path": "references/0.md", "old_string": old, "new_string": new});
             alice.patch("/v1/skills/new-0", json!({"edits": [edit]}))
         })
         .await;

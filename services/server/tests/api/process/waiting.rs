@@ -106,10 +106,10 @@ async fn whoever_stands_in_line_waits_for_locks_once() {
 }
 
 /// A transaction of somebody else that holds a lock for so many seconds.
-struct Lock(thread::JoinHandle<()>);
+pub struct Lock(thread::JoinHandle<()>);
 
 impl Lock {
-    fn take(ground: &Ground, statement: &str, seconds: u32) -> Self {
+    pub fn take(ground: &Ground, statement: &str, seconds: u32) -> Self {
         let (url, sql) = (ground.owner.clone(), format!("begin; {statement}; select pg_sleep({seconds}); commit"));
         // `end` makes the statement fail.
         let holding = thread::spawn(move || drop(std::panic::catch_unwind(|| execute_at(&url, &sql))));
@@ -118,7 +118,7 @@ impl Lock {
         Self(holding)
     }
 
-    fn end(self, ground: &Ground) {
+    pub fn end(self, ground: &Ground) {
         let sql = "select pg_cancel_backend(pid) from pg_stat_activity
                    where datname = current_database() and wait_event = 'PgSleep'";
         execute_at(&ground.owner, sql);

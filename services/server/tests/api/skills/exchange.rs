@@ -71,7 +71,18 @@ async fn a_bad_skill_stops_no_other() {
     let report = import(alice, &[("skills.zip", &archive), ("SKILL.md", &skill_md("lone"))]).await;
     assert_eq!(
         members(&report),
-        ["created", "duplicates", "examples", "failed", "items", "left_out", "strays", "unchanged", "updated"]
+        [
+            "created",
+            "duplicates",
+            "examples",
+            "failed",
+            "items",
+            "left_out",
+            "strays",
+            "unchanged",
+            "updated",
+            "waiting"
+        ]
     );
     assert_eq!(
         (&report["created"], &report["failed"], &report["strays"]),

@@ -313,7 +313,7 @@ async fn one_name_for_two_users_are_two_skills() {
 
 #[tokio::test]
 async fn who_writes_is_remembered() {
-    let world = World::new().await;
+    let world = World::unreviewed().await;
     let backend = world.backend().await.acting_for("alice");
     assert_eq!(world.alice.create(skill("mine")).await["source"], "user");
     assert_eq!(backend.create(skill("agents")).await["source"], "agent");

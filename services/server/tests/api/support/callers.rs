@@ -189,6 +189,11 @@ impl World {
         Self::with(json!({"starter_skills": false})).await
     }
 
+    /// A tenant where tainted skills are live and marked, and nothing waits.
+    pub async fn unreviewed() -> Self {
+        Self::with(json!({"starter_skills": false, "review": "off"})).await
+    }
+
     /// Alice with a token that has run out.
     pub fn expired(&self) -> Caller {
         let mut claims = signing::claims(&self.slug, "alice");
@@ -238,6 +243,14 @@ impl World {
         let slug = format!("o-{}", uuid::Uuid::now_v7().simple());
         let secret = make_tenant(&self.operator.at(keeper()), &slug, json!({"starter_skills": false})).await;
         self.anonymous.with_token(signing::hs256(&secret, &signing::claims(&slug, "alice")))
+    }
+
+    /// A user with a token of these scopes alone.
+    pub fn scoped(&self, user: &str, scopes: &str) -> Caller {
+        let mut claims = signing::claims(&self.slug, user);
+        claims.as_object_mut().unwrap().remove("roles");
+        claims["scope"] = json!(scopes);
+        self.anonymous.with_token(signing::hs256(&self.secret, &claims))
     }
 
     /// A backend with an API key, acting for nobody yet.

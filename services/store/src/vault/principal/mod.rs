@@ -109,6 +109,16 @@ impl Principal {
         if self.operator { Ok(()) } else { Err(Error::Forbidden("operator")) }
     }
 
+    /// The same admin, at work on one user's skills: to decide what is proposed for them.
+    ///
+    /// # Errors
+    /// `Forbidden` for anyone but an admin of the tenant who may review.
+    pub fn reviewing(&self, user: UserId, external_id: &str) -> Result<Self> {
+        self.require_admin()?;
+        self.require(Scope::Review)?;
+        Ok(Self { user: Some((user, external_id.into())), starters_release: None, ..self.clone() })
+    }
+
     /// The same operator, at work in another tenant.
     ///
     /// # Errors

@@ -1,0 +1,207 @@
+//! Deciding: approve exactly what was shown, reject with a reason, or take back.
+
+use knowhow_domain::ChangeKind;
+use knowhow_domain::{
+    Error, Limits, Result, SkillDocument, SkillName, Source, Submission, SubmissionKind, SubmissionState,
+};
+use knowhow_store::WriteTx;
+use knowhow_store::skills::{self, Locked, SkillKey};
+use knowhow_store::submissions::{self, Decision, Undecided};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::hold::find;
+use super::owner::{Reached, reach};
+use crate::skills::change::{Changed, Successor};
+use crate::skills::delete::{Going, archive};
+use crate::skills::draft::{Base, Draft, Reviewed};
+use crate::{Ctx, jobs};
+
+/// A decision on a submission.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"comment": "read it; the steps are those of our own handbook"}))]
+pub struct Decide {
+    /// The submission's id: of the path.
+    #[serde(skip)]
+    pub id: Uuid,
+    /// Why: a rejection says what to change.
+    #[schema(max_length = 2000)]
+    pub comment: Option<String>,
+    /// The header `Knowhow-Reason`, where an admin decides on what is another's.
+    #[serde(skip)]
+    pub reason: Option<String>,
+}
+
+impl Decide {
+    fn comment(&self) -> Result<Option<&str>> {
+        let comment = self.comment.as_deref().map(str::trim).filter(|comment| !comment.is_empty());
+        match comment {
+            Some(text) if text.chars().count() > 2000 || text.contains('\0') => {
+                Err(Error::invalid("/comment", "takes at most 2,000 characters and no NUL"))
+            }
+            comment => Ok(comment),
+        }
+    }
+}
+
+/// Approves a submission: exactly what it proposes becomes the skill, on exactly the state that it was made from.
+///
+/// # Errors
+/// `NotFound`; `Forbidden` for whoever may not decide, the submitter among them; `Conflict` `decided` where somebody else
+/// has, `stale` where the skill has changed since.
+pub async fn approve_submission(ctx: &Ctx, input: &Decide) -> Result<Submission> {
+    let comment = input.comment()?;
+    let (reached, mut tx, waiting) = open(ctx, input, true).await?;
+    let ctx = &reached.ctx;
+    let locked = lock(&mut tx, &waiting).await?;
+    let now = ctx.now();
+    let decision = Decision {
+        state: SubmissionState::Approved,
+        decided_by: Some(ctx.principal.actor()),
+        comment,
+        applied_version: None,
+        now,
+    };
+    if !is_current(&waiting, locked.as_ref()) {
+        submissions::close(&mut tx, input.id, Decision { state: SubmissionState::Stale, decided_by: None, ..decision });
+        tx.commit().await?;
+        return Err(stale());
+    }
+    let changed = apply(ctx, &mut tx, &waiting, locked).await?;
+    let applied_version = changed.as_ref().map(|changed| changed.skill.version);
+    if let Some(changed) = changed.as_ref().filter(|changed| changed.written.is_some()) {
+        submissions::approve_version(&mut tx, changed.skill.id, changed.skill.version, now);
+    }
+    submissions::close(&mut tx, input.id, Decision { applied_version, ..decision });
+    tx.commit().await?;
+    let answers = &ctx.app.catalogues.answers;
+    answers.indexes.forget(ctx);
+    answers.skills.forget(ctx, &waiting.submission.skill);
+    if let Some(changed) = changed.filter(|changed| changed.says_else) {
+        jobs::embed_at_once(ctx, changed.skill.id);
+    }
+    find(ctx, input.id).await
+}
+
+/// Rejects a submission, and says why.
+///
+/// # Errors
+/// `Invalid` without a comment; else as [`approve_submission`].
+pub async fn reject_submission(ctx: &Ctx, input: &Decide) -> Result<Submission> {
+    let comment = input.comment()?;
+    if comment.is_none() {
+        return Err(Error::invalid("/comment", "is required: what must be changed before it can be approved?"));
+    }
+    let (reached, mut tx, _) = open(ctx, input, true).await?;
+    let ctx = &reached.ctx;
+    let decided_by = Some(ctx.principal.actor());
+    let decision =
+        Decision { state: SubmissionState::Rejected, decided_by, comment, applied_version: None, now: ctx.now() };
+    submissions::close(&mut tx, input.id, decision);
+    tx.commit().await?;
+    find(ctx, input.id).await
+}
+
+/// Takes a submission back.
+///
+/// # Errors
+/// `NotFound`; `Conflict` `decided`.
+pub async fn withdraw_submission(ctx: &Ctx, input: &Decide) -> Result<Submission> {
+    let comment = input.comment()?;
+    let (reached, mut tx, _) = open(ctx, input, false).await?;
+    let ctx = &reached.ctx;
+    let decided_by = Some(ctx.principal.actor());
+    let decision =
+        Decision { state: SubmissionState::Withdrawn, decided_by, comment, applied_version: None, now: ctx.now() };
+    submissions::close(&mut tx, input.id, decision);
+    tx.commit().await?;
+    Ok(find(ctx, input.id).await?.without_findings())
+}
+
+/// Locks a submission that waits, for somebody who may decide it.
+async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(Reached, WriteTx, Undecided)> {
+    ctx.principal.require(if decides { knowhow_domain::Scope::Review } else { knowhow_domain::Scope::SkillsWrite })?;
+    let reached = reach(ctx, input.id, input.reason.as_deref()).await?;
+    if decides {
+        reached.require_reviewer()?;
+    }
+    let principal = &reached.ctx.principal;
+    let mut tx = WriteTx::begin(&ctx.app.db, principal, "submissions.decide").await?;
+    let waiting = submissions::read_undecided(&mut tx, input.id).await?;
+    if decides {
+        reached.require_other_than(&waiting.submission)?;
+    }
+    if waiting.submission.state != SubmissionState::NeedsReview || waiting.submission.expires_at <= ctx.now() {
+        return Err(decided(&waiting.submission));
+    }
+    Ok((reached, tx, waiting))
+}
+
+/// The skill as it is now, locked.
+async fn lock(tx: &mut WriteTx, waiting: &Undecided) -> Result<Option<Locked>> {
+    match waiting.skill {
+        Some(skill) => skills::lock(tx, &SkillKey::Id(skill)).await,
+        None => skills::lock(tx, &SkillKey::Name(waiting.submission.skill.clone())).await,
+    }
+}
+
+/// Whether the skill is as it was when the change was proposed.
+fn is_current(waiting: &Undecided, locked: Option<&Locked>) -> bool {
+    waiting.base_digest.as_deref() == locked.map(|locked| locked.skill.digest.as_slice())
+        && locked.is_none_or(|locked| locked.skill.name == waiting.submission.skill)
+}
+
+/// Makes what was approved. `None` where the skill is gone then.
+async fn apply(ctx: &Ctx, tx: &mut WriteTx, waiting: &Undecided, locked: Option<Locked>) -> Result<Option<Changed>> {
+    if waiting.submission.kind == SubmissionKind::Delete {
+        let locked = locked.ok_or_else(stale)?;
+        let successor = waiting.successor.clone().map(|(id, name)| Successor { id, name });
+        let going = Going { skill: &locked.skill, successor: successor.as_ref(), is_reviewed: false };
+        archive(ctx, tx, going).await?;
+        return Ok(None);
+    }
+    let raw = waiting.document.as_deref().ok_or_else(|| Error::internal("a submission without its text"))?;
+    // What waits has passed the limits of its time.
+    let limits = Limits { body_bytes: usize::MAX, ..(*ctx.app.limits).clone() };
+    let document = SkillDocument::parse_named(raw, &limits)?;
+    let author = waiting.submission.submitter.clone();
+    let draft = Draft {
+        resources: waiting.resources.clone(),
+        new_files: waiting.files.clone(),
+        pinned: waiting.pinned,
+        request_digest: waiting.request_digest.as_deref().and_then(|digest| digest.try_into().ok()),
+        derived: waiting.derived,
+        reviewed: Some(Reviewed { author, session: waiting.submission.session.clone() }),
+        ..Draft::new(kind(waiting.submission.kind), SkillName::parse(&waiting.submission.skill)?, document)
+    };
+    let source = waiting.source.parse().unwrap_or(Source::Agent);
+    draft.write(ctx, tx, Base { locked, source, is_bulk: false, now: ctx.now(), expected: None }).await.map(Some)
+}
+
+pub(super) fn kind(kind: SubmissionKind) -> ChangeKind {
+    match kind {
+        SubmissionKind::Patch => ChangeKind::Patch,
+        SubmissionKind::Import => ChangeKind::Import,
+        SubmissionKind::Rollback => ChangeKind::Rollback,
+        SubmissionKind::Enrich => ChangeKind::Enrich,
+        SubmissionKind::Merge => ChangeKind::Merge,
+        SubmissionKind::Optimize => ChangeKind::Optimize,
+        SubmissionKind::Sync => ChangeKind::Sync,
+        SubmissionKind::Save | SubmissionKind::Delete => ChangeKind::Save,
+    }
+}
+
+fn stale() -> Error {
+    let detail = "the skill has changed since this was proposed; rebase the submission and decide on that".into();
+    Error::Conflict { code: "stale", detail }
+}
+
+fn decided(submission: &Submission) -> Error {
+    let state = match submission.state {
+        SubmissionState::NeedsReview => SubmissionState::Expired,
+        state => state,
+    };
+    Error::Conflict { code: "decided", detail: format!("the submission is not waiting any more: it is {state}") }
+}

@@ -1,0 +1,257 @@
+//! Writing a change down as a submission, in place of making it.
+
+use knowhow_domain::{
+    ChangeKind, Check, CheckStep, Error, Result, Source, Submission, SubmissionKind, SubmissionState, manifest,
+};
+use knowhow_store::WriteTx;
+use knowhow_store::skills::Locked;
+use knowhow_store::submissions::{self, Decision, MAX_WAITING, MAX_WAITING_BYTES, Proposed, Proposing};
+use uuid::Uuid;
+
+use super::checks;
+use crate::Ctx;
+use crate::skills::change::{Proposal, SkillChange, Successor, lock_target};
+use crate::skills::delete::{Going, archive};
+use crate::skills::draft::{Base, Draft, Reviewed};
+
+/// Writes a change down that must be reviewed, and says that it waits.
+pub(crate) async fn hold(ctx: &Ctx, change: &impl SkillChange, checks: Vec<Check>) -> Error {
+    match propose(ctx, change, Asked { reason: None, checks, submitter: None, waits: true }).await {
+        Ok(submission) => Error::Waits(Box::new(submission.without_findings())),
+        Err(refusal) => refusal,
+    }
+}
+
+/// How a change is proposed.
+pub(super) struct Asked<'a> {
+    /// Why, in the submitter's words.
+    pub(super) reason: Option<&'a str>,
+    /// Steps that hold it already; none for one that somebody submits.
+    pub(super) checks: Vec<Check>,
+    /// Who proposes it, where that is not the caller.
+    pub(super) submitter: Option<&'a str>,
+    /// Whether it waits for a person, whatever the checks say.
+    pub(super) waits: bool,
+}
+
+/// What a change comes to.
+enum Wanted {
+    State(Box<Draft>),
+    Gone(Option<Successor>),
+}
+
+/// Takes a change through the review: it is applied where nothing holds it, else it waits.
+///
+/// # Errors
+/// As the change itself; `Conflict` `unchanged` or `rejected`; `Quota` where as many wait as can.
+pub(super) async fn propose(ctx: &Ctx, change: &impl SkillChange, asked: Asked<'_>) -> Result<Submission> {
+    let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.add").await?;
+    let locked = lock_target(&mut tx, change).await?;
+    let wanted = match change.propose(ctx, &mut tx, locked.as_ref()).await? {
+        Proposal::Keep => return Err(unchanged()),
+        Proposal::Write(draft) => Wanted::State(draft),
+        Proposal::Delete(successor) => Wanted::Gone(successor),
+    };
+    let name = wanted.name(locked.as_ref());
+    let digest = wanted.digest();
+    if digest.is_some_and(|digest| locked.as_ref().is_some_and(|locked| locked.skill.digest == digest)) {
+        return Err(unchanged());
+    }
+    let known = submissions::find_known(&mut tx, &name, digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
+    if let Some(last) = &known.last {
+        match last.state {
+            SubmissionState::NeedsReview => return find(ctx, last.id).await,
+            // A delete has no bytes to know it by: what was decided of another time decides nothing now.
+            SubmissionState::Rejected if digest.is_some() => return Err(rejected(last.comment.as_deref())),
+            _ => {}
+        }
+    }
+    let bytes = wanted.bytes();
+    if known.waiting >= MAX_WAITING || known.waiting_bytes + bytes > MAX_WAITING_BYTES {
+        return Err(Error::Quota(format!(
+            "{} changes of this user wait for review ({} MiB of at most {MAX_WAITING} changes and {} MiB); have some decided or \
+             withdrawn first",
+            known.waiting,
+            known.waiting_bytes >> 20,
+            MAX_WAITING_BYTES >> 20
+        )));
+    }
+    let mut checks = vec![checks::passed(CheckStep::Hash)];
+    match asked.checks.is_empty() {
+        false => checks.extend(asked.checks),
+        true => checks.extend(wanted.checks(ctx, &mut tx, locked.as_ref()).await?),
+    }
+    let new = wanted.submission(ctx, change, locked.as_ref(), &name);
+    let named = ctx.call.named(None);
+    let new = Proposing { reason: asked.reason, submitter: asked.submitter, checks: &checks, named: &named, ..new };
+    let (id, tainted) = submissions::add(&mut tx, &new).await?;
+    let approved_before = digest.is_some()
+        && known.last.is_some_and(|last| {
+            last.state == SubmissionState::Approved && checks::finds_no_more(&checks, &last.checks)
+        });
+    if approved_before || !asked.waits && !checks::holds(&checks) && tainted.is_none() {
+        let over = Over { locked, source: change.source(ctx), approves: approved_before };
+        let version = wanted.apply(ctx, &mut tx, over).await?;
+        let decision = Decision {
+            state: SubmissionState::Approved,
+            decided_by: None,
+            comment: approved_before.then_some("a person approved exactly this before"),
+            applied_version: version,
+            now: ctx.now(),
+        };
+        submissions::close(&mut tx, id, decision);
+    }
+    tx.commit().await?;
+    let answers = &ctx.app.catalogues.answers;
+    answers.indexes.forget(ctx);
+    answers.skills.forget(ctx, &name);
+    find(ctx, id).await
+}
+
+pub(super) async fn find(ctx: &Ctx, id: Uuid) -> Result<Submission> {
+    submissions::find(&ctx.app.db, &ctx.principal, id).await?.ok_or_else(|| Error::not_found("submission"))
+}
+
+/// What a change is made over.
+struct Over {
+    locked: Option<Locked>,
+    /// Who a new skill is by.
+    source: Source,
+    /// Whether a person has approved exactly this before.
+    approves: bool,
+}
+
+impl Wanted {
+    fn name(&self, locked: Option<&Locked>) -> String {
+        match (self, locked) {
+            (Self::State(draft), _) => draft.name.as_str().to_owned(),
+            (Self::Gone(_), Some(locked)) => locked.skill.name.clone(),
+            (Self::Gone(_), None) => String::new(),
+        }
+    }
+
+    fn digest(&self) -> Option<[u8; 32]> {
+        match self {
+            Self::State(draft) => Some(manifest::state_digest(&draft.document.digest(), &draft.resources)),
+            Self::Gone(_) => None,
+        }
+    }
+
+    fn bytes(&self) -> i64 {
+        match self {
+            Self::State(draft) => {
+                let bytes = draft.document.raw().len() + draft.new_files.iter().map(Vec::len).sum::<usize>();
+                i64::try_from(bytes).unwrap_or(i64::MAX)
+            }
+            Self::Gone(_) => 0,
+        }
+    }
+
+    async fn checks(&self, ctx: &Ctx, tx: &mut WriteTx, locked: Option<&Locked>) -> Result<Vec<Check>> {
+        match self {
+            Self::State(draft) => {
+                let base = locked.map(|locked| &locked.skill);
+                checks::take(ctx, tx, checks::Reviewing { draft, base, is_submitted: true }).await
+            }
+            Self::Gone(_) => Ok(vec![checks::policy(ctx)]),
+        }
+    }
+
+    fn submission<'a>(
+        &'a self,
+        ctx: &'a Ctx,
+        change: &impl SkillChange,
+        locked: Option<&'a Locked>,
+        name: &'a str,
+    ) -> Proposing<'a> {
+        let result = match self {
+            Self::State(draft) => Proposed {
+                document: Some(draft.document.raw()),
+                resources: &draft.resources,
+                new_files: &draft.new_files,
+                pinned: draft.pinned,
+                request_digest: draft.request_digest,
+                derived: draft.derived,
+                brought: draft.brought.as_deref(),
+                successor: None,
+            },
+            Self::Gone(successor) => Proposed {
+                document: None,
+                resources: &[],
+                new_files: &[],
+                pinned: None,
+                request_digest: None,
+                derived: false,
+                brought: None,
+                successor: successor.as_ref().map(|successor| (successor.id, successor.name.as_str())),
+            },
+        };
+        Proposing {
+            skill: locked.map(|locked| locked.skill.id),
+            name,
+            kind: self.kind(),
+            source: change.source(ctx).as_str(),
+            session: ctx.call.session.as_deref(),
+            named: &[],
+            submitter: None,
+            reason: None,
+            base: locked.map(|locked| (locked.skill.version, locked.skill.digest.as_slice())),
+            result,
+            checks: &[],
+            now: ctx.now(),
+        }
+    }
+
+    fn kind(&self) -> SubmissionKind {
+        match self {
+            Self::Gone(_) => SubmissionKind::Delete,
+            Self::State(draft) => match draft.kind {
+                ChangeKind::Save => SubmissionKind::Save,
+                ChangeKind::Patch => SubmissionKind::Patch,
+                ChangeKind::Import => SubmissionKind::Import,
+                ChangeKind::Enrich => SubmissionKind::Enrich,
+                ChangeKind::Merge => SubmissionKind::Merge,
+                ChangeKind::Optimize => SubmissionKind::Optimize,
+                ChangeKind::Rollback => SubmissionKind::Rollback,
+                ChangeKind::Sync => SubmissionKind::Sync,
+            },
+        }
+    }
+
+    /// Makes the change. The version that it becomes.
+    async fn apply(self, ctx: &Ctx, tx: &mut WriteTx, over: Over) -> Result<Option<i32>> {
+        let (now, Over { locked, source, approves }) = (ctx.now(), over);
+        match (self, locked) {
+            (Self::Gone(successor), Some(locked)) => {
+                let going = Going { skill: &locked.skill, successor: successor.as_ref(), is_reviewed: false };
+                archive(ctx, tx, going).await?;
+                Ok(None)
+            }
+            (Self::Gone(_), None) => Err(Error::internal("a delete of no skill")),
+            (Self::State(draft), locked) => {
+                let session = ctx.call.session.as_deref().map(str::to_owned);
+                let reviewed = Some(Reviewed { author: ctx.principal.actor().to_owned(), session });
+                let draft = Draft { reviewed, ..*draft };
+                let base = Base { locked, source, is_bulk: true, now, expected: None };
+                let changed = draft.write(ctx, tx, base).await?;
+                if approves && changed.written.is_some() {
+                    submissions::approve_version(tx, changed.skill.id, changed.skill.version, now);
+                }
+                Ok(Some(changed.skill.version))
+            }
+        }
+    }
+}
+
+fn unchanged() -> Error {
+    let detail = "the skill is like this already, so there is nothing to review".into();
+    Error::Conflict { code: "unchanged", detail }
+}
+
+fn rejected(comment: Option<&str>) -> Error {
+    let detail = match comment {
+        Some(comment) => format!("a person has rejected exactly this change: {comment}"),
+        None => "a person has rejected exactly this change; change it before you propose it again".into(),
+    };
+    Error::Conflict { code: "rejected", detail }
+}

@@ -1,0 +1,21 @@
+//! Review: a change that comes from a tainted session, looks like an attack, or is demanded to be reviewed waits where no
+//! agent sees it, until somebody who may decides on exactly these bytes.
+
+mod checks;
+mod decide;
+mod diff;
+mod hold;
+mod owner;
+mod read;
+mod rebase;
+mod scan;
+mod submit;
+
+pub use decide::{Decide, approve_submission, reject_submission, withdraw_submission};
+pub use read::{GetSubmission, ListSubmissions, SubmissionDetail, get_submission, list_submissions};
+pub use rebase::{Rebase, rebase_submission};
+pub use submit::{Submit, submit_skill};
+
+pub(crate) use checks::{check, is_reviewed};
+pub(crate) use hold::hold;
+pub(crate) use scan::scan_whole;

@@ -1,0 +1,192 @@
+//! Rebase: what was proposed for an older state is proposed for the current one.
+
+use std::collections::BTreeSet;
+
+use knowhow_domain::{
+    ChangeKind, Error, Limits, ResourceEntry, Result, Scope, SkillDocument, SkillName, Submission, SubmissionState,
+};
+use knowhow_store::skills::Locked;
+use knowhow_store::submissions::{self, Decision, Undecided};
+use knowhow_store::{WriteTx, versions};
+use uuid::Uuid;
+
+use super::decide::kind;
+use super::hold::{Asked, find, propose};
+use super::owner::reach;
+use crate::call::{Call, SessionRef};
+use crate::skills::change::{Proposal, SkillChange, Successor, Target};
+use crate::skills::draft::Draft;
+use crate::{Ctx, compute};
+
+/// Which submission to rebase.
+#[derive(Debug, Clone, Default)]
+pub struct Rebase {
+    /// Its id.
+    pub id: Uuid,
+    /// The header `Knowhow-Reason`, where an admin rebases what is another's.
+    pub reason: Option<String>,
+}
+
+/// Proposes a change anew on the state that the skill has now, by a three-way merge. The old submission becomes `stale`; the
+/// new one has its submitter, its origin and its taint, and waits for a person.
+///
+/// # Errors
+/// `NotFound`; `Conflict` `decided`, `current` where the skill has not changed, `merge-conflict` where both changed the same
+/// lines.
+pub async fn rebase_submission(ctx: &Ctx, input: &Rebase) -> Result<Submission> {
+    ctx.principal.require(Scope::SkillsWrite)?;
+    let reached = reach(ctx, input.id, input.reason.as_deref()).await?;
+    let sees_text = reached.sees_text();
+    let mut tx = WriteTx::begin(&ctx.app.db, &reached.ctx.principal, "submissions.rebase").await?;
+    let old = submissions::read_undecided(&mut tx, input.id).await?;
+    tx.commit().await?;
+    if !matches!(old.submission.state, SubmissionState::NeedsReview | SubmissionState::Stale) {
+        let detail =
+            format!("the submission is {}; only one that waits or is stale can be rebased", old.submission.state);
+        return Err(Error::Conflict { code: "decided", detail });
+    }
+    let session = old.submission.session.as_deref().and_then(|session| SessionRef::parse(session).ok());
+    let ctx = Ctx { call: Call { session, by_agent: true, ..Call::default() }, ..reached.ctx.clone() };
+    let (submitter, reason) = (old.submission.submitter.clone(), old.submission.reason.clone());
+    let asked = Asked { reason: reason.as_deref(), checks: Vec::new(), submitter: Some(&submitter), waits: true };
+    let name = SkillName::parse(&old.submission.skill)?;
+    let change = Rebased { old, name };
+    let submission = propose(&ctx, &change, asked).await?;
+    if change.old.submission.state == SubmissionState::NeedsReview {
+        let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.outdate").await?;
+        let comment = Some("proposed anew on the current version");
+        let decision = Decision {
+            state: SubmissionState::Stale,
+            decided_by: None,
+            comment,
+            applied_version: None,
+            now: ctx.now(),
+        };
+        submissions::close(&mut tx, input.id, decision);
+        tx.commit().await?;
+    }
+    let submission = find(&ctx, submission.id).await?;
+    Ok(if sees_text { submission } else { submission.without_findings() })
+}
+
+/// A submission on another base.
+struct Rebased {
+    old: Undecided,
+    name: SkillName,
+}
+
+impl SkillChange for Rebased {
+    fn target(&self) -> Target<'_> {
+        Target::Named(&self.name)
+    }
+
+    async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
+        if current.map(|current| current.skill.digest.as_slice()) == self.old.base_digest.as_deref() {
+            let detail = "the skill is as it was when this was proposed; decide on it as it is".into();
+            return Err(Error::Conflict { code: "current", detail });
+        }
+        let Some(proposed) = &self.old.document else {
+            // A delete needs no merge.
+            let successor = self.old.successor.clone();
+            return Ok(Proposal::Delete(successor.map(|(id, name)| Successor { id, name })));
+        };
+        let base = match self.old.skill {
+            Some(skill) => versions::find(tx, skill, self.old.submission.base_version).await?,
+            None => None,
+        };
+        let (base, base_files) = base.map(|base| (base.document, base.resources)).unwrap_or_default();
+        let (now, now_files) = match current {
+            Some(current) => (current.skill.document.clone(), current.skill.resources.clone()),
+            None => (base.clone(), base_files.clone()),
+        };
+        let resources = merge_files(&base_files, &now_files, &self.old.resources)?;
+        let proposed = proposed.clone();
+        let merged = compute(move || merge(&base, &now, &proposed)).await?;
+        let limits = Limits { body_bytes: usize::MAX, ..(*ctx.app.limits).clone() };
+        let document = SkillDocument::parse_named(&merged, &limits)?;
+        let tainted = self.old.submission.tainted;
+        let draft = Draft {
+            resources,
+            new_files: self.old.files.clone(),
+            pinned: self.old.pinned,
+            derived: true,
+            brought: tainted.then(|| self.old.submission.tainted_by.clone()),
+            ..Draft::new(self.kind(), self.name.clone(), document)
+        };
+        Ok(Proposal::Write(Box::new(draft)))
+    }
+}
+
+impl Rebased {
+    fn kind(&self) -> ChangeKind {
+        kind(self.old.submission.kind)
+    }
+}
+
+/// Both changes of a text, by diff3.
+fn merge(base: &str, current: &str, proposed: &str) -> Result<String> {
+    diffy::merge(base, current, proposed).map_err(|_| {
+        let detail = "the skill and the proposal changed the same lines of SKILL.md; propose the change again on the current \
+                      version";
+        Error::Conflict { code: "merge-conflict", detail: detail.into() }
+    })
+}
+
+/// Both changes of the files beside SKILL.md, each file whole.
+fn merge_files(
+    base: &[ResourceEntry],
+    current: &[ResourceEntry],
+    proposed: &[ResourceEntry],
+) -> Result<Vec<ResourceEntry>> {
+    let paths: BTreeSet<&str> =
+        [base, current, proposed].into_iter().flatten().map(|entry| entry.path.as_str()).collect();
+    let at = |files: &'_ [ResourceEntry], path: &str| files.iter().find(|entry| entry.path == path).cloned();
+    let mut merged = Vec::new();
+    for path in paths {
+        let (base, current, proposed) = (at(base, path), at(current, path), at(proposed, path));
+        let kept = match () {
+            () if current == proposed || base == proposed => current,
+            () if base == current => proposed,
+            () => {
+                let detail = format!(
+                    "the skill and the proposal changed '{path}' both; propose it again on the current version"
+                );
+                return Err(Error::Conflict { code: "merge-conflict", detail });
+            }
+        };
+        merged.extend(kept);
+    }
+    Ok(merged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_of_different_lines_are_joined_and_of_the_same_refused() {
+        let base = "a\nb\nc\nd\ne\nf\ng\n";
+        let merged = merge(base, &base.replace("a\n", "A\n"), &base.replace("g\n", "G\n")).unwrap();
+        assert_eq!(merged, "A\nb\nc\nd\ne\nf\nG\n");
+        let conflict = merge(base, &base.replace("a\n", "x\n"), &base.replace("a\n", "y\n")).unwrap_err();
+        assert_eq!(conflict.code(), "merge-conflict");
+    }
+
+    #[test]
+    fn files_are_joined_path_by_path() {
+        let file = |path: &str, digest: &str| ResourceEntry {
+            path: path.into(),
+            size: 1,
+            digest: digest.into(),
+            media_type: "text/plain".into(),
+        };
+        let base = [file("a", "1"), file("b", "1"), file("gone", "1")];
+        let current = [file("a", "2"), file("b", "1"), file("gone", "1"), file("mine", "1")];
+        let proposed = [file("a", "1"), file("b", "3"), file("new", "1")];
+        let merged = merge_files(&base, &current, &proposed).unwrap();
+        let shown: Vec<_> = merged.iter().map(|entry| (entry.path.as_str(), entry.digest.as_str())).collect();
+        assert_eq!(shown, [("a", "2"), ("b", "3"), ("mine", "1"), ("new", "1")]);
+        let other = [file("a", "9"), file("b", "1"), file("gone", "1")];
+        assert_eq!(merge_files(&base, &current, &other).unwrap_err().code(), "merge-conflict");
+    }
+}

@@ -1,0 +1,140 @@
+//! Submitting a change for review.
+
+use knowhow_domain::{Error, Result, Scope, Submission};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, schema::OneOfBuilder};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::hold::{Asked, propose};
+use crate::Ctx;
+use crate::skills::{DeleteSkill, PatchSkill, Save, SaveSkill};
+
+/// Longest reason, characters.
+const REASON_CHARS: usize = 1000;
+
+/// A change that is to be reviewed: what a save takes, or a skill with what a patch takes, or a skill to delete; and why.
+#[derive(Debug, Clone, Serialize)]
+pub struct Submit {
+    /// Why, for whoever decides.
+    pub reason: Option<String>,
+    /// The change.
+    #[serde(flatten)]
+    pub change: SubmittedChange,
+}
+
+/// What is submitted.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum SubmittedChange {
+    /// A whole skill.
+    Save(Box<SaveSkill>),
+    /// Edits of one.
+    Patch(PatchSkill),
+    /// One that is to go.
+    Delete(DeleteSkill),
+}
+
+impl<'de> Deserialize<'de> for Submit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let mut members = Map::<String, Value>::deserialize(deserializer)?;
+        let mut text = |name: &str| match members.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(D::Error::custom(format!("{name} takes a text"))),
+        };
+        let (reason, skill) = (text("reason")?, text("skill")?);
+        let delete = members.remove("delete");
+        let rest = Value::Object(members);
+        let change = match (skill, delete, rest.get("edits").is_some()) {
+            (Some(skill), None, true) => {
+                let patch: PatchSkill = serde_json::from_value(rest).map_err(D::Error::custom)?;
+                SubmittedChange::Patch(PatchSkill { skill, ..patch })
+            }
+            (Some(skill), Some(Value::Bool(true)), false) => {
+                let delete: DeleteSkill = serde_json::from_value(rest).map_err(D::Error::custom)?;
+                SubmittedChange::Delete(DeleteSkill { skill, ..delete })
+            }
+            (None, None, true) => return Err(D::Error::custom("edits need 'skill', the name or id of what they edit")),
+            (None, None, false) => {
+                SubmittedChange::Save(serde_json::from_value(rest).map_err(D::Error::custom).map(Box::new)?)
+            }
+            _ => return Err(D::Error::custom("'skill' goes with 'edits', or with \"delete\": true")),
+        };
+        Ok(Self { reason, change })
+    }
+}
+
+impl PartialSchema for Submit {
+    fn schema() -> RefOr<Schema> {
+        let with = |base: RefOr<Schema>, skill: bool, delete: bool| -> RefOr<Schema> {
+            let RefOr::T(Schema::Object(mut object)) = base else { return base };
+            let text = |about: &str, longest: usize| {
+                ObjectBuilder::new()
+                    .schema_type(utoipa::openapi::Type::String)
+                    .description(Some(about))
+                    .max_length(Some(longest))
+                    .build()
+            };
+            let reason = text("Why, for whoever decides.", REASON_CHARS);
+            object.properties.insert("reason".into(), RefOr::T(Schema::Object(reason)));
+            if skill {
+                let skill = text("The skill, by name or id.", 255);
+                object.properties.insert("skill".into(), RefOr::T(Schema::Object(skill)));
+                object.required.push("skill".into());
+            }
+            if delete {
+                let delete = ObjectBuilder::new()
+                    .schema_type(utoipa::openapi::Type::Boolean)
+                    .enum_values(Some([true]))
+                    .description(Some("The skill is to go."))
+                    .build();
+                object.properties.insert("delete".into(), RefOr::T(Schema::Object(delete)));
+                object.required.push("delete".into());
+            }
+            object.example = None;
+            object.examples.clear();
+            RefOr::T(Schema::Object(object))
+        };
+        let any = OneOfBuilder::new()
+            .description(Some("What a save takes, or a skill with what a patch takes, or a skill to delete; and why."))
+            .item(with(SaveSkill::schema(), false, false))
+            .item(with(PatchSkill::schema(), true, false))
+            .item(with(DeleteSkill::schema(), true, true))
+            .examples([serde_json::json!({
+                "skill": "plan-meeting",
+                "edits": [{"old_string": "Find free slots.", "new_string": "Find three free slots."}],
+                "reason": "two were often too few"
+            })])
+            .build();
+        RefOr::T(Schema::OneOf(any))
+    }
+}
+
+impl ToSchema for Submit {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        <SaveSkill as ToSchema>::schemas(schemas);
+        <PatchSkill as ToSchema>::schemas(schemas);
+        <DeleteSkill as ToSchema>::schemas(schemas);
+    }
+}
+
+/// Submits a change for review. It is applied at once where no check holds it; else it waits for a person.
+///
+/// # Errors
+/// As the change itself; `Invalid` for the reason; `Conflict` `unchanged` where nothing would change, `rejected` where a
+/// person has rejected exactly this; `Quota` where as many changes wait as can.
+pub async fn submit_skill(ctx: &Ctx, input: &Submit) -> Result<Submission> {
+    ctx.principal.require(Scope::SkillsWrite)?;
+    if input.reason.as_ref().is_some_and(|reason| reason.chars().count() > REASON_CHARS || reason.contains('\0')) {
+        return Err(Error::invalid("/reason", format!("takes at most {REASON_CHARS} characters and no NUL")));
+    }
+    let asked = Asked { reason: input.reason.as_deref(), checks: Vec::new(), submitter: None, waits: false };
+    let submission = match &input.change {
+        SubmittedChange::Save(save) => propose(ctx, &Save::of(&ctx.app.limits, save)?, asked).await?,
+        SubmittedChange::Patch(patch) => propose(ctx, patch, asked).await?,
+        SubmittedChange::Delete(delete) => propose(ctx, delete, asked).await?,
+    };
+    Ok(submission.without_findings())
+}

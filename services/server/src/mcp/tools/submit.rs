@@ -1,0 +1,94 @@
+//! `skill_submit`.
+
+use knowhow_domain::{Error, Result, Scope, Submission, SubmissionState};
+use knowhow_ops::review::{self, Submit};
+use knowhow_ops::sessions::Standing;
+use rmcp::model::CallToolResult;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{Effect, Tool, marks, result};
+use crate::mcp::handler::Caller;
+use crate::mcp::schema::{JsonSchema, schema_of};
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// Like plan-meeting or mcp/email.
+    name: String,
+    /// Why the person who decides should approve it.
+    reason: Option<String>,
+    /// For a whole skill: what it does and when to use it.
+    description: Option<String>,
+    /// For a whole skill: its markdown body.
+    content: Option<String>,
+    /// A whole SKILL.md, instead of description and content.
+    skill_md: Option<String>,
+    /// For a change: old_string copied exactly, new_string in its place.
+    #[schema(value_type = Option<Vec<Object>>)]
+    edits: Option<Vec<Map<String, Value>>>,
+    #[schema(minimum = 0)]
+    expected_version: Option<i32>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Answer {
+    submission: Uuid,
+    name: String,
+    state: SubmissionState,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<i32>,
+}
+
+/// `skill_submit`.
+pub(super) struct SubmitSkill;
+
+impl Tool for SubmitSkill {
+    const NAME: &'static str = "skill_submit";
+    const TITLE: &'static str = "Submit a skill for review";
+    const TEXT: &'static str = "Proposes a skill, or edits of one, that should be looked at before it is used: when you \
+    are not sure that it is right or safe. Checks approve it at once, or a person decides later. For ordinary work use \
+    skill_save and skill_patch.";
+    const SCOPE: Scope = Scope::SkillsWrite;
+    const EFFECT: Effect = Effect::Writes;
+    type Arguments = Arguments;
+
+    fn output_schema() -> Option<JsonSchema> {
+        Some(schema_of::<Answer>())
+    }
+
+    async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
+        let input = input(arguments)?;
+        let submission = review::submit_skill(caller.ctx()?, &input).await?;
+        let text = match submission.state {
+            SubmissionState::Approved => format!(
+                "Approved by the checks: '{}' is at version {} now.",
+                submission.skill,
+                submission.applied_version.unwrap_or_default()
+            ),
+            _ => marks::of_waiting(&submission),
+        };
+        let Submission { id, skill, state, applied_version, .. } = submission;
+        result(text, &Answer { submission: id, name: skill, state, version: applied_version })
+    }
+}
+
+/// The same body that REST takes.
+fn input(arguments: Arguments) -> Result<Submit> {
+    let Arguments { name, reason, description, content, skill_md, edits, expected_version } = arguments;
+    let named = if edits.is_some() { "skill" } else { "name" };
+    let members = [
+        (named, json!(name)),
+        ("reason", json!(reason)),
+        ("description", json!(description)),
+        ("content", json!(content)),
+        ("skill_md", json!(skill_md)),
+        ("edits", json!(edits)),
+        ("expected_version", json!(expected_version)),
+    ];
+    let given = members.into_iter().filter(|(_, value)| !value.is_null());
+    let body = Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect());
+    serde_json::from_value(body).map_err(|error| Error::invalid("", error.to_string()))
+}

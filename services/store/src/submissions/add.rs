@@ -1,0 +1,225 @@
+//! Writing a submission down.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use knowhow_domain::{Check, Error, ResourceEntry, Result, SkillId, SubmissionKind, SubmissionState, manifest, new_id};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::checks;
+use crate::WriteTx;
+use crate::vault::word::Word;
+use crate::vault::{row, statement};
+
+/// Most submissions of one user that wait.
+pub const MAX_WAITING: i64 = 50;
+/// Most bytes of them together.
+pub const MAX_WAITING_BYTES: i64 = 32 * 1024 * 1024;
+/// How long one waits, and how long one that is decided is kept.
+const KEPT: TimeDelta = TimeDelta::days(30);
+
+row! {
+    struct KnownRow {
+        waiting: i64, waiting_bytes: i64, submission_id: Option<Uuid>, state: Option<Word<SubmissionState>>,
+        comment: Option<String>, checks: Option<Value>,
+    }
+}
+
+statement! {
+    read FindKnown { name: String, result_digest: Option<Vec<u8>> } -> KnownRow,
+    "-- submissions.find_known
+    select w.waiting, w.waiting_bytes, l.submission_id, l.state, l.comment, l.checks
+    from (select count(*) as waiting, coalesce(sum(s.bytes), 0)::bigint as waiting_bytes from submissions s
+          where s.tenant_id = $1 and s.user_id = $2 and s.state = 'needs_review') w
+    left join lateral (
+        select s.submission_id, s.state, s.comment, s.checks from submissions s
+        where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and s.result_digest is not distinct from $4
+          and s.state in ('needs_review', 'approved', 'rejected') and (s.state = 'needs_review' or s.decided_by is not null)
+        order by s.submission_id desc limit 1) l on true"
+}
+
+/// What is known of a change before it is proposed.
+pub struct Known {
+    /// Submissions of the user that wait.
+    pub waiting: i64,
+    /// Their bytes.
+    pub waiting_bytes: i64,
+    /// The last submission that made the skill exactly this, where that waits or a person has decided it.
+    pub last: Option<LastDecision>,
+}
+
+/// A submission of the same bytes.
+pub struct LastDecision {
+    /// Its id.
+    pub id: Uuid,
+    /// What became of it.
+    pub state: SubmissionState,
+    /// The words of whoever decided.
+    pub comment: Option<String>,
+    /// The checks it went through.
+    pub checks: Vec<Check>,
+}
+
+/// What is known of the state with this digest (`None`: that there is no skill) for a skill of that name. The user's
+/// catalogue row is locked, so that the numbers stay.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_known(tx: &mut WriteTx, name: &str, result_digest: Option<&[u8]>) -> Result<Known> {
+    let asked = FindKnown { name: name.to_owned(), result_digest: result_digest.map(<[u8]>::to_vec) };
+    let row = tx.read(asked).await?.pop().ok_or_else(|| Error::internal("a count without a row"))?;
+    let last = match (row.submission_id, row.state, row.checks) {
+        (Some(id), Some(Word(state)), Some(stored)) => {
+            Some(LastDecision { id, state, comment: row.comment, checks: checks(stored)? })
+        }
+        _ => None,
+    };
+    Ok(Known { waiting: row.waiting, waiting_bytes: row.waiting_bytes, last })
+}
+
+/// The state that a submission wants for a skill.
+pub struct Proposed<'a> {
+    /// SKILL.md; `None` where the skill is to go.
+    pub document: Option<&'a str>,
+    /// All resources to be.
+    pub resources: &'a [ResourceEntry],
+    /// Bytes of those that may not be stored yet.
+    pub new_files: &'a [Vec<u8>],
+    /// The flag that is no part of the text.
+    pub pinned: Option<bool>,
+    /// Recognises the same request when it comes again.
+    pub request_digest: Option<[u8; 32]>,
+    /// Whether it is made by changing the state before, and so is as tainted.
+    pub derived: bool,
+    /// What an archive says that it was tainted by.
+    pub brought: Option<&'a [String]>,
+    /// For a delete: the skill that answers to the name.
+    pub successor: Option<(SkillId, &'a str)>,
+}
+
+/// A submission to write.
+pub struct Proposing<'a> {
+    /// The skill, where there is one.
+    pub skill: Option<SkillId>,
+    /// Its full name.
+    pub name: &'a str,
+    /// What is done to it.
+    pub kind: SubmissionKind,
+    /// Who a new skill is by.
+    pub source: &'a str,
+    /// The session it comes from.
+    pub session: Option<&'a str>,
+    /// Every session that the request names.
+    pub named: &'a [&'a str],
+    /// Who proposes it, where that is not the caller.
+    pub submitter: Option<&'a str>,
+    /// Why, in the submitter's words.
+    pub reason: Option<&'a str>,
+    /// Version and digest of the state that it was made from.
+    pub base: Option<(i32, &'a [u8])>,
+    /// What it makes.
+    pub result: Proposed<'a>,
+    /// The steps so far.
+    pub checks: &'a [Check],
+    /// When it is proposed.
+    pub now: DateTime<Utc>,
+}
+
+row! { struct AddedRow { tainted: bool, tainted_in: Vec<String>, tainted_by: Vec<String> } }
+
+statement! {
+    write AddSubmission {
+        id: Uuid, skill_id: Option<Uuid>, name: String, kind: &'static str, source: String, submitter: String,
+        session: Option<String>, reason: Option<String>, base_version: i32, base_digest: Option<Vec<u8>>,
+        result_digest: Option<Vec<u8>>, document: Option<String>, resources: Value, pinned: Option<bool>,
+        request_digest: Option<Vec<u8>>, derived: bool, successor: Option<Uuid>, successor_name: Option<String>,
+        checks: Value, bytes: i64, now: DateTime<Utc>, expires_at: DateTime<Utc>, digests: Vec<Vec<u8>>,
+        files: Vec<Vec<u8>>, named: Vec<String>, brought: Option<Vec<String>>, audit_id: Uuid,
+    } -> AddedRow,
+    "-- submissions.add
+    with base as materialized (
+        select s.tainted, v.tainted_in, v.tainted_by, coalesce(t.document, r.content) as document,
+               array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements(s.resources) e)
+                   || coalesce(s.document_digest, t.document_digest) as files
+        from skills s
+        join skill_versions v on v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version
+        left join starter_texts t on t.starter_id = s.starter_id
+        left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $4
+    ), past as materialized (
+        select v.tainted_in, v.tainted_by from skill_versions v
+        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $4 and v.digest = $13 and v.tainted
+        limit 1
+    ), weighed as materialized (
+        select w.* from (select 1) one
+        left join base b on true
+        left join past p on true
+        cross join lateral (select coalesce(b.tainted and $18, false) as is_kept) from_text
+        cross join lateral app.weigh($27,
+            is_kept or p.tainted_in is not null or p.tainted_by is not null or $28::text[] is not null,
+            app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in),
+            app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $28::text[]),
+            array[convert_to(coalesce($14, ''), 'UTF8')] || $26::bytea[],
+            array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements($15::jsonb) e),
+            case when not b.tainted then b.document end, case when not b.tainted then b.files end, $3, 0) w
+    ), added as (
+        insert into submissions (tenant_id, user_id, submission_id, skill_id, name, kind, state, source, submitter, session,
+            reason, base_version, base_digest, result_digest, document, resources, pinned, request_digest, derived,
+            successor_id, successor_name, tainted, tainted_in, tainted_by, checks, bytes, created_at, expires_at)
+        select $1, $2, $3, $4, $5, $6, 'needs_review', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+               w.tainted, w.tainted_in, w.tainted_by, $21, $22, $23, $24
+        from weighed w
+        returning tainted, tainted_in, tainted_by
+    ), files as (
+        insert into submission_files (tenant_id, user_id, submission_id, digest, content)
+        select distinct on (f.digest) $1, $2, $3::uuid, f.digest, f.content
+        from unnest($25::bytea[], $26::bytea[]) as f (digest, content), added
+    ), audited as (
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
+        select $1, $2, $29, $23, $8, 'submission.add', $5, jsonb_build_object('submission', $3, 'kind', $6), $12, $13 from added
+    )
+    select tainted, tainted_in, tainted_by from added"
+}
+
+/// Writes a submission that waits, and says what taints it: `(its id, what marks it by session, by source)`, where it is
+/// tainted.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn add(tx: &mut WriteTx, new: &Proposing<'_>) -> Result<(Uuid, Option<(Vec<String>, Vec<String>)>)> {
+    let id = new_id();
+    let Proposed { document, resources, new_files, .. } = new.result;
+    let result_digest = document.map(|text| manifest::state_digest(&manifest::digest(text.as_bytes()), resources));
+    let bytes = document.map_or(0, str::len) + new_files.iter().map(Vec::len).sum::<usize>();
+    let owned = |words: &[String]| words.to_vec();
+    let add = AddSubmission {
+        id,
+        skill_id: new.skill.map(|skill| skill.0),
+        name: new.name.to_owned(),
+        kind: new.kind.as_str(),
+        source: new.source.to_owned(),
+        submitter: new.submitter.map_or_else(|| tx.actor(), str::to_owned),
+        session: new.session.map(str::to_owned),
+        reason: new.reason.map(str::to_owned),
+        base_version: new.base.map_or(0, |(version, _)| version),
+        base_digest: new.base.map(|(_, digest)| digest.to_vec()),
+        result_digest: result_digest.map(Vec::from),
+        document: document.map(str::to_owned),
+        resources: json!(resources),
+        pinned: new.result.pinned,
+        request_digest: new.result.request_digest.map(Vec::from),
+        derived: new.result.derived,
+        successor: new.result.successor.map(|(skill, _)| skill.0),
+        successor_name: new.result.successor.map(|(_, name)| name.to_owned()),
+        checks: json!(new.checks),
+        bytes: i64::try_from(bytes).map_err(Error::internal)?,
+        now: new.now,
+        expires_at: new.now + KEPT,
+        digests: new_files.iter().map(|file| manifest::digest(file).to_vec()).collect(),
+        files: new_files.to_vec(),
+        named: new.named.iter().map(|name| (*name).to_owned()).collect(),
+        brought: new.result.brought.map(owned),
+        audit_id: new_id(),
+    };
+    let added = tx.write(add).await?.pop().ok_or_else(|| Error::internal("a submission that was not written"))?;
+    Ok((id, added.tainted.then_some((added.tainted_in, added.tainted_by))))
+}

@@ -1,0 +1,148 @@
+//! Reading submissions, without their texts.
+
+use knowhow_domain::{Error, Result, Submission, SubmissionState, UserId};
+use uuid::Uuid;
+
+use super::{SubmissionRow, checks};
+use crate::error::refuse;
+use crate::vault::word::Word;
+use crate::vault::{read, statement};
+use crate::{Database, Principal, TenantTx};
+
+statement! {
+    read FindSubmission { id: Uuid } -> SubmissionRow,
+    "-- submissions.find
+    select s.submission_id, s.name, s.kind, s.state, u.external_id, s.submitter, s.reason, s.session, s.tainted, s.tainted_in,
+           s.tainted_by, s.base_version, encode(s.base_digest, 'hex') as base_digest,
+           encode(s.result_digest, 'hex') as result_digest, s.checks, s.decided_by, s.comment, s.decided_at,
+           s.applied_version, s.created_at, s.expires_at
+    from submissions s
+    join users u on u.tenant_id = $1 and u.user_id = $2
+    where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3"
+}
+
+/// One submission of the principal's user.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find(db: &Database, principal: &Principal, id: Uuid) -> Result<Option<Submission>> {
+    read(db, principal, FindSubmission { id }).await?.pop().map(Submission::try_from).transpose()
+}
+
+/// Which submissions, and how many: the newest first, `before` one.
+#[derive(Debug, Clone, Copy)]
+pub struct ListQuery {
+    /// Those of this state alone.
+    pub state: Option<SubmissionState>,
+    /// Those that are older than this one.
+    pub before: Option<Uuid>,
+    /// At most so many.
+    pub limit: i64,
+}
+
+statement! {
+    read ListSubmissions { state: Option<&'static str>, before: Uuid, limit: i64 } -> SubmissionRow,
+    "-- submissions.list
+    select s.submission_id, s.name, s.kind, s.state, u.external_id, s.submitter, s.reason, s.session, s.tainted, s.tainted_in,
+           s.tainted_by, s.base_version, encode(s.base_digest, 'hex') as base_digest,
+           encode(s.result_digest, 'hex') as result_digest, s.checks, s.decided_by, s.comment, s.decided_at,
+           s.applied_version, s.created_at, s.expires_at
+    from submissions s
+    join users u on u.tenant_id = $1 and u.user_id = $2
+    where s.tenant_id = $1 and s.user_id = $2 and ($3::text is null or s.state = $3) and s.submission_id < $4
+    order by s.submission_id desc
+    limit $5"
+}
+
+/// Submissions of the principal's user.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(db: &Database, principal: &Principal, query: ListQuery) -> Result<Vec<Submission>> {
+    let ListQuery { state, before, limit } = query;
+    let asked =
+        ListSubmissions { state: state.map(SubmissionState::as_str), before: before.unwrap_or(Uuid::max()), limit };
+    read(db, principal, asked).await?.into_iter().map(Submission::try_from).collect()
+}
+
+/// Submissions of all users of the tenant, or of one of them by external id.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_of_tenant(tx: &mut TenantTx, user: Option<&str>, query: ListQuery) -> Result<Vec<Submission>> {
+    let tenant = tx.tenant();
+    let rows = sqlx::query!(
+        r#"-- submissions.list_of_tenant (a tenant's admin: all users of the tenant, or the one of that external id)
+        select s.submission_id, s.name, s.kind as "kind: Word<knowhow_domain::SubmissionKind>",
+               s.state as "state: Word<SubmissionState>", u.external_id, s.submitter, s.reason, s.session, s.tainted,
+               s.tainted_in, s.tainted_by, s.base_version, encode(s.base_digest, 'hex') as base_digest,
+               encode(s.result_digest, 'hex') as result_digest, s.checks, s.decided_by, s.comment, s.decided_at,
+               s.applied_version, s.created_at, s.expires_at
+        from submissions s
+        join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id
+        where s.tenant_id = $1 and ($2::text is null or u.external_id = $2) and ($3::text is null or s.state = $3)
+          and s.submission_id < $4
+        order by s.submission_id desc
+        limit $5"#,
+        tenant,
+        user,
+        query.state.map(SubmissionState::as_str),
+        query.before.unwrap_or(Uuid::max()),
+        query.limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Submission {
+                id: row.submission_id,
+                skill: row.name,
+                kind: row.kind.0,
+                state: row.state.0,
+                user: row.external_id,
+                submitter: row.submitter,
+                reason: row.reason,
+                session: row.session,
+                tainted: row.tainted,
+                tainted_in: row.tainted_in,
+                tainted_by: row.tainted_by,
+                base_version: row.base_version,
+                base_digest: row.base_digest,
+                result_digest: row.result_digest,
+                checks: checks(row.checks)?,
+                decided_by: row.decided_by,
+                comment: row.comment,
+                decided_at: row.decided_at,
+                applied_version: row.applied_version,
+                created_at: row.created_at,
+                expires_at: row.expires_at,
+            })
+        })
+        .collect()
+}
+
+/// Whose submission this is.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_owner(tx: &mut TenantTx, id: Uuid) -> Result<Option<(UserId, String)>> {
+    let tenant = tx.tenant();
+    let row = sqlx::query!(
+        "-- submissions.find_owner (a tenant's admin: the user_id is what is asked for)
+        select s.user_id, u.external_id from submissions s
+        join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id
+        where s.tenant_id = $1 and s.submission_id = $2",
+        tenant,
+        id
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|row| (UserId(row.user_id), row.external_id)))
+}
+
+/// What a decision needs that nobody is shown.
+pub(crate) fn missing() -> Error {
+    Error::not_found("submission")
+}

@@ -1,0 +1,61 @@
+//! Submissions: proposed changes of skills, kept apart from the skills until somebody decides.
+
+pub(crate) mod add;
+pub(crate) mod decide;
+pub(crate) mod list;
+
+pub use add::{Known, MAX_WAITING, MAX_WAITING_BYTES, Proposed, Proposing, add, find_known};
+pub use decide::{Decision, Undecided, approve_version, close, read_undecided};
+pub use list::{ListQuery, find, find_owner, list, list_of_tenant};
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Check, Submission, SubmissionKind, SubmissionState};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::vault::row;
+use crate::vault::word::Word;
+
+row! {
+    struct SubmissionRow {
+        submission_id: Uuid, name: String, kind: Word<SubmissionKind>, state: Word<SubmissionState>, external_id: String,
+        submitter: String, reason: Option<String>, session: Option<String>, tainted: bool, tainted_in: Vec<String>,
+        tainted_by: Vec<String>, base_version: i32, base_digest: Option<String>, result_digest: Option<String>,
+        checks: Value, decided_by: Option<String>, comment: Option<String>, decided_at: Option<DateTime<Utc>>,
+        applied_version: Option<i32>, created_at: DateTime<Utc>, expires_at: DateTime<Utc>,
+    }
+}
+
+impl TryFrom<SubmissionRow> for Submission {
+    type Error = knowhow_domain::Error;
+
+    fn try_from(row: SubmissionRow) -> Result<Self, Self::Error> {
+        Ok(Self {
+            id: row.submission_id,
+            skill: row.name,
+            kind: row.kind.0,
+            state: row.state.0,
+            user: row.external_id,
+            submitter: row.submitter,
+            reason: row.reason,
+            session: row.session,
+            tainted: row.tainted,
+            tainted_in: row.tainted_in,
+            tainted_by: row.tainted_by,
+            base_version: row.base_version,
+            base_digest: row.base_digest,
+            result_digest: row.result_digest,
+            checks: checks(row.checks)?,
+            decided_by: row.decided_by,
+            comment: row.comment,
+            decided_at: row.decided_at,
+            applied_version: row.applied_version,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+        })
+    }
+}
+
+fn checks(stored: Value) -> knowhow_domain::Result<Vec<Check>> {
+    serde_json::from_value(stored).map_err(knowhow_domain::Error::internal)
+}
