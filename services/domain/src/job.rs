@@ -75,6 +75,10 @@ pub mod task {
     pub const END_SESSIONS: &str = "end_sessions";
     /// Removes what is past its time.
     pub const PRUNE: &str = "prune";
+    /// Reads a user's skills with the scanner's rules of now.
+    pub const RESCAN_SKILLS: &str = "rescan_skills";
+    /// Enqueues the users whose skills are to be read anew.
+    pub const RESCAN_STALE: &str = "rescan_stale";
     /// Renders a user's snapshot.
     pub const RENDER_SNAPSHOT: &str = "render_snapshot";
     /// Enqueues the snapshots that are about to expire.

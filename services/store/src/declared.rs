@@ -3,8 +3,8 @@
 
 use crate::vault::statement::{Accepts, Columns, Read, Statement, Write};
 use crate::{
-    conversations, embeddings, examples, history, idempotency, memories, sessions, skills, snapshots, souls, starters,
-    submissions, usage, vault, versions,
+    conversations, embeddings, examples, history, idempotency, memories, scans, sessions, skills, snapshots, souls,
+    starters, submissions, usage, vault, versions,
 };
 
 /// A declared statement, as a test compares it with what Postgres says.
@@ -56,6 +56,11 @@ fn list_reads() -> Vec<Declared> {
         read::<memories::texts::FindStamp>(),
         read::<memories::texts::ListHeads>(),
         read::<memories::texts::ReadTexts>(),
+        read::<scans::ListUnread>(),
+        read::<scans::ListFiles>(),
+        read::<scans::ListFound>(),
+        read::<scans::FindScan>(),
+        read::<scans::WasAsked>(),
         read::<sessions::log::ListMessages>(),
         read::<sessions::log::ListLastMessages>(),
         read::<sessions::log::ListSessions>(),
@@ -126,6 +131,9 @@ fn list_writes() -> Vec<Declared> {
         write::<idempotency::KeepAnswer>(),
         write::<memories::AddMemory>(),
         write::<memories::DeleteMemory>(),
+        write::<scans::PutScans>(),
+        write::<scans::FinishScan>(),
+        write::<scans::NoteScan>(),
         write::<sessions::join::Join>(),
         write::<sessions::log::End>(),
         write::<sessions::log::AddReply>(),

@@ -19,6 +19,7 @@ mod migrate;
 mod prepare;
 pub mod queue;
 pub mod reach;
+pub mod scans;
 pub mod sessions;
 pub mod skills;
 pub mod snapshots;

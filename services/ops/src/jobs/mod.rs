@@ -9,6 +9,7 @@ mod kinds;
 mod prune;
 mod render_snapshot;
 mod render_snapshots;
+mod rescan;
 mod summarize_conversation;
 mod summarize_skill;
 
@@ -29,6 +30,8 @@ pub fn tasks(app: &App) -> Vec<Task> {
         of_user::<summarize_conversation::SummarizeConversation>(app),
         of_system::<render_snapshots::RenderSnapshots>(app),
         of_user::<render_snapshot::RenderSnapshot>(app),
+        of_system::<rescan::RescanStale>(app),
+        of_user::<rescan::RescanSkills>(app),
     ];
     if app.models.embedder.is_some() {
         tasks.push(of_user::<embed::EmbedSkill>(app));

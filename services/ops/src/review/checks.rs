@@ -16,17 +16,17 @@ pub(crate) fn is_reviewed(ctx: &Ctx) -> bool {
     ctx.principal.settings().review != ReviewPolicy::Off
 }
 
-/// Refuses a change that must be reviewed before it is made.
+/// Refuses a change that must be reviewed before it is made; the steps that were taken, where it need not.
 ///
 /// # Errors
 /// `MustBeReviewed`, with the steps that were taken; `Invalid` for what is not to be taken at all.
-pub(crate) async fn check(ctx: &Ctx, tx: &mut WriteTx, draft: &Draft, base: Option<&SkillState>) -> Result<()> {
+pub(crate) async fn check(ctx: &Ctx, tx: &mut WriteTx, draft: &Draft, base: Option<&SkillState>) -> Result<Vec<Check>> {
     if !is_reviewed(ctx) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let change = Reviewing { draft, base, is_submitted: false };
     let checks = take(ctx, tx, change).await?;
-    if holds(&checks) { Err(Error::MustBeReviewed(checks)) } else { Ok(()) }
+    if holds(&checks) { Err(Error::MustBeReviewed(checks)) } else { Ok(checks) }
 }
 
 /// A change that goes through the steps.

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::hold::find;
-use super::owner::{Reached, reach};
+use super::owner::{Reached, SCANNER, reach};
 use crate::skills::change::{Changed, Successor};
 use crate::skills::delete::{Going, archive};
 use crate::skills::draft::{Base, Draft, Reviewed};
@@ -132,6 +132,9 @@ async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(Reached, Writ
     let waiting = submissions::read_undecided(&mut tx, input.id).await?;
     if decides {
         reached.require_other_than(&waiting.submission)?;
+    } else if waiting.submission.submitter == SCANNER {
+        // Not the user's to take back: an agent of theirs could.
+        return Err(Error::Forbidden("approve or reject: nobody withdraws what the scanner proposes"));
     }
     if waiting.submission.state != SubmissionState::NeedsReview || waiting.submission.expires_at <= ctx.now() {
         return Err(decided(&waiting.submission));
@@ -173,7 +176,11 @@ async fn apply(ctx: &Ctx, tx: &mut WriteTx, waiting: &Undecided, locked: Option<
         pinned: waiting.pinned,
         request_digest: waiting.request_digest.as_deref().and_then(|digest| digest.try_into().ok()),
         derived: waiting.derived,
-        reviewed: Some(Reviewed { author, session: waiting.submission.session.clone() }),
+        reviewed: Some(Reviewed {
+            author,
+            session: waiting.submission.session.clone(),
+            checks: waiting.submission.checks.clone(),
+        }),
         ..Draft::new(kind(waiting.submission.kind), SkillName::parse(&waiting.submission.skill)?, document)
     };
     let source = waiting.source.parse().unwrap_or(Source::Agent);

@@ -90,7 +90,7 @@ pub(super) async fn propose(ctx: &Ctx, change: &impl SkillChange, asked: Asked<'
             last.state == SubmissionState::Approved && checks::finds_no_more(&checks, &last.checks)
         });
     if approved_before || !asked.waits && !checks::holds(&checks) && tainted.is_none() {
-        let over = Over { locked, source: change.source(ctx), approves: approved_before };
+        let over = Over { locked, source: change.source(ctx), approves: approved_before, checks };
         let version = wanted.apply(ctx, &mut tx, over).await?;
         let decision = Decision {
             state: SubmissionState::Approved,
@@ -119,6 +119,8 @@ struct Over {
     source: Source,
     /// Whether a person has approved exactly this before.
     approves: bool,
+    /// The steps that were taken.
+    checks: Vec<Check>,
 }
 
 impl Wanted {
@@ -220,7 +222,7 @@ impl Wanted {
 
     /// Makes the change. The version that it becomes.
     async fn apply(self, ctx: &Ctx, tx: &mut WriteTx, over: Over) -> Result<Option<i32>> {
-        let (now, Over { locked, source, approves }) = (ctx.now(), over);
+        let (now, Over { locked, source, approves, checks }) = (ctx.now(), over);
         match (self, locked) {
             (Self::Gone(successor), Some(locked)) => {
                 let going = Going { skill: &locked.skill, successor: successor.as_ref(), is_reviewed: false };
@@ -230,7 +232,8 @@ impl Wanted {
             (Self::Gone(_), None) => Err(Error::internal("a delete of no skill")),
             (Self::State(draft), locked) => {
                 let session = ctx.call.session.as_deref().map(str::to_owned);
-                let reviewed = Some(Reviewed { author: ctx.principal.actor().to_owned(), session });
+                let author = ctx.principal.actor().to_owned();
+                let reviewed = Some(Reviewed { author, session, checks });
                 let draft = Draft { reviewed, ..*draft };
                 let base = Base { locked, source, is_bulk: true, now, expected: None };
                 let changed = draft.write(ctx, tx, base).await?;

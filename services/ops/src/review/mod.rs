@@ -8,14 +8,17 @@ mod hold;
 mod owner;
 mod read;
 mod rebase;
+mod rescan;
 mod scan;
 mod submit;
 
 pub use decide::{Decide, approve_submission, reject_submission, withdraw_submission};
 pub use read::{GetSubmission, ListSubmissions, SubmissionDetail, get_submission, list_submissions};
 pub use rebase::{Rebase, rebase_submission};
+pub use rescan::{SkillFindings, get_findings};
 pub use submit::{Submit, submit_skill};
 
 pub(crate) use checks::{check, is_reviewed};
 pub(crate) use hold::hold;
+pub(crate) use rescan::{note, rescan, rules};
 pub(crate) use scan::scan_whole;

@@ -9,6 +9,9 @@ use uuid::Uuid;
 use crate::Ctx;
 use crate::admin::begin;
 
+/// Who proposes to remove what looks like an attack. No caller is called so: theirs have a colon.
+pub(super) const SCANNER: &str = "scanner";
+
 /// Where a submission was found: among the caller's own, or another user's.
 pub(super) struct Reached {
     /// The call, on behalf of the user whose skill it is.

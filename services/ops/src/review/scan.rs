@@ -7,6 +7,7 @@ use knowhow_domain::scanner::{self, Finding, Resource, Scan, Verdict};
 use knowhow_domain::{Check, CheckOutcome, CheckStep, Error, FieldError, ResourceEntry, Result, manifest};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, SkillState};
+use serde_json::Value;
 
 use super::checks::{held, passed};
 use crate::compute;
@@ -62,9 +63,12 @@ fn weigh(scan: &Scan, heeds_reviews: bool) -> Result<Check> {
         Verdict::Ok => false,
     };
     let outcome = if holds { CheckOutcome::Held } else { CheckOutcome::Passed };
-    let findings: Vec<_> =
-        scan.findings.iter().take(FINDINGS).filter_map(|finding| serde_json::to_value(finding).ok()).collect();
-    Ok(Check { outcome, reasons: told().collect(), findings, ..passed(CheckStep::Scan) })
+    Ok(Check { outcome, reasons: told().collect(), findings: findings_of(scan), ..passed(CheckStep::Scan) })
+}
+
+/// The findings as they are stored.
+pub(super) fn findings_of(scan: &Scan) -> Vec<Value> {
+    scan.findings.iter().take(FINDINGS).filter_map(|finding| serde_json::to_value(finding).ok()).collect()
 }
 
 /// A skill as a change makes it, and as it was.
@@ -131,7 +135,7 @@ pub(crate) fn scan_whole(document: &str, files: &[(ResourceEntry, Vec<u8>)]) -> 
     scanner::scan(document, &files)
 }
 
-fn scan_files<'a>(document: &str, files: impl Iterator<Item = &'a (String, Vec<u8>)>) -> Scan {
+pub(super) fn scan_files<'a>(document: &str, files: impl Iterator<Item = &'a (String, Vec<u8>)>) -> Scan {
     let files: Vec<Resource<'_>> = files.map(|(path, bytes)| Resource { path, bytes }).collect();
     scanner::scan(document, &files)
 }

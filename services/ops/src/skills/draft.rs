@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::scanner::Scan;
-use knowhow_domain::{ChangeKind, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
+use knowhow_domain::{ChangeKind, Check, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, Change, Count, Expected, Lineage, Locked, SkillState, Written};
 use serde_json::Value;
@@ -44,6 +44,8 @@ pub(crate) struct Reviewed {
     pub(crate) author: String,
     /// In which session.
     pub(crate) session: Option<String>,
+    /// The steps that were taken.
+    pub(crate) checks: Vec<Check>,
 }
 
 /// What a draft is written over.
@@ -101,12 +103,14 @@ impl Draft {
     }
 
     async fn write_version(&self, ctx: &Ctx, tx: &mut WriteTx, base: &Base, digest: [u8; 32]) -> Result<Changed> {
-        let is_reviewed = self.reviewed.is_none() && self.kind != ChangeKind::Sync;
         let Base { locked, source, is_bulk, now, expected } = base;
         let before = locked.as_ref().map(|locked| &locked.skill);
-        if is_reviewed {
-            review::check(ctx, tx, self, before).await?;
-        }
+        let is_reviewed = self.reviewed.is_none() && self.kind != ChangeKind::Sync;
+        let checks = match &self.reviewed {
+            Some(reviewed) => reviewed.checks.clone(),
+            None if is_reviewed => review::check(ctx, tx, self, before).await?,
+            None => Vec::new(),
+        };
         let named = ctx.call.named(None);
         let change = Change {
             name: &self.name,
@@ -139,6 +143,7 @@ impl Draft {
             planned.expect_base(tx, expected);
         }
         let written = planned.write(tx)?;
+        review::note(tx, written.id, &checks, *now);
         let skill = self.state(base, &written, digest, keeps_summary);
         keep_history_within(ctx, tx, &written).await?;
         let times_used = locked.as_ref().map_or(0, |locked| locked.times_used);

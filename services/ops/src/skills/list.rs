@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use knowhow_domain::scanner::Verdict;
 use knowhow_domain::{Error, IndexItem, Result, Scope};
+use knowhow_store::scans;
 use knowhow_store::skills::{self, Checked, Count, ListQuery, Position};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -32,6 +34,11 @@ pub struct ListSkills {
     #[param(max_length = 100)]
     #[schema(max_length = 100)]
     pub tag: Option<String>,
+    /// In which the scanner has found something that is to be reviewed at least, or that looks like an attack. All in one
+    /// page, by name; not together with `q`, `ranked` or a cursor.
+    #[param(inline)]
+    #[schema(inline)]
+    pub findings: Option<LeastFindings>,
     /// Words to search for, in any language: the best skills first, with `score` and `reason`, in one page.
     #[param(min_length = 1, max_length = 4096)]
     #[schema(min_length = 1, max_length = 4096)]
@@ -46,6 +53,16 @@ pub struct ListSkills {
     #[param(max_length = 2048)]
     #[schema(max_length = 2048)]
     pub cursor: Option<String>,
+}
+
+/// The least verdict of the scanner that skills are listed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LeastFindings {
+    /// A person should see it.
+    Review,
+    /// It looks like an attack.
+    Quarantine,
 }
 
 /// What a cursor of this list holds. The order is part of it: a cursor of one order means nothing in the other.
@@ -72,6 +89,9 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
     check_filter("prefix", query.prefix.as_deref(), 200)?;
     check_filter("category", query.category.as_deref(), 64)?;
     check_filter("tag", query.tag.as_deref(), 100)?;
+    if let Some(least) = query.findings {
+        return list_flagged(ctx, query, least).await;
+    }
     if let Some(q) = &query.q {
         return find_skills(ctx, query, q, limit).await;
     }
@@ -98,6 +118,30 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
         ctx.app.catalogues.answers.indexes.keep_page(ctx, &read, key, &page);
     }
     Ok(show(&page, counts, ranked))
+}
+
+/// The skills in which the scanner has found something: they are few.
+async fn list_flagged(ctx: &Ctx, query: &ListSkills, least: LeastFindings) -> Result<SkillPage> {
+    if query.q.is_some() || query.ranked.is_some() || query.cursor.is_some() {
+        return Err(Error::Malformed(
+            "findings are listed in one page, by name: send neither q, ranked nor cursor".into(),
+        ));
+    }
+    let graver = |verdict: &Verdict| match least {
+        LeastFindings::Review => *verdict >= Verdict::Review,
+        LeastFindings::Quarantine => *verdict >= Verdict::Quarantine,
+    };
+    let verdicts = [Verdict::Review, Verdict::Quarantine, Verdict::Reject];
+    let verdicts: Vec<String> = verdicts.iter().filter(|verdict| graver(verdict)).map(Verdict::to_string).collect();
+    let ids = scans::list_found(&ctx.app.db, &ctx.principal, &verdicts).await?;
+    let mut read = skills::list_rows(&ctx.app.db, &ctx.principal, &ids).await?;
+    read.rows.retain(|(_, row)| passes(query, row));
+    read.rows.sort_by(|(_, one), (_, other)| one.name.cmp(&other.name));
+    let lines = read.rows.into_iter().map(|(_, row)| {
+        let (item, count) = KeptItem::with_count(row)?;
+        Ok(ShownItem::plain(item, count))
+    });
+    Ok(SkillPage::new(lines.collect::<Result<_>>()?, None))
 }
 
 /// A first page that is kept, with the counts of now; `None` where none is, or the skills have changed since.

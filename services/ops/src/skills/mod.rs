@@ -35,7 +35,7 @@ pub use export::{Content, ExportQuery, Exported, Format, export_skills};
 pub use fields::{PutFields, put_fields};
 pub use import::{ImportSkills, import_skills};
 pub use import_report::{ImportOutcome, ImportReport, Imported, LeftOutFile};
-pub use list::{ListSkills, list_skills};
+pub use list::{LeastFindings, ListSkills, list_skills};
 pub use load::{File, LoadSkill, SkillAnswer, load_skill, read_skill_md};
 pub use patch::{PatchSkill, Patched, patch_skill};
 pub use prompt::index_block;

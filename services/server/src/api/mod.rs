@@ -53,6 +53,7 @@ fn configure_skills(routes: &mut ServiceConfig) {
         .service(skills::delete_skill)
         .service(skills::put_fields)
         .service(skills::list_versions)
+        .service(skills::get_findings)
         .service(skills::get_version)
         .service(skills::diff_versions)
         .service(skills::rollback_skill)

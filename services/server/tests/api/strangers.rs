@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 75] = [
+const GOLDEN: [(&str, [u16; 6]); 76] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -26,6 +26,7 @@ const GOLDEN: [(&str, [u16; 6]); 75] = [
     ("put_fields", [401, 401, 404, 404, 404, 403]),
     ("delete_skill", [401, 401, 404, 404, 404, 403]),
     ("list_versions", [401, 401, 404, 404, 404, 200]),
+    ("get_findings", [401, 401, 403, 403, 404, 403]),
     ("get_version", [401, 401, 404, 404, 404, 200]),
     ("diff_versions", [401, 401, 404, 404, 404, 200]),
     ("rollback_skill", [401, 401, 404, 404, 404, 403]),
@@ -151,6 +152,7 @@ fn walk(names: &Names) -> Vec<Step> {
         ("put_fields", put.clone(), skill("/fields"), Body::Json(json!({"tags": ["stolen"]}))),
         ("delete_skill", delete.clone(), skill(""), Body::None),
         ("list_versions", get.clone(), skill("/versions"), Body::None),
+        ("get_findings", get.clone(), skill("/findings"), Body::None),
         ("get_version", get.clone(), skill("/versions/1"), Body::None),
         ("diff_versions", get.clone(), skill("/diff?from=1&to=2"), Body::None),
         ("rollback_skill", post.clone(), skill("/rollback"), Body::Json(json!({"version": 1}))),

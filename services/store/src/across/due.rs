@@ -133,3 +133,42 @@ pub async fn end_silent_sessions(db: &Database, task: &str, now: DateTime<Utc>, 
     tx.commit().await?;
     Ok(row.jobs)
 }
+
+/// Enqueues a job for each user whose skills were last read with older rules of the scanner, and for each who has changed a
+/// skill in which something was found; at most `most` of either.
+///
+/// Why: whose skills are due is a question over all tenants. Not through a macro: the queue's table is the library's.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn enqueue_rescans(db: &Database, rules: i32, now: DateTime<Utc>, most: i64) -> Result<i64> {
+    let mut tx = SystemTx::begin_at_leisure(db, "due.enqueue_rescans").await?;
+    let enqueued = sqlx::query_scalar(
+        "-- due.enqueue_rescans
+        with due as materialized (
+            (select c.tenant_id, c.user_id from user_catalogs c
+             where c.starters_at is null and c.scanned_rules < $2 and c.skill_count > 0
+             order by c.scanned_rules
+             limit $4)
+            union
+            (select f.tenant_id, f.user_id from skill_scans f
+             join skills s on s.tenant_id = f.tenant_id and s.user_id = f.user_id and s.skill_id = f.skill_id
+             where f.digest is distinct from s.digest
+             limit $4)
+        )
+        select count(app.enqueue_for(d.tenant_id, d.user_id, $1, '{}', 'all', true))
+        from due d
+        where not exists (select from graphile_worker._private_jobs j
+                          where j.key = concat_ws(':', d.tenant_id, d.user_id, $1, 'all')
+                            and (j.attempts < j.max_attempts or j.run_at > $3::timestamptz - interval '6 hours'))",
+    )
+    .bind(task::RESCAN_SKILLS)
+    .bind(rules)
+    .bind(now)
+    .bind(most)
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(enqueued)
+}

@@ -148,8 +148,8 @@ statement! {
     ), said as materialized (
         select app.added_passages($3, $4, $4 - 1) as passages
     ), known as (
-        delete from tainted_passages p using said
-        where p.tenant_id = $1 and p.user_id = $2 and p.passage = any (said.passages)
+        delete from tainted_passages p
+        where p.tenant_id = $1 and p.user_id = $2 and p.passage = any (array(select unnest(s.passages) from said s))
     )
     update skills s set tainted = false
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.version = $4"

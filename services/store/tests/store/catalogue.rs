@@ -27,6 +27,7 @@ const GRANTS: &str = "
     knowhow_admin skill_files: delete, insert, select, update
     knowhow_admin skill_redirects: delete, insert, select, update
     knowhow_admin skill_resources: delete, insert, select
+    knowhow_admin skill_scans: delete, insert, select, update
     knowhow_admin skill_states: select
     knowhow_admin skill_usage: delete, insert, select, update
     knowhow_admin skill_versions: delete, insert, select, update (tainted, tainted_in, tainted_by, approved_by, approved_at)
@@ -60,9 +61,10 @@ const GRANTS: &str = "
     knowhow_system skill_examples: delete, select (tenant_id, user_id, example_id, model, confirmed_at)
     knowhow_system skill_files: delete, select
     knowhow_system skill_resources: delete, select (tenant_id, user_id, digest, bytes)
+    knowhow_system skill_scans: select (tenant_id, user_id, skill_id, digest)
     knowhow_system skill_usage: select (tenant_id, user_id, last_used_at)
     knowhow_system skill_versions: delete, select (tenant_id, user_id, skill_id, version, document_digest, resources, bytes)
-    knowhow_system skills: select (tenant_id, user_id, skill_id, starter_id)
+    knowhow_system skills: select (tenant_id, user_id, skill_id, digest, starter_id)
     knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)
     knowhow_system starter_releases: insert, select
     knowhow_system starter_texts: insert, select
@@ -90,6 +92,7 @@ const GRANTS: &str = "
     knowhow_tenant skill_files: delete, insert, select, update
     knowhow_tenant skill_redirects: delete, insert, select, update
     knowhow_tenant skill_resources: delete, insert, select
+    knowhow_tenant skill_scans: delete, insert, select, update
     knowhow_tenant skill_states: select
     knowhow_tenant skill_usage: delete, insert, select, update
     knowhow_tenant skill_versions: delete, insert, select, update (tainted, tainted_in, tainted_by, approved_by, approved_at)

@@ -33,6 +33,7 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("skill_examples", "what is past its time and what has no vector are questions over all tenants"),
     ("submissions", "what is past its time is a question over all tenants"),
     ("submission_files", "files of submissions that are past their time"),
+    ("skill_scans", "whose skills have changed since something was found in them is a question over all tenants"),
     ("memory_embeddings", "which memories have no vector of the present model is a question over all tenants"),
 ];
 

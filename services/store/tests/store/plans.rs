@@ -45,6 +45,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("sessions.open", "n_1.snapshot_id = u_1.snapshot_id"),
     ("snapshots.put", "sha256"),
     ("souls.put", ""),
+    ("submissions.approve_version", "tainted_passages"),
 ];
 
 /// Multiplies the row of every table of a user. Columns of an index get other values, of which the first behind the owner

@@ -5,6 +5,7 @@ use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get, post};
 use knowhow_domain::Version;
 use knowhow_ops::page::{Page, PageQuery};
+use knowhow_ops::review::{self, SkillFindings};
 use knowhow_ops::skills::{self, Diff, GetVersion, ListVersions, Rollback, SavedSkill, VersionDetail};
 
 use crate::http::{
@@ -31,6 +32,20 @@ pub(crate) async fn list_versions(
 ) -> Result<HttpResponse, ApiError> {
     let query = ListVersions { skill: skill.into_inner(), page: page.0 };
     Ok(json(StatusCode::OK, &skills::list_versions(&ctx, &query).await?))
+}
+
+/// Read what the scanner has found in a skill
+///
+/// For reviewers. Skills are read as they change, and all of them again when the scanner's rules have changed.
+#[utoipa::path(
+    operation_id = "get_findings",
+    tag = "review",
+    params(("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting")),
+    responses((status = 200, description = "What was found; nothing, mostly", body = SkillFindings), ReadProblems)
+)]
+#[get("/{skill}/findings")]
+pub(crate) async fn get_findings(ctx: UserCaller, skill: Path<String>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &review::get_findings(&ctx, &skill.into_inner()).await?))
 }
 
 /// Read one version

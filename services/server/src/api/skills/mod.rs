@@ -12,6 +12,6 @@ pub(super) use change::{delete_skill, patch_skill, put_fields, report_use, save_
 pub(super) use discover::{match_skills, suggest_skills};
 pub(super) use examples::{delete_example, delete_examples, list_examples};
 pub(super) use exchange::{check_import, export_skills, import_skills};
-pub(super) use history::{diff_versions, get_version, list_versions, rollback_skill};
+pub(super) use history::{diff_versions, get_findings, get_version, list_versions, rollback_skill};
 pub(super) use read::{list_skills, load_skill, read_skill_md};
 pub(super) use resources::{delete_resource, get_resource, put_resource};

@@ -84,7 +84,7 @@ impl Tool for List {
 
     async fn call(caller: &Caller, _: &Standing, arguments: Arguments) -> Result<CallToolResult> {
         let Arguments { q, prefix, category, tag, ranked, limit, cursor } = arguments;
-        let query = ListSkills { q, prefix, category, tag, ranked, limit, cursor };
+        let query = ListSkills { q, prefix, category, tag, ranked, limit, cursor, findings: None };
         let Page { items, next_cursor } = skills::list_skills(caller.ctx()?, &query).await?.into_page()?;
         let mut text = match (items.len(), &query.q) {
             (0, Some(_)) => String::from("No skill is found by these words. Try others, or list all without q."),
