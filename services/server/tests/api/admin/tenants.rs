@@ -22,6 +22,7 @@ async fn tenants_are_made_read_changed_and_listed() {
         "stored_bytes_per_user": 1_073_741_824, "users": 1_000_000, "sessions_per_user": 5_000,
         "conversation_bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
         "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "audit_days": 400,
+        "review": "tainted", "users_review": false,
         "min_score": 0.18,
         "session_gap_minutes": 360, "channels": {},
     });
