@@ -109,7 +109,8 @@ async fn a_bad_skill_stops_no_other() {
 
 #[tokio::test]
 async fn what_went_in_comes_out() {
-    let World { alice, bob, .. } = &World::new().await;
+    // What the scanner cannot read would wait for a person.
+    let World { alice, bob, .. } = &World::unreviewed().await;
     let files: Vec<(&str, Vec<u8>)> = vec![
         ("crlf/SKILL.md", b"---\r\nname: crlf\r\ndescription: d\r\n---\r\nbody".to_vec()),
         ("mcp/email/LICENSE", b"MIT".to_vec()),
@@ -152,7 +153,8 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
 /// More than is packed at once.
 #[tokio::test]
 async fn a_large_export_comes_in_pieces_and_is_one_archive() {
-    let World { alice, bob, .. } = &World::new().await;
+    // What the scanner cannot read would wait for a person.
+    let World { alice, bob, .. } = &World::unreviewed().await;
     let mut files: Vec<(String, Vec<u8>)> =
         vec![("a/SKILL.md".into(), skill_md("a")), ("b/SKILL.md".into(), skill_md("b"))];
     files.extend((0..4).map(|n| (format!("a/assets/{n}"), noise(n, 400_000))));
