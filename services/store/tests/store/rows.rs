@@ -131,6 +131,22 @@ const ROWS: &[(&str, &str)] = &[
     ),
     ("failed_lessons", "(tenant_id, user_id, session_id, turn, skill_id) values ({t}, {u}, {i}, 1, {i})"),
     (
+        "submissions",
+        "(tenant_id, user_id, submission_id, skill_id, name, kind, state, source, submitter, base_version, tainted, checks,
+          bytes, created_at, expires_at)
+         values ({t}, {u}, {i}, {i}, {i}::text, 'save', 'needs_review', 'agent', 'test', 0, false, '[]', 4, now(),
+                 now() + interval '30 days')",
+    ),
+    (
+        "submission_files",
+        "(tenant_id, user_id, submission_id, digest, content) values ({t}, {u}, {i}, sha256('text'), 'text')",
+    ),
+    (
+        "skill_scans",
+        "(tenant_id, user_id, skill_id, rules, verdict, findings, scanned_at)
+         values ({t}, {u}, {i}, 1, 'review', '[]', now())",
+    ),
+    (
         "starter_installs",
         "(tenant_id, user_id, name, document_digest, installed_at) values ({t}, {u}, {i}::text, '\\x00', now())",
     ),
