@@ -55,6 +55,7 @@ uuidv7()
 false
 null::text[]
 'user'
+true
 @end
     else
         return query
@@ -92,6 +93,7 @@ uuidv7()
 false
 null::text[]
 null::bytea
+true
 true
 @end
     end if;
