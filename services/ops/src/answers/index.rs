@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use knowhow_domain::{IndexItem, Result, manifest};
-use knowhow_store::skills::{Count, ListedRows};
+use knowhow_store::skills::{Count, Moment};
 use moka::sync::Cache;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{Owner, Rendered, owner_of};
 use crate::Ctx;
+use crate::page::Page;
+use crate::skills::SkillEntry;
 
 /// How long lines are kept that nobody asks for.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -58,12 +61,13 @@ pub(crate) struct KeptPage {
     pub(crate) next_cursor: Option<String>,
 }
 
-/// Lines of one user, all of one revision.
+/// Lines of one user, and the first page of what hosts see over MCP, all of one revision.
 #[derive(Clone, Default)]
 pub(crate) struct KeptIndex {
     pub(crate) revision: i64,
     pages: Vec<(PageKey, Arc<KeptPage>)>,
     items: HashMap<Uuid, Arc<KeptItem>>,
+    entries: Option<Arc<Page<SkillEntry>>>,
 }
 
 impl KeptIndex {
@@ -77,12 +81,18 @@ impl KeptIndex {
         self.items.get(&skill)
     }
 
+    /// The first page of entries.
+    pub(crate) fn entries(&self) -> Option<&Arc<Page<SkillEntry>>> {
+        self.entries.as_ref()
+    }
+
     fn weight(&self) -> u32 {
+        let entries: usize = self.entries.iter().flat_map(|page| &page.items).map(weight_of_entry).sum();
         let items: usize = self.items.values().map(|item| 64 + item.weight()).sum();
         // A page may hold the same line once more, where a search has shown it too.
         let of_page = |page: &KeptPage| page.items.iter().map(|(_, item)| 32 + item.weight()).sum::<usize>();
         let pages: usize = self.pages.iter().map(|(_, page)| of_page(page)).sum();
-        u32::try_from(size_of::<Self>() + items + pages).unwrap_or(u32::MAX)
+        u32::try_from(size_of::<Self>() + entries + items + pages).unwrap_or(u32::MAX)
     }
 }
 
@@ -108,7 +118,7 @@ impl KeptIndexes {
     }
 
     /// Keeps a page of the caller's that was just read.
-    pub(crate) fn keep_page(&self, ctx: &Ctx, read: &ListedRows, key: PageKey, page: &Arc<KeptPage>) {
+    pub(crate) fn keep_page(&self, ctx: &Ctx, read: Moment, key: PageKey, page: &Arc<KeptPage>) {
         self.change(ctx, read, |index| {
             index.items.extend(page.items.iter().cloned());
             index.pages.retain(|(kept, _)| *kept != key);
@@ -117,13 +127,18 @@ impl KeptIndexes {
         });
     }
 
+    /// Keeps the caller's first page of entries that was just read.
+    pub(crate) fn keep_entries(&self, ctx: &Ctx, read: Moment, entries: &Arc<Page<SkillEntry>>) {
+        self.change(ctx, read, |index| index.entries = Some(entries.clone()));
+    }
+
     /// Keeps lines of the caller's that a search has just read.
-    pub(crate) fn keep_items(&self, ctx: &Ctx, read: &ListedRows, items: &[(Uuid, Arc<KeptItem>)]) {
+    pub(crate) fn keep_items(&self, ctx: &Ctx, read: Moment, items: &[(Uuid, Arc<KeptItem>)]) {
         self.change(ctx, read, |index| index.items.extend(items.iter().cloned()));
     }
 
     /// What another request keeps at the same time may be lost, and is read again. Nothing earlier replaces what is later.
-    fn change(&self, ctx: &Ctx, read: &ListedRows, change: impl FnOnce(&mut KeptIndex)) {
+    fn change(&self, ctx: &Ctx, read: Moment, change: impl FnOnce(&mut KeptIndex)) {
         // Where there are no lines, no revision is known.
         let Some(owner) = owner_of(ctx).filter(|_| read.revision > 0 && read.skill_count <= MOST) else { return };
         let mut index = match self.0.get(&owner) {
@@ -134,4 +149,25 @@ impl KeptIndexes {
         change(&mut index);
         self.0.insert(owner, Arc::new(index));
     }
+}
+
+/// Bytes that an entry takes, roughly: each text has some about it, and the frontmatter is a tree.
+fn weight_of_entry(entry: &SkillEntry) -> usize {
+    let files: usize = entry.files.iter().flatten().map(|file| 160 + file.uri.len()).sum();
+    let texts = entry.uri.len() + entry.name.len() + entry.description.len();
+    size_of::<SkillEntry>() + texts + files + weight_of_members(&entry.frontmatter)
+}
+
+fn weight_of_members(members: &Map<String, Value>) -> usize {
+    members.iter().map(|(key, value)| 96 + key.len() + weight_of(value)).sum()
+}
+
+fn weight_of(value: &Value) -> usize {
+    let inside = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight_of).sum(),
+        Value::Object(members) => weight_of_members(members),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + inside
 }

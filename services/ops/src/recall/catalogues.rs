@@ -99,15 +99,18 @@ impl Catalogues {
         self.skills.get(ctx, Needed::of(ctx, revisions)).await
     }
 
-    /// A catalogue of the caller that need not have the changes of the last second or so: of many skills the one that is
-    /// kept is taken.
-    pub(crate) async fn get_recent(&self, ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
-        let kept = self.skills.find(ctx).await?;
-        let Some(kept) = kept.filter(|kept| kept.skills.len() > MANY) else {
+    /// The caller's skills to compare a new one with, which may be among them; `made` is the revision that it made. Of many
+    /// skills the changes of the last second or so may be missing.
+    pub(crate) async fn get_beside(&self, ctx: &Ctx, made: Option<i64>) -> Result<Arc<UserCatalogue>> {
+        let (Some(kept), Some(made)) = (self.skills.find(ctx).await?, made) else {
             return catalogue_now(ctx).await;
         };
-        self.bring_up_to_date_soon(ctx)?;
-        Ok(kept)
+        if kept.skills.len() > MANY {
+            self.bring_up_to_date_soon(ctx)?;
+            return Ok(kept);
+        }
+        // What was before it is known without asking, and its own text waits for who searches.
+        self.get(ctx, Revisions { skills: made - 1, examples: kept.examples_revision.unwrap_or_default() }).await
     }
 
     /// Has the caller's catalogue made, where there is none, beside whatever the caller does: that of many skills takes

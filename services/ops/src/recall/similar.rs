@@ -20,19 +20,19 @@ const CLOSE_WORDS: f32 = 0.5;
 const WAIT: Duration = Duration::from_millis(200);
 
 /// The existing skills that are semantically close to one just made, closest first. None where they cannot be looked
-/// for: the skill is saved, and that is what must be told.
-pub(crate) async fn find_similar(ctx: &Ctx, skill: &Skill) -> Vec<Similar> {
-    look_for(ctx, skill).await.unwrap_or_else(|error| {
+/// for: the skill is saved, and that is what must be told. `made` is the revision of the catalogue that it made.
+pub(crate) async fn find_similar(ctx: &Ctx, skill: &Skill, made: Option<i64>) -> Vec<Similar> {
+    look_for(ctx, skill, made).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "a saved skill was not compared with others");
         Vec::new()
     })
 }
 
 /// What skills claim is compared, not their bodies.
-async fn look_for(ctx: &Ctx, skill: &Skill) -> Result<Vec<Similar>> {
+async fn look_for(ctx: &Ctx, skill: &Skill, made: Option<i64>) -> Result<Vec<Similar>> {
     let text = embedded_text(&skill.name, &skill.description, &skill.triggers);
     let embedding = embed(ctx, &text, Some(Instant::now() + WAIT));
-    let catalogue = timeout(WAIT, ctx.app.catalogues.get_recent(ctx));
+    let catalogue = timeout(WAIT, ctx.app.catalogues.get_beside(ctx, made));
     let (embedding, catalogue) = tokio::join!(embedding, catalogue);
     let (embedding, _) = embedding?;
     // That of many skills, where there is none yet, is there for the next one.

@@ -53,8 +53,10 @@ pub(super) async fn change_at_once<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<
         return Ok(None);
     }
     let outcome = after.finish(ctx, !verb.is_bulk())?;
+    if let Some(outcome) = outcome {
+        answer.note_written(outcome);
+    }
     if let (Some(outcome), Some(skill)) = (outcome, answer.skill()) {
-        skill.tainted = outcome.tainted;
         // The kept answer tells the counts that were checked with the change.
         if key.is_none() {
             (skill.times_used, skill.last_used_at) = (outcome.times_used, outcome.last_used_at);

@@ -150,8 +150,8 @@ async fn attempt<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
     tx.commit().await?;
     // The write was sent together with COMMIT; what it found out is known now.
     let outcome = done.finish(ctx, !verb.is_bulk())?;
-    if let (Some(outcome), Some(skill)) = (outcome, answer.skill()) {
-        skill.tainted = outcome.tainted;
+    if let Some(outcome) = outcome {
+        answer.note_written(outcome);
     }
     Ok(answer)
 }

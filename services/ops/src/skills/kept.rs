@@ -1,6 +1,7 @@
 //! An answer that shows a skill, as it is kept for its idempotency key: what the stored version says is left out.
 
 use knowhow_domain::{Error, Limits, ResourceEntry, Result, SkillDocument};
+use knowhow_store::skills::WrittenOutcome;
 use knowhow_store::{WriteTx, versions};
 
 use super::patch::Patched;
@@ -14,11 +15,23 @@ pub(crate) trait ShowsSkill {
     fn skill(&mut self) -> Option<&mut Skill> {
         None
     }
+
+    /// Takes over what the database found out as it wrote the version.
+    fn note_written(&mut self, outcome: WrittenOutcome) {
+        if let Some(skill) = self.skill() {
+            skill.tainted = outcome.tainted;
+        }
+    }
 }
 
 impl ShowsSkill for Saved {
     fn skill(&mut self) -> Option<&mut Skill> {
         Some(&mut self.skill.skill)
+    }
+
+    fn note_written(&mut self, outcome: WrittenOutcome) {
+        self.skill.skill.tainted = outcome.tainted;
+        self.revision = Some(outcome.revision);
     }
 }
 

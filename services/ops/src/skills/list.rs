@@ -115,7 +115,7 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
     };
     let (page, counts) = page_of(std::mem::take(&mut read.rows), key)?;
     if is_kept {
-        ctx.app.catalogues.answers.indexes.keep_page(ctx, &read, key, &page);
+        ctx.app.catalogues.answers.indexes.keep_page(ctx, read.moment, key, &page);
     }
     Ok(show(&page, counts, ranked))
 }
@@ -233,7 +233,7 @@ async fn read_found(
         items.push((id, item.clone()));
         lines.insert(id, (item, count));
     }
-    ctx.app.catalogues.answers.indexes.keep_items(ctx, &read, &items);
+    ctx.app.catalogues.answers.indexes.keep_items(ctx, read.moment, &items);
     let shown = found.iter().filter_map(|found| {
         let (line, count) = lines.get(&found.item.id)?;
         Some(show_found(found, line, *count))

@@ -3,13 +3,14 @@
 //! bytes. Nothing here counts as use.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use knowhow_domain::limits::DESCRIPTION_CHARS;
 use knowhow_domain::prompt::untrusted;
 use knowhow_domain::{
     Error, FieldEdits, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, name, uri,
 };
-use knowhow_store::skills::{self, PublishedRow};
+use knowhow_store::skills::{self, Moment, PublishedRow, PublishedRows};
 use serde_json::{Map, Value};
 
 use crate::page::{self, Page, window, write_cursor};
@@ -90,12 +91,26 @@ pub enum Child {
     },
 }
 
-/// Lists entries by name.
+/// Lists entries by name. The first page is kept: hosts ask for it whenever they begin.
 ///
 /// # Errors
 /// `Malformed` for a cursor that this service did not issue.
-pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Page<SkillEntry>> {
-    page_of_entries(ctx, cursor, true).await
+pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Arc<Page<SkillEntry>>> {
+    ctx.principal.require(Scope::SkillsRead)?;
+    if cursor.is_some() {
+        return Ok(Arc::new(page_of_entries(ctx, cursor, true).await?.0));
+    }
+    let kept = &ctx.app.catalogues.answers.indexes;
+    if let Some(index) = kept.find(ctx)
+        && let Some(entries) = index.entries()
+        && skills::find_revisions(&ctx.app.db, &ctx.principal).await?.skills == index.revision
+    {
+        return Ok(entries.clone());
+    }
+    let (page, moment) = page_of_entries(ctx, None, true).await?;
+    let page = Arc::new(page);
+    kept.keep_entries(ctx, moment, &page);
+    Ok(page)
 }
 
 /// Lists the same without the files of the skills in their folders.
@@ -103,13 +118,14 @@ pub async fn list_entries(ctx: &Ctx, cursor: Option<String>) -> Result<Page<Skil
 /// # Errors
 /// `Malformed` for a cursor that this service did not issue.
 pub async fn list_documents(ctx: &Ctx, cursor: Option<String>) -> Result<Page<SkillEntry>> {
-    page_of_entries(ctx, cursor, false).await
+    ctx.principal.require(Scope::SkillsRead)?;
+    Ok(page_of_entries(ctx, cursor, false).await?.0)
 }
 
-async fn page_of_entries(ctx: &Ctx, cursor: Option<String>, nested: bool) -> Result<Page<SkillEntry>> {
-    ctx.principal.require(Scope::SkillsRead)?;
+async fn page_of_entries(ctx: &Ctx, cursor: Option<String>, nested: bool) -> Result<(Page<SkillEntry>, Moment)> {
     let after = page::after::<String>(cursor.as_deref())?.unwrap_or_default();
-    let rows = skills::list_published(&ctx.app.db, &ctx.principal, window(after.as_str(), PAGE), nested).await?;
+    let read = skills::list_published(&ctx.app.db, &ctx.principal, window(after.as_str(), PAGE), nested).await?;
+    let PublishedRows { moment, rows } = read;
     // By the rows, as one of them may not come out as an entry.
     let mut asked = rows.iter().filter(|row| row.asked).map(|row| &row.name);
     let mut end = asked.nth(PAGE - 1).filter(|_| asked.next().is_some()).cloned();
@@ -127,7 +143,7 @@ async fn page_of_entries(ctx: &Ctx, cursor: Option<String>, nested: bool) -> Res
         items.truncate(within);
         end = items.last().map(|last| last.name.clone());
     }
-    Ok(Page { items, next_cursor: end.as_ref().map(write_cursor).transpose()? })
+    Ok((Page { items, next_cursor: end.as_ref().map(write_cursor).transpose()? }, moment))
 }
 
 /// Finds the entry of the skill whose SKILL.md is at `uri`.

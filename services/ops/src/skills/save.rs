@@ -77,6 +77,9 @@ pub struct Saved {
     /// Whether the user has no other, to which it could be similar.
     #[serde(skip)]
     is_first: bool,
+    /// The revision of the user's catalogue that it made, where it made one.
+    #[serde(skip)]
+    pub(super) revision: Option<i64>,
 }
 
 /// Saves a skill.
@@ -88,7 +91,7 @@ pub async fn save_skill(ctx: &Ctx, input: &SaveSkill) -> Result<Saved> {
     ctx.principal.require(Scope::SkillsWrite)?;
     let mut saved = change_skill(ctx, &Save::of(&ctx.app.limits, input)?).await?;
     if saved.created && !saved.is_first {
-        saved.skill.similar = find_similar(ctx, &saved.skill.skill).await;
+        saved.skill.similar = find_similar(ctx, &saved.skill.skill, saved.revision).await;
     }
     Ok(saved)
 }
@@ -134,7 +137,7 @@ impl SkillVerb for Save<'_> {
 
     fn answer(&self, changed: Changed) -> Saved {
         let Changed { created, is_first, .. } = changed;
-        Saved { skill: SavedSkill::of(changed), created, is_first }
+        Saved { skill: SavedSkill::of(changed), created, is_first, revision: None }
     }
 }
 

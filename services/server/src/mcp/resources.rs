@@ -50,9 +50,9 @@ pub(super) async fn read_directory(caller: &Caller, query: ReadFolder) -> Result
 }
 
 pub(super) async fn list_skills(caller: &Caller, cursor: Option<String>) -> Result<ListSkillsResult> {
-    let Page { items, next_cursor } = skills::list_entries(caller.ctx()?, cursor).await?;
-    let mut result = ListSkillsResult::with_all_items(items.into_iter().map(skill).collect());
-    result.next_cursor = next_cursor;
+    let page = skills::list_entries(caller.ctx()?, cursor).await?;
+    let mut result = ListSkillsResult::with_all_items(page.items.iter().cloned().map(skill).collect());
+    result.next_cursor.clone_from(&page.next_cursor);
     Ok(result)
 }
 

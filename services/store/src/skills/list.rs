@@ -69,22 +69,28 @@ impl Columns for IndexItem {
 
 row! { struct PlaceRow { skill_id: Uuid, revision: i64, skill_count: i32 } }
 
-/// Lines of the index, all of one moment.
-#[derive(Debug, Clone, Default)]
-pub struct ListedRows {
-    /// The user's revision at that moment; 0 where there are no lines.
+/// What a user's catalogue was when something was read of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Moment {
+    /// The user's revision; 0 where nothing was found, which tells none.
     pub revision: i64,
     /// How many skills the user has.
     pub skill_count: i32,
+}
+
+/// Lines of the index, all of one moment.
+#[derive(Debug, Clone, Default)]
+pub struct ListedRows {
+    pub moment: Moment,
     /// The lines, with the ids of their skills.
     pub rows: Vec<(Uuid, IndexItem)>,
 }
 
 impl ListedRows {
     fn of(rows: Vec<(IndexItem, PlaceRow)>) -> Self {
-        let (revision, skill_count) = rows.first().map_or((0, 0), |(_, place)| (place.revision, place.skill_count));
-        let rows = rows.into_iter().map(|(item, place)| (place.skill_id, item)).collect();
-        Self { revision, skill_count, rows }
+        let moment_of = |place: &PlaceRow| Moment { revision: place.revision, skill_count: place.skill_count };
+        let moment = rows.first().map(|(_, place)| moment_of(place)).unwrap_or_default();
+        Self { moment, rows: rows.into_iter().map(|(item, place)| (place.skill_id, item)).collect() }
     }
 }
 

@@ -30,10 +30,14 @@ pub use counts::{Checked, Count, KnownState, check_counts, count_load};
 pub use export::{Exported, list_for_export, read_for_export};
 pub use flags::{put_made_summary, set_flags};
 pub(crate) use list::PromptColumns;
-pub use list::{ListQuery, ListedRows, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows};
+pub use list::{
+    ListQuery, ListedRows, Moment, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows,
+};
 pub use load::{LoadUse, Loaded, Misses, RawFile, explain_miss, explain_miss_in, find_resource, load, peek, raw};
 pub use lock::{Beside, Locked, find, lock, lock_all, look_up, read_files};
-pub use published::{Folder, FoundFile, PublishedRow, find_file, find_published, list_published, read_folder};
+pub use published::{
+    Folder, FoundFile, PublishedRow, PublishedRows, find_file, find_published, list_published, read_folder,
+};
 pub use taint::{Approval, approve, find_owner, find_tainted, list_tainted_names};
 pub use unlocked::Expected;
 pub use write::{Planned, plan};

@@ -3,6 +3,7 @@
 use knowhow_domain::{ResourceEntry, Result};
 use serde_json::Value;
 
+use super::Moment;
 use crate::vault::value::Files;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal, Window};
@@ -35,6 +36,15 @@ row! {
     }
 }
 
+row! { Moment { revision: i64, skill_count: i32 } }
+
+/// Skills as hosts see them, all of one moment.
+#[derive(Debug, Clone, Default)]
+pub struct PublishedRows {
+    pub moment: Moment,
+    pub rows: Vec<PublishedRow>,
+}
+
 row! { FoundFile { name: String, path: String, content: Vec<u8>, complete: bool, tainted: bool } }
 
 row! { struct SegmentsRow { segments: Vec<String> } }
@@ -44,7 +54,7 @@ row! { struct SegmentsRow { segments: Vec<String> } }
 // of a range: what of a folder is not in it lies behind its last name. Only a document that has to be derived is
 // looked up, or marked: the digest of all others is null to the join.
 statement! {
-    read ListPublished<'a> { after: &'a str, limit: i64, nested: bool, most_nested: i64 } -> PublishedRow,
+    read ListPublished<'a> { after: &'a str, limit: i64, nested: bool, most_nested: i64 } -> (PublishedRow, Moment),
     "-- skills.list_published
     with page as materialized (
         (select s.name, coalesce(s.description, t.description) as description,
@@ -80,11 +90,13 @@ statement! {
         union all
         select *, false from nested
     )
-    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, s.asked, s.tainted
+    select s.name, s.description, s.document_digest, s.document_bytes, s.resources, s.frontmatter, r.content, s.asked, s.tainted,
+           c.revision, c.skill_count
     from wanted s
     left join skill_resources r
         on r.tenant_id = $1 and r.user_id = $2
         and r.digest = case when s.frontmatter is null or s.tainted then s.document_digest end
+    cross join (select k.revision, k.skill_count from user_catalogs k where k.tenant_id = $1 and k.user_id = $2) c
     order by s.name"
 }
 
@@ -163,9 +175,11 @@ pub async fn list_published(
     principal: &Principal,
     page: Window<&str>,
     nested: bool,
-) -> Result<Vec<PublishedRow>> {
+) -> Result<PublishedRows> {
     let Window { behind: after, limit } = page;
-    read(db, principal, ListPublished { after, limit, nested, most_nested: NESTED }).await
+    let read = read(db, principal, ListPublished { after, limit, nested, most_nested: NESTED }).await?;
+    let moment = read.first().map(|(_, moment)| *moment).unwrap_or_default();
+    Ok(PublishedRows { moment, rows: read.into_iter().map(|(row, _)| row).collect() })
 }
 
 /// One skill with those in its folder, likewise; empty where it is not there.

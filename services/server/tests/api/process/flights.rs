@@ -166,6 +166,21 @@ async fn the_first_skill_is_compared_with_none() {
     assert!(compares(&alice).await);
 }
 
+/// Of skills that were made here, everything is known that a new one is compared with.
+#[tokio::test]
+async fn a_create_asks_nothing_to_compare() {
+    let (watched, alice, _world) = watched().await;
+    let asks = async |name: &str| {
+        watched.statements_of(&["skills.find_revisions", "skills.list"], alice.post("/v1/skills", skill(name))).await
+    };
+    alice.get("/v1/skills?q=plan").await.ok(200);
+    for name in ["plan-a-trip", "plan-a-meeting", "plan-a-party"] {
+        assert_eq!(asks(name).await, Vec::<String>::new(), "{name}");
+    }
+    let close = alice.post("/v1/skills", skill("plan-a-parties")).await.ok(201);
+    assert!(!close["similar"].as_array().unwrap().is_empty(), "{close}");
+}
+
 #[tokio::test]
 async fn an_import_of_many_takes_two_round_trips() {
     let (watched, alice, _world) = watched().await;
@@ -242,6 +257,9 @@ async fn what_is_kept_takes_one_small_statement() {
     let tag = alice.get("/v1/skills").await.header("etag").to_owned();
     let unchanged = alice.get("/v1/skills").header("If-None-Match", &tag);
     assert_eq!(watched.statements_of(&["skills.", "counts."], unchanged).await, ["counts.check"]);
+    let entries = async || watched.statements_of(&["skills."], alice.rpc("skills/list", json!({}))).await;
+    assert_eq!(entries().await.last().map(String::as_str), Some("skills.list_published"));
+    assert_eq!(entries().await, ["skills.find_revisions"]);
     // Whoever has changed something does not ask in vain.
     alice.replace("first", "First this", "First that").await.ok(200);
     assert_eq!(statements("/v1/skills").await, ["skills.list_page"]);

@@ -24,6 +24,7 @@ async fn a_kept_answer_is_the_one_of_the_database() {
         for step in 1..60 {
             change(&both[dice.of(2)], &world.admin, &mut dice, step).await;
             check_pages(&both, &mut dice, step).await;
+            check_entries(&both, &mut dice, step).await;
             let name = format!("k-{}", dice.of(SKILLS));
             check_load(&both[dice.of(2)], &name).await;
         }
@@ -78,6 +79,13 @@ async fn check_pages(both: &[Caller; 2], dice: &mut Dice, step: usize) {
     assert_eq!(shown.header("etag"), read.header("etag"), "step {step}, {page}");
     let path = format!("/v1/skills?{page}");
     other.get(&path).header("If-None-Match", shown.header("etag")).await.empty(304);
+}
+
+/// The entries that MCP hosts see. A page that is asked for by the cursor of what stands before all names is read.
+async fn check_entries(both: &[Caller; 2], dice: &mut Dice, step: usize) {
+    let shown = both[dice.of(2)].rpc("skills/list", json!({})).await.result();
+    let read = both[dice.of(2)].rpc("skills/list", json!({"cursor": "IiI"})).await.result();
+    assert_eq!(shown, read, "step {step}");
 }
 
 /// A load, kept or not, is what a reading of the database is behind it.
