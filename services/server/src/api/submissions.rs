@@ -139,6 +139,8 @@ pub(crate) async fn reject_submission(
 }
 
 /// Take a submission back
+///
+/// For the user who submitted it; nothing of it stays. What the scanner proposes cannot be taken back.
 #[utoipa::path(
     operation_id = "withdraw_submission",
     tag = "review",
