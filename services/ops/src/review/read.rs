@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::diff;
 use super::hold::find;
-use super::owner::{check_reason, is_admin, reach};
+use super::owner::{is_admin, reach, require_reason};
 use crate::Ctx;
 use crate::admin::begin;
 use crate::page::{Page, PageQuery, rows_for};
@@ -55,7 +55,7 @@ pub async fn list_submissions(ctx: &Ctx, query: &ListSubmissions) -> Result<Page
     }
     ctx.principal.require(Scope::Review)?;
     query.user.as_deref().map(check_external_id).transpose()?;
-    let reason = check_reason(query.reason.as_deref())?;
+    let reason = require_reason(query.reason.as_deref())?;
     let mut tx = begin(ctx).await?;
     let rows = submissions::list_of_tenant(&mut tx, query.user.as_deref(), asked).await?;
     let target: String = query.user.as_deref().unwrap_or("all users").chars().take(100).collect();

@@ -3,7 +3,8 @@
 use knowhow_domain::{Error, Result, Scope, Submission};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use utoipa::openapi::{ObjectBuilder, RefOr, Schema, schema::OneOfBuilder};
+use utoipa::openapi::schema::{OneOfBuilder, SchemaType};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::hold::{Asked, propose};
@@ -39,8 +40,11 @@ impl<'de> Deserialize<'de> for Submit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error as _;
         let mut members = Map::<String, Value>::deserialize(deserializer)?;
+        if members.get("reason").is_some_and(Value::is_null) {
+            members.remove("reason");
+        }
         let mut text = |name: &str| match members.remove(name) {
-            None | Some(Value::Null) => Ok(None),
+            None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(D::Error::custom(format!("{name} takes a text"))),
         };
@@ -70,23 +74,20 @@ impl PartialSchema for Submit {
     fn schema() -> RefOr<Schema> {
         let with = |base: RefOr<Schema>, skill: bool, delete: bool| -> RefOr<Schema> {
             let RefOr::T(Schema::Object(mut object)) = base else { return base };
-            let text = |about: &str, longest: usize| {
-                ObjectBuilder::new()
-                    .schema_type(utoipa::openapi::Type::String)
-                    .description(Some(about))
-                    .max_length(Some(longest))
-                    .build()
+            let text = |about: &str, longest: usize, kind: SchemaType| {
+                ObjectBuilder::new().schema_type(kind).description(Some(about)).max_length(Some(longest)).build()
             };
-            let reason = text("Why, for whoever decides.", REASON_CHARS);
+            let or_null = SchemaType::from_iter([Type::String, Type::Null]);
+            let reason = text("Why, for whoever decides.", REASON_CHARS, or_null);
             object.properties.insert("reason".into(), RefOr::T(Schema::Object(reason)));
             if skill {
-                let skill = text("The skill, by name or id.", 255);
+                let skill = text("The skill, by name or id.", 255, SchemaType::new(Type::String));
                 object.properties.insert("skill".into(), RefOr::T(Schema::Object(skill)));
                 object.required.push("skill".into());
             }
             if delete {
                 let delete = ObjectBuilder::new()
-                    .schema_type(utoipa::openapi::Type::Boolean)
+                    .schema_type(Type::Boolean)
                     .enum_values(Some([true]))
                     .description(Some("The skill is to go."))
                     .build();

@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get, post};
-use knowhow_domain::Submission;
+use knowhow_domain::{Error, Submission};
 use knowhow_ops::page::{Page, PageQuery};
 use knowhow_ops::review::{self, Decide, GetSubmission, ListSubmissions, Rebase, SubmissionDetail, Submit};
 use utoipa::IntoParams;
@@ -22,13 +22,21 @@ const REASON: &str = "Knowhow-Reason";
 #[expect(dead_code, reason = "describes a header; `reason` reads it")]
 struct ReasonHeader {
     /// Why an admin of the tenant looks at or decides on another user's submission: 8 to 200 characters, for the audit log.
-    #[param(rename = "Knowhow-Reason", required = false, max_length = 200)]
+    #[param(rename = "Knowhow-Reason", required = false, min_length = 8, max_length = 200)]
     reason: Option<String>,
 }
 
-fn reason(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(REASON)?;
-    String::from_utf8(value.as_bytes().to_vec()).ok()
+/// Reads the header.
+///
+/// # Errors
+/// `Malformed` for one that is no reason, also where none is needed: its sender counts on its being kept.
+fn reason(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let Some(value) = headers.get(REASON) else { return Ok(None) };
+    let reason = std::str::from_utf8(value.as_bytes()).map(str::trim).unwrap_or_default();
+    if !(8..=200).contains(&reason.chars().count()) {
+        return Err(Error::Malformed(format!("header {REASON}: 8 to 200 characters that say why")).into());
+    }
+    Ok(Some(reason.to_owned()))
 }
 
 /// Submit a change for review
@@ -68,7 +76,7 @@ pub(crate) async fn list_submissions(
     page: Query<PageQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListSubmissions { reason: reason(request.headers()), page: page.0, ..query.0 };
+    let query = ListSubmissions { reason: reason(request.headers())?, page: page.0, ..query.0 };
     Ok(json(StatusCode::OK, &review::list_submissions(&ctx, &query).await?))
 }
 
@@ -88,12 +96,12 @@ pub(crate) async fn get_submission(
     id: Path<Uuid>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = GetSubmission { id: id.into_inner(), reason: reason(request.headers()) };
+    let query = GetSubmission { id: id.into_inner(), reason: reason(request.headers())? };
     Ok(json(StatusCode::OK, &review::get_submission(&ctx, &query).await?))
 }
 
-fn decision(id: Path<Uuid>, body: OptionalJson<Decide>, request: &HttpRequest) -> Decide {
-    Decide { id: id.into_inner(), reason: reason(request.headers()), ..body.0 }
+fn decision(id: Path<Uuid>, body: OptionalJson<Decide>, request: &HttpRequest) -> Result<Decide, ApiError> {
+    Ok(Decide { id: id.into_inner(), reason: reason(request.headers())?, ..body.0 })
 }
 
 /// Approve a submission
@@ -113,7 +121,7 @@ pub(crate) async fn approve_submission(
     body: OptionalJson<Decide>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let input = decision(id, body, &request);
+    let input = decision(id, body, &request)?;
     Ok(json(StatusCode::OK, &review::approve_submission(&ctx, &input).await?))
 }
 
@@ -134,7 +142,7 @@ pub(crate) async fn reject_submission(
     body: JsonBody<Decide>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let input = Decide { id: id.into_inner(), reason: reason(request.headers()), ..body.0 };
+    let input = Decide { id: id.into_inner(), reason: reason(request.headers())?, ..body.0 };
     Ok(json(StatusCode::OK, &review::reject_submission(&ctx, &input).await?))
 }
 
@@ -155,7 +163,7 @@ pub(crate) async fn withdraw_submission(
     body: OptionalJson<Decide>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let input = decision(id, body, &request);
+    let input = decision(id, body, &request)?;
     Ok(json(StatusCode::OK, &review::withdraw_submission(&ctx, &input).await?))
 }
 
@@ -177,6 +185,6 @@ pub(crate) async fn rebase_submission(
     id: Path<Uuid>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let input = Rebase { id: id.into_inner(), reason: reason(request.headers()) };
+    let input = Rebase { id: id.into_inner(), reason: reason(request.headers())? };
     Ok(proposed(&review::rebase_submission(&ctx, &input).await?))
 }

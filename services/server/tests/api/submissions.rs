@@ -60,6 +60,9 @@ async fn what_a_tainted_session_saves_waits_unseen_until_a_person_approves_exact
     admin.get(&path).await.refused(403, "forbidden");
     let other = world.other_tenant().await;
     other.get(&path).header("Knowhow-Reason", WHY).await.refused(404, "not-found");
+    for odd in ["short", &"long ".repeat(50)] {
+        admin.get(&path).header("Knowhow-Reason", odd).await.refused(400, "malformed");
+    }
     let shown = admin.get(&path).header("Knowhow-Reason", WHY).await.ok(200);
     assert!(shown["diff"].as_str().unwrap().contains(&format!("+{POISON}")), "{shown}");
     let approved = decide(admin, &waiting, "approve", "harmless").await.ok(200);
