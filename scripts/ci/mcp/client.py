@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 URL, TOKEN, KEY = (os.environ[name] for name in ("KNOWHOW_URL", "KNOWHOW_TOKEN", "KNOWHOW_API_KEY"))
 READING = {"skill_suggest", "skill_list", "skill_view", "skill_history"}
-WRITING = {"skill_save", "skill_patch", "skill_delete"}
+WRITING = {"skill_save", "skill_patch", "skill_submit", "skill_delete"}
 REMEMBERING = {"memory_recall", "memory_save", "soul_update"}
 SESSION, TAINTED_BY = "dev.knowhow/session", "dev.knowhow/tainted_by"
 NAME = "mcp/weather-report"

@@ -4,7 +4,7 @@ use knowhow_domain::{Error, Result, Scope, Submission};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::{OneOfBuilder, SchemaType};
-use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::openapi::{Object, ObjectBuilder, Ref, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::hold::{Asked, propose};
@@ -72,37 +72,11 @@ impl<'de> Deserialize<'de> for Submit {
 
 impl PartialSchema for Submit {
     fn schema() -> RefOr<Schema> {
-        let with = |base: RefOr<Schema>, skill: bool, delete: bool| -> RefOr<Schema> {
-            let RefOr::T(Schema::Object(mut object)) = base else { return base };
-            let text = |about: &str, longest: usize, kind: SchemaType| {
-                ObjectBuilder::new().schema_type(kind).description(Some(about)).max_length(Some(longest)).build()
-            };
-            let or_null = SchemaType::from_iter([Type::String, Type::Null]);
-            let reason = text("Why, for whoever decides.", REASON_CHARS, or_null);
-            object.properties.insert("reason".into(), RefOr::T(Schema::Object(reason)));
-            if skill {
-                let skill = text("The skill, by name or id.", 255, SchemaType::new(Type::String));
-                object.properties.insert("skill".into(), RefOr::T(Schema::Object(skill)));
-                object.required.push("skill".into());
-            }
-            if delete {
-                let delete = ObjectBuilder::new()
-                    .schema_type(Type::Boolean)
-                    .enum_values(Some([true]))
-                    .description(Some("The skill is to go."))
-                    .build();
-                object.properties.insert("delete".into(), RefOr::T(Schema::Object(delete)));
-                object.required.push("delete".into());
-            }
-            object.example = None;
-            object.examples.clear();
-            RefOr::T(Schema::Object(object))
-        };
         let any = OneOfBuilder::new()
             .description(Some("What a save takes, or a skill with what a patch takes, or a skill to delete; and why."))
-            .item(with(SaveSkill::schema(), false, false))
-            .item(with(PatchSkill::schema(), true, false))
-            .item(with(DeleteSkill::schema(), true, true))
+            .item(Ref::from_schema_name(SAVE))
+            .item(Ref::from_schema_name(PATCH))
+            .item(Ref::from_schema_name(DELETE))
             .examples([serde_json::json!({
                 "skill": "plan-meeting",
                 "edits": [{"old_string": "Find free slots.", "new_string": "Find three free slots."}],
@@ -113,12 +87,47 @@ impl PartialSchema for Submit {
     }
 }
 
+// Names of their own: generators of clients make types of them.
+const SAVE: &str = "SubmitSave";
+const PATCH: &str = "SubmitPatch";
+const DELETE: &str = "SubmitDelete";
+
 impl ToSchema for Submit {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         <SaveSkill as ToSchema>::schemas(schemas);
         <PatchSkill as ToSchema>::schemas(schemas);
         <DeleteSkill as ToSchema>::schemas(schemas);
+        let skill = || text("The skill, by name or id.", 255, SchemaType::new(Type::String));
+        let delete = ObjectBuilder::new()
+            .schema_type(Type::Boolean)
+            .enum_values(Some([true]))
+            .description(Some("The skill is to go."))
+            .build();
+        schemas.extend([
+            (SAVE.into(), with_reason(SaveSkill::schema(), [])),
+            (PATCH.into(), with_reason(PatchSkill::schema(), [("skill", skill())])),
+            (DELETE.into(), with_reason(DeleteSkill::schema(), [("skill", skill()), ("delete", delete)])),
+        ]);
     }
+}
+
+/// The schema of a change with the members that a submission of it has besides; those of `required` must be given.
+fn with_reason<const N: usize>(change: RefOr<Schema>, required: [(&str, Object); N]) -> RefOr<Schema> {
+    let RefOr::T(Schema::Object(mut object)) = change else { return change };
+    let or_null = SchemaType::from_iter([Type::String, Type::Null]);
+    let reason = text("Why, for whoever decides.", REASON_CHARS, or_null);
+    object.properties.insert("reason".into(), RefOr::T(Schema::Object(reason)));
+    for (name, member) in required {
+        object.properties.insert(name.into(), RefOr::T(Schema::Object(member)));
+        object.required.push(name.into());
+    }
+    object.example = None;
+    object.examples.clear();
+    RefOr::T(Schema::Object(object))
+}
+
+fn text(about: &str, longest: usize, kind: SchemaType) -> Object {
+    ObjectBuilder::new().schema_type(kind).description(Some(about)).max_length(Some(longest)).build()
 }
 
 /// Submits a change for review. It is applied at once where no check holds it; else it waits for a person.
