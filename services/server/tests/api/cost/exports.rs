@@ -41,8 +41,8 @@ fn ask_and_wait(service: &Service, who: &Caller) -> TcpStream {
 #[tokio::test]
 async fn exports_that_nobody_takes_hold_little_and_nobody_up() {
     let service = Service::start(&[]);
-    let one = World::at(&service, keeper(), json!({"starter_skills": false})).await;
-    let two = World::at(&service, keeper(), json!({"starter_skills": false})).await;
+    let one = World::at(&service, keeper(), json!({"starter_skills": false, "review": "off"})).await;
+    let two = World::at(&service, keeper(), json!({"starter_skills": false, "review": "off"})).await;
     for who in [&one.alice, &one.bob, &two.alice] {
         with_much(who).await;
     }
