@@ -1,12 +1,15 @@
-//! The starters of this release in the database, with their vectors: brought once by each process, for all users.
+//! The starters of this release in the database, and what each tenant makes of them with its own library, with their
+//! vectors: brought once by each process, for all users.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use knowhow_domain::{Error, Result, SkillDocument, SkillName, manifest};
-use knowhow_store::starters::{self, StarterText};
+use knowhow_domain::{Error, Result, SkillDocument, SkillName, TenantId, UserId, manifest};
+use knowhow_store::Principal;
+use knowhow_store::starters::{self, NewVector, StarterText, TenantRelease, Unembedded};
+use moka::future::Cache;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
@@ -30,20 +33,61 @@ pub(crate) static RELEASE: LazyLock<[u8; 32]> = LazyLock::new(|| {
 /// Between two tries to make the vectors: at first, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(600));
 
+/// What the users of a tenant are to be given: the built-in starters, where its settings say so, and its own library.
+/// `None` where there is neither.
+pub(crate) fn release_of(principal: &Principal) -> Option<[u8; 32]> {
+    let builtin = principal.settings().starter_skills;
+    let Some(library) = principal.library() else { return builtin.then_some(*RELEASE) };
+    let mut hash = Sha256::new();
+    hash.update(principal.tenant().0);
+    hash.update(if builtin { RELEASE.as_slice() } else { &[] });
+    for id in &library.ids {
+        hash.update(id.to_be_bytes());
+    }
+    Some(hash.finalize().into())
+}
+
+/// Most releases of tenants that a process remembers to have published.
+const RELEASES: u64 = 10_000;
+
 /// What this process has done for the starters.
-#[derive(Default)]
 pub struct Library {
     published: OnceCell<()>,
+    of_tenants: Cache<[u8; 32], ()>,
     vectors: AtomicU64,
 }
 
+impl Default for Library {
+    fn default() -> Self {
+        let of_tenants = Cache::builder().max_capacity(RELEASES).build();
+        Self { published: OnceCell::default(), of_tenants, vectors: AtomicU64::default() }
+    }
+}
+
 impl Library {
+    /// Does the same for what the tenant's users are given, where that is its own.
+    pub(crate) async fn publish_for_tenant(&self, app: &App, principal: &Principal, release: [u8; 32]) -> Result<()> {
+        let Some(library) = principal.library() else { return Ok(()) };
+        if self.of_tenants.contains_key(&release) {
+            return Ok(());
+        }
+        let builtin = principal.settings().starter_skills.then_some(RELEASE.as_slice());
+        let tenant = principal.tenant();
+        let new = TenantRelease { tenant, release: &release, builtin, library: &library.ids };
+        starters::publish_for_tenant(&app.db, new).await?;
+        self.of_tenants.insert(release, ()).await;
+        if app.models.embedder.is_some() && !library.ids.is_empty() {
+            tokio::spawn(embed_all(app.clone(), Owner::Tenant(tenant, library.ids.clone())));
+        }
+        Ok(())
+    }
+
     /// Puts the texts into the database, and begins to make their vectors beside the caller. The first time alone.
     pub(crate) async fn publish(&self, app: &App) -> Result<()> {
         let publish = async || {
             publish(app).await?;
             if app.models.embedder.is_some() {
-                tokio::spawn(embed_all(app.clone()));
+                tokio::spawn(embed_all(app.clone(), Owner::House));
             }
             Ok(())
         };
@@ -73,10 +117,18 @@ async fn publish(app: &App) -> Result<()> {
     starters::publish(&app.db, RELEASE.as_slice(), &texts).await
 }
 
+/// Whose texts get vectors.
+enum Owner {
+    /// The built-in ones.
+    House,
+    /// Those of a tenant's library, by their numbers.
+    Tenant(TenantId, Vec<i32>),
+}
+
 /// Tries until the vectors are there. Words serve meanwhile.
-async fn embed_all(app: App) {
+async fn embed_all(app: App, owner: Owner) {
     let (mut pause, longest) = PAUSES;
-    while let Err(error) = embed(&app).await {
+    while let Err(error) = embed(&app, &owner).await {
         tracing::warn!(%error, "the starter skills were not embedded; it is tried again");
         tokio::time::sleep(pause).await;
         pause = longest.min(pause * 2);
@@ -84,16 +136,30 @@ async fn embed_all(app: App) {
     app.library.vectors.fetch_add(1, Ordering::Release);
 }
 
-async fn embed(app: &App) -> Result<()> {
+async fn embed(app: &App, owner: &Owner) -> Result<()> {
     let Some(embedder) = app.models.embedder.as_deref() else { return Ok(()) };
-    let missing = starters::list_unembedded(&app.db, embedder.model()).await?;
+    let model = embedder.model();
+    let (missing, asker) = match owner {
+        Owner::House => (starters::list_unembedded(&app.db, model).await?, Asker::HOUSE),
+        Owner::Tenant(tenant, ids) => {
+            let missing = starters::list_unembedded_of_tenant(&app.db, *tenant, ids, model).await?;
+            (missing, Asker { tenant: *tenant, user: UserId::TENANT_WIDE })
+        }
+    };
     if missing.is_empty() {
         return Ok(());
     }
     let texts: Vec<String> = missing.iter().map(|t| embedded_text(&t.name, &t.description, &t.triggers)).collect();
-    let digests = texts.iter().map(|text| manifest::digest(text.as_bytes())).collect::<Vec<_>>();
-    let vectors = embedder.embed(texts, Asker::HOUSE, Priority::Change, None).await.map_err(Error::from)?;
-    let made = missing.iter().zip(digests).zip(vectors);
-    let made: Vec<_> = made.map(|((text, digest), vector)| (text.starter, digest, vector)).collect();
-    starters::put_vectors(&app.db, embedder.model(), &made).await
+    let digests: Vec<[u8; 32]> = texts.iter().map(|text| manifest::digest(text.as_bytes())).collect();
+    let vectors = embedder.embed(texts, asker, Priority::Change, None).await.map_err(Error::from)?;
+    let new = |((text, text_digest), embedding): ((&Unembedded, [u8; 32]), Vec<f32>)| NewVector {
+        starter: text.starter,
+        text_digest,
+        embedding,
+    };
+    let made: Vec<NewVector> = missing.iter().zip(digests).zip(vectors).map(new).collect();
+    match owner {
+        Owner::House => starters::put_vectors(&app.db, model, &made).await,
+        Owner::Tenant(tenant, _) => starters::put_vectors_of_tenant(&app.db, *tenant, model, &made).await,
+    }
 }

@@ -2,7 +2,7 @@
 
 use knowhow_domain::index::BUDGET_STEPS;
 use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
-use knowhow_domain::{TenantSettings, limits};
+use knowhow_domain::{TenantSettings, library, limits};
 use knowhow_store::{conversations, idempotency, issuers, keys, memories, sessions, souls, usage};
 
 use crate::sessions::{LOG_BYTES, REPLIES};
@@ -33,6 +33,8 @@ fn told() -> Vec<(&'static str, String)> {
         ("messages that a skill learned from |", format!("{EXAMPLES_PER_SKILL} of one skill")),
         ("messages that a skill learned from |", grouped(EXAMPLES_PER_USER)),
         ("users |", grouped(settings.users)),
+        ("skills of its library |", library::LIBRARY_SKILLS.to_string()),
+        ("bytes of its library |", sized(library::LIBRARY_BYTES.unsigned_abs())),
         ("API keys that work |", grouped(keys::WORKING_KEYS)),
         ("issuers |", grouped(issuers::ISSUERS)),
         ("entries of the audit log |", format!("{} days", settings.audit_days)),

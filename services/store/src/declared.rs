@@ -3,8 +3,8 @@
 
 use crate::vault::statement::{Accepts, Columns, Read, Statement, Write};
 use crate::{
-    conversations, embeddings, examples, history, idempotency, memories, scans, sessions, skills, snapshots, souls,
-    starters, submissions, usage, vault, versions,
+    conversations, embeddings, examples, history, idempotency, library, memories, scans, sessions, skills, snapshots,
+    souls, starters, submissions, usage, vault, versions,
 };
 
 /// A declared statement, as a test compares it with what Postgres says.
@@ -51,6 +51,7 @@ fn list_reads() -> Vec<Declared> {
         read::<examples::vectors::ListVectors>(),
         read::<history::FindStoredBytes>(),
         read::<idempotency::FindAnswer>(),
+        read::<library::FindBase>(),
         read::<memories::ListMemories>(),
         read::<memories::FindAll>(),
         read::<memories::texts::FindStamp>(),
@@ -104,6 +105,7 @@ fn list_reads() -> Vec<Declared> {
         read::<submissions::list::FindSubmission>(),
         read::<submissions::list::ListSubmissions>(),
         read::<starters::ListOutdatedCopies>(),
+        read::<starters::ListWithdrawn>(),
         read::<versions::ListVersions>(),
         read::<versions::FindVersion>(),
         read::<versions::WasRequested>(),
@@ -164,6 +166,7 @@ fn list_writes() -> Vec<Declared> {
         write::<starters::LockRelease>(),
         write::<starters::Settle>(),
         write::<starters::Bring>(),
+        write::<starters::ForgetInstall>(),
         write::<usage::CountUse>(),
         write::<vault::write_tx::LockUser>(),
     ]

@@ -13,6 +13,7 @@ pub mod history;
 pub mod idempotency;
 pub mod issuers;
 pub mod keys;
+pub mod library;
 mod login;
 pub mod memories;
 mod migrate;

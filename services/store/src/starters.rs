@@ -1,4 +1,5 @@
-//! Starter skills of a user. Their texts are kept once for all users (`library`); a user refers to them.
+//! Starter skills of a user: the built-in ones, and those of the tenant's library. Their texts are kept once for all users
+//! (`library`); a user refers to them.
 //!
 //! A new user is *lent* a release: no row is made, `skill_states` shows its skills. With the first use or change of any
 //! skill of the user, or a release with other starters, `settle` makes rows of them, which still refer to the texts. A change to one then gives it a text of
@@ -8,7 +9,10 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, new_id};
 use uuid::Uuid;
 
-pub use crate::across::library::{StarterText, Unembedded, list_unembedded, publish, put_vectors};
+pub use crate::across::library::{
+    NewVector, StarterText, TenantRelease, Unembedded, list_unembedded, list_unembedded_of_tenant, publish,
+    publish_for_tenant, put_vectors, put_vectors_of_tenant,
+};
 
 use crate::error::refuse;
 use crate::vault::statement::Statement;
@@ -94,12 +98,21 @@ pub(crate) async fn settle_alone(db: &Database, principal: &Principal) -> Result
     tx.commit().await
 }
 
-row! { struct NameRow { name: String } }
+row! { OutdatedCopy { name: String, document: String } }
+
+/// A copy of a starter that says what was given, and the text that the release brings.
+#[derive(Debug)]
+pub struct OutdatedCopy {
+    /// The skill's name.
+    pub name: String,
+    /// The new SKILL.md.
+    pub document: String,
+}
 
 statement! {
-    read ListOutdatedCopies { release: Vec<u8> } -> NameRow,
+    read ListOutdatedCopies { release: Vec<u8> } -> OutdatedCopy,
     "-- starters.list_outdated_copies
-    select t.name
+    select t.name, convert_from(t.document, 'UTF8') as document
     from starter_releases b
     join starter_texts t on t.starter_id = b.starter_id
     join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = t.name
@@ -108,14 +121,46 @@ statement! {
     order by t.name"
 }
 
-/// The names of starters that have a text of the user's own which is nevertheless the one that was given (it was changed
-/// and changed back, or has got other files), where the release brings another.
+/// The starters that have a text of the user's own which is nevertheless the one that was given (it was changed and changed
+/// back, has got other files, or was shared with the tenant), where the release brings another.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_outdated_copies(tx: &mut WriteTx, release: &[u8]) -> Result<Vec<String>> {
-    let copies = tx.read(ListOutdatedCopies { release: release.to_vec() }).await?;
-    Ok(copies.into_iter().map(|row| row.name).collect())
+pub async fn list_outdated_copies(tx: &mut WriteTx, release: &[u8]) -> Result<Vec<OutdatedCopy>> {
+    tx.read(ListOutdatedCopies { release: release.to_vec() }).await
+}
+
+row! { struct NameRow { name: String } }
+
+statement! {
+    read ListWithdrawn { release: Vec<u8> } -> NameRow,
+    "-- starters.list_withdrawn
+    select s.name from skills s
+    where s.tenant_id = $1 and s.user_id = $2 and s.library_id is not null and not s.pinned and not exists (
+        select from starter_releases b join starter_texts t on t.starter_id = b.starter_id
+        where b.release = $3 and t.name = s.name)
+    order by s.name"
+}
+
+/// The names of skills that the user has as the tenant's library gave them, and that the release has no more. Pinned ones
+/// stay, as does what the user has changed.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_withdrawn(tx: &mut WriteTx, release: &[u8]) -> Result<Vec<String>> {
+    let withdrawn = tx.read(ListWithdrawn { release: release.to_vec() }).await?;
+    Ok(withdrawn.into_iter().map(|row| row.name).collect())
+}
+
+statement! {
+    write ForgetInstall { name: String } -> (),
+    "-- starters.forget_install
+    delete from starter_installs where tenant_id = $1 and user_id = $2 and name = $3"
+}
+
+/// Forgets, together with COMMIT, that a starter was given: the user did not delete it, so it may be given again.
+pub fn forget_install(tx: &mut WriteTx, name: &str) {
+    tx.send_ahead(ForgetInstall { name: name.to_owned() });
 }
 
 statement! {
@@ -135,7 +180,11 @@ statement! {
         where b.release = $3
     ), added as (
         insert into skills (tenant_id, user_id, skill_id, name, source, version, starter_id, created_at, updated_at)
-        select $1, $2, starter_skill_id($2, name), name, 'starter', 1, starter_id, $4, $4
+        -- One that the library took back and gives again is another skill: the archive has the first.
+        select $1, $2, starter_skill_id($2, case when exists (
+                   select from skill_versions v
+                   where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = starter_skill_id($2, name))
+               then name || ' ' || $4::timestamptz else name end), name, 'starter', 1, starter_id, $4, $4
         from wanted where skill_id is null and not given
         returning skill_id, starter_id, version
     ), moved as (
@@ -157,7 +206,8 @@ statement! {
         where d.tenant_id = $1 and d.user_id = $2 and d.name = w.name and a.starter_id = w.starter_id
     ), noted as (
         insert into starter_installs (tenant_id, user_id, name, document_digest, installed_at)
-        select $1, $2, name, document_digest, $4
+        select $1, $2, name,
+               case when skill_id is null or had is not null or own_digest = document_digest then document_digest else '' end, $4
         from wanted where not given or had is not null or own_digest = document_digest
         on conflict (tenant_id, user_id, name)
         do update set document_digest = excluded.document_digest, installed_at = excluded.installed_at

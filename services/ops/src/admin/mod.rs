@@ -5,6 +5,7 @@ mod audit;
 mod issuers;
 mod jobs;
 mod keys;
+mod library;
 mod review;
 mod stats;
 mod tenants;
@@ -15,6 +16,10 @@ pub use audit::{ListAudit, list_audit};
 pub use issuers::{CreateIssuer, MintToken, create_issuer, delete_issuer, list_issuers, mint_token};
 pub use jobs::{ListJobs, discard_job, list_jobs, retry_job};
 pub use keys::{CreateKey, CreatedKey, create_key, list_keys, revoke_key};
+pub use library::{
+    PutStarter, PutStarterSkill, StarterDetail, delete_starter_skill, get_starter_skill, list_starter_skills,
+    list_starter_users, list_starter_versions, put_starter_skill,
+};
 pub use review::{Approve, ReviewVersion, approve_version, review_version};
 pub use stats::{Stats, get_stats};
 pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};

@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 76] = [
+const GOLDEN: [(&str, [u16; 6]); 83] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -87,6 +87,13 @@ const GOLDEN: [(&str, [u16; 6]); 76] = [
     ("restore_skill", [401, 401, 403, 403, 404, 403]),
     ("review_version", [401, 401, 403, 403, 404, 403]),
     ("approve_version", [401, 401, 403, 403, 404, 403]),
+    ("list_starter_skills", [401, 401, 403, 403, 404, 403]),
+    ("get_starter_skill", [401, 401, 403, 403, 404, 403]),
+    ("put_starter_skill", [401, 401, 403, 403, 404, 403]),
+    ("delete_starter_skill", [401, 401, 403, 403, 404, 403]),
+    ("list_starter_versions", [401, 401, 403, 403, 404, 403]),
+    ("get_starter_version", [401, 401, 403, 403, 404, 403]),
+    ("list_starter_users", [401, 401, 403, 403, 404, 403]),
     ("list_jobs", [401, 401, 403, 403, 404, 403]),
     ("retry_job", [401, 401, 403, 403, 404, 403]),
     ("discard_job", [401, 401, 403, 403, 404, 403]),
@@ -171,7 +178,7 @@ fn walk(names: &Names) -> Vec<Step> {
     ];
     steps.extend(walk_of_sessions(names));
     steps.extend(walk_of_memories(names));
-    steps.extend(walk_of_submissions(names));
+    steps.extend(walk_of_submissions(names).into_iter().chain(walk_of_library(names)));
     steps.extend([
         ("create_tenant", post.clone(), "/v1/admin/tenants".to_owned(), Body::Json(json!({"slug": "stolen"}))),
         ("list_tenants", get.clone(), "/v1/admin/tenants".to_owned(), Body::None),
@@ -212,6 +219,21 @@ fn walk(names: &Names) -> Vec<Step> {
         ("discard_job", delete, admin(&format!("jobs/{}", names.job)), Body::None),
     ]);
     steps
+}
+
+fn walk_of_library(names: &Names) -> Vec<Step> {
+    let skills = |rest: &str| format!("/v1/admin/starter-skills{rest}?tenant={}", names.tenant);
+    let get = Method::GET;
+    let stolen = json!({"skill_md": "---\nname: plan\ndescription: Stolen.\n---\n\nStolen.\n"});
+    vec![
+        ("list_starter_skills", get.clone(), skills(""), Body::None),
+        ("get_starter_skill", get.clone(), skills("/plan"), Body::None),
+        ("put_starter_skill", Method::PUT, skills("/plan"), Body::Json(stolen)),
+        ("delete_starter_skill", Method::DELETE, skills("/plan"), Body::None),
+        ("list_starter_versions", get.clone(), skills("/plan/versions"), Body::None),
+        ("get_starter_version", get.clone(), skills("/plan/versions/1"), Body::None),
+        ("list_starter_users", get, skills("/plan/users"), Body::None),
+    ]
 }
 
 fn walk_of_sessions(names: &Names) -> Vec<Step> {

@@ -1,6 +1,7 @@
-//! The texts of starters and their vectors, once for all users. Nothing here is a tenant's: the binary holds the texts.
+//! The texts of built-in starters and their vectors, once for all users; and what a tenant's own library needs that no user of
+//! it may write: the releases that it makes with them, and its vectors.
 
-use knowhow_domain::{Result, SkillDocument, SkillName, manifest};
+use knowhow_domain::{Result, SkillDocument, SkillName, TenantId, manifest};
 use pgvector::HalfVector;
 use serde_json::{Value, json};
 
@@ -18,8 +19,13 @@ pub struct StarterText<'a> {
 }
 
 impl StarterText<'_> {
+    /// The digest of its state.
+    pub fn digest(&self) -> [u8; 32] {
+        manifest::state_digest(&self.document.digest(), &[])
+    }
+
     /// The columns of its row.
-    fn columns(&self) -> Value {
+    pub(crate) fn columns(&self) -> Value {
         let fields = self.document.fields();
         let bytea = |bytes: &[u8]| format!("\\x{}", manifest::hex(bytes));
         let document = self.document.raw().as_bytes();
@@ -35,7 +41,7 @@ impl StarterText<'_> {
             "role": fields.role.map(|role| role.as_str()),
             "attributes": attributes(fields),
             "frontmatter": self.frontmatter,
-            "digest": bytea(&manifest::state_digest(&self.document.digest(), &[])),
+            "digest": bytea(&self.digest()),
             "document_digest": bytea(&self.document.digest()),
             "document": bytea(document),
             "document_bytes": document.len(),
@@ -58,13 +64,13 @@ pub async fn publish(db: &Database, release: &[u8], texts: &[StarterText<'_>]) -
     let mut tx = SystemTx::begin(db, "library.publish").await?;
     sqlx::query!(
         "-- library.publish
-        insert into starter_texts (name, description, summary, category, tags, triggers, see_also, role, attributes,
+        insert into builtin_texts (name, description, summary, category, tags, triggers, see_also, role, attributes,
             frontmatter, digest, document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte,
             content_at_byte)
         select name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
                document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte
-        from jsonb_populate_recordset(null::starter_texts, $1) t
-        where not exists (select from starter_texts k where k.name = t.name and k.document_digest = t.document_digest)
+        from jsonb_populate_recordset(null::builtin_texts, $1) t
+        where not exists (select from builtin_texts k where k.name = t.name and k.document_digest = t.document_digest)
         order by name
         on conflict (name, document_digest) do nothing",
         rows
@@ -75,14 +81,128 @@ pub async fn publish(db: &Database, release: &[u8], texts: &[StarterText<'_>]) -
     // A statement of its own: it sees what another process put in meanwhile.
     sqlx::query!(
         "-- library.make_release
-        insert into starter_releases (release, starter_id)
+        insert into builtin_releases (release, starter_id)
         select $1, k.starter_id
-        from jsonb_populate_recordset(null::starter_texts, $2) t
-        join starter_texts k on k.name = t.name and k.document_digest = t.document_digest
+        from jsonb_populate_recordset(null::builtin_texts, $2) t
+        join builtin_texts k on k.name = t.name and k.document_digest = t.document_digest
         order by k.starter_id
         on conflict do nothing",
         release,
         rows
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await
+}
+
+/// What the users of a tenant with a library are given.
+#[derive(Debug, Clone, Copy)]
+pub struct TenantRelease<'a> {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// Its digest.
+    pub release: &'a [u8],
+    /// The release of built-in starters that it contains, where the tenant's users are given those.
+    pub builtin: Option<&'a [u8]>,
+    /// The current texts of the library. Each takes the place of the built-in one of its name.
+    pub library: &'a [i32],
+}
+
+/// Puts the texts of a tenant's release where users can refer to them, as [`publish`] does.
+///
+/// Why: users are given it by whichever of their requests is the first, and none of them may write it.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn publish_for_tenant(db: &Database, new: TenantRelease<'_>) -> Result<()> {
+    let mut tx = SystemTx::begin(db, "library.publish_for_tenant").await?;
+    sqlx::query!(
+        "-- library.publish_for_tenant
+        insert into library_releases (tenant_id, release, starter_ids)
+        select $1, $2, $3::integer[] || array(
+            select b.starter_id from builtin_releases b
+            join builtin_texts t on t.starter_id = b.starter_id
+            where b.release = $4 and not exists (
+                select from library_texts l where l.tenant_id = $1 and l.starter_id = any ($3) and l.name = t.name)
+            order by b.starter_id)
+        where not exists (select from library_releases r where r.tenant_id = $1 and r.release = $2)
+        on conflict do nothing",
+        new.tenant.0,
+        new.release,
+        new.library,
+        new.builtin
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await
+}
+
+/// The texts of a tenant's library that `model` has made no vector of, of those given.
+///
+/// Why: its users share the vectors, and none of them may write them.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_unembedded_of_tenant(
+    db: &Database,
+    tenant: TenantId,
+    library: &[i32],
+    model: &str,
+) -> Result<Vec<Unembedded>> {
+    let mut tx = SystemTx::begin(db, "library.list_unembedded_of_tenant").await?;
+    let found = sqlx::query_as!(
+        Unembedded,
+        "-- library.list_unembedded_of_tenant
+        select t.starter_id as starter, t.name, t.description, t.triggers from library_texts t
+        where t.tenant_id = $1 and t.starter_id = any ($2) and not exists (
+            select from library_vectors v where v.tenant_id = $1 and v.starter_id = t.starter_id and v.model = $3)
+        order by t.starter_id",
+        tenant.0,
+        library,
+        model
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(found)
+}
+
+/// The vector of a starter text.
+#[derive(Debug, Clone)]
+pub struct NewVector {
+    /// The text's number.
+    pub starter: i32,
+    /// SHA-256 of what was embedded.
+    pub text_digest: [u8; 32],
+    /// The vector.
+    pub embedding: Vec<f32>,
+}
+
+/// Keeps vectors of texts of a tenant's library. One that is there stays.
+///
+/// Why: as [`list_unembedded_of_tenant`].
+///
+/// # Errors
+/// `Unavailable`; `Internal` for a vector that Postgres does not take.
+pub async fn put_vectors_of_tenant(db: &Database, tenant: TenantId, model: &str, vectors: &[NewVector]) -> Result<()> {
+    let starters: Vec<i32> = vectors.iter().map(|new| new.starter).collect();
+    let digests: Vec<&[u8]> = vectors.iter().map(|new| new.text_digest.as_slice()).collect();
+    let vectors: Vec<HalfVector> = vectors.iter().map(|new| HalfVector::from_f32_slice(&new.embedding)).collect();
+    let mut tx = SystemTx::begin(db, "library.put_vectors_of_tenant").await?;
+    sqlx::query!(
+        "-- library.put_vectors_of_tenant
+        insert into library_vectors (tenant_id, starter_id, model, text_digest, embedding)
+        select $1, made.starter_id, $2, made.text_digest, made.embedding
+        from unnest($3::integer[], $4::bytea[], $5::halfvec[]) as made (starter_id, text_digest, embedding)
+        on conflict (tenant_id, starter_id, model) do nothing",
+        tenant.0,
+        model,
+        &starters,
+        &digests as &[&[u8]],
+        &vectors as &[HalfVector]
     )
     .execute(tx.conn())
     .await
@@ -113,8 +233,8 @@ pub async fn list_unembedded(db: &Database, model: &str) -> Result<Vec<Unembedde
     let found = sqlx::query_as!(
         Unembedded,
         "-- library.list_unembedded
-        select t.starter_id as starter, t.name, t.description, t.triggers from starter_texts t
-        where not exists (select from starter_vectors v where v.starter_id = t.starter_id and v.model = $1)
+        select t.starter_id as starter, t.name, t.description, t.triggers from builtin_texts t
+        where not exists (select from builtin_vectors v where v.starter_id = t.starter_id and v.model = $1)
         order by t.starter_id",
         model
     )
@@ -125,20 +245,20 @@ pub async fn list_unembedded(db: &Database, model: &str) -> Result<Vec<Unembedde
     Ok(found)
 }
 
-/// Keeps vectors of starter texts: which, SHA-256 of what was embedded, the vector. One that is there stays.
+/// Keeps vectors of starter texts. One that is there stays.
 ///
 /// Why: they are no user's.
 ///
 /// # Errors
 /// `Unavailable`; `Internal` for a vector that Postgres does not take.
-pub async fn put_vectors(db: &Database, model: &str, vectors: &[(i32, [u8; 32], Vec<f32>)]) -> Result<()> {
-    let starters: Vec<i32> = vectors.iter().map(|(starter, ..)| *starter).collect();
-    let digests: Vec<&[u8]> = vectors.iter().map(|(_, digest, _)| digest.as_slice()).collect();
-    let vectors: Vec<HalfVector> = vectors.iter().map(|(.., vector)| HalfVector::from_f32_slice(vector)).collect();
+pub async fn put_vectors(db: &Database, model: &str, vectors: &[NewVector]) -> Result<()> {
+    let starters: Vec<i32> = vectors.iter().map(|new| new.starter).collect();
+    let digests: Vec<&[u8]> = vectors.iter().map(|new| new.text_digest.as_slice()).collect();
+    let vectors: Vec<HalfVector> = vectors.iter().map(|new| HalfVector::from_f32_slice(&new.embedding)).collect();
     let mut tx = SystemTx::begin(db, "library.put_vectors").await?;
     sqlx::query!(
         "-- library.put_vectors
-        insert into starter_vectors (starter_id, model, text_digest, embedding)
+        insert into builtin_vectors (starter_id, model, text_digest, embedding)
         select made.starter_id, $1, made.text_digest, made.embedding
         from unnest($2::integer[], $3::bytea[], $4::halfvec[]) as made (starter_id, text_digest, embedding)
         on conflict (starter_id, model) do nothing",

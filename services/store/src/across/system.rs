@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::credential::{Issuer, IssuerKeys, Sealer};
 use crate::error::refuse;
+use crate::library::TenantLibrary;
 use crate::vault::Word;
 use crate::vault::gate::{KnownKey, KnownTenant, KnownUser};
 use crate::vault::tx::SystemTx;
@@ -23,7 +24,7 @@ pub(crate) async fn find_tenant(
     let mut tx = SystemTx::begin(db, "system.find_tenant").await?;
     let rows = sqlx::query!(
         r#"-- system.find_tenant
-        select t.tenant_id, t.slug, t.settings, i.iss as "iss?", i.audience as "audience?",
+        select t.tenant_id, t.slug, t.settings, t.library, i.iss as "iss?", i.audience as "audience?",
                i.algorithm as "algorithm?: Word<Algorithm>", i.jwks_url, i.sealed_secret
         from tenants t
         left join issuers i on i.tenant_id = t.tenant_id
@@ -40,6 +41,7 @@ pub(crate) async fn find_tenant(
         id,
         slug: first.slug.clone(),
         settings: tenants::read_settings(first.settings.clone())?,
+        library: first.library.clone().map(TenantLibrary::from),
         issuers: Vec::with_capacity(rows.len()),
     };
     for row in rows {
@@ -78,7 +80,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
     let rows = sqlx::query!(
         r#"-- system.find_keys
         select k.tenant_id, k.key_id, k.secret_hash, k.scopes, k.expires_at, k.revoked_at,
-               t.slug, t.settings
+               t.slug, t.settings, t.library
         from api_keys k
         join tenants t on t.tenant_id = k.tenant_id
         where k.prefix = $1"#,
@@ -96,6 +98,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
                     id: TenantId(row.tenant_id),
                     slug: row.slug,
                     settings: tenants::read_settings(row.settings)?,
+                    library: row.library.map(TenantLibrary::from),
                     issuers: Vec::new(),
                 }),
                 secret_hash: row.secret_hash,
@@ -219,7 +222,7 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
     let mut tx = SystemTx::begin(db, "system.find_owner").await?;
     let row = sqlx::query!(
         r#"-- system.find_owner
-        select t.slug, t.settings, u.external_id, c.starters_release, app.is_sealed($3, $4) as "is_sealed!"
+        select t.slug, t.settings, t.library, u.external_id, c.starters_release, app.is_sealed($3, $4) as "is_sealed!"
         from users u
         join tenants t on t.tenant_id = u.tenant_id
         join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
@@ -236,7 +239,13 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
     row.map(|row| {
         let settings = tenants::read_settings(row.settings)?;
         let owner = Owner {
-            tenant: KnownTenant { id: claim.tenant, slug: row.slug, settings, issuers: Vec::new() },
+            tenant: KnownTenant {
+                id: claim.tenant,
+                slug: row.slug,
+                settings,
+                library: row.library.map(TenantLibrary::from),
+                issuers: Vec::new(),
+            },
             external_id: row.external_id,
             starters_release: row.starters_release.map(Arc::from),
         };

@@ -203,8 +203,16 @@ pub async fn restore(tx: &mut TenantTx, new: &NewRestore<'_>, now: DateTime<Utc>
             where tenant_id = $1 and user_id = $2 and archive_id = $3 and purge_at > $5
             returning skill_id, name, state, bytes
         ), skill as (
-            insert into skills
-            select s.* from taken, jsonb_populate_record(null::skills, jsonb_build_object('tainted', false) || taken.state) s
+            insert into skills (tenant_id, user_id, skill_id, name, description, summary, category, tags, triggers, see_also, role,
+                attributes, source, pinned, enriched, importance, decay_rate, version, digest, document_digest, document_bytes,
+                frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte, resources, resource_bytes, created_at,
+                updated_at, frontmatter, made_summary, starter_id, tainted)
+            select s.tenant_id, s.user_id, s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers,
+                   s.see_also, s.role, s.attributes, s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version,
+                   s.digest, s.document_digest, s.document_bytes, s.frontmatter_at_byte, s.frontmatter_end_at_byte,
+                   s.content_at_byte, s.resources, s.resource_bytes, s.created_at, s.updated_at, s.frontmatter,
+                   s.made_summary, s.starter_id, s.tainted
+            from taken, jsonb_populate_record(null::skills, jsonb_build_object('tainted', false) || taken.state) s
             where s.tenant_id = $1 and s.user_id = $2
             returning skill_id, starter_id, document_bytes, resource_bytes, digest
         ), counted as (

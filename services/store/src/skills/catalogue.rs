@@ -96,11 +96,11 @@ statement! {
 }
 
 // The revision is read in the same statement, so it is that of the rows. Each update of a row gives it a new xmin, the
-// number of the transaction; a lent starter has no row, and is as its text is.
+// number of the transaction; a lent starter has no row, and is as its text is. The vector of a starter's text never changes.
 statement! {
     read ListStamps<'a> { model: Option<&'a str> } -> (RevisionRow, Option<Stamp>),
     "-- skills.list_stamps
-    select c.revision, s.skill_id, s.stamp, coalesce(e.xmin, v.xmin)::text::bigint as vector, s.bytes,
+    select c.revision, s.skill_id, s.stamp, coalesce(e.xmin::text::bigint, -v.starter_id) as vector, s.bytes,
            s.starter_id is not null as is_starter
     from user_catalogs c
     left join (

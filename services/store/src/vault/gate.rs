@@ -12,6 +12,7 @@ use crate::Database;
 use crate::across::refused::RefusedLogins;
 use crate::across::system::{self, Newcomer};
 use crate::credential::{Issuer, JwksCache, KeptTokens, Sealer};
+use crate::library::TenantLibrary;
 use crate::vault::principal::OperatorIssuer;
 
 const REVOCATION: Duration = Duration::from_millis(900);
@@ -23,13 +24,21 @@ pub(crate) struct KnownTenant {
     pub(crate) id: TenantId,
     pub(crate) slug: String,
     pub(crate) settings: TenantSettings,
+    /// The tenant's own starters, where it has, or had, any.
+    pub(crate) library: Option<TenantLibrary>,
     pub(crate) issuers: Vec<Arc<Issuer>>,
 }
 
 impl KnownTenant {
     /// Where an operator stands whose token names no tenant: no row has this id.
     pub(crate) fn nowhere() -> Self {
-        Self { id: TenantId::FIRST, slug: String::new(), settings: TenantSettings::default(), issuers: Vec::new() }
+        Self {
+            id: TenantId::FIRST,
+            slug: String::new(),
+            settings: TenantSettings::default(),
+            library: None,
+            issuers: Vec::new(),
+        }
     }
 }
 
@@ -114,6 +123,12 @@ impl GateState {
             Ok(found.map(Arc::new))
         };
         self.tenants.try_get_with_by_ref(slug, find).await.map_err(refuse_all)
+    }
+
+    /// The same, as the database says it now.
+    pub(crate) async fn fresh_tenant(&self, db: &Database, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
+        self.tenants.invalidate(slug).await;
+        self.tenant(db, slug).await
     }
 
     /// Looks tenants up anew from now on.

@@ -92,7 +92,9 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
         migrate_to_before(place, 10).await;
         let house = House::at(place, 2, 1);
         // Users are made by this version, which counts them.
-        place.run("alter table tenants add column user_count integer not null default 0").await;
+        place
+            .run("alter table tenants add column user_count integer not null default 0, add column library integer[]")
+            .await;
         let tenancy = house.tenant().await;
         let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
         let given = |name: &str| body(name, "Given.").raw().to_owned();
@@ -131,7 +133,7 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
                 .await;
         }
 
-        place.run("alter table tenants drop column user_count").await;
+        place.run("alter table tenants drop column user_count, drop column library").await;
         migrate(&place.owner_url, None).await.unwrap();
 
         for (name, version, text) in [

@@ -4,18 +4,24 @@
 use sqlx::{AssertSqlSafe, PgConnection, Row};
 
 use crate::harness::Place;
-use crate::matrix::OPEN_TO_SYSTEM;
+use crate::matrix::{OPEN_TO_SYSTEM, SHARED};
 
 /// Who may do what with which table. A new grant is written here, knowingly.
 const GRANTS: &str = "
     knowhow_admin api_keys: insert, select, update (revoked_at)
     knowhow_admin archived_skills: delete, insert, select, update (purge_at)
     knowhow_admin audit_log: insert, select
+    knowhow_admin builtin_releases: select
+    knowhow_admin builtin_texts: select
+    knowhow_admin builtin_vectors: select
     knowhow_admin conversation_summaries: delete, insert, select, update
     knowhow_admin current_snapshots: delete, insert, select, update
     knowhow_admin failed_lessons: insert, select
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
+    knowhow_admin library_releases: select
+    knowhow_admin library_texts: insert, select
+    knowhow_admin library_vectors: select
     knowhow_admin memories: delete, insert, select, update (tainted)
     knowhow_admin memory_embeddings: delete, insert, select, update
     knowhow_admin messages: insert, select
@@ -41,7 +47,7 @@ const GRANTS: &str = "
     knowhow_admin submission_files: delete, insert, select
     knowhow_admin submissions: insert, select, update
     knowhow_admin tainted_passages: delete, insert, select
-    knowhow_admin tenants: select
+    knowhow_admin tenants: select, update (library)
     knowhow_admin turns: insert, select
     knowhow_admin usage_events: delete, insert, select, update
     knowhow_admin user_catalogs: select, update
@@ -50,10 +56,16 @@ const GRANTS: &str = "
     knowhow_system api_keys: delete, insert, select, update (last_used_at)
     knowhow_system archived_skills: delete, select (tenant_id, user_id, archive_id, skill_id, purge_at, bytes)
     knowhow_system audit_log: delete, insert, select (tenant_id, user_id, audit_id, at)
+    knowhow_system builtin_releases: insert, select
+    knowhow_system builtin_texts: insert, select
+    knowhow_system builtin_vectors: insert, select
     knowhow_system conversation_summaries: select (tenant_id, user_id, made_at)
     knowhow_system current_snapshots: delete, select, update (rendered_at)
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
+    knowhow_system library_releases: insert, select
+    knowhow_system library_texts: select (tenant_id, starter_id, name, description, triggers)
+    knowhow_system library_vectors: insert, select
     knowhow_system memories: select (tenant_id, user_id, memory_id)
     knowhow_system memory_embeddings: delete, select (tenant_id, user_id, memory_id, model, updated_at)
     knowhow_system sessions: delete, select (tenant_id, user_id, session_id, channel, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
@@ -66,9 +78,6 @@ const GRANTS: &str = "
     knowhow_system skill_versions: delete, select (tenant_id, user_id, skill_id, version, document_digest, resources, bytes)
     knowhow_system skills: select (tenant_id, user_id, skill_id, digest, starter_id)
     knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)
-    knowhow_system starter_releases: insert, select
-    knowhow_system starter_texts: insert, select
-    knowhow_system starter_vectors: insert, select
     knowhow_system submission_files: delete, select (tenant_id, user_id, submission_id)
     knowhow_system submissions: delete, select (tenant_id, user_id, submission_id, state, expires_at), update (state, document, resources, decided_at, expires_at)
     knowhow_system tenants: insert, select, update
@@ -77,10 +86,16 @@ const GRANTS: &str = "
     knowhow_system users: insert, select
     knowhow_tenant archived_skills: delete, insert, select (tenant_id, user_id, archive_id, skill_id, purge_at, version, bytes), update (purge_at)
     knowhow_tenant audit_log: insert
+    knowhow_tenant builtin_releases: select
+    knowhow_tenant builtin_texts: select
+    knowhow_tenant builtin_vectors: select
     knowhow_tenant conversation_summaries: delete, insert, select, update
     knowhow_tenant current_snapshots: delete, insert, select, update
     knowhow_tenant failed_lessons: insert, select
     knowhow_tenant idempotency_keys: delete, insert, select, update
+    knowhow_tenant library_releases: select
+    knowhow_tenant library_texts: select
+    knowhow_tenant library_vectors: select
     knowhow_tenant memories: delete, insert, select, update (tainted)
     knowhow_tenant memory_embeddings: delete, insert, select, update
     knowhow_tenant messages: insert, select
@@ -99,7 +114,7 @@ const GRANTS: &str = "
     knowhow_tenant skills: delete, insert, select, update
     knowhow_tenant snapshots: delete, insert, select
     knowhow_tenant souls: delete, insert, select, update (tainted)
-    knowhow_tenant starter_installs: insert, select, update
+    knowhow_tenant starter_installs: delete, insert, select, update
     knowhow_tenant starter_releases: select
     knowhow_tenant starter_texts: select
     knowhow_tenant starter_vectors: select
@@ -143,13 +158,13 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
 /// Tables without rows of a tenant, and why that is right.
 const WITHOUT_TENANT: &[(&str, &str)] = &[
     ("_sqlx_migrations", "the schema is one for all"),
-    ("starter_releases", "which starters the binary brought"),
-    ("starter_texts", "the built-in skills, which everybody has in the binary; no tenant's role can write them"),
-    ("starter_vectors", "vectors of the built-in skills; no tenant's role can write them"),
+    ("builtin_releases", "which starters the binary brought"),
+    ("builtin_texts", "the built-in skills, which everybody has in the binary; no tenant's role can write them"),
+    ("builtin_vectors", "vectors of the built-in skills; no tenant's role can write them"),
 ];
 
 /// Views. Each runs as its caller, so that the policies of its tables hold.
-const VIEWS: &[&str] = &["skill_states"];
+const VIEWS: &[&str] = &["skill_states", "starter_releases", "starter_texts", "starter_vectors"];
 
 /// Unique indexes that do not start with the owner's keys, and why that is no oracle.
 const OTHER_UNIQUES: &[(&str, &str)] = &[
@@ -209,6 +224,8 @@ async fn every_table_has_the_one_form_of_policies() {
         "owner ALL {{knowhow_admin,knowhow_tenant}} using (({owner})) check (({owner})); tenant_admin SELECT {{knowhow_admin}} using ({tenant})"
     );
     let of_tenant = format!("tenant_admin ALL {{knowhow_admin}} using ({tenant}) check ({tenant})");
+    let of_tenant_shared = format!("shared SELECT {{knowhow_tenant}} using ({tenant}); {of_tenant}");
+    assert!(SHARED.iter().all(|(_, reason)| !reason.is_empty()));
     let sql = format!(
         "{TENANT_TABLES}
         select t.name, t.of_users, coalesce(string_agg(
@@ -222,7 +239,13 @@ async fn every_table_has_the_one_form_of_policies() {
     let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut Place::shared().await.owner().await).await.unwrap();
     assert!(!rows.is_empty());
     for row in rows {
-        let expected = if row.get::<bool, _>(1) { &of_users } else { &of_tenant };
+        let name = row.get::<&str, _>(0);
+        let is_shared = SHARED.iter().any(|(table, _)| *table == name);
+        let expected = match row.get::<bool, _>(1) {
+            true => &of_users,
+            false if is_shared => &of_tenant_shared,
+            false => &of_tenant,
+        };
         // Postgres prints one pair of parentheses around each expression of its own accord.
         let policies = row.get::<String, _>(2);
         assert_eq!(policies.replace("((", "(").replace("))", ")"), expected.replace("((", "(").replace("))", ")"));

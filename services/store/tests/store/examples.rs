@@ -202,8 +202,12 @@ async fn a_user_keeps_so_many_in_all() {
     house
         .place
         .run(&format!(
-            "insert into skills select (jsonb_populate_record(s, jsonb_build_object(
-                 'skill_id', gen_random_uuid(), 'name', 'other-' || n))).*
+            "insert into skills (tenant_id, user_id, skill_id, name, description, tags, triggers, see_also, attributes, source, version, digest,
+                 document_digest, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte, resources,
+                 resource_bytes, created_at, updated_at)
+             select tenant_id, user_id, gen_random_uuid(), 'other-' || n, description, tags, triggers, see_also, attributes,
+                 source, version, digest, document_digest, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte,
+                 content_at_byte, resources, resource_bytes, created_at, updated_at
              from skills s, generate_series(1, {skills}) n where s.user_id = '{user}';
              insert into skill_examples (tenant_id, user_id, skill_id, example_id, message, message_digest, learned_at,
                  confirmed_at)

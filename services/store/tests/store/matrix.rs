@@ -35,6 +35,16 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("submission_files", "files of submissions that are past their time"),
     ("skill_scans", "whose skills have changed since something was found in them is a question over all tenants"),
     ("memory_embeddings", "which memories have no vector of the present model is a question over all tenants"),
+    ("library_texts", "what a tenant's users are given is put together by whichever request is the first, of a user"),
+    ("library_releases", "the same"),
+    ("library_vectors", "vectors for all users of a tenant are made beside a request of one of them"),
+];
+
+/// Tables of a tenant that its users may read, and why.
+pub const SHARED: &[(&str, &str)] = &[
+    ("library_texts", "the skills that the tenant gives to all of its users"),
+    ("library_releases", "which of them make what is given"),
+    ("library_vectors", "their vectors, by which each user finds them"),
 ];
 
 /// A table with a tenant's rows.
@@ -284,6 +294,14 @@ fn expected(table: &Table, cell: Cell, granted: bool) -> Vec<Kind> {
         return if within_context { vec![Kind::NoGrant] } else { vec![Kind::NoGrant, Kind::NoContext] };
     }
     let refused = if matches!(verb, Verb::Insert | Verb::GiveAway) { Kind::RefusedByPolicy } else { Kind::None };
+    let is_read = matches!(verb, Verb::Select | Verb::SelectAll);
+    if role == Role::Tenant && is_read && SHARED.iter().any(|(name, _)| *name == table.name) {
+        return vec![match (context, target) {
+            (Context::NoTenant | Context::Nothing, _) => Kind::NoContext,
+            (_, Target::Own) => Kind::Some,
+            _ => Kind::None,
+        }];
+    }
     if role == Role::Tenant && !table.of_users {
         // No policy names this role, so there is nothing for it, with or without a context.
         return vec![if verb == Verb::GiveAway { Kind::None } else { refused }];

@@ -48,6 +48,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("sessions.open", "for (ended_at IS NOT NULL)"),
     ("sessions.open", "n_1.snapshot_id = u_1.snapshot_id"),
     ("snapshots.put", "sha256"),
+    ("starters.list_withdrawn", "library_id"),
     ("souls.put", ""),
     ("submissions.approve_version", "tainted_passages"),
 ];

@@ -147,6 +147,20 @@ const ROWS: &[(&str, &str)] = &[
          values ({t}, {u}, {i}, 1, 'review', '[]', now())",
     ),
     (
+        "library_texts",
+        "(tenant_id, starter_id, name, version, actor, created_at, description, tags, triggers, see_also, attributes,
+          frontmatter, digest, document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte,
+          content_at_byte)
+         overriding system value
+         values ({t}, 1073741824, {t}::text, 1, 'test', now(), 'Test', '{}', '{}', '{}', '{}', '{}', sha256('text'),
+                 sha256('text'), 'text', 4, 0, 0, 0)",
+    ),
+    (
+        "library_vectors",
+        "(tenant_id, starter_id, model, text_digest, embedding) values ({t}, 1073741824, 'test', '\\x00', '[1,2,3]')",
+    ),
+    ("library_releases", "(tenant_id, release, starter_ids) values ({t}, sha256('text'), '{1073741824}')"),
+    (
         "starter_installs",
         "(tenant_id, user_id, name, document_digest, installed_at) values ({t}, {u}, {i}::text, '\\x00', now())",
     ),

@@ -6,7 +6,7 @@ use knowhow_domain::recall::EmbeddedKind;
 use knowhow_domain::{Limits, SkillDocument, SkillName, new_id};
 use knowhow_store::embeddings::{self, Page};
 use knowhow_store::skills::{self, LoadUse, NewRestore, SkillKey};
-use knowhow_store::starters::{self, StarterText};
+use knowhow_store::starters::{self, NewVector, StarterText};
 use knowhow_store::{Principal, StaleVectors, TenantTx, Window, WriteTx, enqueue_stale, versions};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor};
@@ -315,8 +315,8 @@ async fn a_reference_is_to_a_starter_of_that_name_or_there_is_none() {
         (format!("update skills set starter_id = 0 {is_a}"), "23503"),
         (format!("update skills set starter_id = null {is_a}"), "23514"),
         (format!("update skills set description = 'x' {is_a}"), "23514"),
-        (format!("delete from starter_texts where name = '{a}'"), "23503"),
-        (format!("update starter_texts set document = 'x' where name = '{a}'"), "23514"),
+        (format!("delete from builtin_texts where name = '{a}'"), "23503"),
+        (format!("update builtin_texts set document = 'x' where name = '{a}'"), "23514"),
     ] {
         let refused = house.place.owner().await.execute(AssertSqlSafe(statement.clone())).await.unwrap_err();
         assert_eq!(refused.as_database_error().and_then(|e| e.code()).as_deref(), Some(code), "{statement}: {refused}");
@@ -349,7 +349,8 @@ async fn one_vector_serves_all_until_a_user_says_something_else() {
         };
         assert_eq!(has_vector(&bob).await, [(true, false), (true, false)]);
         let missing = starters::list_unembedded(&house.db, MODEL).await.unwrap();
-        let made: Vec<_> = missing.iter().map(|text| (text.starter, [7; 32], vec![0.6, 0.8])).collect();
+        let vector = |starter| NewVector { starter, text_digest: [7; 32], embedding: vec![0.6, 0.8] };
+        let made: Vec<_> = missing.iter().map(|text| vector(text.starter)).collect();
         assert_eq!(made.len(), 2);
         for _ in 0..2 {
             starters::put_vectors(&house.db, MODEL, &made).await.unwrap();

@@ -2,6 +2,7 @@
 
 mod callers;
 mod jobs;
+mod library;
 mod records;
 mod review;
 mod stats;
@@ -9,6 +10,10 @@ mod tenants;
 
 pub(super) use callers::{create_issuer, create_key, delete_issuer, list_issuers, list_keys, revoke_key};
 pub(super) use jobs::{discard_job, list_jobs, retry_job};
+pub(super) use library::{
+    delete_starter_skill, get_starter_skill, get_starter_version, list_starter_skills, list_starter_users,
+    list_starter_versions, put_starter_skill,
+};
 pub(super) use records::{list_archive, list_audit, restore_skill};
 pub(super) use review::{approve_version, review_version};
 pub(super) use stats::get_stats;

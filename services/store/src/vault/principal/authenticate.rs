@@ -273,6 +273,11 @@ impl Gate {
         if plausible { self.state.tenant(&self.db, slug).await } else { Ok(None) }
     }
 
+    /// The tenant as the database says it now.
+    pub(crate) async fn fresh_tenant(&self, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
+        self.state.fresh_tenant(&self.db, slug).await
+    }
+
     /// Makes the user that the tenant calls `external_id`, or finds it.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 
+use crate::library::TenantLibrary;
 use crate::vault::gate::KnownTenant;
 
 pub use authenticate::{Gate, OperatorIssuer, SigningIssuer};
@@ -72,6 +73,20 @@ impl Principal {
     /// Whether an operator of the deployment calls.
     pub fn is_operator(&self) -> bool {
         self.operator
+    }
+
+    /// The tenant's own starters, where it has, or had, any.
+    pub fn library(&self) -> Option<&TenantLibrary> {
+        self.tenant.library.as_ref()
+    }
+
+    /// The same caller, with the tenant as the database says it now.
+    ///
+    /// # Errors
+    /// `Unavailable`; `NotFound` where the tenant is gone.
+    pub async fn refreshed(&self, gate: &Gate) -> Result<Self> {
+        let tenant = gate.fresh_tenant(self.tenant_slug()).await?.ok_or_else(|| Error::not_found("tenant"))?;
+        Ok(Self { tenant, ..self.clone() })
     }
 
     /// Refuses where `scope` is missing.

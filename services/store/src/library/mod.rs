@@ -1,0 +1,196 @@
+//! A tenant's own library of starter skills: its texts, and who has them. Users refer to them as to the built-in ones
+//! (`starters`); `tenants.library` says which texts are current.
+
+mod users;
+mod write;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{LibrarySkill, Result, manifest};
+
+pub use users::{count_uses, list_users};
+pub use write::{LibraryState, NewText, find_state, put, remove};
+
+use crate::error::refuse;
+use crate::vault::{row, statement};
+use crate::{TenantTx, WriteTx};
+
+/// The current texts of a tenant's library, as every caller of the tenant is known with them.
+#[derive(Debug)]
+pub struct TenantLibrary {
+    /// Their numbers, sorted.
+    pub ids: Vec<i32>,
+}
+
+impl From<Vec<i32>> for TenantLibrary {
+    fn from(mut ids: Vec<i32>) -> Self {
+        ids.sort_unstable();
+        Self { ids }
+    }
+}
+
+/// A version with its text.
+#[derive(Debug, Clone)]
+pub struct LibraryText {
+    /// What the list shows.
+    pub skill: LibrarySkill,
+    /// SKILL.md, byte for byte.
+    pub document: String,
+}
+
+/// A row of `library_texts`, as the macros read it.
+struct Row {
+    name: String,
+    version: i32,
+    description: String,
+    document_digest: Vec<u8>,
+    document_bytes: i32,
+    actor: String,
+    approved_by: Option<String>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Row> for LibrarySkill {
+    fn from(row: Row) -> Self {
+        Self {
+            name: row.name,
+            version: row.version,
+            description: row.description,
+            digest: manifest::hex(&row.document_digest),
+            bytes: row.document_bytes,
+            actor: row.actor,
+            approved_by: row.approved_by,
+            created_at: row.created_at,
+        }
+    }
+}
+
+/// The current skills behind `after`, in the order of names.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<LibrarySkill>> {
+    let tenant = tx.tenant();
+    let rows = sqlx::query_as!(
+        Row,
+        "-- library.list
+        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at
+        from tenants n
+        join library_texts t on t.tenant_id = $1 and t.starter_id = any (n.library)
+        where n.tenant_id = $1 and t.name > $2
+        order by t.name
+        limit $3",
+        tenant,
+        after,
+        limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(rows.into_iter().map(LibrarySkill::from).collect())
+}
+
+/// The versions of a name, the newest first, from `before` down; also of one that was removed.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_versions(
+    tx: &mut TenantTx,
+    name: &str,
+    before: Option<i32>,
+    limit: i64,
+) -> Result<Vec<LibrarySkill>> {
+    let tenant = tx.tenant();
+    let rows = sqlx::query_as!(
+        Row,
+        "-- library.list_versions
+        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at
+        from library_texts t
+        where t.tenant_id = $1 and t.name = $2 and ($3::integer is null or t.version < $3)
+        order by t.version desc
+        limit $4",
+        tenant,
+        name,
+        before,
+        limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(rows.into_iter().map(LibrarySkill::from).collect())
+}
+
+/// A version with its text; without a number, the current one, where the library has the skill.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find(tx: &mut TenantTx, name: &str, version: Option<i32>) -> Result<Option<LibraryText>> {
+    let tenant = tx.tenant();
+    let row = sqlx::query!(
+        r#"-- library.find
+        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at,
+               convert_from(t.document, 'UTF8') as "document!"
+        from tenants n
+        join library_texts t on t.tenant_id = $1
+        where n.tenant_id = $1 and t.name = $2
+          and case when $3::integer is null then t.starter_id = any (n.library) else t.version = $3 end"#,
+        tenant,
+        name,
+        version
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|row| {
+        let skill = Row {
+            name: row.name,
+            version: row.version,
+            description: row.description,
+            document_digest: row.document_digest,
+            document_bytes: row.document_bytes,
+            actor: row.actor,
+            approved_by: row.approved_by,
+            created_at: row.created_at,
+        };
+        LibraryText { skill: skill.into(), document: row.document }
+    }))
+}
+
+row! { BaseText { version: i32, digest: Vec<u8>, document: String } }
+
+/// The text of the library that a share is compared with.
+#[derive(Debug)]
+pub struct BaseText {
+    /// Its version.
+    pub version: i32,
+    /// The digest of its state.
+    pub digest: Vec<u8>,
+    /// SKILL.md.
+    pub document: String,
+}
+
+statement! {
+    read FindBase { name: String, ids: Vec<i32>, version: Option<i32> } -> BaseText,
+    "-- library.find_base (what a tenant's users share has no user_id; $2 is who asks)
+    select t.version, t.digest, convert_from(t.document, 'UTF8') as document from library_texts t
+    where t.tenant_id = $1 and t.name = $3 and (t.starter_id = any ($4) or t.version = $5) and $2::uuid is not null
+    order by t.version desc
+    limit 1"
+}
+
+/// The current text of a name, one of `ids`.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_current(tx: &mut WriteTx, name: &str, ids: &[i32]) -> Result<Option<BaseText>> {
+    let asked = FindBase { name: name.to_owned(), ids: ids.to_vec(), version: None };
+    Ok(tx.read(asked).await?.pop())
+}
+
+/// A version of a name.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_version(tx: &mut WriteTx, name: &str, version: i32) -> Result<Option<BaseText>> {
+    let asked = FindBase { name: name.to_owned(), ids: Vec::new(), version: Some(version) };
+    Ok(tx.read(asked).await?.pop())
+}
