@@ -73,6 +73,8 @@ pub mod task {
     pub const EMBED_STALE: &str = "embed_stale";
     /// Ends conversations that fell silent.
     pub const END_SESSIONS: &str = "end_sessions";
+    /// Offers a user merges of newer starters with their own changes.
+    pub const OFFER_MERGES: &str = "offer_merges";
     /// Removes what is past its time.
     pub const PRUNE: &str = "prune";
     /// Reads a user's skills with the scanner's rules of now.

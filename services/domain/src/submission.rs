@@ -48,6 +48,8 @@ pub enum SubmissionKind {
     Sync,
     /// It is to go.
     Delete,
+    /// It is to be a skill of the tenant's library, with or without changing the one of that name there.
+    Share,
 }
 
 /// A step of the review.
@@ -66,6 +68,8 @@ pub enum CheckStep {
     Tools,
     /// Whether the tenant has all changes reviewed.
     Policy,
+    /// Whether a newer starter and what its user changed fit together.
+    Merge,
 }
 
 /// How a step ended.

@@ -3,8 +3,8 @@
 
 use crate::vault::statement::{Accepts, Columns, Read, Statement, Write};
 use crate::{
-    conversations, embeddings, examples, history, idempotency, library, memories, scans, sessions, skills, snapshots,
-    souls, starters, submissions, usage, vault, versions,
+    conversations, embeddings, examples, history, idempotency, library, memories, offers, scans, sessions, skills,
+    snapshots, souls, starters, submissions, usage, vault, versions,
 };
 
 /// A declared statement, as a test compares it with what Postgres says.
@@ -57,6 +57,8 @@ fn list_reads() -> Vec<Declared> {
         read::<memories::texts::FindStamp>(),
         read::<memories::texts::ListHeads>(),
         read::<memories::texts::ReadTexts>(),
+        read::<offers::ListOutdated>(),
+        read::<offers::FindGiven>(),
         read::<scans::ListUnread>(),
         read::<scans::ListFiles>(),
         read::<scans::ListFound>(),
@@ -167,6 +169,8 @@ fn list_writes() -> Vec<Declared> {
         write::<starters::Settle>(),
         write::<starters::Bring>(),
         write::<starters::ForgetInstall>(),
+        write::<offers::NoteOffer>(),
+        write::<offers::NoteMerged>(),
         write::<usage::CountUse>(),
         write::<vault::write_tx::LockUser>(),
     ]

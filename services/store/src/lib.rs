@@ -17,6 +17,7 @@ pub mod library;
 mod login;
 pub mod memories;
 mod migrate;
+pub mod offers;
 mod prepare;
 pub mod queue;
 pub mod reach;

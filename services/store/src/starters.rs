@@ -6,6 +6,7 @@
 //! its own. `starter_installs` remembers what was given as rows, so that a release never overwrites and never brings back.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::job::task;
 use knowhow_domain::{Result, new_id};
 use uuid::Uuid;
 
@@ -86,7 +87,14 @@ pub(crate) async fn settle_for_admin(tx: &mut TenantTx) -> Result<()> {
     let lent: Option<(Vec<u8>, DateTime<Utc>)> =
         sqlx::query_as(Settle::SQL).bind(tenant).bind(user).fetch_optional(tx.conn()).await.map_err(refuse)?;
     let Some((release, at)) = lent else { return Ok(()) };
-    let bring = sqlx::query(Bring::SQL).bind(tenant).bind(user).bind(release).bind(at).bind(actor).bind(new_id());
+    let bring = sqlx::query(Bring::SQL)
+        .bind(tenant)
+        .bind(user)
+        .bind(release)
+        .bind(at)
+        .bind(actor)
+        .bind(new_id())
+        .bind(task::OFFER_MERGES);
     bring.execute(tx.conn()).await.map_err(refuse)?;
     Ok(())
 }
@@ -164,14 +172,14 @@ pub fn forget_install(tx: &mut WriteTx, name: &str) {
 }
 
 statement! {
-    write Bring { release: Vec<u8>, now: DateTime<Utc>, actor: String, audit_id: Uuid } -> (),
+    write Bring { release: Vec<u8>, now: DateTime<Utc>, actor: String, audit_id: Uuid, task: &'static str } -> (),
     "-- starters.bring
     with catalog as materialized (
         select c.starters_at is not null as lent from user_catalogs c where c.tenant_id = $1 and c.user_id = $2
     ), wanted as materialized (
         select t.starter_id, t.name, t.digest, t.document_digest, t.document_bytes, s.skill_id,
                s.document_digest as own_digest, old.starter_id as had, old.document_bytes as had_bytes,
-               i.name is not null as given
+               i.name is not null as given, i.document_digest as given_digest, i.offered_digest
         from starter_releases b
         join starter_texts t on t.starter_id = b.starter_id
         left join skills s on s.tenant_id = $1 and s.user_id = $2 and s.name = t.name
@@ -220,25 +228,31 @@ statement! {
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
         select $1, $2, $6, $4, $5, 'skill.sync', 'starters', jsonb_build_object('skills', names)
         from sums, catalog where changes > 0 and not lent
+    ), offers as (
+        select count(app.enqueue($7, '{}', 'all', true)) as jobs
+        from (select from wanted
+              where had is null and given_digest not in ('', document_digest, own_digest) and own_digest <> document_digest
+                and offered_digest is distinct from document_digest
+              limit 1) changed
     )
     update user_catalogs c
     set starters_release = $3, starters_at = null,
         revision = c.revision + case when changes > 0 and not lent then 1 else 0 end,
         skill_count = c.skill_count + case when lent then 0 else skills end,
         byte_count = c.byte_count + case when lent then 0 else bytes end
-    from sums, catalog
-    where c.tenant_id = $1 and c.user_id = $2"
+    from sums, catalog, offers
+    where c.tenant_id = $1 and c.user_id = $2 and jobs >= 0"
 }
 
 /// Gives the user, whose catalogue is locked, the starters of a release as rows: new ones, unless one of that name is there
 /// or was; references to an earlier text move to this release's, as a new version. Texts that the user has changed
-/// stay.
+/// stay, and a job offers to merge them with what is new.
 ///
 /// # Errors
 /// `Unavailable`.
 pub async fn bring(tx: &mut WriteTx, release: &[u8], now: DateTime<Utc>) -> Result<()> {
     // Lent starters are counted already, and no change.
     let actor = tx.actor();
-    tx.write(Bring { release: release.to_vec(), now, actor, audit_id: new_id() }).await?;
+    tx.write(Bring { release: release.to_vec(), now, actor, audit_id: new_id(), task: task::OFFER_MERGES }).await?;
     Ok(())
 }

@@ -170,15 +170,15 @@ pub async fn delete_starter_skill(ctx: &Ctx, name: &str) -> Result<()> {
 }
 
 /// A text that is to be the library's.
-struct Putting<'a> {
-    name: &'a SkillName,
-    document: &'a SkillDocument,
+pub(crate) struct Putting<'a> {
+    pub(crate) name: &'a SkillName,
+    pub(crate) document: &'a SkillDocument,
     /// Who wrote it.
-    actor: &'a str,
+    pub(crate) actor: &'a str,
     /// Who let it in, where that is another.
-    approved_by: Option<&'a str>,
+    pub(crate) approved_by: Option<&'a str>,
     /// More for the audit log: an object.
-    detail: Value,
+    pub(crate) detail: Value,
 }
 
 /// Makes a text the current one of its name, in a transaction that holds the library at `state`; its version. The same text
@@ -186,7 +186,7 @@ struct Putting<'a> {
 ///
 /// # Errors
 /// `Invalid` for a frontmatter that hosts do not take as it is; `Quota` where the library is full.
-async fn put_in(ctx: &Ctx, tx: &mut TenantTx, putting: &Putting<'_>, state: &LibraryState) -> Result<i32> {
+pub(crate) async fn put_in(ctx: &Ctx, tx: &mut TenantTx, putting: &Putting<'_>, state: &LibraryState) -> Result<i32> {
     let Putting { name, document, actor, approved_by, detail } = putting;
     let served = document.served(name);
     if !matches!(served.text, Cow::Borrowed(_)) {

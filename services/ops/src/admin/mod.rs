@@ -25,6 +25,8 @@ pub use stats::{Stats, get_stats};
 pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, create_user, get_user, list_users};
 
+pub(crate) use library::{Putting, put_in};
+
 use knowhow_domain::{Result, UserId};
 use knowhow_store::TenantTx;
 use knowhow_store::audit::{self as audit_log, NewEntry};

@@ -6,6 +6,7 @@ mod calls;
 mod embed;
 mod end_sessions;
 mod kinds;
+mod offer_merges;
 mod prune;
 mod render_snapshot;
 mod render_snapshots;
@@ -32,6 +33,7 @@ pub fn tasks(app: &App) -> Vec<Task> {
         of_user::<render_snapshot::RenderSnapshot>(app),
         of_system::<rescan::RescanStale>(app),
         of_user::<rescan::RescanSkills>(app),
+        of_user::<offer_merges::OfferMerges>(app),
     ];
     if app.models.embedder.is_some() {
         tasks.push(of_user::<embed::EmbedSkill>(app));

@@ -4,15 +4,17 @@ use knowhow_domain::ChangeKind;
 use knowhow_domain::{
     Error, Limits, Result, SkillDocument, SkillName, Source, Submission, SubmissionKind, SubmissionState,
 };
-use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, Locked, SkillKey};
 use knowhow_store::submissions::{self, Decision, Undecided};
+use knowhow_store::{WriteTx, offers};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::hold::find;
-use super::owner::{Reached, SCANNER, reach};
+use super::offer::{Take, has_conflict, is_offer};
+use super::owner::{Reached, SCANNER, STARTERS, reach};
+use super::share;
 use crate::skills::change::{Changed, Successor};
 use crate::skills::delete::{Going, archive};
 use crate::skills::draft::{Base, Draft, Reviewed};
@@ -29,6 +31,9 @@ pub struct Decide {
     /// Why: a rejection says what to change.
     #[schema(max_length = 2000)]
     pub comment: Option<String>,
+    /// What an approval takes of a newer starter that does not fit to what the user has changed; of such a submission alone.
+    #[schema(inline)]
+    pub take: Option<Take>,
     /// The header `Knowhow-Reason`, where an admin decides on what is another's.
     #[serde(skip)]
     pub reason: Option<String>,
@@ -54,6 +59,12 @@ impl Decide {
 pub async fn approve_submission(ctx: &Ctx, input: &Decide) -> Result<Submission> {
     let comment = input.comment()?;
     let (reached, mut tx, waiting) = open(ctx, input, true).await?;
+    check_take(input.take, &waiting.submission)?;
+    if waiting.submission.kind == SubmissionKind::Share {
+        // What it changes is the tenant's, in a transaction of an admin.
+        tx.commit().await?;
+        return share::approve(&reached, &waiting, comment).await;
+    }
     let ctx = &reached.ctx;
     let locked = lock(&mut tx, &waiting).await?;
     let now = ctx.now();
@@ -67,9 +78,15 @@ pub async fn approve_submission(ctx: &Ctx, input: &Decide) -> Result<Submission>
     if !is_current(&waiting, locked.as_ref()) {
         submissions::close(&mut tx, input.id, Decision { state: SubmissionState::Stale, decided_by: None, ..decision });
         tx.commit().await?;
-        return Err(stale());
+        return Err(stale("the skill"));
     }
-    let changed = apply(ctx, &mut tx, &waiting, locked).await?;
+    if is_offer(&waiting.submission) {
+        offers::note_merged(&mut tx, &waiting.submission.skill);
+    }
+    let changed = match input.take {
+        Some(Take::Mine) => None,
+        Some(Take::Theirs) | None => apply(ctx, &mut tx, &waiting, locked).await?,
+    };
     let applied_version = changed.as_ref().map(|changed| changed.skill.version);
     if let Some(changed) = changed.as_ref().filter(|changed| changed.written.is_some()) {
         submissions::approve_version(&mut tx, changed.skill.id, changed.skill.version, now);
@@ -120,6 +137,21 @@ pub async fn withdraw_submission(ctx: &Ctx, input: &Decide) -> Result<Submission
     Ok(find(ctx, input.id).await?.without_findings())
 }
 
+/// A person chooses between texts that do not fit together, and nowhere else.
+fn check_take(take: Option<Take>, submission: &Submission) -> Result<()> {
+    match (take, has_conflict(submission)) {
+        (None, true) => {
+            let detail = "the newer starter and what was changed here do not fit together: approve with \
+                          {\"take\": \"mine\"} or {\"take\": \"theirs\"}, or save a text that joins both and reject this";
+            Err(Error::Conflict { code: "merge-conflict", detail: detail.into() })
+        }
+        (Some(_), false) => {
+            Err(Error::invalid("/take", "is for a newer starter with conflicts; leave it out: both changes are joined"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Locks a submission that waits, for somebody who may decide it.
 async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(Reached, WriteTx, Undecided)> {
     ctx.principal.require(if decides { knowhow_domain::Scope::Review } else { knowhow_domain::Scope::SkillsWrite })?;
@@ -132,9 +164,12 @@ async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(Reached, Writ
     let waiting = submissions::read_undecided(&mut tx, input.id).await?;
     if decides {
         reached.require_other_than(&waiting.submission)?;
-    } else if waiting.submission.submitter == SCANNER {
+        if waiting.submission.kind == SubmissionKind::Share {
+            reached.require_admin()?;
+        }
+    } else if [SCANNER, STARTERS].contains(&waiting.submission.submitter.as_str()) {
         // Not the user's to take back: an agent of theirs could.
-        return Err(Error::Forbidden("approve or reject: nobody withdraws what the scanner proposes"));
+        return Err(Error::Forbidden("approve or reject: nobody withdraws what the service itself proposes"));
     }
     if waiting.submission.state != SubmissionState::NeedsReview || waiting.submission.expires_at <= ctx.now() {
         return Err(decided(&waiting.submission));
@@ -159,7 +194,7 @@ fn is_current(waiting: &Undecided, locked: Option<&Locked>) -> bool {
 /// Makes what was approved. `None` where the skill is gone then.
 async fn apply(ctx: &Ctx, tx: &mut WriteTx, waiting: &Undecided, locked: Option<Locked>) -> Result<Option<Changed>> {
     if waiting.submission.kind == SubmissionKind::Delete {
-        let locked = locked.ok_or_else(stale)?;
+        let locked = locked.ok_or_else(|| stale("the skill"))?;
         let successor = waiting.successor.clone().map(|(id, name)| Successor { id, name });
         let going = Going { skill: &locked.skill, successor: successor.as_ref(), is_reviewed: false };
         archive(ctx, tx, going).await?;
@@ -196,16 +231,16 @@ pub(super) fn kind(kind: SubmissionKind) -> ChangeKind {
         SubmissionKind::Merge => ChangeKind::Merge,
         SubmissionKind::Optimize => ChangeKind::Optimize,
         SubmissionKind::Sync => ChangeKind::Sync,
-        SubmissionKind::Save | SubmissionKind::Delete => ChangeKind::Save,
+        SubmissionKind::Save | SubmissionKind::Delete | SubmissionKind::Share => ChangeKind::Save,
     }
 }
 
-fn stale() -> Error {
-    let detail = "the skill has changed since this was proposed; rebase the submission and decide on that".into();
+pub(super) fn stale(what: &str) -> Error {
+    let detail = format!("{what} has changed since this was proposed; have it proposed anew and decide on that");
     Error::Conflict { code: "stale", detail }
 }
 
-fn decided(submission: &Submission) -> Error {
+pub(super) fn decided(submission: &Submission) -> Error {
     let state = match submission.state {
         SubmissionState::NeedsReview => SubmissionState::Expired,
         state => state,

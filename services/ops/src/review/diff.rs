@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use knowhow_domain::Result;
 use knowhow_domain::inert::is_invisible;
+use knowhow_domain::{Result, SubmissionKind};
 use knowhow_store::submissions::{self, Undecided};
-use knowhow_store::{WriteTx, versions};
+use knowhow_store::{WriteTx, library, offers, versions};
 use uuid::Uuid;
 
+use super::offer::{has_conflict, show_conflict};
 use crate::skills::compare::{Proposal, StateToCompare, compare_proposal};
 use crate::{Ctx, compute};
 
@@ -15,28 +16,50 @@ use crate::{Ctx, compute};
 pub(super) async fn read(ctx: &Ctx, id: Uuid) -> Result<(Undecided, String)> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.read").await?;
     let proposed = submissions::read_undecided(&mut tx, id).await?;
-    let base = match proposed.skill {
-        Some(skill) => versions::find(&mut tx, skill, proposed.submission.base_version).await?,
-        None => None,
-    };
-    let old = match base {
-        Some(base) => StateToCompare {
-            label: format!("version {}", proposed.submission.base_version),
-            document: base.document,
-            resources: base.resources,
+    let old = read_base(&mut tx, &proposed).await?;
+    let document = proposed.document.clone().unwrap_or_default();
+    let document = match has_conflict(&proposed.submission) {
+        true => match offers::find_given(&mut tx, &proposed.submission.skill).await? {
+            Some(given) => {
+                let own = old.document.clone();
+                compute(move || Ok(show_conflict(&given, &own, &document))).await?
+            }
+            None => document,
         },
-        None => StateToCompare { label: "nothing".into(), document: String::new(), resources: Vec::new() },
+        false => document,
     };
-    let state = StateToCompare {
-        label: "proposed".into(),
-        document: proposed.document.clone().unwrap_or_default(),
-        resources: proposed.resources.clone(),
-    };
+    let state = StateToCompare { label: "proposed".into(), document, resources: proposed.resources.clone() };
     let new = Proposal { state, files: &proposed.files };
     let compared = compare_proposal(&mut tx, old, new).await?;
     tx.commit().await?;
     let diff = compute(move || Ok(show_invisible(&compared.compare().text))).await?;
     Ok((proposed, diff))
+}
+
+/// The state that a submission was made from: of the skill, or of the library that it is to go into.
+async fn read_base(tx: &mut WriteTx, proposed: &Undecided) -> Result<StateToCompare> {
+    let (name, version) = (&proposed.submission.skill, proposed.submission.base_version);
+    if proposed.submission.kind == SubmissionKind::Share {
+        let base = library::find_version(tx, name, version).await?;
+        return Ok(base.map_or_else(nothing, |base| StateToCompare {
+            label: format!("version {version} of the library"),
+            document: base.document,
+            resources: Vec::new(),
+        }));
+    }
+    let base = match proposed.skill {
+        Some(skill) => versions::find(tx, skill, version).await?,
+        None => None,
+    };
+    Ok(base.map_or_else(nothing, |base| StateToCompare {
+        label: format!("version {version}"),
+        document: base.document,
+        resources: base.resources,
+    }))
+}
+
+fn nothing() -> StateToCompare {
+    StateToCompare { label: "nothing".into(), document: String::new(), resources: Vec::new() }
 }
 
 /// Writes characters that nobody sees as their code points, so that a reviewer does.

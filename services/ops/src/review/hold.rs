@@ -5,10 +5,11 @@ use knowhow_domain::{
 };
 use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
-use knowhow_store::submissions::{self, Decision, MAX_WAITING, MAX_WAITING_BYTES, Proposed, Proposing};
+use knowhow_store::submissions::{self, Decision, Known, MAX_WAITING, MAX_WAITING_BYTES, Proposed, Proposing};
 use uuid::Uuid;
 
 use super::checks;
+use super::owner::STARTERS;
 use crate::Ctx;
 use crate::skills::change::{Proposal, SkillChange, Successor, lock_target};
 use crate::skills::delete::{Going, archive};
@@ -47,6 +48,27 @@ enum Wanted {
 pub(super) async fn propose(ctx: &Ctx, change: &impl SkillChange, asked: Asked<'_>) -> Result<Submission> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.add").await?;
     let locked = lock_target(&mut tx, change).await?;
+    propose_over(ctx, Locking { tx, locked }, change, asked).await
+}
+
+/// A transaction in which the skill that a change is about is locked.
+pub(super) struct Locking {
+    pub(super) tx: WriteTx,
+    /// `None` where it is to be new.
+    pub(super) locked: Option<Locked>,
+}
+
+/// The same over a skill that was locked.
+///
+/// # Errors
+/// As [`propose`].
+pub(super) async fn propose_over(
+    ctx: &Ctx,
+    locking: Locking,
+    change: &impl SkillChange,
+    asked: Asked<'_>,
+) -> Result<Submission> {
+    let Locking { mut tx, locked } = locking;
     let wanted = match change.propose(ctx, &mut tx, locked.as_ref()).await? {
         Proposal::Keep => return Err(unchanged()),
         Proposal::Write(draft) => Wanted::State(draft),
@@ -67,15 +89,7 @@ pub(super) async fn propose(ctx: &Ctx, change: &impl SkillChange, asked: Asked<'
         }
     }
     let bytes = wanted.bytes();
-    if known.waiting >= MAX_WAITING || known.waiting_bytes + bytes > MAX_WAITING_BYTES {
-        return Err(Error::Quota(format!(
-            "{} changes of this user wait for review ({} MiB of at most {MAX_WAITING} changes and {} MiB); have some decided or \
-             withdrawn first",
-            known.waiting,
-            known.waiting_bytes >> 20,
-            MAX_WAITING_BYTES >> 20
-        )));
-    }
+    check_waiting(&known, bytes)?;
     let mut checks = vec![checks::passed(CheckStep::Hash)];
     match asked.checks.is_empty() {
         false => checks.extend(asked.checks),
@@ -85,7 +99,9 @@ pub(super) async fn propose(ctx: &Ctx, change: &impl SkillChange, asked: Asked<'
     let named = ctx.call.named(None);
     let new = Proposing { reason: asked.reason, submitter: asked.submitter, checks: &checks, named: &named, ..new };
     let (id, tainted) = submissions::add(&mut tx, &new).await?;
+    // What the service offers is decided each time: the user has changed the skill since.
     let approved_before = digest.is_some()
+        && asked.submitter != Some(STARTERS)
         && known.last.is_some_and(|last| {
             last.state == SubmissionState::Approved && checks::finds_no_more(&checks, &last.checks)
         });
@@ -106,6 +122,23 @@ pub(super) async fn propose(ctx: &Ctx, change: &impl SkillChange, asked: Asked<'
     answers.indexes.forget(ctx);
     answers.skills.forget(ctx, &name);
     find(ctx, id).await
+}
+
+/// Refuses one more that waits where there are as many as can be.
+///
+/// # Errors
+/// `Quota`.
+pub(super) fn check_waiting(known: &Known, bytes: i64) -> Result<()> {
+    if known.waiting < MAX_WAITING && known.waiting_bytes + bytes <= MAX_WAITING_BYTES {
+        return Ok(());
+    }
+    Err(Error::Quota(format!(
+        "{} changes of this user wait for review ({} MiB of at most {MAX_WAITING} changes and {} MiB); have some decided or \
+         withdrawn first",
+        known.waiting,
+        known.waiting_bytes >> 20,
+        MAX_WAITING_BYTES >> 20
+    )))
 }
 
 pub(super) async fn find(ctx: &Ctx, id: Uuid) -> Result<Submission> {
@@ -251,7 +284,7 @@ fn unchanged() -> Error {
     Error::Conflict { code: "unchanged", detail }
 }
 
-fn rejected(comment: Option<&str>) -> Error {
+pub(super) fn rejected(comment: Option<&str>) -> Error {
     let detail = match comment {
         Some(comment) => format!("a person has rejected exactly this change: {comment}"),
         None => "a person has rejected exactly this change; change it before you propose it again".into(),

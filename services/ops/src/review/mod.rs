@@ -5,20 +5,25 @@ mod checks;
 mod decide;
 mod diff;
 mod hold;
+mod offer;
 mod owner;
 mod read;
 mod rebase;
 mod rescan;
 mod scan;
+mod share;
 mod submit;
 
 pub use decide::{Decide, approve_submission, reject_submission, withdraw_submission};
+pub use offer::Take;
 pub use read::{GetSubmission, ListSubmissions, SubmissionDetail, get_submission, list_submissions};
 pub use rebase::{Rebase, rebase_submission};
 pub use rescan::{SkillFindings, get_findings};
+pub use share::{ShareSkill, share_skill};
 pub use submit::{Submit, submit_skill};
 
 pub(crate) use checks::{check, is_reviewed};
 pub(crate) use hold::hold;
+pub(crate) use offer::offer_merges;
 pub(crate) use rescan::{note, rescan, rules};
 pub(crate) use scan::scan_whole;

@@ -11,6 +11,8 @@ use crate::admin::begin;
 
 /// Who proposes to remove what looks like an attack. No caller is called so: theirs have a colon.
 pub(super) const SCANNER: &str = "scanner";
+/// Who offers newer starters to those who have changed theirs.
+pub(super) const STARTERS: &str = "starters";
 
 /// Where a submission was found: among the caller's own, or another user's.
 pub(super) struct Reached {
@@ -72,6 +74,15 @@ impl Reached {
             return Ok(());
         }
         Err(Error::Forbidden("admin"))
+    }
+
+    /// Refuses all but the tenant's admins, for what concerns all of its users.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub(super) fn require_admin(&self) -> Result<()> {
+        self.ctx.principal.require(Scope::Review)?;
+        self.ctx.principal.require_admin()
     }
 
     /// Refuses the submitter, who must not decide on its own change.

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use knowhow_domain::{
-    ChangeKind, Error, Limits, ResourceEntry, Result, Scope, SkillDocument, SkillName, Submission, SubmissionState,
+    ChangeKind, Error, Limits, ResourceEntry, Result, Scope, SkillDocument, SkillName, Submission, SubmissionKind,
+    SubmissionState,
 };
 use knowhow_store::skills::Locked;
 use knowhow_store::submissions::{self, Decision, Undecided};
@@ -12,6 +13,7 @@ use uuid::Uuid;
 
 use super::decide::kind;
 use super::hold::{Asked, find, propose};
+use super::offer::has_conflict;
 use super::owner::reach;
 use crate::call::{Call, SessionRef};
 use crate::skills::change::{Proposal, SkillChange, Successor, Target};
@@ -44,6 +46,14 @@ pub async fn rebase_submission(ctx: &Ctx, input: &Rebase) -> Result<Submission> 
         let detail =
             format!("the submission is {}; only one that waits or is stale can be rebased", old.submission.state);
         return Err(Error::Conflict { code: "decided", detail });
+    }
+    if old.submission.kind == SubmissionKind::Share {
+        let detail = "the library has changed since: share the skill again".into();
+        return Err(Error::Conflict { code: "stale", detail });
+    }
+    if has_conflict(&old.submission) {
+        let detail = "its texts do not fit together: save one that joins both, and reject this".into();
+        return Err(Error::Conflict { code: "merge-conflict", detail });
     }
     let session = old.submission.session.as_deref().and_then(|session| SessionRef::parse(session).ok());
     let ctx = Ctx { call: Call { session, by_agent: true, ..Call::default() }, ..reached.ctx.clone() };

@@ -137,9 +137,7 @@ fn text(about: &str, longest: usize, kind: SchemaType) -> Object {
 /// person has rejected exactly this; `Quota` where as many changes wait as can.
 pub async fn submit_skill(ctx: &Ctx, input: &Submit) -> Result<Submission> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    if input.reason.as_ref().is_some_and(|reason| reason.chars().count() > REASON_CHARS || reason.contains('\0')) {
-        return Err(Error::invalid("/reason", format!("takes at most {REASON_CHARS} characters and no NUL")));
-    }
+    check_submit_reason(input.reason.as_deref())?;
     let asked = Asked { reason: input.reason.as_deref(), checks: Vec::new(), submitter: None, waits: false };
     let submission = match &input.change {
         SubmittedChange::Save(save) => propose(ctx, &Save::of(&ctx.app.limits, save)?, asked).await?,
@@ -147,4 +145,15 @@ pub async fn submit_skill(ctx: &Ctx, input: &Submit) -> Result<Submission> {
         SubmittedChange::Delete(delete) => propose(ctx, delete, asked).await?,
     };
     Ok(submission.without_findings())
+}
+
+/// Checks why something is submitted.
+///
+/// # Errors
+/// `Invalid` for a reason that is too long.
+pub(super) fn check_submit_reason(reason: Option<&str>) -> Result<()> {
+    if reason.is_some_and(|reason| reason.chars().count() > REASON_CHARS || reason.contains('\0')) {
+        return Err(Error::invalid("/reason", format!("takes at most {REASON_CHARS} characters and no NUL")));
+    }
+    Ok(())
 }

@@ -62,7 +62,8 @@ fn configure_skills(routes: &mut ServiceConfig) {
         .service(skills::delete_examples)
         .service(skills::get_resource)
         .service(skills::put_resource)
-        .service(skills::delete_resource);
+        .service(skills::delete_resource)
+        .service(submissions::share_skill);
 }
 
 fn configure_sessions(routes: &mut ServiceConfig) {

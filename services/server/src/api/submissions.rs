@@ -6,7 +6,7 @@ use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get, post};
 use knowhow_domain::{Error, Submission};
 use knowhow_ops::page::{Page, PageQuery};
-use knowhow_ops::review::{self, Decide, GetSubmission, ListSubmissions, Rebase, SubmissionDetail, Submit};
+use knowhow_ops::review::{self, Decide, GetSubmission, ListSubmissions, Rebase, ShareSkill, SubmissionDetail, Submit};
 use utoipa::IntoParams;
 use uuid::Uuid;
 
@@ -57,6 +57,30 @@ fn reason(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
 #[post("")]
 pub(crate) async fn submit_skill(ctx: UserCaller, body: JsonBody<Submit>) -> Result<HttpResponse, ApiError> {
     Ok(proposed(&review::submit_skill(&ctx, &body.0).await?))
+}
+
+/// Propose a skill for the tenant's library
+///
+/// It always waits for an admin of the tenant. Once approved, it is given to all users as the built-in starters are. A skill
+/// with files beside SKILL.md cannot be shared.
+#[utoipa::path(
+    operation_id = "share_skill",
+    tag = "review",
+    params(
+        ("skill" = String, Path, description = "Name, with `/` as `%2F`, or id", example = "plan-meeting"),
+        WriteHeaders
+    ),
+    request_body(content = Option<ShareSkill>, description = "May be left out"),
+    responses((status = 202, description = "It waits for an admin", body = Submission), WriteProblems)
+)]
+#[post("/{skill}/share")]
+pub(crate) async fn share_skill(
+    ctx: UserCaller,
+    skill: Path<String>,
+    body: OptionalJson<ShareSkill>,
+) -> Result<HttpResponse, ApiError> {
+    let input = ShareSkill { skill: skill.into_inner(), ..body.0 };
+    Ok(proposed(&review::share_skill(&ctx, &input).await?))
 }
 
 /// List submissions

@@ -20,6 +20,7 @@ mod memories;
 mod process;
 mod recall;
 mod sessions;
+mod shares;
 mod skills;
 mod soul;
 mod strangers;
@@ -27,7 +28,7 @@ mod submissions;
 mod taint;
 
 // What tests of one folder lend to those of others.
-use admin::jobs;
+use admin::{jobs, library};
 use http::bodies;
 use process::{background, pools, worker};
 use sessions::shown;

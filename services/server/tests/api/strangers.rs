@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 83] = [
+const GOLDEN: [(&str, [u16; 6]); 84] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -62,6 +62,7 @@ const GOLDEN: [(&str, [u16; 6]); 83] = [
     ("get_soul", [401, 401, 200, 200, 200, 403]),
     ("list_souls", [401, 401, 200, 200, 200, 403]),
     ("put_soul", [401, 401, 409, 409, 409, 403]),
+    ("share_skill", [401, 401, 404, 404, 404, 403]),
     ("submit_skill", [401, 401, 409, 409, 409, 403]),
     ("list_submissions", [401, 401, 200, 200, 200, 200]),
     ("get_submission", [401, 401, 404, 404, 403, 200]),
@@ -276,6 +277,12 @@ fn walk_of_submissions(names: &Names) -> Vec<Step> {
     let (get, post) = (Method::GET, Method::POST);
     let comment = || Body::Json(json!({"comment": "by a stranger"}));
     vec![
+        (
+            "share_skill",
+            post.clone(),
+            format!("/v1/skills/{}/share", names.skill.replace('/', "%2F")),
+            Body::Json(json!({"reason": "by a stranger"})),
+        ),
         ("submit_skill", post.clone(), "/v1/submissions".to_owned(), Body::Json(based_on_theirs())),
         ("list_submissions", get.clone(), "/v1/submissions".to_owned(), Body::None),
         ("get_submission", get, submission(""), Body::None),

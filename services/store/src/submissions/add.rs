@@ -25,7 +25,7 @@ row! {
 }
 
 statement! {
-    read FindKnown { name: String, result_digest: Option<Vec<u8>> } -> KnownRow,
+    read FindKnown { name: String, result_digest: Option<Vec<u8>>, shares: bool } -> KnownRow,
     "-- submissions.find_known
     select w.waiting, w.waiting_bytes, l.submission_id, l.state, l.comment, l.checks
     from (select count(*) as waiting, coalesce(sum(s.bytes), 0)::bigint as waiting_bytes from submissions s
@@ -33,6 +33,7 @@ statement! {
     left join lateral (
         select s.submission_id, s.state, s.comment, s.checks from submissions s
         where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and s.result_digest is not distinct from $4
+          and (s.kind = 'share') = $5
           and s.state in ('needs_review', 'approved', 'rejected') and (s.state = 'needs_review' or s.decided_by is not null)
         order by s.submission_id desc limit 1) l on true"
 }
@@ -65,7 +66,22 @@ pub struct LastDecision {
 /// # Errors
 /// `Unavailable`.
 pub async fn find_known(tx: &mut WriteTx, name: &str, result_digest: Option<&[u8]>) -> Result<Known> {
-    let asked = FindKnown { name: name.to_owned(), result_digest: result_digest.map(<[u8]>::to_vec) };
+    find_known_of(
+        tx,
+        FindKnown { name: name.to_owned(), result_digest: result_digest.map(<[u8]>::to_vec), shares: false },
+    )
+    .await
+}
+
+/// The same of shares: what was decided on a text for all users of a tenant says nothing of it as a user's own.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_known_share(tx: &mut WriteTx, name: &str, digest: &[u8]) -> Result<Known> {
+    find_known_of(tx, FindKnown { name: name.to_owned(), result_digest: Some(digest.to_vec()), shares: true }).await
+}
+
+async fn find_known_of(tx: &mut WriteTx, asked: FindKnown) -> Result<Known> {
     let row = tx.read(asked).await?.pop().ok_or_else(|| Error::internal("a count without a row"))?;
     let last = match (row.submission_id, row.state, row.checks) {
         (Some(id), Some(Word(state)), Some(stored)) => {

@@ -6,9 +6,11 @@ use uuid::Uuid;
 
 use super::SubmissionRow;
 use super::list::missing;
-use crate::WriteTx;
+use crate::error::refuse;
+use crate::vault::statement::Statement;
 use crate::vault::value::Files;
 use crate::vault::{row, statement};
+use crate::{TenantTx, WriteTx};
 
 row! {
     struct ProposedRow {
@@ -136,6 +138,50 @@ pub fn close(tx: &mut WriteTx, id: Uuid, decision: Decision<'_>) {
         audit_id: new_id(),
         actor,
     });
+}
+
+/// Locks a submission of the user whose rows an admin works on; whether it still waits.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn lock_waiting(tx: &mut TenantTx, id: Uuid) -> Result<bool> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    let waits = sqlx::query_scalar!(
+        r#"-- submissions.lock_waiting
+        select s.state = 'needs_review' as "waits!" from submissions s
+        where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3
+        for update"#,
+        tenant,
+        user,
+        id
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(waits == Some(true))
+}
+
+/// Closes a submission that waits, as [`close`] does, in an admin's transaction.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn close_for_admin(tx: &mut TenantTx, id: Uuid, decision: Decision<'_>) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    sqlx::query(CloseSubmission::SQL)
+        .bind(tenant)
+        .bind(user)
+        .bind(id)
+        .bind(decision.state.as_str())
+        .bind(decision.decided_by)
+        .bind(decision.comment)
+        .bind(decision.applied_version)
+        .bind(decision.now)
+        .bind(new_id())
+        .bind(actor)
+        .execute(tx.conn())
+        .await
+        .map_err(refuse)?;
+    Ok(())
 }
 
 statement! {

@@ -40,8 +40,8 @@ pub(crate) async fn get_starter_skill(ctx: AdminCaller, name: Path<String>) -> R
 
 /// Put a skill into the tenant's library
 ///
-/// Makes a new version where the text is another. Users are given it when they come next; one who has changed it
-/// keeps that, one who has deleted it does not get it back, and one with an own skill of that name keeps that. What looks like an
+/// Makes a new version where the text is another. Users are given it when they come next; one who has changed it is offered a
+/// merge, one who has deleted it does not get it back, and one with an own skill of that name keeps that. What looks like an
 /// attack is refused unless `accept_findings` says otherwise.
 #[utoipa::path(
     operation_id = "put_starter_skill",

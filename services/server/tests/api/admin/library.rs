@@ -11,7 +11,7 @@ use crate::talk::Talk;
 use crate::worker::Ground;
 
 /// A SKILL.md of the library.
-fn text(name: &str, body: &str) -> String {
+pub fn text(name: &str, body: &str) -> String {
     format!(
         "---\nname: {name}\ndescription: Does {name} for the whole house. Use when asked.\n---\n\n# {name}\n\n{body}\n"
     )
@@ -22,7 +22,7 @@ fn path(name: &str) -> String {
 }
 
 /// Puts a text into the library.
-async fn put(admin: &Caller, name: &str, body: &str) -> Value {
+pub async fn put(admin: &Caller, name: &str, body: &str) -> Value {
     admin.put(&path(name), json!({"skill_md": text(name, body)})).await.ok(200)
 }
 

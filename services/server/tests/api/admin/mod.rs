@@ -3,7 +3,7 @@
 pub mod jobs;
 mod jwks;
 mod keys;
-mod library;
+pub mod library;
 mod records;
 mod tenants;
 mod trail;
