@@ -37,6 +37,16 @@ async fn ready(who: &Caller, message: &str, best: &str) {
     .await;
 }
 
+/// Until the vectors of the starters are there, which come for all users at once.
+async fn starters_ready(who: &Caller) {
+    poll_async("vectors of starters", async || {
+        let why = explain(who, "which memory systems are there?").await;
+        let starter = why["candidates"].as_array()?.iter().find(|found| found["name"] == "memory-systems")?;
+        (starter["parts"]["meaning"].as_f64()? > 0.1).then_some(())
+    })
+    .await;
+}
+
 async fn first_of(who: &Caller, message: &str) -> Vec<String> {
     let talk = Talk::open(who, json!({"channel": "chat"})).await;
     let turn = talk.turn(json!({"message": message, "deadline_ms": 30_000})).await.ok(200);
@@ -50,6 +60,7 @@ async fn everyday_messages_find_what_they_ask_for() {
     let World { alice, .. } = &world(&service, json!({"starter_skills": true})).await;
     create_described(alice, &MAIL).await;
     ready(alice, "please send an email to Bob", "mcp/email").await;
+    starters_ready(alice).await;
     let mut shown = 0;
     for (message, name) in [
         ("Can you send an email to Bob with the report attached?", "mcp/email"),
@@ -92,6 +103,7 @@ async fn a_name_opens_the_floor_for_no_stranger() {
     let World { alice, .. } = &world(&service, json!({"starter_skills": true})).await;
     create_described(alice, &MAIL).await;
     ready(alice, "please send an email to Bob", "mcp/email").await;
+    starters_ready(alice).await;
     let talk = Talk::open(alice, json!({"channel": "chat"})).await;
     let turn =
         talk.turn(json!({"message": "use plan-meeting for Friday at noon", "deadline_ms": 30_000})).await.ok(200);
