@@ -47,8 +47,14 @@ pub struct Memory {
     pub core: bool,
     /// The conversation it comes from.
     pub session: Option<String>,
-    /// Whether that had read untrusted content.
+    /// Whether that had read untrusted content, and no person has approved it.
     pub tainted: bool,
+    /// Who approved it, where it was tainted and a person found it good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
+    /// When it was approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_at: Option<DateTime<Utc>>,
     /// When it was kept.
     pub created_at: DateTime<Utc>,
 }

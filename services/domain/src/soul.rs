@@ -18,6 +18,12 @@ pub struct Soul {
     /// When it was last written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<DateTime<Utc>>,
-    /// Whether it was written in a session that had read untrusted content.
+    /// Whether it was written in a session that had read untrusted content, and no person has approved it.
     pub tainted: bool,
+    /// Who approved it, where it was tainted and a person found it good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
+    /// When it was approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_at: Option<DateTime<Utc>>,
 }

@@ -1,14 +1,15 @@
 //! The soul: the user's overlay of the agent's personality, in every snapshot.
 
 use knowhow_domain::{Error, Result, Scope, Soul};
-use knowhow_store::WriteTx;
 use knowhow_store::souls::{self, NewSoul};
+use knowhow_store::{Window, WriteTx};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::Ctx;
 use crate::once::{Long, Request};
-use crate::page::{Page, PageQuery, rows_for};
+use crate::page::{Page, PageQuery, window};
+use crate::review::{Whose, reach_user};
 
 /// How the user wants the agent to be.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -32,18 +33,40 @@ const SOUL_CHARS: usize = 8_000;
 /// `Unavailable`.
 pub async fn get_soul(ctx: &Ctx) -> Result<Soul> {
     ctx.principal.require(Scope::Memories)?;
-    let current = souls::list(&ctx.app.db, &ctx.principal, i32::MAX, 1).await?.into_iter().next();
+    let current =
+        souls::list(&ctx.app.db, &ctx.principal, Window { behind: i32::MAX, limit: 1 }, None).await?.into_iter().next();
     Ok(current.unwrap_or_default())
 }
 
-/// The last 100 versions, the newest first.
+/// Which versions of the soul to list.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListSouls {
+    /// Those that are marked, or the others.
+    pub tainted: Option<bool>,
+    /// Those of this user, by external id: for admins, who say why in the header `Knowhow-Reason`.
+    #[param(max_length = 255)]
+    pub user: Option<String>,
+    /// The header `Knowhow-Reason` of an admin.
+    #[serde(skip)]
+    #[param(ignore)]
+    pub reason: Option<String>,
+    /// The page to read.
+    #[serde(skip)]
+    #[param(ignore)]
+    pub page: PageQuery,
+}
+
+/// The last 100 versions, the newest first: the caller's own, or, for an admin who says why, a user's.
 ///
 /// # Errors
-/// `Malformed` for a limit or cursor that cannot be.
-pub async fn list_souls(ctx: &Ctx, query: &PageQuery) -> Result<Page<Soul>> {
+/// `Malformed` for a limit or cursor that cannot be; as [`reach_user`].
+pub async fn list_souls(ctx: &Ctx, query: &ListSouls) -> Result<Page<Soul>> {
     ctx.principal.require(Scope::Memories)?;
-    let (limit, before) = (query.limit()?, query.after::<i32>()?.unwrap_or(i32::MAX));
-    let rows = souls::list(&ctx.app.db, &ctx.principal, before, rows_for(limit)).await?;
+    let (limit, before) = (query.page.limit()?, query.page.after::<i32>()?.unwrap_or(i32::MAX));
+    let whose = Whose { user: query.user.clone(), reason: query.reason.clone() };
+    let ctx = &reach_user(ctx, &whose, "soul.read").await?.ctx;
+    let rows = souls::list(&ctx.app.db, &ctx.principal, window(before, limit), query.tainted).await?;
     Page::of(rows, limit, |last| last.version)
 }
 

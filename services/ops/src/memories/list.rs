@@ -7,6 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::Ctx;
 use crate::page::{self, Page, check_filter, window};
+use crate::review::{Whose, reach_user};
 
 /// Which memories to list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams, ToSchema)]
@@ -20,6 +21,15 @@ pub struct ListMemories {
     pub tag: Option<String>,
     /// Those in every snapshot, or the others.
     pub core: Option<bool>,
+    /// Those that are marked, or the others.
+    pub tainted: Option<bool>,
+    /// Those of this user, by external id: for admins, who say why in the header `Knowhow-Reason`.
+    #[param(max_length = 255)]
+    pub user: Option<String>,
+    /// The header `Knowhow-Reason` of an admin.
+    #[serde(skip)]
+    #[param(ignore)]
+    pub reason: Option<String>,
     /// Most items to answer with.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<u32>,
@@ -28,15 +38,17 @@ pub struct ListMemories {
     pub cursor: Option<String>,
 }
 
-/// Lists memories, the newest first.
+/// Lists memories, the newest first: the caller's own, or, for an admin who says why, a user's.
 ///
 /// # Errors
-/// `Malformed` for a limit or cursor that cannot be.
+/// `Malformed` for a limit or cursor that cannot be; as [`reach_user`].
 pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<Memory>> {
     ctx.principal.require(Scope::Memories)?;
     let (limit, before) = (page::limit(query.limit)?, page::after(query.cursor.as_deref())?.unwrap_or(MemoryId::LAST));
     check_filter("tag", query.tag.as_deref(), 100)?;
-    let filter = MemoryFilter { kind: query.kind, tag: query.tag.as_deref(), core: query.core };
+    let filter = MemoryFilter { kind: query.kind, tag: query.tag.as_deref(), core: query.core, tainted: query.tainted };
+    let whose = Whose { user: query.user.clone(), reason: query.reason.clone() };
+    let ctx = &reach_user(ctx, &whose, "memory.read").await?.ctx;
     let rows = memories::list(&ctx.app.db, &ctx.principal, &filter, window(before, limit)).await?;
     Page::of(rows, limit, |last| last.id)
 }

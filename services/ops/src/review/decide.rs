@@ -41,13 +41,20 @@ pub struct Decide {
 
 impl Decide {
     fn comment(&self) -> Result<Option<&str>> {
-        let comment = self.comment.as_deref().map(str::trim).filter(|comment| !comment.is_empty());
-        match comment {
-            Some(text) if text.chars().count() > 2000 || text.contains('\0') => {
-                Err(Error::invalid("/comment", "takes at most 2,000 characters and no NUL"))
-            }
-            comment => Ok(comment),
+        check_comment(self.comment.as_deref())
+    }
+}
+
+/// What a person says beside a decision.
+///
+/// # Errors
+/// `Invalid`.
+pub(super) fn check_comment(comment: Option<&str>) -> Result<Option<&str>> {
+    match comment.map(str::trim).filter(|comment| !comment.is_empty()) {
+        Some(text) if text.chars().count() > 2000 || text.contains('\0') => {
+            Err(Error::invalid("/comment", "takes at most 2,000 characters and no NUL"))
         }
+        comment => Ok(comment),
     }
 }
 
@@ -163,7 +170,7 @@ async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(Reached, Writ
     let mut tx = WriteTx::begin(&ctx.app.db, principal, "submissions.decide").await?;
     let waiting = submissions::read_undecided(&mut tx, input.id).await?;
     if decides {
-        reached.require_other_than(&waiting.submission)?;
+        reached.require_other_than(&waiting.submission.submitter)?;
         if waiting.submission.kind == SubmissionKind::Share {
             reached.require_admin()?;
         }

@@ -13,17 +13,21 @@ mod rescan;
 mod scan;
 mod share;
 mod submit;
+mod texts;
 
 pub use decide::{Decide, approve_submission, reject_submission, withdraw_submission};
 pub use offer::Take;
+pub use owner::Whose;
 pub use read::{GetSubmission, ListSubmissions, SubmissionDetail, get_submission, list_submissions};
 pub use rebase::{Rebase, rebase_submission};
 pub use rescan::{SkillFindings, get_findings};
 pub use share::{ShareSkill, share_skill};
 pub use submit::{Submit, submit_skill};
+pub use texts::{ApproveText, approve_memory, approve_soul};
 
 pub(crate) use checks::{check, is_reviewed};
 pub(crate) use hold::hold;
 pub(crate) use offer::offer_merges;
+pub(crate) use owner::reach_user;
 pub(crate) use rescan::{note, rescan, rules};
 pub(crate) use scan::scan_whole;

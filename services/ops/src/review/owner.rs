@@ -1,9 +1,11 @@
 //! Whose submission it is, and who may see and decide it.
 
-use knowhow_domain::{Error, Result, Scope, Submission};
+use knowhow_domain::{Error, Result, Scope};
 use knowhow_store::audit::{self, NewEntry};
-use knowhow_store::{Principal, TenantTx, submissions};
+use knowhow_store::{Principal, TenantTx, check_external_id, submissions, users};
+use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 use uuid::Uuid;
 
 use crate::Ctx;
@@ -15,9 +17,9 @@ pub(super) const SCANNER: &str = "scanner";
 pub(super) const STARTERS: &str = "starters";
 
 /// Where a submission was found: among the caller's own, or another user's.
-pub(super) struct Reached {
+pub(crate) struct Reached {
     /// The call, on behalf of the user whose skill it is.
-    pub(super) ctx: Ctx,
+    pub(crate) ctx: Ctx,
     /// Whether the caller is an admin who looks at another user's.
     pub(super) as_admin: bool,
 }
@@ -42,11 +44,49 @@ pub(super) async fn reach(ctx: &Ctx, id: Uuid, reason: Option<&str>) -> Result<R
         submissions::find_owner(&mut tx, id).await?.ok_or_else(|| Error::not_found("submission"))?;
     tx.commit().await?;
     let principal = ctx.principal.reviewing(user, &external_id)?;
-    let mut tx = TenantTx::begin_admin(&ctx.app.db, &principal, user, "submissions.reach").await?;
     let entry = NewEntry { action: "submission.read", target: &id.to_string(), detail: json!({ "reason": reason }) };
+    as_user(ctx, principal, entry).await
+}
+
+/// Goes on as an admin on behalf of the user of `principal`, and notes it.
+async fn as_user(ctx: &Ctx, principal: Principal, entry: NewEntry<'_>) -> Result<Reached> {
+    let mut tx = TenantTx::begin_admin(&ctx.app.db, &principal, principal.user()?, "review.reach").await?;
     audit::record(&mut tx, entry, ctx.now()).await?;
     tx.commit().await?;
     Ok(Reached { ctx: Ctx { principal, ..ctx.clone() }, as_admin: true })
+}
+
+/// Whose texts are looked at.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Whose {
+    /// Those of this user, by external id: for admins, who say why in the header `Knowhow-Reason`.
+    #[param(max_length = 255)]
+    pub user: Option<String>,
+    /// The header `Knowhow-Reason` of an admin.
+    #[serde(skip)]
+    #[param(ignore)]
+    pub reason: Option<String>,
+}
+
+/// The caller's own user, or the one that an admin names, who says why; `action` notes it among that user's.
+///
+/// # Errors
+/// `Forbidden` for another user's without being an admin who may review, or without a reason; `NotFound` for the user.
+pub(crate) async fn reach_user(ctx: &Ctx, whose: &Whose, action: &'static str) -> Result<Reached> {
+    let Some(name) = whose.user.as_deref() else {
+        return Ok(Reached { ctx: ctx.clone(), as_admin: false });
+    };
+    ctx.principal.require_admin()?;
+    check_external_id(name)?;
+    let reason = check_reason(whose.reason.as_deref())?;
+    let mut tx = begin(ctx).await?;
+    let user = users::list(&mut tx, Some(name), "", 1).await?.pop().ok_or_else(|| Error::not_found("user"))?;
+    tx.commit().await?;
+    let principal = ctx.principal.reviewing(user.id, &user.external_id)?;
+    let target: String = name.chars().take(100).collect();
+    as_user(ctx, principal, NewEntry { action, target: &target, detail: json!({ "reason": reason }) }).await
 }
 
 /// Why an admin looks at what is a user's.
@@ -85,13 +125,13 @@ impl Reached {
         self.ctx.principal.require_admin()
     }
 
-    /// Refuses the submitter, who must not decide on its own change.
+    /// Refuses the author, who must not decide on its own change.
     ///
     /// # Errors
     /// `Forbidden`.
-    pub(super) fn require_other_than(&self, submission: &Submission) -> Result<()> {
-        if credential(&submission.submitter) == credential(self.ctx.principal.actor()) {
-            return Err(Error::Forbidden("a reviewer who did not submit it"));
+    pub(super) fn require_other_than(&self, author: &str) -> Result<()> {
+        if credential(author) == credential(self.ctx.principal.actor()) {
+            return Err(Error::Forbidden("a reviewer who did not write it"));
         }
         Ok(())
     }

@@ -7,10 +7,13 @@ use knowhow_domain::{Memory, Soul};
 use knowhow_ops::memories::{self, ListMemories, SaveMemory};
 use knowhow_ops::page::{Page, PageQuery};
 use knowhow_ops::recall::{Recall, RecalledItems};
-use knowhow_ops::soul::{self, PutSoul};
+use knowhow_ops::review::{self, ApproveText, Whose};
+use knowhow_ops::soul::{self, ListSouls, PutSoul};
 
+use super::submissions::{ReasonHeader, reason};
 use crate::http::{
-    ApiError, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, if_match, json, versioned,
+    ApiError, CallerProblems, JsonBody, OptionalJson, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems,
+    if_match, json, versioned,
 };
 
 /// Save a memory
@@ -31,16 +34,48 @@ pub(crate) async fn save_memory(ctx: UserCaller, body: JsonBody<SaveMemory>) -> 
 
 /// List memories
 ///
-/// The user's memories, the newest first.
+/// The user's memories, the newest first. An admin of the tenant who says why (`Knowhow-Reason`) sees those of a user.
 #[utoipa::path(
     operation_id = "list_memories",
     tag = "memories",
-    params(ListMemories),
-    responses((status = 200, description = "A page", body = Page<Memory>), CallerProblems)
+    params(ListMemories, ReasonHeader),
+    responses((status = 200, description = "A page", body = Page<Memory>), ReadProblems)
 )]
 #[get("/v1/memories")]
-pub(crate) async fn list_memories(ctx: UserCaller, query: Query<ListMemories>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn list_memories(
+    ctx: UserCaller,
+    query: Query<ListMemories>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = ListMemories { reason: reason(request.headers()), ..query.0 };
     Ok(json(StatusCode::OK, &memories::list_memories(&ctx, &query).await?))
+}
+
+fn approval(body: OptionalJson<ApproveText>, whose: Query<Whose>, request: &HttpRequest) -> ApproveText {
+    ApproveText { whose: Whose { reason: reason(request.headers()), ..whose.0 }, ..body.0 }
+}
+
+/// Approve a memory
+///
+/// It is no longer marked, also where its session is marked again, and may stand in prompts. Its text never changes, so this is
+/// what was read. Its writer cannot approve it.
+#[utoipa::path(
+    operation_id = "approve_memory",
+    tag = "review",
+    params(("memory" = String, Path, description = "Id"), Whose, ReasonHeader),
+    request_body(content = Option<ApproveText>, description = "May be left out"),
+    responses((status = 200, description = "Approved, or clean already", body = Memory), WriteProblems)
+)]
+#[post("/v1/memories/{memory}/approve")]
+pub(crate) async fn approve_memory(
+    ctx: UserCaller,
+    memory: Path<String>,
+    whose: Query<Whose>,
+    body: OptionalJson<ApproveText>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let input = approval(body, whose, &request);
+    Ok(json(StatusCode::OK, &review::approve_memory(&ctx, &memory, &input).await?))
 }
 
 /// Delete a memory
@@ -88,16 +123,45 @@ pub(crate) async fn get_soul(ctx: UserCaller) -> Result<HttpResponse, ApiError> 
 
 /// Read the soul's versions
 ///
-/// Every version of the soul, the newest first.
+/// Every version of the soul, the newest first. An admin of the tenant who says why (`Knowhow-Reason`) sees those of a user.
 #[utoipa::path(
     operation_id = "list_souls",
     tag = "memories",
-    params(PageQuery),
-    responses((status = 200, description = "A page", body = Page<Soul>), CallerProblems)
+    params(ListSouls, PageQuery, ReasonHeader),
+    responses((status = 200, description = "A page", body = Page<Soul>), ReadProblems)
 )]
 #[get("/v1/soul/versions")]
-pub(crate) async fn list_souls(ctx: UserCaller, query: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn list_souls(
+    ctx: UserCaller,
+    query: Query<ListSouls>,
+    page: Query<PageQuery>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = ListSouls { reason: reason(request.headers()), page: page.0, ..query.0 };
     Ok(json(StatusCode::OK, &soul::list_souls(&ctx, &query).await?))
+}
+
+/// Approve a version of the soul
+///
+/// It is no longer marked, and prompts have it while no later version is clean. A version's text never changes, so this is what
+/// was read; other versions keep their marks. Its writer cannot approve it.
+#[utoipa::path(
+    operation_id = "approve_soul",
+    tag = "review",
+    params(("version" = i32, Path, minimum = 1, description = "The version"), Whose, ReasonHeader),
+    request_body(content = Option<ApproveText>, description = "May be left out"),
+    responses((status = 200, description = "Approved, or clean already", body = Soul), WriteProblems)
+)]
+#[post("/v1/soul/versions/{version}/approve")]
+pub(crate) async fn approve_soul(
+    ctx: UserCaller,
+    version: Path<i32>,
+    whose: Query<Whose>,
+    body: OptionalJson<ApproveText>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let input = approval(body, whose, &request);
+    Ok(json(StatusCode::OK, &review::approve_soul(&ctx, version.into_inner(), &input).await?))
 }
 
 /// Write the soul

@@ -20,8 +20,8 @@ const REASON: &str = "Knowhow-Reason";
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "describes a header; `reason` reads it")]
-struct ReasonHeader {
-    /// Why an admin of the tenant looks at or decides on another user's submission: 8 to 200 characters, for the audit log.
+pub(super) struct ReasonHeader {
+    /// Why an admin of the tenant looks at or decides on what is another user's: 8 to 200 characters, for the audit log.
     #[param(rename = "Knowhow-Reason", required = false, min_length = 8, max_length = 200)]
     reason: Option<String>,
 }
@@ -30,7 +30,7 @@ struct ReasonHeader {
 ///
 /// # Errors
 /// `Malformed` for one that is no reason, also where none is needed: its sender counts on its being kept.
-fn reason(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+pub(super) fn reason(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let Some(value) = headers.get(REASON) else { return Ok(None) };
     let reason = std::str::from_utf8(value.as_bytes()).map(str::trim).unwrap_or_default();
     if !(8..=200).contains(&reason.chars().count()) {

@@ -6,6 +6,7 @@
 mod support;
 
 mod admin;
+mod approvals;
 mod bounds;
 mod canary;
 mod cli;

@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 84] = [
+const GOLDEN: [(&str, [u16; 6]); 86] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -57,10 +57,12 @@ const GOLDEN: [(&str, [u16; 6]); 84] = [
     ("list_conversations", [401, 401, 200, 200, 200, 403]),
     ("save_memory", [401, 401, 201, 201, 201, 403]),
     ("list_memories", [401, 401, 200, 200, 200, 403]),
+    ("approve_memory", [401, 401, 403, 403, 404, 403]),
     ("delete_memory", [401, 401, 404, 404, 404, 403]),
     ("recall", [401, 401, 200, 200, 200, 403]),
     ("get_soul", [401, 401, 200, 200, 200, 403]),
     ("list_souls", [401, 401, 200, 200, 200, 403]),
+    ("approve_soul", [401, 401, 403, 403, 404, 403]),
     ("put_soul", [401, 401, 409, 409, 409, 403]),
     ("share_skill", [401, 401, 404, 404, 404, 403]),
     ("submit_skill", [401, 401, 409, 409, 409, 403]),
@@ -264,10 +266,12 @@ fn walk_of_memories(names: &Names) -> Vec<Step> {
     vec![
         ("save_memory", Method::POST, "/v1/memories".to_owned(), Body::Once(json!({"content": "Was a stranger"}))),
         ("list_memories", get.clone(), "/v1/memories".to_owned(), Body::None),
+        ("approve_memory", Method::POST, format!("/v1/memories/{}/approve", names.memory), Body::None),
         ("delete_memory", delete, format!("/v1/memories/{}", names.memory), Body::None),
         ("recall", get.clone(), "/v1/recall?q=night%20trains".to_owned(), Body::None),
         ("get_soul", get.clone(), "/v1/soul".to_owned(), Body::None),
         ("list_souls", get, "/v1/soul/versions".to_owned(), Body::None),
+        ("approve_soul", Method::POST, "/v1/soul/versions/1/approve".to_owned(), Body::None),
         ("put_soul", Method::PUT, "/v1/soul".to_owned(), Body::Json(soul)),
     ]
 }

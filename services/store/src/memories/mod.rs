@@ -7,8 +7,10 @@ use uuid::Uuid;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal, Window, WriteTx};
 
+pub(crate) mod approve;
 pub(crate) mod texts;
 
+pub use approve::{Written, approve, find_to_approve};
 pub use texts::{Head, ReadText, Stamp, WantedText, find_stamp, list_heads, read_texts};
 
 /// A memory to keep.
@@ -40,20 +42,23 @@ pub const MEMORIES: i64 = 10_000;
 row! {
     Memory {
         id: Uuid = memory_id, kind: Word<MemoryKind>, content: String, tags: Vec<String>, importance: f32, core: bool,
-        session: Option<String>, tainted: bool, created_at: DateTime<Utc>,
+        session: Option<String>, tainted: bool, created_at: DateTime<Utc>, approved_by: Option<String>,
+        approved_at: Option<DateTime<Utc>>,
     }
 }
 
 statement! {
     read ListMemories<'a> {
         before: Uuid, kind: Option<&'a str>, tag: Option<&'a str>, core: Option<bool>, limit: i64,
+        tainted: Option<bool>,
     } -> Memory,
     "-- memories.list
-    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at
+    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at,
+           m.approved_by, m.approved_at
     from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id < $3
       and ($4::text is null or m.kind = $4) and ($5::text is null or $5 = any (m.tags))
-      and ($6::boolean is null or m.core = $6)
+      and ($6::boolean is null or m.core = $6) and ($8::boolean is null or m.tainted = $8)
     order by m.memory_id desc
     limit $7"
 }
@@ -61,7 +66,8 @@ statement! {
 statement! {
     read FindAll { memories: Vec<Uuid> } -> Memory,
     "-- memories.find_all
-    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at
+    select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at,
+           m.approved_by, m.approved_at
     from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any ($3)"
 }
@@ -83,8 +89,8 @@ statement! {
         select w.* from app.weigh($14, false, null, null, array[convert_to($5, 'UTF8')], '{}', null, null, $3, 0) w
     ), made as (
         insert into memories (tenant_id, user_id, memory_id, kind, content, tags, importance, core, session,
-            tainted, created_at)
-        select $1, $2, $3, $4, $5, $6, $7, $8, $9::text, w.tainted, $10
+            tainted, created_at, actor)
+        select $1, $2, $3, $4, $5, $6, $7, $8, $9::text, w.tainted, $10, $17
         from counts, weighed w
         where memories < $13 and (not $8 or core < $15)
         returning memory_id, tainted
@@ -146,6 +152,8 @@ pub async fn add(tx: &mut WriteTx, new: &NewMemory<'_>) -> Result<Option<Memory>
         session: new.session.map(str::to_owned),
         tainted: row.tainted,
         created_at: new.now,
+        approved_by: None,
+        approved_at: None,
     }))
 }
 
@@ -158,6 +166,8 @@ pub struct MemoryFilter<'a> {
     pub tag: Option<&'a str>,
     /// Core ones, or the others.
     pub core: Option<bool>,
+    /// Those that are marked, or the others.
+    pub tainted: Option<bool>,
 }
 
 /// Memories, the newest first.
@@ -170,9 +180,10 @@ pub async fn list(
     filter: &MemoryFilter<'_>,
     page: Window<MemoryId>,
 ) -> Result<Vec<Memory>> {
-    let MemoryFilter { kind, tag, core } = *filter;
+    let MemoryFilter { kind, tag, core, tainted } = *filter;
     let Window { behind: MemoryId(before), limit } = page;
-    read(db, principal, ListMemories { before, kind: kind.map(MemoryKind::as_str), tag, core, limit }).await
+    let kind = kind.map(MemoryKind::as_str);
+    read(db, principal, ListMemories { before, kind, tag, core, limit, tainted }).await
 }
 
 // What sessions are shown must not outlive it, so snapshots of before are not given any more.

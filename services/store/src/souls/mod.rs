@@ -5,7 +5,11 @@ use knowhow_domain::{Result, Soul, new_id};
 use uuid::Uuid;
 
 use crate::vault::{read, row, statement};
-use crate::{Database, Principal, WriteTx};
+use crate::{Database, Principal, Window, WriteTx};
+
+pub(crate) mod approve;
+
+pub use approve::{approve, find_to_approve};
 
 /// Versions that are kept, and the last one that is not tainted, which prompts have.
 pub const VERSIONS: i32 = 100;
@@ -13,26 +17,26 @@ pub const VERSIONS: i32 = 100;
 row! {
     Soul {
         version: i32, text: String = content, updated_by: String = actor, tainted: bool,
-        updated_at: DateTime<Utc> = created_at,
+        updated_at: DateTime<Utc> = created_at, approved_by: Option<String>, approved_at: Option<DateTime<Utc>>,
     }
 }
 
 statement! {
-    read ListSouls { before: i32, limit: i64 } -> Soul,
+    read ListSouls { before: i32, limit: i64, tainted: Option<bool> } -> Soul,
     "-- souls.list
-    select s.version, s.content, s.actor, s.tainted, s.created_at
+    select s.version, s.content, s.actor, s.tainted, s.created_at, s.approved_by, s.approved_at
     from souls s
-    where s.tenant_id = $1 and s.user_id = $2 and s.version < $3
+    where s.tenant_id = $1 and s.user_id = $2 and s.version < $3 and ($5::boolean is null or s.tainted = $5)
     order by s.version desc
     limit $4"
 }
 
-/// Versions before one, the newest first.
+/// Versions before one, the newest first; with `tainted`, those that are or are not.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list(db: &Database, principal: &Principal, before: i32, limit: i64) -> Result<Vec<Soul>> {
-    read(db, principal, ListSouls { before, limit }).await
+pub async fn list(db: &Database, principal: &Principal, page: Window<i32>, tainted: Option<bool>) -> Result<Vec<Soul>> {
+    read(db, principal, ListSouls { before: page.behind, limit: page.limit, tainted }).await
 }
 
 // The revision keeps a snapshot that was rendered before from replacing a later one; who empties the soul wants it out of
@@ -44,7 +48,7 @@ statement! {
     } -> Soul,
     "-- souls.put
     with last as (
-        select s.version, s.content, s.actor, s.tainted, s.created_at from souls s
+        select s.version, s.content, s.actor, s.tainted, s.created_at, s.approved_by, s.approved_at from souls s
         where s.tenant_id = $1 and s.user_id = $2 order by s.version desc limit 1
     ), weighed as materialized (
         select w.* from app.weigh($9, false, null, null, array[convert_to($3, 'UTF8')], '{}',
@@ -57,7 +61,7 @@ statement! {
         where ($7::integer is null or $7 = coalesce((select version from last), 0))
           and ($3 is distinct from (select content from last)
                or (select tainted from last) and not w.tainted)
-        returning version, content, actor, tainted, created_at
+        returning version, content, actor, tainted, created_at, approved_by, approved_at
     ), forgotten as (
         delete from souls s using made
         where s.tenant_id = $1 and s.user_id = $2 and s.version <= made.version - $10
@@ -78,7 +82,7 @@ statement! {
         from made
     )
     select version as version, content as content, actor as actor, tainted as tainted,
-           created_at as created_at
+           created_at as created_at, approved_by as approved_by, approved_at as approved_at
     from (select * from made union all select * from last) soul
     order by version desc
     limit 1"

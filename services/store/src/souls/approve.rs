@@ -1,0 +1,55 @@
+//! A person lets a tainted version of the soul in.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Result, Soul, new_id};
+use uuid::Uuid;
+
+use crate::WriteTx;
+use crate::vault::statement;
+
+statement! {
+    write FindToApprove { version: i32 } -> Soul,
+    "-- souls.find_to_approve
+    select s.version, s.content, s.actor, s.tainted, s.created_at, s.approved_by, s.approved_at
+    from souls s
+    where s.tenant_id = $1 and s.user_id = $2 and s.version = $3
+    for update"
+}
+
+/// Reads a version to approve it. A mark of its session waits until that is done, or was before it.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_to_approve(tx: &mut WriteTx, version: i32) -> Result<Option<Soul>> {
+    tx.lock_user();
+    Ok(tx.write(FindToApprove { version }).await?.pop())
+}
+
+// Its passages are good from now on, wherever they are. The next snapshot has it, where no later one is clean.
+statement! {
+    write ApproveSoul { version: i32, actor: String, now: DateTime<Utc>, audit_id: Uuid, comment: Option<String> } -> (),
+    "-- souls.approve
+    with approved as (
+        update souls s set tainted = false, approved_by = $4, approved_at = $5
+        where s.tenant_id = $1 and s.user_id = $2 and s.version = $3 and s.tainted
+        returning s.version, convert_to(s.content, 'UTF8') as content
+    ), known as (
+        delete from tainted_passages p
+        where p.tenant_id = $1 and p.user_id = $2
+          and p.passage = any (array(select unnest(app.passages(a.content)) from approved a))
+    ), catalog as (
+        update user_catalogs c set revision = c.revision + 1 from approved where c.tenant_id = $1 and c.user_id = $2
+    ), audited as (
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, after_digest)
+        select $1, $2, $6, $5, $4, 'soul.approve', 'soul', jsonb_build_object('version', version, 'comment', $7::text),
+               sha256(content)
+        from approved
+    )
+    select version from approved"
+}
+
+/// Approves a version that [`find_to_approve`] has locked, together with COMMIT.
+pub fn approve(tx: &mut WriteTx, version: i32, comment: Option<&str>, now: DateTime<Utc>) {
+    let (actor, comment) = (tx.actor(), comment.map(str::to_owned));
+    tx.send_ahead(ApproveSoul { version, actor, now, audit_id: new_id(), comment });
+}
