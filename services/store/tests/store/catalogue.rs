@@ -96,7 +96,7 @@ const GRANTS: &str = "
     knowhow_tenant library_releases: select
     knowhow_tenant library_texts: select
     knowhow_tenant library_vectors: select
-    knowhow_tenant memories: delete, insert, select, update (approved_at, approved_by, tainted)
+    knowhow_tenant memories: delete, insert, select, update (tainted, approved_by, approved_at)
     knowhow_tenant memory_embeddings: delete, insert, select, update
     knowhow_tenant messages: insert, select
     knowhow_tenant session_feedback: insert, select
@@ -113,7 +113,7 @@ const GRANTS: &str = "
     knowhow_tenant skill_versions: delete, insert, select, update (tainted, tainted_in, tainted_by, approved_by, approved_at)
     knowhow_tenant skills: delete, insert, select, update
     knowhow_tenant snapshots: delete, insert, select
-    knowhow_tenant souls: delete, insert, select, update (approved_at, approved_by, tainted)
+    knowhow_tenant souls: delete, insert, select, update (tainted, approved_by, approved_at)
     knowhow_tenant starter_installs: delete, insert, select, update
     knowhow_tenant starter_releases: select
     knowhow_tenant starter_texts: select

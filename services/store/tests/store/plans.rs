@@ -44,10 +44,12 @@ const WHOLE: &[(&str, &str)] = &[
     ("scans.list_found", "skill_scans"),
     // Looks for what is to go.
     ("conversations.put", "conversation_summaries"),
+    ("memories.approve", "tainted_passages"),
     ("history.forget_oldest_versions", "skill_versions"),
     ("sessions.open", "for (ended_at IS NOT NULL)"),
     ("sessions.open", "n_1.snapshot_id = u_1.snapshot_id"),
     ("snapshots.put", "sha256"),
+    ("souls.approve", "tainted_passages"),
     ("starters.list_withdrawn", "library_id"),
     ("souls.put", ""),
     ("submissions.approve_version", "tainted_passages"),
