@@ -78,9 +78,10 @@ pub(crate) async fn reach_user(ctx: &Ctx, whose: &Whose, action: &'static str) -
     let Some(name) = whose.user.as_deref() else {
         return Ok(Reached { ctx: ctx.clone(), as_admin: false });
     };
+    ctx.principal.require(Scope::Review)?;
     ctx.principal.require_admin()?;
     check_external_id(name)?;
-    let reason = check_reason(whose.reason.as_deref())?;
+    let reason = require_reason(whose.reason.as_deref())?;
     let mut tx = begin(ctx).await?;
     let user = users::list(&mut tx, Some(name), "", 1).await?.pop().ok_or_else(|| Error::not_found("user"))?;
     tx.commit().await?;

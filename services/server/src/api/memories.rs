@@ -47,12 +47,16 @@ pub(crate) async fn list_memories(
     query: Query<ListMemories>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListMemories { reason: reason(request.headers()), ..query.0 };
+    let query = ListMemories { reason: reason(request.headers())?, ..query.0 };
     Ok(json(StatusCode::OK, &memories::list_memories(&ctx, &query).await?))
 }
 
-fn approval(body: OptionalJson<ApproveText>, whose: Query<Whose>, request: &HttpRequest) -> ApproveText {
-    ApproveText { whose: Whose { reason: reason(request.headers()), ..whose.0 }, ..body.0 }
+fn approval(
+    body: OptionalJson<ApproveText>,
+    whose: Query<Whose>,
+    request: &HttpRequest,
+) -> Result<ApproveText, ApiError> {
+    Ok(ApproveText { whose: Whose { reason: reason(request.headers())?, ..whose.0 }, ..body.0 })
 }
 
 /// Approve a memory
@@ -74,7 +78,7 @@ pub(crate) async fn approve_memory(
     body: OptionalJson<ApproveText>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let input = approval(body, whose, &request);
+    let input = approval(body, whose, &request)?;
     Ok(json(StatusCode::OK, &review::approve_memory(&ctx, &memory, &input).await?))
 }
 
@@ -137,7 +141,7 @@ pub(crate) async fn list_souls(
     page: Query<PageQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let query = ListSouls { reason: reason(request.headers()), page: page.0, ..query.0 };
+    let query = ListSouls { reason: reason(request.headers())?, page: page.0, ..query.0 };
     Ok(json(StatusCode::OK, &soul::list_souls(&ctx, &query).await?))
 }
 
@@ -160,7 +164,7 @@ pub(crate) async fn approve_soul(
     body: OptionalJson<ApproveText>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let input = approval(body, whose, &request);
+    let input = approval(body, whose, &request)?;
     Ok(json(StatusCode::OK, &review::approve_soul(&ctx, version.into_inner(), &input).await?))
 }
 
