@@ -40,7 +40,7 @@ async fn ready(who: &Caller, message: &str, best: &str) {
 /// Until the vectors of the starters are there, which come for all users at once.
 async fn starters_ready(who: &Caller) {
     poll_async("vectors of starters", async || {
-        let why = explain(who, "which memory systems are there?").await;
+        let why = explain(who, "decide where a memory belongs").await;
         let starter = why["candidates"].as_array()?.iter().find(|found| found["name"] == "memory-systems")?;
         (starter["parts"]["meaning"].as_f64()? > 0.1).then_some(())
     })
