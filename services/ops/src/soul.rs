@@ -60,7 +60,7 @@ pub struct ListSouls {
 /// The last 100 versions, the newest first: the caller's own, or, for an admin who says why, a user's.
 ///
 /// # Errors
-/// `Malformed` for a limit or cursor that cannot be; as [`reach_user`].
+/// As [`list_memories`](crate::memories::list_memories).
 pub async fn list_souls(ctx: &Ctx, query: &ListSouls) -> Result<Page<Soul>> {
     ctx.principal.require(Scope::Memories)?;
     let (limit, before) = (query.page.limit()?, query.page.after::<i32>()?.unwrap_or(i32::MAX));

@@ -41,7 +41,8 @@ pub struct ListMemories {
 /// Lists memories, the newest first: the caller's own, or, for an admin who says why, a user's.
 ///
 /// # Errors
-/// `Malformed` for a limit or cursor that cannot be; as [`reach_user`].
+/// `Malformed` for a limit or cursor that cannot be; for another's `Forbidden` without being an admin who may review, or without a
+/// reason, and `NotFound` for a user that there is not.
 pub async fn list_memories(ctx: &Ctx, query: &ListMemories) -> Result<Page<Memory>> {
     ctx.principal.require(Scope::Memories)?;
     let (limit, before) = (page::limit(query.limit)?, page::after(query.cursor.as_deref())?.unwrap_or(MemoryId::LAST));
