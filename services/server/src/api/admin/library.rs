@@ -99,6 +99,8 @@ pub(crate) async fn list_starter_versions(
 }
 
 /// Read a version of a skill of the tenant's library
+///
+/// Its text, and who wrote it; also of a skill that was removed.
 #[utoipa::path(
     operation_id = "get_starter_version",
     tag = "admin",
