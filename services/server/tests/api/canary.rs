@@ -162,7 +162,7 @@ impl Scene {
 }
 
 /// A line with the canary that nothing marks.
-fn unmarked(text: &str) -> Option<&str> {
+pub fn unmarked(text: &str) -> Option<&str> {
     let mut is_fenced = false;
     text.lines().find(|line| {
         match *line {

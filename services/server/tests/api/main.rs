@@ -15,6 +15,7 @@ mod documented;
 mod health;
 mod http;
 mod large;
+mod laundering;
 mod lineage;
 mod mcp;
 mod memories;
