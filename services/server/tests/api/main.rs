@@ -28,11 +28,12 @@ mod soul;
 mod strangers;
 mod submissions;
 mod taint;
+mod unseen;
 
 // What tests of one folder lend to those of others.
 use admin::{jobs, library};
 use http::bodies;
-use process::{background, pools, worker};
+use process::{background, pools, submitted, worker};
 use sessions::shown;
 use skills::{examples, exchange};
 use support::{answers, callers, raw, service, signing, sql, talk};

@@ -24,7 +24,7 @@ mod prompts;
 mod revisions;
 mod scopes;
 mod sessions;
-mod strangers;
+pub mod strangers;
 mod tools;
 mod traces;
 mod walls;

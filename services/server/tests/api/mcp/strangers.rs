@@ -155,6 +155,17 @@ async fn take(caller: &Caller, step: &Step, revision: &str) -> Answer {
     if step.row == "memory_save" { sending.header("Idempotency-Key", "walk").await } else { sending.await }
 }
 
+/// Takes every step about a skill in each revision as this caller; what each was answered.
+pub async fn take_all(caller: &Caller, name: &str) -> Vec<(&'static str, Answer)> {
+    let mut answers = Vec::new();
+    for step in walk(name) {
+        for revision in step.revisions {
+            answers.push((step.row, take(caller, &step, revision).await));
+        }
+    }
+    answers
+}
+
 fn outcome(answer: &Answer) -> String {
     match answer.status {
         202 => {

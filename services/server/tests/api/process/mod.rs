@@ -10,6 +10,6 @@ mod kept;
 mod models;
 pub mod pools;
 mod reads;
-mod submitted;
+pub mod submitted;
 mod waiting;
 pub mod worker;

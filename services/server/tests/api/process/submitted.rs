@@ -92,15 +92,16 @@ fn readings(who: &Caller, submission: &str, talk: &Talk) -> Vec<Sending> {
     all
 }
 
-/// Fails where any table but those of submissions holds the canary, as text or as bytes.
-fn check_tables(ground: &Ground) {
-    let hex: String = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect();
+/// Fails where any table but those of submissions, and those given, holds a word, as text or as bytes.
+pub fn check_tables(ground: &Ground, word: &str, but: &[&str]) {
+    let hex: String = word.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let passed_over: String = but.iter().map(|table| format!(", '{table}'")).collect();
     let search = format!(
         "do $$ declare t regclass; found boolean; begin
              for t in select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
                       where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema')
-                        and c.relname not in ('submissions', 'submission_files') loop
-                 execute format('select exists (select from %s x where x::text like ''%%{CANARY}%%'' or x::text like ''%%{hex}%%'')', t)
+                        and c.relname not in ('submissions', 'submission_files'{passed_over}) loop
+                 execute format('select exists (select from %s x where x::text like ''%%{word}%%'' or x::text like ''%%{hex}%%'')', t)
                  into found;
                  if found then raise exception '% holds what waits', t; end if;
              end loop;
@@ -126,7 +127,7 @@ async fn what_waits_is_nowhere_but_where_it_waits() {
     // All but the one whose poison is in a file.
     assert_eq!(ground.count(&format!("submissions s where s::text like '%{CANARY}%'")), 7);
     assert_eq!(ground.count("submission_files"), 2);
-    check_tables(&ground);
+    check_tables(&ground, CANARY, &[]);
     let open = Talk::open(alice, json!({"key": "open", "max_turns": 9, "tools": "full"})).await;
     for sending in readings(alice, waiting[0]["id"].as_str().unwrap(), &open) {
         let answer = sending.await;
@@ -142,7 +143,7 @@ async fn what_waits_is_nowhere_but_where_it_waits() {
         let who = if verdict == "reject" { admin } else { alice };
         who.post(&path, json!({"comment": "no"})).header("Knowhow-Reason", "review of what waits").await.ok(200);
     }
-    check_tables(&ground);
+    check_tables(&ground, CANARY, &[]);
 }
 
 /// Cut off while it waits for each table in turn: what was approved is the skill and decided, or neither.
