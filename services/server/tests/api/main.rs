@@ -11,6 +11,7 @@ mod bounds;
 mod canary;
 mod cli;
 mod cost;
+mod deciding;
 mod documented;
 mod health;
 mod http;
