@@ -242,3 +242,19 @@ async fn an_approval_stands_whenever_the_session_is_marked() {
         approve(admin, &written.submission).await.refused(409, "decided");
     }
 }
+
+/// What is made of an approved version is as clean as that, whether the mark comes before the approval or after all of it.
+#[tokio::test]
+async fn what_is_made_of_an_approved_version_is_clean_whenever_the_session_is_marked() {
+    let World { alice, admin, .. } = &World::new().await;
+    let (early, late) = (Written::of(alice, 1).await, Written::of(alice, 2).await);
+    early.mark("a mail").await;
+    for written in [&early, &late] {
+        written.approve(admin).await;
+        alice.replace(&written.name, "First this", "Last this").await.ok(200);
+        assert_eq!(written.shown(alice).await.0["tainted"], false);
+    }
+    late.mark("a mail").await;
+    let (early, late) = (early.shown(alice).await.1, late.shown(alice).await.1);
+    assert_eq!((&early["tainted"], &late["tainted"]), (&json!(false), &json!(false)), "{early} {late}");
+}
