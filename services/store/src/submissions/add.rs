@@ -92,7 +92,8 @@ async fn find_known_of(tx: &mut WriteTx, asked: FindKnown) -> Result<Known> {
     Ok(Known { waiting: row.waiting, waiting_bytes: row.waiting_bytes, last })
 }
 
-/// The state that a submission wants for a skill.
+/// The state that a submission wants for a skill; by default, that there is none.
+#[derive(Default)]
 pub struct Proposed<'a> {
     /// SKILL.md; `None` where the skill is to go.
     pub document: Option<&'a str>,
@@ -189,6 +190,9 @@ statement! {
         insert into submission_files (tenant_id, user_id, submission_id, digest, content)
         select distinct on (f.digest) $1, $2, $3::uuid, f.digest, f.content
         from unnest($25::bytea[], $26::bytea[]) as f (digest, content), added
+    ), noted as (
+        insert into session_texts (tenant_id, user_id, session_id, kind, text_id, version)
+        select $1, $2, s, 'submission', $3, 0 from added, weighed w, unnest(w.sessions) s
     ), audited as (
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, before_digest, after_digest)
         select $1, $2, $29, $23, $8, 'submission.add', $5, jsonb_build_object('submission', $3, 'kind', $6), $12, $13 from added
