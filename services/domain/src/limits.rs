@@ -37,3 +37,11 @@ impl Default for Limits {
         }
     }
 }
+
+impl Limits {
+    /// The same for a text that has passed the limits of its time: what is stored is read, however long it is.
+    #[must_use]
+    pub fn of_stored(&self) -> Self {
+        Self { body_bytes: usize::MAX, ..self.clone() }
+    }
+}

@@ -6,6 +6,8 @@ use strum::{Display, EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::ChangeKind;
+
 /// Where a submission stands. All but `needs_review` are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, Display, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
@@ -182,6 +184,35 @@ impl SubmissionKind {
     /// The stored and served form.
     pub fn as_str(self) -> &'static str {
         self.into()
+    }
+
+    /// What the version is called that it becomes.
+    pub fn change(self) -> ChangeKind {
+        match self {
+            Self::Patch => ChangeKind::Patch,
+            Self::Import => ChangeKind::Import,
+            Self::Enrich => ChangeKind::Enrich,
+            Self::Merge => ChangeKind::Merge,
+            Self::Optimize => ChangeKind::Optimize,
+            Self::Rollback => ChangeKind::Rollback,
+            Self::Sync => ChangeKind::Sync,
+            Self::Save | Self::Delete | Self::Share => ChangeKind::Save,
+        }
+    }
+}
+
+impl From<ChangeKind> for SubmissionKind {
+    fn from(change: ChangeKind) -> Self {
+        match change {
+            ChangeKind::Save => Self::Save,
+            ChangeKind::Patch => Self::Patch,
+            ChangeKind::Import => Self::Import,
+            ChangeKind::Enrich => Self::Enrich,
+            ChangeKind::Merge => Self::Merge,
+            ChangeKind::Optimize => Self::Optimize,
+            ChangeKind::Rollback => Self::Rollback,
+            ChangeKind::Sync => Self::Sync,
+        }
     }
 }
 

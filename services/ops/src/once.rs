@@ -1,12 +1,12 @@
 //! What is done once for each idempotency key, and how its answer is kept.
 
 use knowhow_domain::{Error, Result};
-use knowhow_store::{WriteTx, idempotency};
+use knowhow_store::{WriteTx, idempotency, submissions};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::Ctx;
+use crate::{Ctx, review};
 
 /// What an idempotency key is bound to, and how its answer is kept.
 pub(crate) struct Request<'a, R, L> {
@@ -71,6 +71,10 @@ impl Ctx {
             // Whatever `work` says then, it says because it was not to be done.
             Ok(true) => {
                 let kept = idempotency::find_answer(tx, key, &digest, now).await?;
+                if let Some(id) = review::kept_waiting(&kept) {
+                    let submission = submissions::find_in(tx, id).await?;
+                    return Err(Error::Waits(Box::new(submission.without_findings())));
+                }
                 let mut answer = serde_json::from_value(kept).map_err(Error::internal)?;
                 request.long.restore(tx, &mut answer).await?;
                 Ok(answer)

@@ -62,6 +62,12 @@ pub fn claim_or_refuse(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: Dat
     tx.send_ahead(ClaimKey { refuses: true, ..ClaimKey::of(key, request, now) });
 }
 
+/// Binds `key` to the answer of a request that its own transaction refused, together with what this one writes instead.
+pub fn bind(tx: &mut WriteTx, key: &str, request: &[u8; 32], response: Value, now: DateTime<Utc>) {
+    tx.send_ahead(ClaimKey::of(key, request, now));
+    answer(tx, key, response);
+}
+
 /// Returns the answer that the request of this digest got the first time, after its key turned out to be claimed.
 ///
 /// # Errors

@@ -1,9 +1,6 @@
 //! Deciding: approve exactly what was shown, reject with a reason, or take back.
 
-use knowhow_domain::ChangeKind;
-use knowhow_domain::{
-    Error, Limits, Result, SkillDocument, SkillName, Source, Submission, SubmissionKind, SubmissionState,
-};
+use knowhow_domain::{Error, Result, SkillDocument, SkillName, Source, Submission, SubmissionKind, SubmissionState};
 use knowhow_store::skills::{self, Locked, SkillKey};
 use knowhow_store::submissions::{self, Decision, Undecided};
 use knowhow_store::{WriteTx, offers};
@@ -209,7 +206,7 @@ async fn apply(ctx: &Ctx, tx: &mut WriteTx, waiting: &Undecided, locked: Option<
     }
     let raw = waiting.document.as_deref().ok_or_else(|| Error::internal("a submission without its text"))?;
     // What waits has passed the limits of its time.
-    let limits = Limits { body_bytes: usize::MAX, ..(*ctx.app.limits).clone() };
+    let limits = ctx.app.limits.of_stored();
     let document = SkillDocument::parse_named(raw, &limits)?;
     let author = waiting.submission.submitter.clone();
     let draft = Draft {
@@ -223,23 +220,10 @@ async fn apply(ctx: &Ctx, tx: &mut WriteTx, waiting: &Undecided, locked: Option<
             session: waiting.submission.session.clone(),
             checks: waiting.submission.checks.clone(),
         }),
-        ..Draft::new(kind(waiting.submission.kind), SkillName::parse(&waiting.submission.skill)?, document)
+        ..Draft::new(waiting.submission.kind.change(), SkillName::parse(&waiting.submission.skill)?, document)
     };
     let source = waiting.source.parse().unwrap_or(Source::Agent);
     draft.write(ctx, tx, Base { locked, source, is_bulk: false, now: ctx.now(), expected: None }).await.map(Some)
-}
-
-pub(super) fn kind(kind: SubmissionKind) -> ChangeKind {
-    match kind {
-        SubmissionKind::Patch => ChangeKind::Patch,
-        SubmissionKind::Import => ChangeKind::Import,
-        SubmissionKind::Rollback => ChangeKind::Rollback,
-        SubmissionKind::Enrich => ChangeKind::Enrich,
-        SubmissionKind::Merge => ChangeKind::Merge,
-        SubmissionKind::Optimize => ChangeKind::Optimize,
-        SubmissionKind::Sync => ChangeKind::Sync,
-        SubmissionKind::Save | SubmissionKind::Delete | SubmissionKind::Share => ChangeKind::Save,
-    }
 }
 
 pub(super) fn stale(what: &str) -> Error {

@@ -1,11 +1,10 @@
 //! Writing a change down as a submission, in place of making it.
 
-use knowhow_domain::{
-    ChangeKind, Check, CheckStep, Error, Result, Source, Submission, SubmissionKind, SubmissionState, manifest,
-};
-use knowhow_store::WriteTx;
+use knowhow_domain::{Check, CheckStep, Error, Result, Source, Submission, SubmissionKind, SubmissionState, manifest};
 use knowhow_store::skills::Locked;
 use knowhow_store::submissions::{self, Decision, Known, MAX_WAITING, MAX_WAITING_BYTES, Proposed, Proposing};
+use knowhow_store::{WriteTx, idempotency};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::checks;
@@ -15,15 +14,19 @@ use crate::skills::change::{Proposal, SkillChange, Successor, lock_target};
 use crate::skills::delete::{Going, archive};
 use crate::skills::draft::{Base, Draft, Reviewed};
 
-/// Writes a change down that must be reviewed, and says that it waits.
-pub(crate) async fn hold(ctx: &Ctx, change: &impl SkillChange, checks: Vec<Check>) -> Error {
-    match propose(ctx, change, Asked { reason: None, checks, submitter: None, waits: true }).await {
+/// The member of a kept answer that names the submission which waits. No answer of a verb has it.
+const KEPT_WAITING: &str = "waiting_submission";
+
+/// Writes a change down that must be reviewed, and says that it waits. `request` is what the call's idempotency key stands for.
+pub(crate) async fn hold(ctx: &Ctx, change: &impl SkillChange, checks: Vec<Check>, request: Option<[u8; 32]>) -> Error {
+    match propose(ctx, change, Asked { checks, waits: true, request, ..Asked::default() }).await {
         Ok(submission) => Error::Waits(Box::new(submission.without_findings())),
         Err(refusal) => refusal,
     }
 }
 
-/// How a change is proposed.
+/// How a change is proposed; by default, as the caller's, applied where no check holds it.
+#[derive(Default)]
 pub(super) struct Asked<'a> {
     /// Why, in the submitter's words.
     pub(super) reason: Option<&'a str>,
@@ -33,6 +36,10 @@ pub(super) struct Asked<'a> {
     pub(super) submitter: Option<&'a str>,
     /// Whether it waits for a person, whatever the checks say.
     pub(super) waits: bool,
+    /// The submission that it takes the place of.
+    pub(super) replaces: Option<&'a Submission>,
+    /// The digest of the request that the call's idempotency key stands for.
+    pub(super) request: Option<[u8; 32]>,
 }
 
 /// What a change comes to.
@@ -79,10 +86,19 @@ pub(super) async fn propose_over(
     if digest.is_some_and(|digest| locked.as_ref().is_some_and(|locked| locked.skill.digest == digest)) {
         return Err(unchanged());
     }
-    let known = submissions::find_known(&mut tx, &name, digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
+    let mut known = submissions::find_known(&mut tx, &name, digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
+    if let Some(replaced) = asked.replaces.filter(|replaced| replaced.state == SubmissionState::NeedsReview) {
+        known.waiting -= 1;
+        known.last = known.last.filter(|last| last.id != replaced.id);
+        submissions::close(&mut tx, replaced.id, outdated(ctx));
+    }
     if let Some(last) = &known.last {
         match last.state {
-            SubmissionState::NeedsReview => return find(ctx, last.id).await,
+            SubmissionState::NeedsReview => {
+                bind_key(ctx, &mut tx, asked.request, last.id);
+                tx.commit().await?;
+                return find(ctx, last.id).await;
+            }
             // A delete has no bytes to know it by: what was decided of another time decides nothing now.
             SubmissionState::Rejected if digest.is_some() => return Err(rejected(last.comment.as_deref())),
             _ => {}
@@ -117,11 +133,36 @@ pub(super) async fn propose_over(
         };
         submissions::close(&mut tx, id, decision);
     }
+    bind_key(ctx, &mut tx, asked.request, id);
     tx.commit().await?;
     let answers = &ctx.app.catalogues.answers;
     answers.indexes.forget(ctx);
     answers.skills.forget(ctx, &name);
     find(ctx, id).await
+}
+
+/// Binds the call's idempotency key to the submission. Else the same request from a session that nobody distrusts would be
+/// carried out.
+fn bind_key(ctx: &Ctx, tx: &mut WriteTx, request: Option<[u8; 32]>, id: Uuid) {
+    if let (Some(key), Some(request)) = (&ctx.call.idempotency_key, request) {
+        idempotency::bind(tx, key, &request, json!({ KEPT_WAITING: id }), ctx.now());
+    }
+}
+
+/// The submission that an idempotency key stands for, where that is its answer.
+pub(crate) fn kept_waiting(answer: &Value) -> Option<Uuid> {
+    answer.get(KEPT_WAITING)?.as_str()?.parse().ok()
+}
+
+/// What becomes of a submission whose place another one takes.
+fn outdated(ctx: &Ctx) -> Decision<'static> {
+    Decision {
+        state: SubmissionState::Stale,
+        decided_by: None,
+        comment: Some("proposed anew on the current version"),
+        applied_version: None,
+        now: ctx.now(),
+    }
 }
 
 /// Refuses one more that waits where there are as many as can be.
@@ -211,14 +252,8 @@ impl Wanted {
                 successor: None,
             },
             Self::Gone(successor) => Proposed {
-                document: None,
-                resources: &[],
-                new_files: &[],
-                pinned: None,
-                request_digest: None,
-                derived: false,
-                brought: None,
                 successor: successor.as_ref().map(|successor| (successor.id, successor.name.as_str())),
+                ..Proposed::default()
             },
         };
         Proposing {
@@ -240,16 +275,7 @@ impl Wanted {
     fn kind(&self) -> SubmissionKind {
         match self {
             Self::Gone(_) => SubmissionKind::Delete,
-            Self::State(draft) => match draft.kind {
-                ChangeKind::Save => SubmissionKind::Save,
-                ChangeKind::Patch => SubmissionKind::Patch,
-                ChangeKind::Import => SubmissionKind::Import,
-                ChangeKind::Enrich => SubmissionKind::Enrich,
-                ChangeKind::Merge => SubmissionKind::Merge,
-                ChangeKind::Optimize => SubmissionKind::Optimize,
-                ChangeKind::Rollback => SubmissionKind::Rollback,
-                ChangeKind::Sync => SubmissionKind::Sync,
-            },
+            Self::State(draft) => draft.kind.into(),
         }
     }
 

@@ -2,8 +2,7 @@
 //! unless somebody who may review says so.
 
 use knowhow_domain::{
-    ChangeKind, Check, CheckStep, Error, Limits, Result, SkillDocument, SkillName, Source, Submission, SubmissionKind,
-    manifest,
+    ChangeKind, Check, CheckStep, Error, Result, SkillDocument, SkillName, Source, Submission, SubmissionKind, manifest,
 };
 use knowhow_store::WriteTx;
 use knowhow_store::offers::{self, Offered, Outdated};
@@ -58,7 +57,7 @@ async fn offer(ctx: &Ctx, outdated: Outdated) -> Result<()> {
         true => "a newer text of this starter, merged with what was changed here",
         false => "a newer text of this starter; it and what was changed here do not fit together",
     };
-    let asked = Asked { reason: Some(reason), checks, submitter: Some(STARTERS), waits: true };
+    let asked = Asked { reason: Some(reason), checks, submitter: Some(STARTERS), waits: true, ..Asked::default() };
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "offers.propose").await?;
     let locked = skills::lock(&mut tx, &SkillKey::Name(name.clone())).await?;
     let submission = match propose_over(ctx, Locking { tx, locked }, &change, asked).await {
@@ -81,7 +80,7 @@ async fn note(ctx: &Ctx, name: &str, newer: &[u8], submission: Option<Uuid>) -> 
 /// The change to offer, with the step that holds it where both changed the same lines: the newer text then. `None` for a text
 /// that is no skill any more.
 async fn merge(ctx: &Ctx, outdated: Outdated) -> Result<Option<(Offer, Vec<Check>)>> {
-    let limits = Limits { body_bytes: usize::MAX, ..(*ctx.app.limits).clone() };
+    let limits = ctx.app.limits.of_stored();
     compute(move || {
         let name = SkillName::parse(&outdated.name)?;
         let merged = diffy::merge(&outdated.base, &outdated.own, &outdated.newer).ok();

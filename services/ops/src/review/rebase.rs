@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 
 use knowhow_domain::{
-    ChangeKind, Error, Limits, ResourceEntry, Result, Scope, SkillDocument, SkillName, Submission, SubmissionKind,
-    SubmissionState,
+    Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, Submission, SubmissionKind, SubmissionState,
 };
 use knowhow_store::skills::Locked;
-use knowhow_store::submissions::{self, Decision, Undecided};
+use knowhow_store::submissions::{self, Undecided};
 use knowhow_store::{WriteTx, versions};
 use uuid::Uuid;
 
-use super::decide::kind;
-use super::hold::{Asked, find, propose};
+use super::hold::{Asked, propose};
 use super::offer::has_conflict;
 use super::owner::reach;
 use crate::call::{Call, SessionRef};
@@ -57,25 +55,17 @@ pub async fn rebase_submission(ctx: &Ctx, input: &Rebase) -> Result<Submission> 
     }
     let session = old.submission.session.as_deref().and_then(|session| SessionRef::parse(session).ok());
     let ctx = Ctx { call: Call { session, by_agent: true, ..Call::default() }, ..reached.ctx.clone() };
-    let (submitter, reason) = (old.submission.submitter.clone(), old.submission.reason.clone());
-    let asked = Asked { reason: reason.as_deref(), checks: Vec::new(), submitter: Some(&submitter), waits: true };
     let name = SkillName::parse(&old.submission.skill)?;
     let change = Rebased { old, name };
+    let replaced = &change.old.submission;
+    let asked = Asked {
+        reason: replaced.reason.as_deref(),
+        submitter: Some(&replaced.submitter),
+        waits: true,
+        replaces: Some(replaced),
+        ..Asked::default()
+    };
     let submission = propose(&ctx, &change, asked).await?;
-    if change.old.submission.state == SubmissionState::NeedsReview {
-        let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.outdate").await?;
-        let comment = Some("proposed anew on the current version");
-        let decision = Decision {
-            state: SubmissionState::Stale,
-            decided_by: None,
-            comment,
-            applied_version: None,
-            now: ctx.now(),
-        };
-        submissions::close(&mut tx, input.id, decision);
-        tx.commit().await?;
-    }
-    let submission = find(&ctx, submission.id).await?;
     Ok(if sees_text { submission } else { submission.without_findings() })
 }
 
@@ -112,7 +102,7 @@ impl SkillChange for Rebased {
         let resources = merge_files(&base_files, &now_files, &self.old.resources)?;
         let proposed = proposed.clone();
         let merged = compute(move || merge(&base, &now, &proposed)).await?;
-        let limits = Limits { body_bytes: usize::MAX, ..(*ctx.app.limits).clone() };
+        let limits = ctx.app.limits.of_stored();
         let document = SkillDocument::parse_named(&merged, &limits)?;
         let tainted = self.old.submission.tainted;
         let draft = Draft {
@@ -121,15 +111,9 @@ impl SkillChange for Rebased {
             pinned: self.old.pinned,
             derived: true,
             brought: tainted.then(|| self.old.submission.tainted_by.clone()),
-            ..Draft::new(self.kind(), self.name.clone(), document)
+            ..Draft::new(self.old.submission.kind.change(), self.name.clone(), document)
         };
         Ok(Proposal::Write(Box::new(draft)))
-    }
-}
-
-impl Rebased {
-    fn kind(&self) -> ChangeKind {
-        kind(self.old.submission.kind)
     }
 }
 

@@ -104,16 +104,6 @@ async fn propose_removal(ctx: &Ctx, unread: &Unread, scan: &Scan) -> Result<()> 
     {
         return Ok(());
     }
-    let result = Proposed {
-        document: None,
-        resources: &[],
-        new_files: &[],
-        pinned: None,
-        request_digest: None,
-        derived: false,
-        brought: None,
-        successor: None,
-    };
     let proposing = Proposing {
         skill: Some(unread.skill),
         name: &locked.skill.name,
@@ -126,7 +116,7 @@ async fn propose_removal(ctx: &Ctx, unread: &Unread, scan: &Scan) -> Result<()> 
             "the scanner finds what looks like an attack in this skill: approve to remove it, reject to keep it",
         ),
         base: Some((locked.skill.version, locked.skill.digest.as_slice())),
-        result,
+        result: Proposed::default(),
         checks: &checks,
         now: ctx.now(),
     };

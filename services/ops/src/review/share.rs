@@ -1,7 +1,7 @@
 //! Sharing: a user's skill is proposed for the tenant's library. An admin lets it in, and nobody else.
 
 use knowhow_domain::{
-    ChangeKind, Check, CheckStep, Error, Limits, Result, Scope, SkillDocument, SkillName, Submission, SubmissionKind,
+    ChangeKind, Check, CheckStep, Error, Result, Scope, SkillDocument, SkillName, Submission, SubmissionKind,
     SubmissionState,
 };
 use knowhow_store::skills::{self, Locked, SkillKey};
@@ -81,14 +81,9 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
         base: base.as_ref().map(|base| (base.version, base.digest.as_slice())),
         result: Proposed {
             document: Some(&skill.document),
-            resources: &[],
-            new_files: &[],
-            pinned: None,
-            request_digest: None,
             // What taints the skill taints what is shared of it.
             derived: true,
-            brought: None,
-            successor: None,
+            ..Proposed::default()
         },
         checks: &checks,
         now: ctx.now(),
@@ -111,7 +106,7 @@ async fn checks_of(ctx: &Ctx, tx: &mut WriteTx, locked: &Locked) -> Result<Vec<C
 
 fn read_document(ctx: &Ctx, raw: &str) -> Result<SkillDocument> {
     // What is stored has passed the limits of its time.
-    let limits = Limits { body_bytes: usize::MAX, ..(*ctx.app.limits).clone() };
+    let limits = ctx.app.limits.of_stored();
     SkillDocument::parse_named(raw, &limits)
 }
 

@@ -138,7 +138,7 @@ fn text(about: &str, longest: usize, kind: SchemaType) -> Object {
 pub async fn submit_skill(ctx: &Ctx, input: &Submit) -> Result<Submission> {
     ctx.principal.require(Scope::SkillsWrite)?;
     check_submit_reason(input.reason.as_deref())?;
-    let asked = Asked { reason: input.reason.as_deref(), checks: Vec::new(), submitter: None, waits: false };
+    let asked = Asked { reason: input.reason.as_deref(), ..Asked::default() };
     let submission = match &input.change {
         SubmittedChange::Save(save) => propose(ctx, &Save::of(&ctx.app.limits, save)?, asked).await?,
         SubmittedChange::Patch(patch) => propose(ctx, patch, asked).await?,

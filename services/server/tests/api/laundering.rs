@@ -115,7 +115,9 @@ fn copies(who: &Caller, round: usize, session: Option<&str>) -> Vec<(&'static st
     let mut submitted = saying(&named("submitted"), WORDS);
     submitted["reason"] = json!("it helps");
     let import = || who.send(Method::POST, "/v1/skills/import");
-    let patch = json!({"name": plan, "edits": [{"old_string": "then that", "new_string": WORDS}]});
+    // A sentence of its own: one that goes on is another sentence, which nobody knows.
+    let patch =
+        json!({"name": plan, "edits": [{"old_string": "then that", "new_string": format!("then that. {WORDS}")}]});
     let all = vec![
         ("a save", who.post("/v1/skills", saying(&named("post"), WORDS))),
         ("a save of a whole file", who.post("/v1/skills", json!({"skill_md": skill_md(&named("whole"), WORDS)}))),
@@ -289,7 +291,8 @@ async fn review_again(world: &World) {
     let mut tries = 0;
     poll_async("the setting to be heard of", async || {
         tries += 1;
-        let attack = saying(&format!("attack-{tries}"), ATTACK);
+        // Under a heading of attacks it would count as an example of one.
+        let attack = saying(&format!("plan-{tries}"), ATTACK);
         (world.bob.post("/v1/skills", attack).await.status == 202).then_some(())
     })
     .await;

@@ -7,7 +7,7 @@ use super::{SubmissionRow, checks};
 use crate::error::refuse;
 use crate::vault::word::Word;
 use crate::vault::{read, statement};
-use crate::{Database, Principal, TenantTx};
+use crate::{Database, Principal, TenantTx, WriteTx};
 
 statement! {
     read FindSubmission { id: Uuid } -> SubmissionRow,
@@ -27,6 +27,14 @@ statement! {
 /// `Unavailable`.
 pub async fn find(db: &Database, principal: &Principal, id: Uuid) -> Result<Option<Submission>> {
     read(db, principal, FindSubmission { id }).await?.pop().map(Submission::try_from).transpose()
+}
+
+/// The same in an open transaction.
+///
+/// # Errors
+/// `NotFound`, `Unavailable`.
+pub async fn find_in(tx: &mut WriteTx, id: Uuid) -> Result<Submission> {
+    tx.read(FindSubmission { id }).await?.pop().ok_or_else(missing)?.try_into()
 }
 
 /// Which submissions, and how many: the newest first, `before` one.
