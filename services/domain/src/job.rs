@@ -81,6 +81,10 @@ pub mod task {
     pub const RESCAN_SKILLS: &str = "rescan_skills";
     /// Enqueues the users whose skills are to be read anew.
     pub const RESCAN_STALE: &str = "rescan_stale";
+    /// Has a chat model read a submission.
+    pub const REVIEW_SUBMISSION: &str = "review_submission";
+    /// Has people look at submissions that no model has read in time.
+    pub const REVIEW_OVERDUE: &str = "review_overdue";
     /// Renders a user's snapshot.
     pub const RENDER_SNAPSHOT: &str = "render_snapshot";
     /// Enqueues the snapshots that are about to expire.

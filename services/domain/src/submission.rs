@@ -8,11 +8,13 @@ use uuid::Uuid;
 
 use crate::ChangeKind;
 
-/// Where a submission stands. All but `needs_review` are final.
+/// Where a submission stands. All but `checking` and `needs_review` are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, Display, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum SubmissionState {
+    /// No check holds it, and a model is about to read it: it is applied where that has no doubts, else it waits.
+    Checking,
     /// It waits for a person.
     NeedsReview,
     /// It was applied: by a person's word, or because no check held it.
@@ -72,6 +74,8 @@ pub enum CheckStep {
     Policy,
     /// Whether a newer starter and what its user changed fit together.
     Merge,
+    /// Whether a chat model that reads it has doubts. It never lets in what another step holds.
+    Reviewer,
 }
 
 /// How a step ended.
@@ -177,6 +181,11 @@ impl SubmissionState {
     /// The stored and served form.
     pub fn as_str(self) -> &'static str {
         self.into()
+    }
+
+    /// Whether it is undecided.
+    pub fn waits(self) -> bool {
+        matches!(self, Self::Checking | Self::NeedsReview)
     }
 }
 

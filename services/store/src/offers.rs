@@ -64,7 +64,7 @@ statement! {
         update starter_installs set offered_digest = $4 where tenant_id = $1 and user_id = $2 and name = $3
     ), outdated as (
         update submissions s set state = 'stale', comment = 'a newer text of this starter is offered', decided_at = $7
-        where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and s.submitter = $6 and s.state = 'needs_review'
+        where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and s.submitter = $6 and s.state in ('checking', 'needs_review')
           and s.submission_id is distinct from $5
         returning s.submission_id
     )

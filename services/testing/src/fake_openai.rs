@@ -16,6 +16,8 @@ pub enum Reply {
     Vectors(usize),
     /// A chat model's whole answer.
     Says(String),
+    /// A chat model's whole answer, in which `$KEY` stands for the member `key` of the question.
+    Repeats(String),
     /// Status 200 and this body.
     Body(Vec<u8>),
     /// An error, with a header.
@@ -133,6 +135,12 @@ fn answer(mut stream: &TcpStream, reply: Reply, seen: &Seen) -> bool {
     match reply {
         Reply::Vectors(dims) => send(stream, "200 OK", "", vectors(&seen.body, dims).to_string().as_bytes()),
         Reply::Says(text) => send(stream, "200 OK", "", said(&seen.body, &text).to_string().as_bytes()),
+        Reply::Repeats(text) => {
+            let question = seen.body["messages"][1]["content"].as_str().unwrap();
+            let question: Value = serde_json::from_str(question).unwrap();
+            let text = text.replace("$KEY", question["key"].as_str().unwrap_or_default());
+            send(stream, "200 OK", "", said(&seen.body, &text).to_string().as_bytes())
+        }
         Reply::Body(body) => send(stream, "200 OK", "", &body),
         Reply::Status(status, header, body) => send(stream, &format!("{status} No"), header, body.as_bytes()),
         Reply::Hang => {

@@ -11,6 +11,7 @@ mod prune;
 mod render_snapshot;
 mod render_snapshots;
 mod rescan;
+mod review;
 mod summarize_conversation;
 mod summarize_skill;
 
@@ -34,6 +35,7 @@ pub fn tasks(app: &App) -> Vec<Task> {
         of_system::<rescan::RescanStale>(app),
         of_user::<rescan::RescanSkills>(app),
         of_user::<offer_merges::OfferMerges>(app),
+        of_system::<review::ReviewOverdue>(app),
     ];
     if app.models.embedder.is_some() {
         tasks.push(of_user::<embed::EmbedSkill>(app));
@@ -43,6 +45,7 @@ pub fn tasks(app: &App) -> Vec<Task> {
     }
     if app.models.chat.is_some() {
         tasks.push(of_user::<summarize_skill::SummarizeSkill>(app));
+        tasks.push(of_user::<review::ReviewSubmission>(app));
     }
     tasks
 }

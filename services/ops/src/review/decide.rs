@@ -62,7 +62,7 @@ pub(super) fn check_comment(comment: Option<&str>) -> Result<Option<&str>> {
 /// has, `stale` where the skill has changed since.
 pub async fn approve_submission(ctx: &Ctx, input: &Decide) -> Result<Submission> {
     let comment = input.comment()?;
-    let (reached, mut tx, waiting) = open(ctx, input, true).await?;
+    let (reached, tx, waiting) = open(ctx, input, true).await?;
     check_take(input.take, &waiting.submission)?;
     if waiting.submission.kind == SubmissionKind::Share {
         // What it changes is the tenant's, in a transaction of an admin.
@@ -70,32 +70,48 @@ pub async fn approve_submission(ctx: &Ctx, input: &Decide) -> Result<Submission>
         return share::approve(&reached, &waiting, comment).await;
     }
     let ctx = &reached.ctx;
-    let locked = lock(&mut tx, &waiting).await?;
-    let now = ctx.now();
-    let decision = Decision {
-        state: SubmissionState::Approved,
-        decided_by: Some(ctx.principal.actor()),
-        comment,
-        applied_version: None,
-        now,
-    };
-    if !is_current(&waiting, locked.as_ref()) {
-        submissions::close(&mut tx, input.id, Decision { state: SubmissionState::Stale, decided_by: None, ..decision });
-        tx.commit().await?;
+    let approval = Approval { by: Some(ctx.principal.actor()), comment, take: input.take };
+    if !let_in(ctx, tx, &waiting, approval).await? {
         return Err(stale("the skill"));
+    }
+    find(ctx, input.id).await
+}
+
+/// How a submission is let in.
+pub(super) struct Approval<'a> {
+    /// The person who says so; `None` where the checks alone do.
+    pub(super) by: Option<&'a str>,
+    pub(super) comment: Option<&'a str>,
+    pub(super) take: Option<Take>,
+}
+
+/// Makes what a submission proposes, on exactly the state that it was made from, and closes it; false, and closed as stale,
+/// where that has changed. Commits.
+///
+/// # Errors
+/// `MustBeReviewed` where no person has approved it and it is tainted by now; as a save.
+pub(super) async fn let_in(ctx: &Ctx, mut tx: WriteTx, waiting: &Undecided, approval: Approval<'_>) -> Result<bool> {
+    let (id, now) = (waiting.submission.id, ctx.now());
+    let locked = lock(&mut tx, waiting).await?;
+    let Approval { by, comment, take } = approval;
+    let decision = Decision { state: SubmissionState::Approved, decided_by: by, comment, applied_version: None, now };
+    if !is_current(waiting, locked.as_ref()) {
+        submissions::close(&mut tx, id, Decision { state: SubmissionState::Stale, decided_by: None, ..decision });
+        tx.commit().await?;
+        return Ok(false);
     }
     if is_offer(&waiting.submission) {
         offers::note_merged(&mut tx, &waiting.submission.skill);
     }
-    let changed = match input.take {
+    let changed = match take {
         Some(Take::Mine) => None,
-        Some(Take::Theirs) | None => apply(ctx, &mut tx, &waiting, locked).await?,
+        Some(Take::Theirs) | None => apply(ctx, &mut tx, waiting, locked, by.is_some()).await?,
     };
     let applied_version = changed.as_ref().map(|changed| changed.skill.version);
-    if let Some(changed) = changed.as_ref().filter(|changed| changed.written.is_some()) {
+    if let Some(changed) = changed.as_ref().filter(|changed| by.is_some() && changed.written.is_some()) {
         submissions::approve_version(&mut tx, changed.skill.id, changed.skill.version, now);
     }
-    submissions::close(&mut tx, input.id, Decision { applied_version, ..decision });
+    submissions::close(&mut tx, id, Decision { applied_version, ..decision });
     tx.commit().await?;
     let answers = &ctx.app.catalogues.answers;
     answers.indexes.forget(ctx);
@@ -103,7 +119,7 @@ pub async fn approve_submission(ctx: &Ctx, input: &Decide) -> Result<Submission>
     if let Some(changed) = changed.filter(|changed| changed.says_else) {
         jobs::embed_at_once(ctx, changed.skill.id);
     }
-    find(ctx, input.id).await
+    Ok(true)
 }
 
 /// Rejects a submission, and says why.
@@ -175,7 +191,7 @@ async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(Reached, Writ
         // Not the user's to take back: an agent of theirs could.
         return Err(Error::Forbidden("approve or reject: nobody withdraws what the service itself proposes"));
     }
-    if waiting.submission.state != SubmissionState::NeedsReview || waiting.submission.expires_at <= ctx.now() {
+    if !waiting.submission.state.waits() || waiting.submission.expires_at <= ctx.now() {
         return Err(decided(&waiting.submission));
     }
     Ok((reached, tx, waiting))
@@ -196,7 +212,13 @@ fn is_current(waiting: &Undecided, locked: Option<&Locked>) -> bool {
 }
 
 /// Makes what was approved. `None` where the skill is gone then.
-async fn apply(ctx: &Ctx, tx: &mut WriteTx, waiting: &Undecided, locked: Option<Locked>) -> Result<Option<Changed>> {
+async fn apply(
+    ctx: &Ctx,
+    tx: &mut WriteTx,
+    waiting: &Undecided,
+    locked: Option<Locked>,
+    by_person: bool,
+) -> Result<Option<Changed>> {
     if waiting.submission.kind == SubmissionKind::Delete {
         let locked = locked.ok_or_else(|| stale("the skill"))?;
         let successor = waiting.successor.clone().map(|(id, name)| Successor { id, name });
@@ -219,6 +241,7 @@ async fn apply(ctx: &Ctx, tx: &mut WriteTx, waiting: &Undecided, locked: Option<
             author,
             session: waiting.submission.session.clone(),
             checks: waiting.submission.checks.clone(),
+            by_person,
         }),
         ..Draft::new(waiting.submission.kind.change(), SkillName::parse(&waiting.submission.skill)?, document)
     };
@@ -233,7 +256,7 @@ pub(super) fn stale(what: &str) -> Error {
 
 pub(super) fn decided(submission: &Submission) -> Error {
     let state = match submission.state {
-        SubmissionState::NeedsReview => SubmissionState::Expired,
+        state if state.waits() => SubmissionState::Expired,
         state => state,
     };
     Error::Conflict { code: "decided", detail: format!("the submission is not waiting any more: it is {state}") }

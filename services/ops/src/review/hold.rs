@@ -2,7 +2,9 @@
 
 use knowhow_domain::{Check, CheckStep, Error, Result, Source, Submission, SubmissionKind, SubmissionState, manifest};
 use knowhow_store::skills::Locked;
-use knowhow_store::submissions::{self, Decision, Known, MAX_WAITING, MAX_WAITING_BYTES, Proposed, Proposing};
+use knowhow_store::submissions::{
+    self, Decision, Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposed, Proposing,
+};
 use knowhow_store::{WriteTx, idempotency};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -87,14 +89,14 @@ pub(super) async fn propose_over(
         return Err(unchanged());
     }
     let mut known = submissions::find_known(&mut tx, &name, digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
-    if let Some(replaced) = asked.replaces.filter(|replaced| replaced.state == SubmissionState::NeedsReview) {
+    if let Some(replaced) = asked.replaces.filter(|replaced| replaced.state.waits()) {
         known.waiting -= 1;
         known.last = known.last.filter(|last| last.id != replaced.id);
         submissions::close(&mut tx, replaced.id, outdated(ctx));
     }
     if let Some(last) = &known.last {
         match last.state {
-            SubmissionState::NeedsReview => {
+            state if state.waits() => {
                 bind_key(ctx, &mut tx, asked.request, last.id);
                 tx.commit().await?;
                 return find(ctx, last.id).await;
@@ -113,15 +115,23 @@ pub(super) async fn propose_over(
     }
     let new = wanted.submission(ctx, change, locked.as_ref(), &name);
     let named = ctx.call.named(None);
-    let new = Proposing { reason: asked.reason, submitter: asked.submitter, checks: &checks, named: &named, ..new };
-    let (id, tainted) = submissions::add(&mut tx, &new).await?;
     // What the service offers is decided each time: the user has changed the skill since.
     let approved_before = digest.is_some()
         && asked.submitter != Some(STARTERS)
         && known.last.is_some_and(|last| {
             last.state == SubmissionState::Approved && checks::finds_no_more(&checks, &last.checks)
         });
-    if approved_before || !asked.waits && !checks::holds(&checks) && tainted.is_none() {
+    let is_free = !asked.waits && !checks::holds(&checks);
+    // A person's word on these very bytes needs no model's, and a delete has no text to read.
+    let model = match ctx.app.models.chat.is_some() && digest.is_some() && !approved_before {
+        false => ModelReads::Nothing,
+        true if is_free => ModelReads::AndDecides,
+        true => ModelReads::ForPerson,
+    };
+    let new =
+        Proposing { reason: asked.reason, submitter: asked.submitter, checks: &checks, named: &named, model, ..new };
+    let (id, tainted) = submissions::add(&mut tx, &new).await?;
+    if approved_before || is_free && model == ModelReads::Nothing && tainted.is_none() {
         let over = Over { locked, source: change.source(ctx), approves: approved_before, checks };
         let version = wanted.apply(ctx, &mut tx, over).await?;
         let decision = Decision {
@@ -268,6 +278,7 @@ impl Wanted {
             base: locked.map(|locked| (locked.skill.version, locked.skill.digest.as_slice())),
             result,
             checks: &[],
+            model: ModelReads::Nothing,
             now: ctx.now(),
         }
     }
@@ -292,7 +303,7 @@ impl Wanted {
             (Self::State(draft), locked) => {
                 let session = ctx.call.session.as_deref().map(str::to_owned);
                 let author = ctx.principal.actor().to_owned();
-                let reviewed = Some(Reviewed { author, session, checks });
+                let reviewed = Some(Reviewed { author, session, checks, by_person: approves });
                 let draft = Draft { reviewed, ..*draft };
                 let base = Base { locked, source, is_bulk: true, now, expected: None };
                 let changed = draft.write(ctx, tx, base).await?;
@@ -312,8 +323,8 @@ fn unchanged() -> Error {
 
 pub(super) fn rejected(comment: Option<&str>) -> Error {
     let detail = match comment {
-        Some(comment) => format!("a person has rejected exactly this change: {comment}"),
-        None => "a person has rejected exactly this change; change it before you propose it again".into(),
+        Some(comment) => format!("exactly this change was rejected: {comment}"),
+        None => "exactly this change was rejected; change it before you propose it again".into(),
     };
     Error::Conflict { code: "rejected", detail }
 }

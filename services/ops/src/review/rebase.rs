@@ -40,7 +40,7 @@ pub async fn rebase_submission(ctx: &Ctx, input: &Rebase) -> Result<Submission> 
     let mut tx = WriteTx::begin(&ctx.app.db, &reached.ctx.principal, "submissions.rebase").await?;
     let old = submissions::read_undecided(&mut tx, input.id).await?;
     tx.commit().await?;
-    if !matches!(old.submission.state, SubmissionState::NeedsReview | SubmissionState::Stale) {
+    if !old.submission.state.waits() && old.submission.state != SubmissionState::Stale {
         let detail =
             format!("the submission is {}; only one that waits or is stale can be rebased", old.submission.state);
         return Err(Error::Conflict { code: "decided", detail });

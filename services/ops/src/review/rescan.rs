@@ -8,7 +8,7 @@ use knowhow_domain::{
 use knowhow_store::WriteTx;
 use knowhow_store::scans::{self, Scanned, Unread};
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::submissions::{self, MAX_WAITING, Proposed, Proposing};
+use knowhow_store::submissions::{self, MAX_WAITING, ModelReads, Proposed, Proposing};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -118,6 +118,7 @@ async fn propose_removal(ctx: &Ctx, unread: &Unread, scan: &Scan) -> Result<()> 
         base: Some((locked.skill.version, locked.skill.digest.as_slice())),
         result: Proposed::default(),
         checks: &checks,
+        model: ModelReads::Nothing,
         now: ctx.now(),
     };
     submissions::add(&mut tx, &proposing).await?;

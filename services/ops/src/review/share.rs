@@ -5,7 +5,7 @@ use knowhow_domain::{
     SubmissionState,
 };
 use knowhow_store::skills::{self, Locked, SkillKey};
-use knowhow_store::submissions::{self, Decision, Proposed, Proposing, Undecided};
+use knowhow_store::submissions::{self, Decision, ModelReads, Proposed, Proposing, Undecided};
 use knowhow_store::{TenantTx, WriteTx, library};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -58,7 +58,7 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
     }
     let known = submissions::find_known_share(&mut tx, &skill.name, &skill.digest).await?;
     match &known.last {
-        Some(last) if last.state == SubmissionState::NeedsReview => {
+        Some(last) if last.state.waits() => {
             return Ok(find(ctx, last.id).await?.without_findings());
         }
         Some(last) if last.state == SubmissionState::Rejected => {
@@ -86,6 +86,10 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
             ..Proposed::default()
         },
         checks: &checks,
+        model: match ctx.app.models.chat {
+            Some(_) => ModelReads::ForPerson,
+            None => ModelReads::Nothing,
+        },
         now: ctx.now(),
     };
     let (id, _) = submissions::add(&mut tx, &new).await?;

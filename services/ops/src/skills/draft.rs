@@ -46,6 +46,8 @@ pub(crate) struct Reviewed {
     pub(crate) session: Option<String>,
     /// The steps that were taken.
     pub(crate) checks: Vec<Check>,
+    /// Whether a person has let it in. What nobody has read must not be tainted.
+    pub(crate) by_person: bool,
 }
 
 /// What a draft is written over.
@@ -127,7 +129,8 @@ impl Draft {
                 None => ctx.call.session.as_deref(),
             },
             author: self.reviewed.as_ref().map(|reviewed| reviewed.author.as_str()),
-            is_reviewed: is_reviewed && review::is_reviewed(ctx),
+            is_reviewed: (is_reviewed || self.reviewed.as_ref().is_some_and(|reviewed| !reviewed.by_person))
+                && review::is_reviewed(ctx),
             lineage: Lineage { named: &named, derived: self.derived, brought: self.brought.as_deref() },
             follow_up: jobs::follow_up(&ctx.app, *is_bulk, before, &self.document),
             request_digest: self.request_digest,

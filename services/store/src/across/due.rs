@@ -172,3 +172,29 @@ pub async fn enqueue_rescans(db: &Database, rules: i32, now: DateTime<Utc>, most
     tx.commit().await?;
     Ok(enqueued)
 }
+
+/// Submissions that a model was to read ten minutes ago and has not, from now on for people; how many.
+///
+/// Why: which are overdue is a question over all tenants.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn leave_unread_to_people(db: &Database, now: DateTime<Utc>, most: i64) -> Result<u64> {
+    let mut tx = SystemTx::begin_at_leisure(db, "due.leave_unread_to_people").await?;
+    let left = sqlx::query(
+        "-- due.leave_unread_to_people
+        update submissions s set state = 'needs_review'
+        from (select tenant_id, user_id, submission_id from submissions
+              where state = 'checking' and created_at < $1::timestamptz - interval '10 minutes'
+              order by created_at limit $2 for update skip locked) d
+        where s.tenant_id = d.tenant_id and s.user_id = d.user_id and s.submission_id = d.submission_id",
+    )
+    .bind(now)
+    .bind(most)
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    tx.commit().await?;
+    Ok(left)
+}

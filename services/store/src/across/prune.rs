@@ -283,14 +283,14 @@ async fn prune_submissions(db: &Database, now: DateTime<Utc>, batch: i64) -> Res
                 expires_at = $1::timestamptz + interval '30 days'
             from due d
             where s.tenant_id = d.tenant_id and s.user_id = d.user_id and s.submission_id = d.submission_id
-              and d.state = 'needs_review'
+              and d.state in ('checking', 'needs_review')
         ), files as (
             delete from submission_files f using due d
             where f.tenant_id = d.tenant_id and f.user_id = d.user_id and f.submission_id = d.submission_id
         )
         delete from submissions s using due d
         where s.tenant_id = d.tenant_id and s.user_id = d.user_id and s.submission_id = d.submission_id
-          and d.state <> 'needs_review'",
+          and d.state not in ('checking', 'needs_review')",
         now,
         batch
     );

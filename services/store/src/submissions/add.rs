@@ -1,6 +1,7 @@
 //! Writing a submission down.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use knowhow_domain::job::task;
 use knowhow_domain::{Check, Error, ResourceEntry, Result, SkillId, SubmissionKind, SubmissionState, manifest, new_id};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -29,12 +30,12 @@ statement! {
     "-- submissions.find_known
     select w.waiting, w.waiting_bytes, l.submission_id, l.state, l.comment, l.checks
     from (select count(*) as waiting, coalesce(sum(s.bytes), 0)::bigint as waiting_bytes from submissions s
-          where s.tenant_id = $1 and s.user_id = $2 and s.state = 'needs_review') w
+          where s.tenant_id = $1 and s.user_id = $2 and s.state in ('checking', 'needs_review')) w
     left join lateral (
         select s.submission_id, s.state, s.comment, s.checks from submissions s
         where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and s.result_digest is not distinct from $4
           and (s.kind = 'share') = $5
-          and s.state in ('needs_review', 'approved', 'rejected') and (s.state = 'needs_review' or s.decided_by is not null)
+          and (s.state in ('checking', 'needs_review') or s.state in ('approved', 'rejected') and s.decided_by is not null)
         order by s.submission_id desc limit 1) l on true"
 }
 
@@ -137,8 +138,22 @@ pub struct Proposing<'a> {
     pub result: Proposed<'a>,
     /// The steps so far.
     pub checks: &'a [Check],
+    /// What a chat model has to do with it.
+    pub model: ModelReads,
     /// When it is proposed.
     pub now: DateTime<Utc>,
+}
+
+/// What a chat model has to do with a submission.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ModelReads {
+    /// None reads it.
+    #[default]
+    Nothing,
+    /// One reads it for whoever decides.
+    ForPerson,
+    /// Nothing holds it but what the model says, unless it is tainted.
+    AndDecides,
 }
 
 row! { struct AddedRow { tainted: bool, tainted_in: Vec<String>, tainted_by: Vec<String> } }
@@ -150,7 +165,7 @@ statement! {
         result_digest: Option<Vec<u8>>, document: Option<String>, resources: Value, pinned: Option<bool>,
         request_digest: Option<Vec<u8>>, derived: bool, successor: Option<Uuid>, successor_name: Option<String>,
         checks: Value, bytes: i64, now: DateTime<Utc>, expires_at: DateTime<Utc>, digests: Vec<Vec<u8>>,
-        files: Vec<Vec<u8>>, named: Vec<String>, brought: Option<Vec<String>>, audit_id: Uuid,
+        files: Vec<Vec<u8>>, named: Vec<String>, brought: Option<Vec<String>>, audit_id: Uuid, model_decides: bool,
     } -> AddedRow,
     "-- submissions.add
     with base as materialized (
@@ -182,7 +197,7 @@ statement! {
         insert into submissions (tenant_id, user_id, submission_id, skill_id, name, kind, state, source, submitter, session,
             reason, base_version, base_digest, result_digest, document, resources, pinned, request_digest, derived,
             successor_id, successor_name, tainted, tainted_in, tainted_by, checks, bytes, created_at, expires_at)
-        select $1, $2, $3, $4, $5, $6, 'needs_review', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+        select $1, $2, $3, $4, $5, $6, case when $30 and not w.tainted then 'checking' else 'needs_review' end, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
                w.tainted, w.tainted_in, w.tainted_by, $21, $22, $23, $24
         from weighed w
         returning tainted, tainted_in, tainted_by
@@ -198,6 +213,14 @@ statement! {
         select $1, $2, $29, $23, $8, 'submission.add', $5, jsonb_build_object('submission', $3, 'kind', $6), $12, $13 from added
     )
     select tainted, tainted_in, tainted_by from added"
+}
+
+statement! {
+    write EnqueueReview { id: Uuid, task: &'static str } -> (),
+    "-- submissions.enqueue_review
+    select app.enqueue($4, jsonb_build_object('submission_id', s.submission_id), s.submission_id::text, true)
+    from submissions s
+    where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3"
 }
 
 /// Writes a submission that waits, and says what taints it: `(its id, what marks it by session, by source)`, where it is
@@ -239,7 +262,11 @@ pub async fn add(tx: &mut WriteTx, new: &Proposing<'_>) -> Result<(Uuid, Option<
         named: new.named.iter().map(|name| (*name).to_owned()).collect(),
         brought: new.result.brought.map(owned),
         audit_id: new_id(),
+        model_decides: new.model == ModelReads::AndDecides,
     };
     let added = tx.write(add).await?.pop().ok_or_else(|| Error::internal("a submission that was not written"))?;
+    if new.model != ModelReads::Nothing {
+        tx.send_ahead(EnqueueReview { id, task: task::REVIEW_SUBMISSION });
+    }
     Ok((id, added.tainted.then_some((added.tainted_in, added.tainted_by))))
 }

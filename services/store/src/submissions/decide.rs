@@ -1,7 +1,8 @@
 //! Deciding a submission: its text, and what becomes of it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ResourceEntry, Result, SkillId, SubmissionState, new_id};
+use knowhow_domain::{Check, Error, ResourceEntry, Result, SkillId, SubmissionState, new_id};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::SubmissionRow;
@@ -110,7 +111,7 @@ statement! {
         update submissions s
         set state = $4, decided_by = $5, comment = $6, applied_version = $7, decided_at = $8,
             document = case when $4 <> 'approved' then s.document end
-        where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3 and s.state = 'needs_review'
+        where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3 and s.state in ('checking', 'needs_review')
         returning s.submission_id, s.name, s.base_digest, s.result_digest
     ), files as (
         delete from submission_files f using closed
@@ -148,7 +149,7 @@ pub async fn lock_waiting(tx: &mut TenantTx, id: Uuid) -> Result<bool> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let waits = sqlx::query_scalar!(
         r#"-- submissions.lock_waiting
-        select s.state = 'needs_review' as "waits!" from submissions s
+        select s.state in ('checking', 'needs_review') as "waits!" from submissions s
         where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3
         for update"#,
         tenant,
@@ -181,6 +182,24 @@ pub async fn close_for_admin(tx: &mut TenantTx, id: Uuid, decision: Decision<'_>
         .execute(tx.conn())
         .await
         .map_err(refuse)?;
+    Ok(())
+}
+
+statement! {
+    write NoteCheck { id: Uuid, check: Value, holds: bool } -> (),
+    "-- submissions.note_check
+    update submissions s
+    set checks = s.checks || jsonb_build_array($4::jsonb), state = case when $5 then 'needs_review' else s.state end
+    where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3"
+}
+
+/// Adds a step to a submission that was locked, together with COMMIT; with `holds`, it waits for a person from now on.
+///
+/// # Errors
+/// For a check that cannot be stored.
+pub fn note_check(tx: &mut WriteTx, id: Uuid, check: &Check, holds: bool) -> Result<()> {
+    let check = serde_json::to_value(check).map_err(Error::internal)?;
+    tx.send_ahead(NoteCheck { id, check, holds });
     Ok(())
 }
 

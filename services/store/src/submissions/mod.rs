@@ -4,8 +4,12 @@ pub(crate) mod add;
 pub(crate) mod decide;
 pub(crate) mod list;
 
-pub use add::{Known, MAX_WAITING, MAX_WAITING_BYTES, Proposed, Proposing, add, find_known, find_known_share};
-pub use decide::{Decision, Undecided, approve_version, close, close_for_admin, lock_waiting, read_undecided};
+pub use add::{
+    Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposed, Proposing, add, find_known, find_known_share,
+};
+pub use decide::{
+    Decision, Undecided, approve_version, close, close_for_admin, lock_waiting, note_check, read_undecided,
+};
 pub use list::{ListQuery, find, find_in, find_owner, list, list_of_tenant};
 
 use chrono::{DateTime, Utc};

@@ -26,7 +26,7 @@ async fn summary(who: &Caller, made_by: &str) -> Value {
     .await
 }
 
-fn chat(url: &str) -> [(&str, &str); 3] {
+pub fn chat(url: &str) -> [(&str, &str); 3] {
     [WITH_WORKER, ("KNOWHOW_CHAT_URL", url), ("KNOWHOW_CHAT_MODEL", "fake")]
 }
 

@@ -10,6 +10,7 @@ mod kept;
 mod models;
 pub mod pools;
 mod reads;
+mod reviewed;
 pub mod submitted;
 mod waiting;
 pub mod worker;
