@@ -4,9 +4,14 @@ use knowhow_domain::{Error, Result};
 use knowhow_store::{WriteTx, idempotency, submissions};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
-use crate::{Ctx, review};
+use crate::Ctx;
+
+/// The member of a kept answer that names the submission which waits. No answer of a verb has it.
+const WAITING: &str = "waiting_submission";
 
 /// What an idempotency key is bound to, and how its answer is kept.
 pub(crate) struct Request<'a, R, L> {
@@ -61,8 +66,9 @@ impl Ctx {
         request: Request<'_, impl Serialize, impl Long<T>>,
         work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>,
     ) -> Result<T> {
-        let Some(key) = &self.call.idempotency_key else { return work(tx).await };
-        let digest = digest_of(request.asked)?;
+        let (Some(key), Some(digest)) = (&self.call.idempotency_key, self.keyed(request.asked)?) else {
+            return work(tx).await;
+        };
         // One time: a key must not expire between being recognised and being answered.
         let now = self.now();
         idempotency::claim(tx, key, &digest, now);
@@ -71,7 +77,8 @@ impl Ctx {
             // Whatever `work` says then, it says because it was not to be done.
             Ok(true) => {
                 let kept = idempotency::find_answer(tx, key, &digest, now).await?;
-                if let Some(id) = review::kept_waiting(&kept) {
+                if let Some(id) = kept.get(WAITING).and_then(Value::as_str) {
+                    let id = id.parse().map_err(Error::internal)?;
                     let submission = submissions::find_in(tx, id).await?;
                     return Err(Error::Waits(Box::new(submission.without_findings())));
                 }
@@ -89,9 +96,18 @@ impl Ctx {
             }
         }
     }
-}
 
-/// What an idempotency key is bound to.
-pub(crate) fn digest_of(asked: &impl Serialize) -> Result<[u8; 32]> {
-    Ok(Sha256::digest(serde_json::to_vec(asked).map_err(Error::internal)?).into())
+    /// The digest of what is asked for, to which the call's idempotency key is bound; `None` where it has no key.
+    pub(crate) fn keyed(&self, asked: &impl Serialize) -> Result<Option<[u8; 32]>> {
+        let digest = |_| Ok(Sha256::digest(serde_json::to_vec(asked).map_err(Error::internal)?).into());
+        self.call.idempotency_key.as_ref().map(digest).transpose()
+    }
+
+    /// Binds the call's idempotency key to a submission. Else the same request from a session that nobody distrusts would be
+    /// carried out: the change that waits was refused, and has left no key.
+    pub(crate) fn bind_to_submission(&self, tx: &mut WriteTx, request: Option<[u8; 32]>, id: Uuid) {
+        if let (Some(key), Some(request)) = (&self.call.idempotency_key, request) {
+            idempotency::bind(tx, key, &request, json!({ WAITING: id }), self.now());
+        }
+    }
 }

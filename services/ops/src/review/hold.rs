@@ -1,27 +1,27 @@
 //! Writing a change down as a submission, in place of making it.
 
 use knowhow_domain::{Check, CheckStep, Error, Result, Source, Submission, SubmissionKind, SubmissionState, manifest};
+use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
 use knowhow_store::submissions::{
-    self, Decision, Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposed, Proposing,
+    self, Decision, Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposed, Proposing, Same,
 };
-use knowhow_store::{WriteTx, idempotency};
-use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::checks;
 use super::owner::STARTERS;
 use crate::Ctx;
-use crate::skills::change::{Proposal, SkillChange, Successor, lock_target};
+use crate::skills::change::{Proposal, SkillChange, SkillVerb, Successor, lock_target};
 use crate::skills::delete::{Going, archive};
 use crate::skills::draft::{Base, Draft, Reviewed};
 
-/// The member of a kept answer that names the submission which waits. No answer of a verb has it.
-const KEPT_WAITING: &str = "waiting_submission";
-
-/// Writes a change down that must be reviewed, and says that it waits. `request` is what the call's idempotency key stands for.
-pub(crate) async fn hold(ctx: &Ctx, change: &impl SkillChange, checks: Vec<Check>, request: Option<[u8; 32]>) -> Error {
-    match propose(ctx, change, Asked { checks, waits: true, request, ..Asked::default() }).await {
+/// Writes a change down that must be reviewed, and says that it waits. The call's idempotency key is bound to the submission.
+pub(crate) async fn hold(ctx: &Ctx, verb: &impl SkillVerb, checks: Vec<Check>) -> Error {
+    let held = async {
+        let request = ctx.keyed(&verb.request())?;
+        propose(ctx, verb, Asked { checks, waits: true, request, ..Asked::default() }).await
+    };
+    match held.await {
         Ok(submission) => Error::Waits(Box::new(submission.without_findings())),
         Err(refusal) => refusal,
     }
@@ -38,8 +38,8 @@ pub(super) struct Asked<'a> {
     pub(super) submitter: Option<&'a str>,
     /// Whether it waits for a person, whatever the checks say.
     pub(super) waits: bool,
-    /// The submission that it takes the place of.
-    pub(super) replaces: Option<&'a Submission>,
+    /// The submission that it takes the place of, which waits.
+    pub(super) replaces: Option<Uuid>,
     /// The digest of the request that the call's idempotency key stands for.
     pub(super) request: Option<[u8; 32]>,
 }
@@ -88,16 +88,15 @@ pub(super) async fn propose_over(
     if digest.is_some_and(|digest| locked.as_ref().is_some_and(|locked| locked.skill.digest == digest)) {
         return Err(unchanged());
     }
-    let mut known = submissions::find_known(&mut tx, &name, digest.as_ref().map(<[u8; 32]>::as_slice)).await?;
-    if let Some(replaced) = asked.replaces.filter(|replaced| replaced.state.waits()) {
-        known.waiting -= 1;
-        known.last = known.last.filter(|last| last.id != replaced.id);
-        submissions::close(&mut tx, replaced.id, outdated(ctx));
+    let same = Same { name: &name, digest: digest.as_ref().map(<[u8; 32]>::as_slice), except: asked.replaces };
+    let known = submissions::find_known(&mut tx, same).await?;
+    if let Some(replaced) = asked.replaces {
+        submissions::close(&mut tx, replaced, outdated(ctx));
     }
     if let Some(last) = &known.last {
         match last.state {
             state if state.waits() => {
-                bind_key(ctx, &mut tx, asked.request, last.id);
+                ctx.bind_to_submission(&mut tx, asked.request, last.id);
                 tx.commit().await?;
                 return find(ctx, last.id).await;
             }
@@ -143,25 +142,12 @@ pub(super) async fn propose_over(
         };
         submissions::close(&mut tx, id, decision);
     }
-    bind_key(ctx, &mut tx, asked.request, id);
+    ctx.bind_to_submission(&mut tx, asked.request, id);
     tx.commit().await?;
     let answers = &ctx.app.catalogues.answers;
     answers.indexes.forget(ctx);
     answers.skills.forget(ctx, &name);
     find(ctx, id).await
-}
-
-/// Binds the call's idempotency key to the submission. Else the same request from a session that nobody distrusts would be
-/// carried out.
-fn bind_key(ctx: &Ctx, tx: &mut WriteTx, request: Option<[u8; 32]>, id: Uuid) {
-    if let (Some(key), Some(request)) = (&ctx.call.idempotency_key, request) {
-        idempotency::bind(tx, key, &request, json!({ KEPT_WAITING: id }), ctx.now());
-    }
-}
-
-/// The submission that an idempotency key stands for, where that is its answer.
-pub(crate) fn kept_waiting(answer: &Value) -> Option<Uuid> {
-    answer.get(KEPT_WAITING)?.as_str()?.parse().ok()
 }
 
 /// What becomes of a submission whose place another one takes.

@@ -27,7 +27,7 @@ pub use submit::{Submit, submit_skill};
 pub use texts::{ApproveText, approve_memory, approve_soul};
 
 pub(crate) use checks::{check, is_reviewed};
-pub(crate) use hold::{hold, kept_waiting};
+pub(crate) use hold::hold;
 pub(crate) use offer::offer_merges;
 pub(crate) use owner::reach_user;
 pub(crate) use rescan::{note, rescan, rules};

@@ -62,7 +62,7 @@ pub async fn rebase_submission(ctx: &Ctx, input: &Rebase) -> Result<Submission> 
         reason: replaced.reason.as_deref(),
         submitter: Some(&replaced.submitter),
         waits: true,
-        replaces: Some(replaced),
+        replaces: replaced.state.waits().then_some(replaced.id),
         ..Asked::default()
     };
     let submission = propose(&ctx, &change, asked).await?;

@@ -8,7 +8,7 @@ use knowhow_domain::{
 use knowhow_store::WriteTx;
 use knowhow_store::scans::{self, Scanned, Unread};
 use knowhow_store::skills::{self, SkillKey};
-use knowhow_store::submissions::{self, MAX_WAITING, ModelReads, Proposed, Proposing};
+use knowhow_store::submissions::{self, MAX_WAITING, ModelReads, Proposed, Proposing, Same};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -88,7 +88,9 @@ async fn propose_removal(ctx: &Ctx, unread: &Unread, scan: &Scan) -> Result<()> 
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "scans.propose_removal").await?;
     let locked = skills::lock(&mut tx, &SkillKey::Id(unread.skill)).await?;
     let Some(locked) = locked.filter(|locked| locked.skill.digest == unread.digest) else { return Ok(()) };
-    let known = submissions::find_known(&mut tx, &locked.skill.name, Some(&unread.digest)).await?;
+    let known =
+        submissions::find_known(&mut tx, Same { name: &locked.skill.name, digest: Some(&unread.digest), except: None })
+            .await?;
     let checks = [Check {
         outcome: CheckOutcome::Held,
         reasons: scan.advice().into_iter().map(|advice| format!("{}: {}", advice.category, advice.change)).collect(),

@@ -14,7 +14,7 @@ use super::draft::Base;
 use super::kept::{OfVersion, ShowsSkill};
 use crate::Ctx;
 use crate::answers::KeptSkill;
-use crate::once::{Long, digest_of};
+use crate::once::Long;
 
 /// The name by which the skill of a change can be at hand.
 fn name_of(target: &Target<'_>) -> Option<String> {
@@ -37,7 +37,7 @@ pub(super) async fn change_at_once<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, V::NAME).await?;
     let now = ctx.now();
     let key = ctx.call.idempotency_key.as_deref();
-    let digest = key.map(|_| digest_of(&verb.request())).transpose()?;
+    let digest = ctx.keyed(&verb.request())?;
     if let (Some(key), Some(digest)) = (key, &digest) {
         idempotency::claim_or_refuse(&mut tx, key, digest, now);
     }

@@ -18,7 +18,7 @@ use super::kept::{OfVersion, ShowsSkill};
 use super::lookup::{self, Reach};
 use super::view::Skill;
 use crate::answers::KeptSkill;
-use crate::once::{Request, digest_of};
+use crate::once::Request;
 use crate::recall::{SkillChanged, hand_in, row_of};
 use crate::{Ctx, jobs, review};
 
@@ -52,7 +52,7 @@ pub(crate) trait SkillChange {
 }
 
 /// A change that a caller asks for and is answered, also when it asks again.
-pub(super) trait SkillVerb: SkillChange {
+pub(crate) trait SkillVerb: SkillChange {
     /// The name of its transaction in the log.
     const NAME: &'static str;
 
@@ -128,11 +128,7 @@ impl Replaced {
 /// its bounds.
 pub(super) async fn change_skill<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
     match attempt(ctx, verb).await {
-        Err(Error::MustBeReviewed(checks)) => {
-            // The same request again, from a session that nobody distrusts, gets the same answer.
-            let request = ctx.call.idempotency_key.is_some().then(|| digest_of(&verb.request())).transpose()?;
-            Err(review::hold(ctx, verb, checks, request).await)
-        }
+        Err(Error::MustBeReviewed(checks)) => Err(review::hold(ctx, verb, checks).await),
         done => done,
     }
 }

@@ -69,7 +69,7 @@ pub(super) async fn import_batch(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<R
     for (one, done) in batch.iter().zip(together) {
         let ctx = &ctx.part(one.at);
         all.push(match done {
-            Some(Err(Error::MustBeReviewed(checks))) => Err(review::hold(ctx, one, checks, None).await),
+            Some(Err(Error::MustBeReviewed(checks))) => Err(review::hold(ctx, one, checks).await),
             Some(done) => done,
             None => change_skill(ctx, one).await,
         });

@@ -6,16 +6,10 @@ use serde_json::{Value, json};
 
 use crate::answers::pluck;
 use crate::callers::{Caller, Sending, World};
+use crate::reviewing::WHY;
 use crate::talk::Talk;
 
-const WHY: &str = "weekly review of what is marked";
 const FACT: &str = "Wants every invoice above a thousand shown before it is paid";
-
-async fn tainted_talk(who: &Caller) -> Talk {
-    let talk = Talk::long(who).await;
-    talk.tell("/taint", json!({"source": "a mail"})).await;
-    talk
-}
 
 /// Keeps a core memory in a session; its id.
 async fn remember(who: &Caller, talk: &Talk, content: &str) -> String {
@@ -40,7 +34,7 @@ async fn prompt(who: &Caller) -> String {
 async fn an_admin_finds_a_tainted_memory_and_approves_it_for_good() {
     let world = World::new().await;
     let World { alice, bob, admin, .. } = &world;
-    let talk = tainted_talk(alice).await;
+    let talk = Talk::tainted(alice).await;
     let id = remember(alice, &talk, FACT).await;
     alice.post("/v1/memories", json!({"content": "Prefers trains"})).await.ok(201);
     assert!(!prompt(alice).await.contains(FACT));
@@ -81,7 +75,7 @@ async fn an_admin_finds_a_tainted_memory_and_approves_it_for_good() {
 #[tokio::test]
 async fn an_approved_version_of_the_soul_stands_in_prompts_until_a_tainted_session_changes_it() {
     let World { alice, admin, .. } = &World::new().await;
-    let talk = tainted_talk(alice).await;
+    let talk = Talk::tainted(alice).await;
     alice.put("/v1/soul", json!({"text": "Be kind."})).await.ok(200);
     assert_eq!(put_soul(alice, &talk, FACT).await.ok(200)["tainted"], true);
     let path = "/v1/soul/versions/2";
@@ -112,7 +106,7 @@ async fn a_user_approves_where_the_tenant_says_so_but_never_what_the_same_creden
     let body = json!({"name": "agent", "scopes": ["memories", "sessions", "review"]});
     let key = admin.post("/v1/admin/keys", body).await.ok(201);
     let agent = &world.anonymous.with_token(key["secret"].as_str().unwrap()).acting_for("alice");
-    let talk = tainted_talk(alice).await;
+    let talk = Talk::tainted(alice).await;
     let (own, told) = (remember(alice, &talk, "Own").await, remember(agent, &talk, "Told").await);
     put_soul(agent, &talk, FACT).await.ok(200);
     let own = format!("/v1/memories/{own}/approve");

@@ -37,4 +37,4 @@ use http::bodies;
 use process::{background, pools, submitted, worker};
 use sessions::shown;
 use skills::{examples, exchange};
-use support::{answers, callers, raw, service, signing, sql, talk};
+use support::{answers, callers, raw, reviewing, service, signing, sql, talk};

@@ -5,16 +5,10 @@ use serde_json::{Value, json};
 
 use crate::callers::{Caller, Sending, World, skill};
 use crate::library::{put, text};
+use crate::reviewing::{WHY, decide};
 use crate::service::poll_async;
 use crate::talk::Talk;
 use crate::worker::Ground;
-
-const WHY: &str = "weekly review of what waits";
-
-fn decide(who: &Caller, submission: &Value, verdict: &str, body: Value) -> Sending {
-    let path = format!("/v1/submissions/{}/{verdict}", submission["id"].as_str().unwrap());
-    who.post(&path, body).header("Knowhow-Reason", WHY)
-}
 
 fn share(who: &Caller, name: &str) -> Sending {
     who.post(&format!("/v1/skills/{name}/share"), json!({"reason": "all of us do it"}))

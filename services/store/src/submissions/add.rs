@@ -26,15 +26,16 @@ row! {
 }
 
 statement! {
-    read FindKnown { name: String, result_digest: Option<Vec<u8>>, shares: bool } -> KnownRow,
+    read FindKnown { name: String, result_digest: Option<Vec<u8>>, shares: bool, except: Option<Uuid> } -> KnownRow,
     "-- submissions.find_known
     select w.waiting, w.waiting_bytes, l.submission_id, l.state, l.comment, l.checks
     from (select count(*) as waiting, coalesce(sum(s.bytes), 0)::bigint as waiting_bytes from submissions s
-          where s.tenant_id = $1 and s.user_id = $2 and s.state in ('checking', 'needs_review')) w
+          where s.tenant_id = $1 and s.user_id = $2 and s.state in ('checking', 'needs_review')
+            and s.submission_id is distinct from $6) w
     left join lateral (
         select s.submission_id, s.state, s.comment, s.checks from submissions s
         where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and s.result_digest is not distinct from $4
-          and (s.kind = 'share') = $5
+          and (s.kind = 'share') = $5 and s.submission_id is distinct from $6
           and (s.state in ('checking', 'needs_review') or s.state in ('approved', 'rejected') and s.decided_by is not null)
         order by s.submission_id desc limit 1) l on true"
 }
@@ -61,17 +62,24 @@ pub struct LastDecision {
     pub checks: Vec<Check>,
 }
 
-/// What is known of the state with this digest (`None`: that there is no skill) for a skill of that name. The user's
-/// catalogue row is locked, so that the numbers stay.
+/// What a change comes to, by which others like it are known.
+pub struct Same<'a> {
+    /// The skill's name.
+    pub name: &'a str,
+    /// The digest of the state to be; `None` where the skill is to go.
+    pub digest: Option<&'a [u8]>,
+    /// A submission that does not count: the new one takes its place.
+    pub except: Option<Uuid>,
+}
+
+/// What is known of changes that come to the same. The user's catalogue row is locked, so that the numbers stay.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_known(tx: &mut WriteTx, name: &str, result_digest: Option<&[u8]>) -> Result<Known> {
-    find_known_of(
-        tx,
-        FindKnown { name: name.to_owned(), result_digest: result_digest.map(<[u8]>::to_vec), shares: false },
-    )
-    .await
+pub async fn find_known(tx: &mut WriteTx, same: Same<'_>) -> Result<Known> {
+    let Same { name, digest, except } = same;
+    let result_digest = digest.map(<[u8]>::to_vec);
+    find_known_of(tx, FindKnown { name: name.to_owned(), result_digest, shares: false, except }).await
 }
 
 /// The same of shares: what was decided on a text for all users of a tenant says nothing of it as a user's own.
@@ -79,7 +87,8 @@ pub async fn find_known(tx: &mut WriteTx, name: &str, result_digest: Option<&[u8
 /// # Errors
 /// `Unavailable`.
 pub async fn find_known_share(tx: &mut WriteTx, name: &str, digest: &[u8]) -> Result<Known> {
-    find_known_of(tx, FindKnown { name: name.to_owned(), result_digest: Some(digest.to_vec()), shares: true }).await
+    let (name, result_digest) = (name.to_owned(), Some(digest.to_vec()));
+    find_known_of(tx, FindKnown { name, result_digest, shares: true, except: None }).await
 }
 
 async fn find_known_of(tx: &mut WriteTx, asked: FindKnown) -> Result<Known> {

@@ -3,7 +3,7 @@
 use knowhow_domain::{Error, Result, Submission, SubmissionState, UserId};
 use uuid::Uuid;
 
-use super::{SubmissionRow, checks};
+use super::SubmissionRow;
 use crate::error::refuse;
 use crate::vault::word::Word;
 use crate::vault::{read, statement};
@@ -79,7 +79,8 @@ pub async fn list(db: &Database, principal: &Principal, query: ListQuery) -> Res
 /// `Unavailable`.
 pub async fn list_of_tenant(tx: &mut TenantTx, user: Option<&str>, query: ListQuery) -> Result<Vec<Submission>> {
     let tenant = tx.tenant();
-    let rows = sqlx::query!(
+    let rows = sqlx::query_as!(
+        SubmissionRow,
         r#"-- submissions.list_of_tenant (a tenant's admin: all users of the tenant, or the one of that external id)
         select s.submission_id, s.name, s.kind as "kind: Word<knowhow_domain::SubmissionKind>",
                s.state as "state: Word<SubmissionState>", u.external_id, s.submitter, s.reason, s.session, s.tainted,
@@ -101,33 +102,7 @@ pub async fn list_of_tenant(tx: &mut TenantTx, user: Option<&str>, query: ListQu
     .fetch_all(tx.conn())
     .await
     .map_err(refuse)?;
-    rows.into_iter()
-        .map(|row| {
-            Ok(Submission {
-                id: row.submission_id,
-                skill: row.name,
-                kind: row.kind.0,
-                state: row.state.0,
-                user: row.external_id,
-                submitter: row.submitter,
-                reason: row.reason,
-                session: row.session,
-                tainted: row.tainted,
-                tainted_in: row.tainted_in,
-                tainted_by: row.tainted_by,
-                base_version: row.base_version,
-                base_digest: row.base_digest,
-                result_digest: row.result_digest,
-                checks: checks(row.checks)?,
-                decided_by: row.decided_by,
-                comment: row.comment,
-                decided_at: row.decided_at,
-                applied_version: row.applied_version,
-                created_at: row.created_at,
-                expires_at: row.expires_at,
-            })
-        })
-        .collect()
+    rows.into_iter().map(Submission::try_from).collect()
 }
 
 /// Whose submission this is.

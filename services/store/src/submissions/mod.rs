@@ -5,7 +5,7 @@ pub(crate) mod decide;
 pub(crate) mod list;
 
 pub use add::{
-    Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposed, Proposing, add, find_known, find_known_share,
+    Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposed, Proposing, Same, add, find_known, find_known_share,
 };
 pub use decide::{
     Decision, Undecided, approve_version, close, close_for_admin, lock_waiting, note_check, read_undecided,

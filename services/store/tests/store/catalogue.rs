@@ -79,7 +79,7 @@ const GRANTS: &str = "
     knowhow_system skills: select (tenant_id, user_id, skill_id, digest, starter_id)
     knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)
     knowhow_system submission_files: delete, select (tenant_id, user_id, submission_id)
-    knowhow_system submissions: delete, select (tenant_id, user_id, submission_id, state, expires_at), update (state, document, resources, decided_at, expires_at)
+    knowhow_system submissions: delete, select (tenant_id, user_id, submission_id, state, created_at, expires_at), update (state, document, resources, decided_at, expires_at)
     knowhow_system tenants: insert, select, update
     knowhow_system usage_events: delete, select (tenant_id, user_id, skill_id, kind, day, at, use_digest)
     knowhow_system user_catalogs: insert, select, update (revision, examples_revision, stored_bytes)

@@ -22,8 +22,8 @@ const NEW_USERS: u32 = 3_000;
 const HISTORY: &[&str] =
     &["audit_log", "messages", "sessions", "skill_resources", "skill_versions", "turns", "usage_events"];
 
-/// Indexes that hold few rows of a user: the open sessions, what is tainted.
-const FEW: &[&str] = &["sessions_open", "skills_tainted"];
+/// Indexes that hold few rows of a user: the open sessions, what is tainted, what waits for a decision.
+const FEW: &[&str] = &["sessions_open", "skills_tainted", "submissions_waiting"];
 
 /// What looks at all of a user's rows because that is what it is for: the statement, and words of the finding.
 const WHOLE: &[(&str, &str)] = &[
@@ -40,6 +40,8 @@ const WHOLE: &[(&str, &str)] = &[
     ("examples.remove_of_turn", "turns"),
     ("skills.archive", "added_passages"),
     ("skills.find_tainted", "skill_versions"),
+    // Counts what waits, which is at most fifty.
+    ("submissions.find_known", "submission_id"),
     // Of the skills in which something was found, which are few.
     ("scans.list_found", "skill_scans"),
     // Looks for what is to go.

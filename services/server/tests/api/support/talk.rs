@@ -27,6 +27,13 @@ impl Talk {
         Self::open(who, json!({"max_turns": 1000, "tools": "full"})).await
     }
 
+    /// The same, in which a mail was read.
+    pub async fn tainted(who: &Caller) -> Self {
+        let talk = Self::long(who).await;
+        talk.tell("/taint", json!({"source": "a mail"})).await;
+        talk
+    }
+
     /// Its path, and what is below it.
     pub fn path(&self, rest: &str) -> String {
         format!("/v1/sessions/{}{rest}", self.id)
