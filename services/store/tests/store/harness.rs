@@ -146,10 +146,12 @@ pub async fn with_role(place: &Place, options: &str, test: impl AsyncFnOnce(&str
         "grant knowhow_tenant, knowhow_admin, knowhow_system, knowhow_queue to {role} with inherit false, set true"
     );
     let usage = format!("grant usage on schema app to {role}");
-    place.run(&format!("create role {role} login {options} password '{password}'; {grant}; {usage}")).await;
+    // Two that change the grants of one schema at the same moment fail.
+    let alone = "select pg_advisory_xact_lock(hashtext('roles of tests'))";
+    place.run(&format!("{alone}; create role {role} login {options} password '{password}'; {grant}; {usage}")).await;
     let url = place.login_url_of(&role, &password);
     let outcome = AssertUnwindSafe(test(&role, &url)).catch_unwind().await;
-    place.run(&format!("drop owned by {role}; drop role {role}")).await;
+    place.run(&format!("{alone}; drop owned by {role}; drop role {role}")).await;
     outcome.unwrap_or_else(|panic| resume_unwind(panic));
 }
 
