@@ -73,6 +73,8 @@ pub mod task {
     pub const EMBED_STALE: &str = "embed_stale";
     /// Ends conversations that fell silent.
     pub const END_SESSIONS: &str = "end_sessions";
+    /// Tells a tenant's webhook that a submission waits.
+    pub const NOTIFY_SUBMISSION: &str = "notify_submission";
     /// Offers a user merges of newer starters with their own changes.
     pub const OFFER_MERGES: &str = "offer_merges";
     /// Removes what is past its time.

@@ -43,6 +43,7 @@ pub mod tenant;
 pub mod uri;
 pub mod user;
 pub mod version;
+pub mod webhook;
 
 pub use audit::AuditEntry;
 pub use clock::{Clock, SystemClock};
@@ -79,3 +80,4 @@ pub use submission::{Check, CheckOutcome, CheckStep, Submission, SubmissionKind,
 pub use tenant::Tenant;
 pub use user::User;
 pub use version::{ChangeKind, Version};
+pub use webhook::{Notice, Webhook};

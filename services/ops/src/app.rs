@@ -12,6 +12,7 @@ use crate::jobs::AtOnce;
 use crate::library::Library;
 use crate::recall::Catalogues;
 use crate::snapshots::KnownSnapshots;
+use crate::webhooks::Webhooks;
 
 /// Connections, callers, clock, limits and models of one worker thread. Cheap to clone.
 #[derive(Clone)]
@@ -32,6 +33,8 @@ pub struct App {
     pub at_once: Arc<AtOnce>,
     /// Which snapshots were just given out; one for the whole process.
     pub snapshots: Arc<KnownSnapshots>,
+    /// The way to tenants' webhooks; one for the whole process.
+    pub webhooks: Arc<Webhooks>,
     /// How long a snapshot is given to sessions that begin.
     pub snapshot_lifetime: TimeDelta,
 }

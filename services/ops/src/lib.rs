@@ -31,6 +31,7 @@ pub mod snapshots;
 pub mod soul;
 pub mod starters;
 pub mod summarize;
+mod webhooks;
 
 pub use answers::SkillPage;
 pub use app::{App, readiness};
@@ -45,3 +46,4 @@ pub use library::Library;
 pub use models::{ModelState, Models, ModelsError, ModelsSettings, ModelsStatus};
 pub use priority::Priority;
 pub use remote::{RemoteError, RemoteSettings};
+pub use webhooks::Webhooks;

@@ -82,6 +82,8 @@ pub struct Config {
     pub operator_secret: Secret,
     /// Whether tenants' issuers may have key URLs in private networks and without TLS.
     pub private_issuers: bool,
+    /// Whether tenants' webhooks may be in private networks and without TLS.
+    pub private_webhooks: bool,
     /// Wrong credentials from one address and minute before it is answered 429; 0 for no limit.
     pub wrong_credentials_per_minute: u32,
     /// Largest body of a skill, bytes.
@@ -151,6 +153,7 @@ impl Default for Config {
             operator_issuer: "knowhow-operator".into(),
             operator_secret: Secret::default(),
             private_issuers: false,
+            private_webhooks: false,
             wrong_credentials_per_minute: 100,
             skill_body_bytes: 256 * 1024,
             catalogue_cache_mb: 64,

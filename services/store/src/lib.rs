@@ -34,6 +34,7 @@ pub mod usage;
 pub mod users;
 mod vault;
 pub mod versions;
+pub mod webhooks;
 mod window;
 
 pub use across::prune::{Pruned, prune, prune_snapshots};

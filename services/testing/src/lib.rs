@@ -3,11 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod clock;
-mod fake_openai;
+mod fake_server;
 mod patience;
 mod wire;
 
 pub use clock::HandClock;
-pub use fake_openai::{FakeOpenAi, Reply, Seen};
+pub use fake_server::{FakeServer, Reply, Seen};
 pub use patience::{PATIENCE, poll, poll_async, until};
 pub use wire::Wire;

@@ -10,6 +10,7 @@ mod review;
 mod stats;
 mod tenants;
 mod users;
+mod webhooks;
 
 pub use archive::{ListArchive, Restore, Restored, list_archive, restore_skill};
 pub use audit::{ListAudit, list_audit};
@@ -24,6 +25,7 @@ pub use review::{Approve, ReviewVersion, approve_version, review_version};
 pub use stats::{Stats, get_stats};
 pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, create_user, get_user, list_users};
+pub use webhooks::{PutWebhook, PutWebhookAnswer, WebhookTest, delete_webhook, get_webhook, put_webhook, test_webhook};
 
 pub(crate) use library::{Putting, put_in};
 

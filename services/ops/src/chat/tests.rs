@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use knowhow_domain::Error;
-use knowhow_testing::{FakeOpenAi, Reply};
+use knowhow_testing::{FakeServer, Reply};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -14,23 +14,23 @@ use crate::remote::tests::settings;
 
 const LIMITS: ChatLimits = ChatLimits { tokens: 500, bytes: 100, total: Duration::from_secs(30) };
 
-fn model(fake: &FakeOpenAi) -> ChatModel {
+fn model(fake: &FakeServer) -> ChatModel {
     ChatModel::new(RemoteSettings { retries: 0, ..settings(fake) }).unwrap()
 }
 
 async fn outcome(reply: Reply) -> Result<String, ChatError> {
-    model(&FakeOpenAi::start([reply])).complete("be brief", "hello", Priority::Change, LIMITS).await
+    model(&FakeServer::start([reply])).complete("be brief", "hello", Priority::Change, LIMITS).await
 }
 
 #[tokio::test]
 async fn a_question_has_rules_and_limits_and_gets_the_answer() {
-    let fake = FakeOpenAi::start([Reply::says("\n<think>hm {</think>\n\n Hi! \n")]);
+    let fake = FakeServer::start([Reply::says("\n<think>hm {</think>\n\n Hi! \n")]);
     let model = model(&fake);
     assert_eq!(model.complete("be brief", "hello", Priority::Change, LIMITS).await.unwrap(), "Hi!");
     assert_eq!((model.model(), model.is_paused()), ("tiny", false));
     let seen = &fake.seen()[0];
     assert_eq!(seen.line, "POST /v1/chat/completions HTTP/1.1");
-    assert_eq!(seen.authorization.as_deref(), Some("Bearer sk-secret"));
+    assert_eq!(seen.headers.get("authorization").map(String::as_str), Some("Bearer sk-secret"));
     let messages = json!([{ "role": "system", "content": "be brief" }, { "role": "user", "content": "hello" }]);
     assert_eq!(seen.body, json!({ "model": "tiny", "messages": messages, "stream": false, "max_tokens": 500 }));
 }
@@ -39,7 +39,7 @@ async fn a_question_has_rules_and_limits_and_gets_the_answer() {
 async fn a_server_that_wants_the_newer_limit_gets_it() {
     let refusal =
         r#"{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}}"#;
-    let fake = FakeOpenAi::start([Reply::Status(400, "", refusal), Reply::says("Hi!")]);
+    let fake = FakeServer::start([Reply::Status(400, "", refusal), Reply::says("Hi!")]);
     let model = model(&fake);
     for _ in 0..2 {
         assert_eq!(model.complete("be brief", "hello", Priority::Change, LIMITS).await.unwrap(), "Hi!");
@@ -80,7 +80,7 @@ async fn what_is_no_answer_is_named() {
 #[tokio::test]
 async fn texts_that_make_a_model_ramble_do_not_have_it_paused() {
     let rambles = r#"{"choices":[{"message":{"content":"and so"},"finish_reason":"length"}]}"#;
-    let fake = FakeOpenAi::start([Reply::body(rambles)]);
+    let fake = FakeServer::start([Reply::body(rambles)]);
     let model = model(&fake);
     for _ in 0..9 {
         let error = model.complete("be brief", "hello", Priority::Change, LIMITS).await.unwrap_err();
@@ -92,7 +92,7 @@ async fn texts_that_make_a_model_ramble_do_not_have_it_paused() {
 #[tokio::test]
 async fn the_limit_of_time_holds_for_all_attempts_together() {
     for reply in [Reply::Hang, Reply::Status(500, "Retry-After: 5\r\n", "")] {
-        let fake = FakeOpenAi::start([reply]);
+        let fake = FakeServer::start([reply]);
         let model = ChatModel::new(RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) }).unwrap();
         let limits = ChatLimits { total: Duration::from_millis(50), ..LIMITS };
         let error = model.complete("", "hello", Priority::Change, limits).await.unwrap_err();

@@ -6,6 +6,7 @@ mod calls;
 mod embed;
 mod end_sessions;
 mod kinds;
+mod notify_submission;
 mod offer_merges;
 mod prune;
 mod render_snapshot;
@@ -36,6 +37,7 @@ pub fn tasks(app: &App) -> Vec<Task> {
         of_user::<rescan::RescanSkills>(app),
         of_user::<offer_merges::OfferMerges>(app),
         of_system::<review::ReviewOverdue>(app),
+        of_user::<notify_submission::NotifySubmission>(app),
     ];
     if app.models.embedder.is_some() {
         tasks.push(of_user::<embed::EmbedSkill>(app));

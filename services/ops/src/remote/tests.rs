@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use knowhow_testing::{FakeOpenAi, Reply, until};
+use knowhow_testing::{FakeServer, Reply, until};
 
 use super::{Remote, RemoteError, RemoteSettings};
 use crate::Priority;
 
 /// What the tests of both clients use.
-pub(crate) fn settings(fake: &FakeOpenAi) -> RemoteSettings {
+pub(crate) fn settings(fake: &FakeServer) -> RemoteSettings {
     RemoteSettings {
         url: fake.url().parse().unwrap(),
         key: Some("sk-secret".to_owned()),
@@ -32,7 +32,7 @@ async fn ask(remote: &Remote) -> Result<String, RemoteError> {
 }
 
 async fn outcome(reply: Reply) -> RemoteError {
-    let fake = FakeOpenAi::start([reply]);
+    let fake = FakeServer::start([reply]);
     ask(&remote(RemoteSettings { retries: 0, ..settings(&fake) })).await.unwrap_err()
 }
 
@@ -47,12 +47,12 @@ async fn failures_that_pass_are_retried() {
         Reply::Hang,
     ];
     for reply in passing {
-        let fake = FakeOpenAi::start([reply, Reply::body("hello")]);
+        let fake = FakeServer::start([reply, Reply::body("hello")]);
         let hasty = RemoteSettings { timeout: Duration::from_millis(500), ..settings(&fake) };
         assert_eq!(ask(&remote(hasty)).await.unwrap(), "hello");
         assert_eq!(fake.seen().len(), 2);
     }
-    let fake = FakeOpenAi::start([Reply::Status(502, "", "bad gateway")]);
+    let fake = FakeServer::start([Reply::Status(502, "", "bad gateway")]);
     let error = ask(&remote(settings(&fake))).await.unwrap_err();
     assert!(matches!(error, RemoteError::Refused { status: 502, .. }) && error.is_transient(), "{error}");
     assert_eq!(fake.seen().len(), 3, "the first attempt and two more");
@@ -68,7 +68,7 @@ async fn refusals_nonsense_and_long_waits_are_not_retried() {
         Reply::body("{}"),
         Reply::Huge,
     ] {
-        let fake = FakeOpenAi::start([reply, Reply::body("hello")]);
+        let fake = FakeServer::start([reply, Reply::body("hello")]);
         assert!(ask(&remote(settings(&fake))).await.is_err());
         assert_eq!(fake.seen().len(), 1);
     }
@@ -86,7 +86,7 @@ async fn errors_tell_codes_but_neither_key_nor_content() {
     assert_eq!(error.to_string(), "the server answered 401: Unauthorized");
     let error = outcome(Reply::Huge).await;
     assert_eq!(error.to_string(), "the server's answer cannot be used: it has more than 1000 bytes");
-    let fake = FakeOpenAi::start([Reply::Close]);
+    let fake = FakeServer::start([Reply::Close]);
     let nobody =
         RemoteSettings { url: "http://127.0.0.1:1/v1?key=password".parse().unwrap(), retries: 0, ..settings(&fake) };
     let error = ask(&remote(nobody)).await.unwrap_err();
@@ -95,7 +95,7 @@ async fn errors_tell_codes_but_neither_key_nor_content() {
 
 #[tokio::test]
 async fn a_server_that_keeps_failing_is_left_alone_until_it_is_back() {
-    let fake = FakeOpenAi::start([Reply::Status(500, "", "")]);
+    let fake = FakeServer::start([Reply::Status(500, "", "")]);
     let remote = remote(RemoteSettings { retries: 0, ..settings(&fake) });
     for _ in 0..5 {
         assert!(matches!(ask(&remote).await, Err(RemoteError::Refused { .. })));
@@ -115,7 +115,7 @@ async fn a_server_that_answers_uselessly_works_and_one_that_talks_nonsense_does_
     for (reply, is_paused) in
         [(Reply::Status(400, "", ""), false), (Reply::body("{}"), false), (Reply::body("nonsense"), true)]
     {
-        let fake = FakeOpenAi::start([reply]);
+        let fake = FakeServer::start([reply]);
         let remote = remote(settings(&fake));
         for _ in 0..5 {
             assert!(!ask(&remote).await.unwrap_err().is_transient());
@@ -125,7 +125,7 @@ async fn a_server_that_answers_uselessly_works_and_one_that_talks_nonsense_does_
 }
 
 /// Asks, and gives up after that long.
-async fn give_up(remote: &Remote, fake: &FakeOpenAi, after: Duration) {
+async fn give_up(remote: &Remote, fake: &FakeServer, after: Duration) {
     let (seen, mut asked) = (fake.seen().len(), Box::pin(ask(remote)));
     tokio::select! {
         biased;
@@ -141,7 +141,7 @@ async fn give_up(remote: &Remote, fake: &FakeOpenAi, after: Duration) {
 /// As turns do, which wait for half a second.
 #[tokio::test]
 async fn a_server_that_lets_callers_wait_for_too_long_is_left_alone() {
-    let fake = FakeOpenAi::start([Reply::Hang]);
+    let fake = FakeServer::start([Reply::Hang]);
     let remote = remote(RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) });
     for _ in 0..9 {
         give_up(&remote, &fake, Duration::from_millis(50)).await;
@@ -155,7 +155,7 @@ async fn a_server_that_lets_callers_wait_for_too_long_is_left_alone() {
 
 #[tokio::test]
 async fn who_gives_up_makes_room() {
-    let fake = FakeOpenAi::start([Reply::Hang]);
+    let fake = FakeServer::start([Reply::Hang]);
     let remote = remote(settings(&fake));
     let mut waiting: Vec<_> = (0..40).map(|_| Box::pin(ask(&remote))).collect();
     tokio::select! {
@@ -171,7 +171,7 @@ async fn who_gives_up_makes_room() {
 
 #[test]
 fn paths_are_put_below_the_base_once() {
-    let fake = FakeOpenAi::start([Reply::Close]);
+    let fake = FakeServer::start([Reply::Close]);
     for (url, endpoint) in [
         ("http://a", "http://a/ask"),
         ("http://a/v1/", "http://a/v1/ask"),
@@ -185,7 +185,7 @@ fn paths_are_put_below_the_base_once() {
 
 #[test]
 fn settings_that_cannot_work_are_refused() {
-    let fake = FakeOpenAi::start([Reply::Close]);
+    let fake = FakeServer::start([Reply::Close]);
     let good = || settings(&fake);
     for bad in [
         RemoteSettings { url: "ftp://example.com".parse().unwrap(), ..good() },

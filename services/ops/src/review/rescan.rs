@@ -123,7 +123,8 @@ async fn propose_removal(ctx: &Ctx, unread: &Unread, scan: &Scan) -> Result<()> 
         model: ModelReads::Nothing,
         now: ctx.now(),
     };
-    submissions::add(&mut tx, &proposing).await?;
+    let (id, _) = submissions::add(&mut tx, &proposing).await?;
+    submissions::tell_people(&mut tx, id);
     tx.commit().await
 }
 

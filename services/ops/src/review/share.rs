@@ -93,6 +93,7 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
         now: ctx.now(),
     };
     let (id, _) = submissions::add(&mut tx, &new).await?;
+    submissions::tell_people(&mut tx, id);
     tx.commit().await?;
     Ok(find(ctx, id).await?.without_findings())
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use aws_lc_rs::hmac;
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Limits, SystemClock};
-use knowhow_ops::App;
+use knowhow_ops::{App, Webhooks};
 use knowhow_store::{Database, Gate, GateConfig, GateState, OperatorIssuer};
 
 use crate::config::Config;
@@ -51,6 +51,7 @@ pub(super) fn app(config: &Config) -> Result<App> {
         library: Arc::default(),
         at_once: Arc::default(),
         snapshots: Arc::default(),
+        webhooks: Arc::new(Webhooks::new(config.private_webhooks)?),
         snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),
     })
 }

@@ -14,7 +14,7 @@ use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
 use knowhow_ops::jobs::AtOnce;
 use knowhow_ops::snapshots::KnownSnapshots;
-use knowhow_ops::{App, Library, Models};
+use knowhow_ops::{App, Library, Models, Webhooks};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 
 use super::front::Front;
@@ -56,6 +56,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let library = Arc::<Library>::default();
     let at_once = Arc::<AtOnce>::default();
     let snapshots = Arc::<KnownSnapshots>::default();
+    let webhooks = Arc::new(Webhooks::new(config.private_webhooks)?);
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
     let described = served_document(&config.public_url);
@@ -75,6 +76,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             library: library.clone(),
             at_once: at_once.clone(),
             snapshots: snapshots.clone(),
+            webhooks: webhooks.clone(),
             snapshot_lifetime,
         };
         let endpoint = Data::new(mcp::Endpoint::new(site.clone()));

@@ -1,7 +1,7 @@
 //! Memories: kept, listed, forgotten, recalled by words and meaning.
 
 use futures_util::future::join_all;
-use knowhow_testing::{FakeOpenAi, Reply};
+use knowhow_testing::{FakeServer, Reply};
 use serde_json::{Value, json};
 
 use crate::answers::{members, pluck};
@@ -242,7 +242,7 @@ async fn memories_are_found_by_their_words() {
 /// With a model, a memory without a common word is found by what it means; without an answer of it, by its words.
 #[tokio::test]
 async fn memories_are_found_by_their_meaning() {
-    let fake = FakeOpenAi::start([Reply::Vectors(3)]);
+    let fake = FakeServer::start([Reply::Vectors(3)]);
     let service = with_embeddings(&fake);
     let World { alice, .. } = &World::new().await;
     let near = alice.at(&service);

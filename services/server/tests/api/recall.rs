@@ -1,6 +1,6 @@
 //! Recall by words: what a question finds, in which order, and how soon.
 
-use knowhow_testing::{FakeOpenAi, Reply};
+use knowhow_testing::{FakeServer, Reply};
 use serde_json::{Value, json};
 
 use crate::answers::{members, pluck};
@@ -169,7 +169,7 @@ async fn every_process_knows_at_once_what_was_saved_and_deleted() {
 /// Acceptance case 16: a message of 20 characters is not searched, and no model is asked about it.
 #[tokio::test]
 async fn short_messages_are_not_searched() {
-    let fake = FakeOpenAi::start([Reply::Vectors(3)]);
+    let fake = FakeServer::start([Reply::Vectors(3)]);
     let service = with_embeddings(&fake);
     let world = World::new().await;
     let talk = Talk::long(&world.alice.at(&service)).await;
@@ -190,7 +190,7 @@ async fn short_messages_are_not_searched() {
 /// A model that never answers is asked once for each search, and not waited for: words find what they find.
 #[tokio::test]
 async fn searches_do_without_a_model_that_hangs() {
-    let fake = FakeOpenAi::start([Reply::Hang]);
+    let fake = FakeServer::start([Reply::Hang]);
     let service = with_embeddings(&fake);
     let World { alice, .. } = &World::new().await;
     create_described(alice, &[("zebra-care", "Feeds and brushes striped horses")]).await;
@@ -210,7 +210,7 @@ async fn searches_do_without_a_model_that_hangs() {
 }
 
 /// A process that has its vectors from this server.
-pub fn with_embeddings(fake: &FakeOpenAi) -> Service {
+pub fn with_embeddings(fake: &FakeServer) -> Service {
     Service::start(&[
         ("KNOWHOW_WORKERS", "1"),
         ("KNOWHOW_EMBEDDINGS_URL", &fake.url()),

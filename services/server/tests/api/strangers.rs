@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 86] = [
+const GOLDEN: [(&str, [u16; 6]); 90] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -97,6 +97,10 @@ const GOLDEN: [(&str, [u16; 6]); 86] = [
     ("list_starter_versions", [401, 401, 403, 403, 404, 403]),
     ("get_starter_version", [401, 401, 403, 403, 404, 403]),
     ("list_starter_users", [401, 401, 403, 403, 404, 403]),
+    ("put_webhook", [401, 401, 403, 403, 404, 403]),
+    ("get_webhook", [401, 401, 403, 403, 404, 403]),
+    ("delete_webhook", [401, 401, 403, 403, 404, 403]),
+    ("test_webhook", [401, 401, 403, 403, 404, 403]),
     ("list_jobs", [401, 401, 403, 403, 404, 403]),
     ("retry_job", [401, 401, 403, 403, 404, 403]),
     ("discard_job", [401, 401, 403, 403, 404, 403]),
@@ -233,6 +237,7 @@ fn walk(names: &Names) -> Vec<Step> {
 
 fn walk_of_library(names: &Names) -> Vec<Step> {
     let skills = |rest: &str| format!("/v1/admin/starter-skills{rest}?tenant={}", names.tenant);
+    let webhook = |rest: &str| format!("/v1/admin/webhook{rest}?tenant={}", names.tenant);
     let get = Method::GET;
     let stolen = json!({"skill_md": "---\nname: plan\ndescription: Stolen.\n---\n\nStolen.\n"});
     vec![
@@ -242,7 +247,11 @@ fn walk_of_library(names: &Names) -> Vec<Step> {
         ("delete_starter_skill", Method::DELETE, skills("/plan"), Body::None),
         ("list_starter_versions", get.clone(), skills("/plan/versions"), Body::None),
         ("get_starter_version", get.clone(), skills("/plan/versions/1"), Body::None),
-        ("list_starter_users", get, skills("/plan/users"), Body::None),
+        ("list_starter_users", get.clone(), skills("/plan/users"), Body::None),
+        ("put_webhook", Method::PUT, webhook(""), Body::Json(json!({"url": "https://stolen.example"}))),
+        ("get_webhook", get, webhook(""), Body::None),
+        ("delete_webhook", Method::DELETE, webhook(""), Body::None),
+        ("test_webhook", Method::POST, webhook("/test"), Body::None),
     ]
 }
 

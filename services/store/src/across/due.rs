@@ -179,22 +179,32 @@ pub async fn enqueue_rescans(db: &Database, rules: i32, now: DateTime<Utc>, most
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn leave_unread_to_people(db: &Database, now: DateTime<Utc>, most: i64) -> Result<u64> {
+pub async fn leave_unread_to_people(db: &Database, now: DateTime<Utc>, most: i64) -> Result<i64> {
     let mut tx = SystemTx::begin_at_leisure(db, "due.leave_unread_to_people").await?;
-    let left = sqlx::query(
-        "-- due.leave_unread_to_people
-        update submissions s set state = 'needs_review'
-        from (select tenant_id, user_id, submission_id from submissions
-              where state = 'checking' and created_at < $1::timestamptz - interval '10 minutes'
-              order by created_at limit $2 for update skip locked) d
-        where s.tenant_id = d.tenant_id and s.user_id = d.user_id and s.submission_id = d.submission_id",
+    let left = sqlx::query!(
+        r#"-- due.leave_unread_to_people
+        with left_to_people as (
+            update submissions s set state = 'needs_review'
+            from (select tenant_id, user_id, submission_id from submissions
+                  where state = 'checking' and created_at < $1::timestamptz - interval '10 minutes'
+                  order by created_at limit $2 for update skip locked) d
+            where s.tenant_id = d.tenant_id and s.user_id = d.user_id and s.submission_id = d.submission_id
+            returning s.tenant_id, s.user_id, s.submission_id
+        )
+        select count(*) as "left!",
+               count(case when w.tenant_id is not null then app.enqueue_for(
+                   l.tenant_id, l.user_id, $3, jsonb_build_object('submission_id', l.submission_id), l.submission_id::text,
+                   true) end) as told
+        from left_to_people l
+        left join webhooks w on w.tenant_id = l.tenant_id"#,
+        now,
+        most,
+        task::NOTIFY_SUBMISSION
     )
-    .bind(now)
-    .bind(most)
-    .execute(tx.conn())
+    .fetch_one(tx.conn())
     .await
     .map_err(refuse)?
-    .rows_affected();
+    .left;
     tx.commit().await?;
     Ok(left)
 }

@@ -10,3 +10,4 @@ pub(crate) mod refused;
 pub(crate) mod stale;
 pub(crate) mod system;
 pub mod tenants;
+pub(crate) mod webhooks;

@@ -29,6 +29,19 @@ pub(super) enum FetchError {
     Http(#[from] reqwest::Error),
 }
 
+/// A client that follows no redirect. It reaches public hosts over TLS alone; with `private_network`, whatever it is given.
+///
+/// # Errors
+/// Where the machine has no certificate roots.
+pub fn guarded_client(private_network: bool) -> reqwest::Result<Client> {
+    // Connections are not kept: requests are minutes apart, and the next may run on another thread's runtime.
+    let client = Client::builder().redirect(Policy::none()).no_proxy().pool_max_idle_per_host(0).user_agent("knowhow");
+    match private_network {
+        true => client.build(),
+        false => client.https_only(true).dns_resolver(PublicOnly).build(),
+    }
+}
+
 /// The two clients: one that reaches public hosts only, one for what the deployment itself configured.
 pub(super) struct Fetcher {
     public: Client,
@@ -39,14 +52,7 @@ pub(super) struct Fetcher {
 impl Fetcher {
     /// Clients that give up after `patience`, counted from the lookup of the name to the last byte.
     pub(super) fn new(patience: Duration) -> reqwest::Result<Self> {
-        // Connections are not kept: fetches are minutes apart, and the next may run on another thread's runtime.
-        let builder =
-            || Client::builder().redirect(Policy::none()).no_proxy().pool_max_idle_per_host(0).user_agent("knowhow");
-        Ok(Self {
-            public: builder().https_only(true).dns_resolver(PublicOnly).build()?,
-            private: builder().build()?,
-            patience,
-        })
+        Ok(Self { public: guarded_client(false)?, private: guarded_client(true)?, patience })
     }
 
     /// The body of a 200 answer.

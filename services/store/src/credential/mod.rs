@@ -15,8 +15,10 @@ mod refusal;
 mod seal;
 #[cfg(test)]
 mod tests;
+mod webhook;
 
 pub use claims::Claims;
+pub use fetch::guarded_client;
 pub use guard::{PublicOnly, check_url, is_public, read_url};
 pub use issuer::{Issuer, IssuerKeys};
 pub use jwks::JwksCache;
@@ -26,3 +28,4 @@ pub(crate) use kept::{KeptTokens, TokenId};
 pub use mint::{NewToken, mint_hs256};
 pub use refusal::TokenError;
 pub use seal::{SealError, Sealer};
+pub use webhook::{new_webhook_secret, sign_webhook};

@@ -232,6 +232,19 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3"
 }
 
+statement! {
+    write EnqueueNotice { id: Uuid, task: &'static str } -> (),
+    "-- submissions.enqueue_notice
+    select app.enqueue($4, jsonb_build_object('submission_id', $3::uuid), ($3::uuid)::text, true)
+    from webhooks w
+    where w.tenant_id = $1 and $2::uuid is not null"
+}
+
+/// Has the tenant's webhook, where there is one, told that a submission waits for a person: together with COMMIT.
+pub fn tell_people(tx: &mut WriteTx, id: Uuid) {
+    tx.send_ahead(EnqueueNotice { id, task: task::NOTIFY_SUBMISSION });
+}
+
 /// Writes a submission that waits, and says what taints it: `(its id, what marks it by session, by source)`, where it is
 /// tainted.
 ///

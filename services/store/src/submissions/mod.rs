@@ -3,14 +3,17 @@
 pub(crate) mod add;
 pub(crate) mod decide;
 pub(crate) mod list;
+pub(crate) mod notice;
 
 pub use add::{
     Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposed, Proposing, Same, add, find_known, find_known_share,
+    tell_people,
 };
 pub use decide::{
     Decision, Undecided, approve_version, close, close_for_admin, lock_waiting, note_check, read_undecided,
 };
 pub use list::{ListQuery, find, find_in, find_owner, list, list_of_tenant};
+pub use notice::{find_unnotified, note_notified};
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Check, Submission, SubmissionKind, SubmissionState};

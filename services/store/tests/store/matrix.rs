@@ -35,6 +35,7 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("submission_files", "files of submissions that are past their time"),
     ("skill_scans", "whose skills have changed since something was found in them is a question over all tenants"),
     ("memory_embeddings", "which memories have no vector of the present model is a question over all tenants"),
+    ("webhooks", "a job is of a user, who may not read where the tenant's messages go"),
     ("library_texts", "what a tenant's users are given is put together by whichever request is the first, of a user"),
     ("library_releases", "the same"),
     ("library_vectors", "vectors for all users of a tenant are made beside a request of one of them"),
@@ -45,6 +46,7 @@ pub const SHARED: &[(&str, &str)] = &[
     ("library_texts", "the skills that the tenant gives to all of its users"),
     ("library_releases", "which of them make what is given"),
     ("library_vectors", "their vectors, by which each user finds them"),
+    ("webhooks", "whether there is anybody to tell of what waits; no more of it is granted"),
 ];
 
 /// A table with a tenant's rows.

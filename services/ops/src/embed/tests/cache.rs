@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use knowhow_domain::{TenantId, UserId, new_id};
-use knowhow_testing::{FakeOpenAi, Reply};
+use knowhow_testing::{FakeServer, Reply};
 use tokio::time::Instant;
 
 use super::begin;
@@ -17,13 +17,13 @@ fn somebody() -> Asker {
     Asker { tenant: TenantId(new_id()), user: UserId(new_id()) }
 }
 
-fn models(fake: &FakeOpenAi) -> Models {
+fn models(fake: &FakeServer) -> Models {
     Models::open(ModelsSettings { embeddings: Some((settings(fake), 4)), ..ModelsSettings::default() }).unwrap()
 }
 
 #[tokio::test]
 async fn the_same_text_of_a_user_is_embedded_once() {
-    let fake = FakeOpenAi::start([Reply::Vectors(4)]);
+    let fake = FakeServer::start([Reply::Vectors(4)]);
     let (models, user) = (models(&fake), somebody());
     let all = join_all((0..50).map(|_| models.embed_message(user, "hello", None))).await;
     let first = all[0].as_ref().unwrap();
@@ -38,7 +38,7 @@ async fn the_same_text_of_a_user_is_embedded_once() {
 
 #[tokio::test]
 async fn failures_are_not_remembered() {
-    let fake = FakeOpenAi::start([Reply::Status(400, "", "no"), Reply::Vectors(4)]);
+    let fake = FakeServer::start([Reply::Status(400, "", "no"), Reply::Vectors(4)]);
     let (models, user) = (models(&fake), somebody());
     assert!(matches!(models.embed_message(user, "hello", None).await, Err(EmbedError::Remote(_))));
     assert!(models.embed_message(user, "hello", None).await.is_ok());
@@ -46,7 +46,7 @@ async fn failures_are_not_remembered() {
 
 #[tokio::test]
 async fn who_joins_a_request_does_not_leave_with_the_first() {
-    let fake = FakeOpenAi::start([Reply::Hang, Reply::Vectors(4)]);
+    let fake = FakeServer::start([Reply::Hang, Reply::Vectors(4)]);
     let (models, user) = (models(&fake), somebody());
     let soon = Instant::now() + Duration::from_millis(50);
     let mut first = Box::pin(models.embed_message(user, "hello", Some(soon)));
@@ -59,7 +59,7 @@ async fn who_joins_a_request_does_not_leave_with_the_first() {
 
 #[tokio::test]
 async fn too_late_for_one_is_not_too_late_for_all() {
-    let fake = FakeOpenAi::start([Reply::Hang, Reply::Hang, Reply::Vectors(4)]);
+    let fake = FakeServer::start([Reply::Hang, Reply::Hang, Reply::Vectors(4)]);
     let (models, user) = (models(&fake), somebody());
     let within = |ms| Some(Instant::now() + Duration::from_millis(ms));
     let (first, second, third) = (within(50), within(100), within(30_000));

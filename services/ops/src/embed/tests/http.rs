@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use knowhow_domain::{Error, TenantId, UserId, new_id};
-use knowhow_testing::{FakeOpenAi, Reply, until};
+use knowhow_testing::{FakeServer, Reply, until};
 use tokio::time::Instant;
 
 use crate::Asker;
@@ -15,7 +15,7 @@ use crate::remote::{RemoteError, RemoteSettings, tests::settings};
 
 const DIMS: usize = 4;
 
-fn embedder(fake: &FakeOpenAi) -> HttpEmbedder {
+fn embedder(fake: &FakeServer) -> HttpEmbedder {
     HttpEmbedder::new(settings(fake), DIMS).unwrap()
 }
 
@@ -25,7 +25,7 @@ async fn embed(embedder: &HttpEmbedder, texts: &[&str]) -> Result<Vectors, Embed
 
 #[tokio::test]
 async fn texts_go_in_batches_and_vectors_come_back_in_order() {
-    let fake = FakeOpenAi::start([Reply::Vectors(DIMS)]);
+    let fake = FakeServer::start([Reply::Vectors(DIMS)]);
     let embedder = embedder(&fake);
     assert_eq!((embedder.model(), embedder.dims(), embedder.is_paused()), ("tiny@4", DIMS, false));
     let long = "é".repeat(1500);
@@ -40,7 +40,7 @@ async fn texts_go_in_batches_and_vectors_come_back_in_order() {
     embed(&embedder, &["", "22"]).await.unwrap();
     let seen = &fake.seen()[2];
     assert_eq!(
-        (seen.line.as_str(), seen.authorization.as_deref()),
+        (seen.line.as_str(), seen.headers.get("authorization").map(String::as_str)),
         ("POST /v1/embeddings HTTP/1.1", Some("Bearer sk-secret"))
     );
     let expected = serde_json::json!({ "model": "tiny", "input": [" ", "22"], "encoding_format": "float" });
@@ -49,7 +49,7 @@ async fn texts_go_in_batches_and_vectors_come_back_in_order() {
 
 #[tokio::test]
 async fn a_model_with_longer_vectors_is_asked_to_shorten_them() {
-    let fake = FakeOpenAi::start([Reply::Vectors(DIMS + 3)]);
+    let fake = FakeServer::start([Reply::Vectors(DIMS + 3)]);
     let embedder = embedder(&fake);
     for _ in 0..2 {
         assert_eq!(embed(&embedder, &["a"]).await.unwrap()[0].len(), DIMS);
@@ -61,7 +61,7 @@ async fn a_model_with_longer_vectors_is_asked_to_shorten_them() {
 /// Vectors of two sizes are never taken for those of one model, whose name stays what the server knows.
 #[tokio::test]
 async fn the_size_of_a_vector_is_part_of_what_it_is_known_by() {
-    let fake = FakeOpenAi::start([Reply::Vectors(8)]);
+    let fake = FakeServer::start([Reply::Vectors(8)]);
     for (dims, name) in [(8, "tiny@8"), (4, "tiny@4")] {
         let embedder = HttpEmbedder::new(settings(&fake), dims).unwrap();
         assert_eq!((embed(&embedder, &["a"]).await.unwrap()[0].len(), embedder.model()), (dims, name));
@@ -74,9 +74,9 @@ async fn the_size_of_a_vector_is_part_of_what_it_is_known_by() {
 async fn texts_that_are_refused_are_halved_at_most_twice() {
     let refused = |status| Reply::Status(status, "", r#"{"error":{"message":"more than 512 tokens"}}"#);
     let (long, shorter) = ("証".repeat(1000), "1".repeat(700));
-    let fake = FakeOpenAi::start([refused(400), refused(413), Reply::Vectors(DIMS)]);
+    let fake = FakeServer::start([refused(400), refused(413), Reply::Vectors(DIMS)]);
     embed(&embedder(&fake), &[&long, &shorter, "short"]).await.unwrap();
-    let lengths = |fake: &FakeOpenAi| -> Vec<Vec<usize>> {
+    let lengths = |fake: &FakeServer| -> Vec<Vec<usize>> {
         let texts = |seen: knowhow_testing::Seen| seen.body["input"].as_array().unwrap().clone();
         fake.seen().into_iter().map(|seen| texts(seen).iter().map(|t| t.as_str().unwrap().len()).collect()).collect()
     };
@@ -88,7 +88,7 @@ async fn texts_that_are_refused_are_halved_at_most_twice() {
         (401, &long, &[1998]),
         (422, &long, &[1998]),
     ] {
-        let fake = FakeOpenAi::start([refused(status)]);
+        let fake = FakeServer::start([refused(status)]);
         let embedder = embedder(&fake);
         let error = embed(&embedder, &[text]).await.unwrap_err();
         assert!(error.to_string().contains(&status.to_string()) && !embedder.is_paused(), "{error}");
@@ -118,12 +118,12 @@ async fn answers_that_are_not_the_vectors_are_named() {
         (Reply::Huge, "more than 4194304 bytes"),
     ];
     for (reply, complaint) in cases {
-        let fake = FakeOpenAi::start([reply]);
+        let fake = FakeServer::start([reply]);
         let error = embed(&embedder(&fake), &["a"]).await.unwrap_err();
         assert!(!error.is_transient() && error.to_string().contains(complaint), "{complaint}: {error}");
     }
     let twice = r#"{"data":[{"index":0,"embedding":[1,1,1,1]},{"index":0,"embedding":[1,1,1,1]}]}"#;
-    let error = embed(&embedder(&FakeOpenAi::start([Reply::body(twice)])), &["a", "b"]).await.unwrap_err();
+    let error = embed(&embedder(&FakeServer::start([Reply::body(twice)])), &["a", "b"]).await.unwrap_err();
     assert!(error.to_string().contains("there twice"), "{error}");
     let public = Error::from(error);
     assert!(matches!(&public, Error::Unavailable(text) if !text.contains("server")), "{public}");
@@ -131,7 +131,7 @@ async fn answers_that_are_not_the_vectors_are_named() {
 
 #[tokio::test]
 async fn a_deadline_ends_it_whatever_the_server_does() {
-    let fake = FakeOpenAi::start([Reply::Hang]);
+    let fake = FakeServer::start([Reply::Hang]);
     let patient = RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) };
     let embedder = HttpEmbedder::new(patient, DIMS).unwrap();
     let deadline = Instant::now() + Duration::from_millis(50);
@@ -141,7 +141,7 @@ async fn a_deadline_ends_it_whatever_the_server_does() {
 
 #[test]
 fn settings_that_cannot_work_are_refused() {
-    let fake = FakeOpenAi::start([Reply::Close]);
+    let fake = FakeServer::start([Reply::Close]);
     for dims in [0, 200_000] {
         assert!(matches!(HttpEmbedder::new(settings(&fake), dims), Err(EmbedError::Setting(_))));
     }
@@ -154,7 +154,7 @@ fn settings_that_cannot_work_are_refused() {
 #[tokio::test]
 async fn one_tenant_does_not_take_all_places() {
     let replies = std::iter::repeat_n(Reply::Hang, 8).chain([Reply::Vectors(DIMS)]);
-    let fake = FakeOpenAi::start(replies.collect::<Vec<_>>());
+    let fake = FakeServer::start(replies.collect::<Vec<_>>());
     let embedder = embedder(&fake);
     let [greedy, modest] = [(); 2].map(|()| Asker { tenant: TenantId(new_id()), user: UserId(new_id()) });
     let flood = join_all((0..40).map(|n| embedder.embed(vec![n.to_string()], greedy, Turn, None)));

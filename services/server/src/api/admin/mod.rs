@@ -7,6 +7,7 @@ mod records;
 mod review;
 mod stats;
 mod tenants;
+mod webhooks;
 
 pub(super) use callers::{create_issuer, create_key, delete_issuer, list_issuers, list_keys, revoke_key};
 pub(super) use jobs::{discard_job, list_jobs, retry_job};
@@ -18,6 +19,7 @@ pub(super) use records::{list_archive, list_audit, restore_skill};
 pub(super) use review::{approve_version, review_version};
 pub(super) use stats::get_stats;
 pub(super) use tenants::{create_tenant, create_user, get_tenant, get_user, list_tenants, list_users, update_tenant};
+pub(super) use webhooks::{delete_webhook, get_webhook, put_webhook, test_webhook};
 
 use serde::Deserialize;
 use utoipa::IntoParams;

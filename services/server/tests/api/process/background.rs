@@ -1,6 +1,6 @@
 //! What the worker does for conversations, snapshots and index lines, seen from outside.
 
-use knowhow_testing::{FakeOpenAi, Reply};
+use knowhow_testing::{FakeServer, Reply};
 use serde_json::{Value, json};
 
 use crate::callers::{Caller, World, skill};
@@ -57,7 +57,7 @@ async fn a_conversation_is_summarized_in_its_own_words_without_a_model() {
 async fn a_silent_conversation_is_over_and_a_model_summarizes_it() {
     let ground = Ground::new();
     let says = json!({"title": "A trip to Rome", "topics": ["Rome"], "decisions": ["Go by train"], "pending": []});
-    let model = FakeOpenAi::start([Reply::Status(500, "", "")]);
+    let model = FakeServer::start([Reply::Status(500, "", "")]);
     let url = model.url();
     let service = ground.serve(&chat(&url));
     let alice = &world(&service).await.alice;
@@ -122,7 +122,7 @@ async fn conversations_end_by_themselves_after_the_gap_of_their_tenant() {
 #[tokio::test]
 async fn a_model_writes_the_index_line_where_the_author_gave_none() {
     let ground = Ground::new();
-    let model = FakeOpenAi::start([Reply::says("Sends \"letters\" by pigeon when nothing else works.")]);
+    let model = FakeServer::start([Reply::says("Sends \"letters\" by pigeon when nothing else works.")]);
     let url = model.url();
     let service = ground.serve(&chat(&url));
     let alice = &world(&service).await.alice;
@@ -160,7 +160,7 @@ async fn a_model_writes_the_index_line_where_the_author_gave_none() {
 #[tokio::test]
 async fn a_new_model_embeds_skills_and_memories() {
     let ground = Ground::new();
-    let model = FakeOpenAi::start([Reply::Vectors(3)]);
+    let model = FakeServer::start([Reply::Vectors(3)]);
     let url = model.url();
     let with = |name: &'static str| {
         [

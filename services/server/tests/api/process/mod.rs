@@ -12,5 +12,6 @@ pub mod pools;
 mod reads;
 mod reviewed;
 pub mod submitted;
+mod told;
 mod waiting;
 pub mod worker;

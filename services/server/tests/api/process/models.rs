@@ -1,6 +1,6 @@
 //! Models that are there, are missing, or cannot be: the service works all the same, and says what it works with.
 
-use knowhow_testing::{FakeOpenAi, Reply};
+use knowhow_testing::{FakeServer, Reply};
 use serde_json::{Value, json};
 
 use crate::callers::World;
@@ -50,8 +50,8 @@ fn a_folder_that_cannot_be_used_is_told_of() {
 
 #[test]
 fn servers_are_taken_at_their_word_until_they_are_asked() {
-    let good = FakeOpenAi::start([Reply::Vectors(384), Reply::says("Yes.")]);
-    let bad = FakeOpenAi::start([Reply::Vectors(3), Reply::Status(401, "", "sk-secret")]);
+    let good = FakeServer::start([Reply::Vectors(384), Reply::says("Yes.")]);
+    let bad = FakeServer::start([Reply::Vectors(3), Reply::Status(401, "", "sk-secret")]);
     let settings = |url| {
         [
             ("KNOWHOW_MODEL_DIR", "/nonexistent"),
@@ -78,7 +78,7 @@ fn servers_are_taken_at_their_word_until_they_are_asked() {
 /// Turns that wait no longer than by default are enough to find it out; those in a hurry do not count.
 #[tokio::test]
 async fn a_server_that_hangs_is_left_alone() {
-    let fake = FakeOpenAi::start([Reply::Hang]);
+    let fake = FakeServer::start([Reply::Hang]);
     let service = with_embeddings(&fake);
     let World { alice, .. } = &World::new().await;
     let talk = Talk { who: alice.at(&service), ..Talk::long(alice).await };

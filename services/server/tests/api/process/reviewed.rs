@@ -1,6 +1,6 @@
 //! The chat model that reads what is submitted, beside servers that misbehave.
 
-use knowhow_testing::{FakeOpenAi, Reply};
+use knowhow_testing::{FakeServer, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn outcome(submission: &Value) -> (&str, &str) {
 #[tokio::test]
 async fn what_the_model_has_no_doubts_about_is_let_in_and_nothing_that_is_held() {
     let ground = Ground::new();
-    let model = FakeOpenAi::start([Reply::Repeats(OK.into())]);
+    let model = FakeServer::start([Reply::Repeats(OK.into())]);
     let service = ground.serve(&chat(&model.url()));
     let World { alice, admin, .. } = &world(&service).await;
     let asked = alice.post("/v1/submissions", pleading("fine")).await.ok(202);
@@ -68,7 +68,7 @@ async fn what_the_model_has_no_doubts_about_is_let_in_and_nothing_that_is_held()
 #[tokio::test]
 async fn doubts_and_whatever_is_no_opinion_leave_it_to_a_person() {
     let ground = Ground::new();
-    let model = FakeOpenAi::start([Reply::says("Yes.")]);
+    let model = FakeServer::start([Reply::says("Yes.")]);
     let service = ground.serve(&chat(&model.url()));
     let World { alice, admin, .. } = &world(&service).await;
     let replies = [
@@ -104,7 +104,7 @@ async fn doubts_and_whatever_is_no_opinion_leave_it_to_a_person() {
 #[tokio::test]
 async fn an_attack_of_an_agent_is_rejected_and_a_persons_waits() {
     let ground = Ground::new();
-    let model = FakeOpenAi::start([Reply::Repeats(REFUSE.into())]);
+    let model = FakeServer::start([Reply::Repeats(REFUSE.into())]);
     let service = ground.serve(&chat(&model.url()));
     let World { alice, .. } = &world(&service).await;
     let told = read(alice, &alice.post("/v1/submissions", pleading("own")).await.ok(202)).await;

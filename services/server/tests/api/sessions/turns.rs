@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
-use knowhow_testing::{FakeOpenAi, Reply};
+use knowhow_testing::{FakeServer, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -239,7 +239,7 @@ async fn a_strangers_session_is_none() {
 /// A model that never answers costs no turn: the answer says what it does without.
 #[tokio::test]
 async fn a_late_embedding_is_done_without() {
-    let fake = FakeOpenAi::start([Reply::Hang]);
+    let fake = FakeServer::start([Reply::Hang]);
     let service = with_embeddings(&fake);
     let World { alice, .. } = &World::new().await;
     create_described(alice, &[("zebra-care", "Feeds and brushes striped horses")]).await;

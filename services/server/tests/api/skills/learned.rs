@@ -1,6 +1,6 @@
 //! What was learned: listed, removed, moved, exported and imported, and embedded.
 
-use knowhow_testing::{FakeOpenAi, Reply};
+use knowhow_testing::{FakeServer, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -178,7 +178,7 @@ fn vector(numbers: [f32; 3]) -> Reply {
 /// A message that says what another one says confirms that one.
 #[tokio::test]
 async fn near_copies_are_one_example() {
-    let fake = FakeOpenAi::start([vector([1.0, 0.0, 0.0])]);
+    let fake = FakeServer::start([vector([1.0, 0.0, 0.0])]);
     let service = with_embeddings(&fake);
     let world = World::new().await;
     world.alice.create_all(&["trips"]).await;
@@ -209,7 +209,7 @@ async fn near_copies_are_one_example() {
 async fn the_worker_embeds_what_was_learned() {
     const WITH_WORKER: (&str, &str) = ("KNOWHOW_WITH_WORKER", "true");
     let ground = Ground::new();
-    let model = FakeOpenAi::start([Reply::Vectors(3)]);
+    let model = FakeServer::start([Reply::Vectors(3)]);
     let url = model.url();
     let with = |name: &'static str| {
         [

@@ -1,6 +1,6 @@
-//! A server on this machine that speaks the API of OpenAI, as badly as it is told to.
+//! A server on this machine that takes JSON and speaks the API of OpenAI, as badly as it is told to.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -48,8 +48,11 @@ impl Reply {
 pub struct Seen {
     /// The first line.
     pub line: String,
-    pub authorization: Option<String>,
-    /// The JSON.
+    /// The headers, by their names in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The body, as it was sent.
+    pub text: String,
+    /// The JSON in it.
     pub body: Value,
 }
 
@@ -60,12 +63,12 @@ struct Script {
 }
 
 /// The server; its last reply is repeated.
-pub struct FakeOpenAi {
+pub struct FakeServer {
     port: u16,
     script: Arc<Mutex<Script>>,
 }
 
-impl FakeOpenAi {
+impl FakeServer {
     /// Starts one that gives these replies.
     pub fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -114,20 +117,17 @@ fn serve(stream: &TcpStream, script: &Mutex<Script>) {
 fn read_request(reader: &mut impl BufRead) -> Option<Seen> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|&read| read > 0)?;
-    let (mut length, mut authorization) = (0, None);
+    let mut headers = BTreeMap::new();
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok()?;
         let Some((name, value)) = header.trim().split_once(": ") else { break };
-        match name.to_ascii_lowercase().as_str() {
-            "content-length" => length = value.parse().unwrap(),
-            "authorization" => authorization = Some(value.to_owned()),
-            _ => (),
-        }
+        headers.insert(name.to_ascii_lowercase(), value.to_owned());
     }
-    let mut body = vec![0; length];
+    let mut body = vec![0; headers.get("content-length").map_or(0, |length| length.parse().unwrap())];
     reader.read_exact(&mut body).ok()?;
-    Some(Seen { line: line.trim().to_owned(), authorization, body: serde_json::from_slice(&body).unwrap() })
+    let text = String::from_utf8(body).unwrap();
+    Some(Seen { line: line.trim().to_owned(), headers, body: serde_json::from_str(&text).unwrap(), text })
 }
 
 /// Whether the connection goes on.

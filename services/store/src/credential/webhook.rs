@@ -1,0 +1,57 @@
+//! Secrets and signatures of webhooks, in the form of Standard Webhooks 1.0 (standardwebhooks.com).
+
+use aws_lc_rs::{hmac, rand};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use knowhow_domain::{Error, Result};
+
+const PREFIX: &str = "whsec_";
+const SECRET_BYTES: usize = 32;
+
+/// A new secret: `whsec_` and 256 random bits in base64. It is shown once, and stored sealed.
+///
+/// # Errors
+/// `Internal` where the machine has no randomness to give.
+pub fn new_webhook_secret() -> Result<String> {
+    let mut secret = [0; SECRET_BYTES];
+    rand::fill(&mut secret).map_err(Error::internal)?;
+    Ok(format!("{PREFIX}{}", STANDARD.encode(secret)))
+}
+
+/// The header `webhook-signature`: for each secret `v1,` and the HMAC-SHA256 of `id.timestamp.payload` in base64, with blanks
+/// between. `timestamp` is in seconds since 1970.
+///
+/// # Errors
+/// `Internal` for a secret that [`new_webhook_secret`] has not made.
+pub fn sign_webhook(secrets: &[String], id: &str, timestamp: i64, payload: &str) -> Result<String> {
+    let signed = format!("{id}.{timestamp}.{payload}");
+    let sign = |secret: &String| {
+        let key = secret.strip_prefix(PREFIX).and_then(|key| STANDARD.decode(key).ok());
+        let key = key.ok_or_else(|| Error::internal("a webhook's secret that is none"))?;
+        let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), signed.as_bytes());
+        Ok(format!("v1,{}", STANDARD.encode(tag)))
+    };
+    Ok(secrets.iter().map(sign).collect::<Result<Vec<_>>>()?.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_that_of_every_library() {
+        // The example of the reference libraries.
+        let secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD".to_owned();
+        let sign = |secrets: &[String]| {
+            let payload = r#"{"email":"test@example.com","username":"test_user"}"#;
+            sign_webhook(secrets, "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", 1_649_367_553, payload)
+        };
+        let expected = "v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=";
+        assert_eq!(sign(std::slice::from_ref(&secret)).unwrap(), expected);
+        let other = new_webhook_secret().unwrap();
+        let both = sign(&[other.clone(), secret]).unwrap();
+        assert!(both.ends_with(&format!(" {expected}")) && both.starts_with("v1,"), "{both}");
+        assert_eq!(STANDARD.decode(other.strip_prefix(PREFIX).unwrap()).unwrap().len(), SECRET_BYTES);
+        assert!(sign(&["secret".to_owned()]).is_err());
+    }
+}
