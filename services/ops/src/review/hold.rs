@@ -1,19 +1,16 @@
 //! Writing a change down as a submission, in place of making it.
 
-use knowhow_domain::{Check, CheckStep, Error, Result, Source, Submission, SubmissionKind, SubmissionState, manifest};
+use knowhow_domain::{Check, CheckStep, Error, Result, Submission, SubmissionState};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
-use knowhow_store::submissions::{
-    self, Decision, Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposed, Proposing, Same,
-};
+use knowhow_store::submissions::{self, Decision, Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposing, Same};
 use uuid::Uuid;
 
 use super::checks;
 use super::owner::STARTERS;
+use super::wanted::{Over, Wanted};
 use crate::Ctx;
-use crate::skills::change::{Proposal, SkillChange, SkillVerb, Successor, lock_target};
-use crate::skills::delete::{Going, archive};
-use crate::skills::draft::{Base, Draft, Reviewed};
+use crate::skills::change::{Proposal, SkillChange, SkillVerb, lock_target};
 
 /// Writes a change down that must be reviewed, and says that it waits. The call's idempotency key is bound to the submission.
 pub(crate) async fn hold(ctx: &Ctx, verb: &impl SkillVerb, checks: Vec<Check>) -> Error {
@@ -42,12 +39,6 @@ pub(super) struct Asked<'a> {
     pub(super) replaces: Option<Uuid>,
     /// The digest of the request that the call's idempotency key stands for.
     pub(super) request: Option<[u8; 32]>,
-}
-
-/// What a change comes to.
-enum Wanted {
-    State(Box<Draft>),
-    Gone(Option<Successor>),
 }
 
 /// Takes a change through the review: it is applied where nothing holds it, else it waits.
@@ -183,126 +174,6 @@ pub(super) fn check_waiting(known: &Known, bytes: i64) -> Result<()> {
 
 pub(super) async fn find(ctx: &Ctx, id: Uuid) -> Result<Submission> {
     submissions::find(&ctx.app.db, &ctx.principal, id).await?.ok_or_else(|| Error::not_found("submission"))
-}
-
-/// What a change is made over.
-struct Over {
-    locked: Option<Locked>,
-    /// Who a new skill is by.
-    source: Source,
-    /// Whether a person has approved exactly this before.
-    approves: bool,
-    /// The steps that were taken.
-    checks: Vec<Check>,
-}
-
-impl Wanted {
-    fn name(&self, locked: Option<&Locked>) -> String {
-        match (self, locked) {
-            (Self::State(draft), _) => draft.name.as_str().to_owned(),
-            (Self::Gone(_), Some(locked)) => locked.skill.name.clone(),
-            (Self::Gone(_), None) => String::new(),
-        }
-    }
-
-    fn digest(&self) -> Option<[u8; 32]> {
-        match self {
-            Self::State(draft) => Some(manifest::state_digest(&draft.document.digest(), &draft.resources)),
-            Self::Gone(_) => None,
-        }
-    }
-
-    fn bytes(&self) -> i64 {
-        match self {
-            Self::State(draft) => {
-                let bytes = draft.document.raw().len() + draft.new_files.iter().map(Vec::len).sum::<usize>();
-                i64::try_from(bytes).unwrap_or(i64::MAX)
-            }
-            Self::Gone(_) => 0,
-        }
-    }
-
-    async fn checks(&self, ctx: &Ctx, tx: &mut WriteTx, locked: Option<&Locked>) -> Result<Vec<Check>> {
-        match self {
-            Self::State(draft) => {
-                let base = locked.map(|locked| &locked.skill);
-                checks::take(ctx, tx, checks::Reviewing { draft, base, is_submitted: true }).await
-            }
-            Self::Gone(_) => Ok(vec![checks::policy(ctx)]),
-        }
-    }
-
-    fn submission<'a>(
-        &'a self,
-        ctx: &'a Ctx,
-        change: &impl SkillChange,
-        locked: Option<&'a Locked>,
-        name: &'a str,
-    ) -> Proposing<'a> {
-        let result = match self {
-            Self::State(draft) => Proposed {
-                document: Some(draft.document.raw()),
-                resources: &draft.resources,
-                new_files: &draft.new_files,
-                pinned: draft.pinned,
-                request_digest: draft.request_digest,
-                derived: draft.derived,
-                brought: draft.brought.as_deref(),
-                successor: None,
-            },
-            Self::Gone(successor) => Proposed {
-                successor: successor.as_ref().map(|successor| (successor.id, successor.name.as_str())),
-                ..Proposed::default()
-            },
-        };
-        Proposing {
-            skill: locked.map(|locked| locked.skill.id),
-            name,
-            kind: self.kind(),
-            source: change.source(ctx).as_str(),
-            session: ctx.call.session.as_deref(),
-            named: &[],
-            submitter: None,
-            reason: None,
-            base: locked.map(|locked| (locked.skill.version, locked.skill.digest.as_slice())),
-            result,
-            checks: &[],
-            model: ModelReads::Nothing,
-            now: ctx.now(),
-        }
-    }
-
-    fn kind(&self) -> SubmissionKind {
-        match self {
-            Self::Gone(_) => SubmissionKind::Delete,
-            Self::State(draft) => draft.kind.into(),
-        }
-    }
-
-    /// Makes the change. The version that it becomes.
-    async fn apply(self, ctx: &Ctx, tx: &mut WriteTx, over: Over) -> Result<Option<i32>> {
-        let (now, Over { locked, source, approves, checks }) = (ctx.now(), over);
-        match (self, locked) {
-            (Self::Gone(successor), Some(locked)) => {
-                let going = Going { skill: &locked.skill, successor: successor.as_ref(), is_reviewed: false };
-                archive(ctx, tx, going).await?;
-                Ok(None)
-            }
-            (Self::Gone(_), None) => Err(Error::internal("a delete of no skill")),
-            (Self::State(draft), locked) => {
-                let session = ctx.call.session.as_deref().map(str::to_owned);
-                let author = ctx.principal.actor().to_owned();
-                let reviewed = Some(Reviewed { author, session, checks, by_person: approves });
-                let draft = Draft { reviewed, ..*draft };
-                let base = Base { locked, source, is_bulk: true, now, expected: None };
-                let changed = draft.write(ctx, tx, base).await?;
-                if approves && changed.written.is_some() {
-                    submissions::approve_version(tx, changed.skill.id, changed.skill.version, now);
-                }
-                Ok(Some(changed.skill.version))
-            }
-        }
-    }
 }
 
 fn unchanged() -> Error {

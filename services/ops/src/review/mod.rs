@@ -15,6 +15,7 @@ mod scan;
 mod share;
 mod submit;
 mod texts;
+mod wanted;
 
 pub use decide::{Decide, approve_submission, reject_submission, withdraw_submission};
 pub use offer::Take;
