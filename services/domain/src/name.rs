@@ -74,8 +74,8 @@ pub fn respell(text: &str) -> Option<String> {
     (text.is_ascii() && broken_rule(&tidy).is_none()).then_some(tidy)
 }
 
-/// Those of `names` that are most like `wanted`, best first, at most five. Work for the processor: about a millisecond for
-/// each thousand names, and up to ten for the likely ones.
+/// Those of `names` that are most like `wanted`, best first, at most five. Work for the processor: half a millisecond for
+/// each thousand long names, and one for the likely ones.
 pub fn closest(wanted: &str, names: &[String]) -> Vec<String> {
     const LIKENESS: f32 = 0.6;
     similar::get_close_matches(wanted, &likely(wanted, names), 5, LIKENESS).into_iter().map(str::to_owned).collect()
@@ -84,7 +84,7 @@ pub fn closest(wanted: &str, names: &[String]) -> Vec<String> {
 /// The names that share the most letters, and pairs of letters, with `wanted`: to compare two names letter by letter takes
 /// the square of their length, so few are.
 fn likely<'a>(wanted: &str, names: &'a [String]) -> Vec<&'a str> {
-    const COMPARED: usize = 20;
+    const COMPARED: usize = 10;
     if names.len() <= COMPARED {
         return names.iter().map(String::as_str).collect();
     }
@@ -104,33 +104,28 @@ struct Sketch {
 impl Sketch {
     fn of(name: &str) -> Self {
         let mut sketch = Self { length: name.len(), letters: [0; 128], pairs: Box::new([false; 128 * 128]) };
-        for letter in name.bytes().filter(u8::is_ascii) {
-            let count = &mut sketch.letters[usize::from(letter)];
+        let mut before = 0;
+        for letter in name.bytes().filter(u8::is_ascii).map(usize::from) {
+            let count = &mut sketch.letters[letter];
             *count = count.saturating_add(1);
+            sketch.pairs[before << 7 | letter] = true;
+            before = letter;
         }
-        pairs(name).for_each(|pair| sketch.pairs[pair] = true);
         sketch
     }
 
     /// The share of letters in common and that of pairs, together 0 to 2.
     fn likeness(&self, name: &str) -> f32 {
-        let mut left = self.letters;
-        let taken = |letter: u8| match &mut left[usize::from(letter)] {
-            0 => false,
-            count => {
-                *count -= 1;
-                true
-            }
-        };
-        let letters = name.bytes().filter(u8::is_ascii).map(taken).filter(|taken| *taken).count();
-        let pairs = pairs(name).filter(|pair| self.pairs[*pair]).count();
-        2.0 * (letters + pairs) as f32 / (self.length + name.len()).max(1) as f32
+        let (mut left, mut shared, mut before) = (self.letters, 0_u32, 0);
+        // Without a branch for each letter: of thousands of names, that is most of the work.
+        for letter in name.bytes().filter(u8::is_ascii).map(usize::from) {
+            let count = &mut left[letter];
+            shared += u32::from(*count > 0) + u32::from(self.pairs[before << 7 | letter]);
+            *count = count.saturating_sub(1);
+            before = letter;
+        }
+        2.0 * shared as f32 / (self.length + name.len()).max(1) as f32
     }
-}
-
-fn pairs(name: &str) -> impl Iterator<Item = usize> {
-    let ascii = name.as_bytes().windows(2).filter(|pair| pair.is_ascii());
-    ascii.map(|pair| usize::from(pair[0]) << 7 | usize::from(pair[1]))
 }
 
 fn broken_rule(text: &str) -> Option<String> {

@@ -1,11 +1,13 @@
 //! Dear work: what takes a processor or much memory for a while. A process does a few pieces of one kind at a time, and
-//! only one for each tenant, so that the rest of the machine goes on serving and no tenant takes all turns.
+//! only one for each tenant, so that the rest of the machine goes on serving and no tenant takes all turns. It runs on threads
+//! that are less urgent than those that answer requests.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use knowhow_domain::{Error, Result, TenantId};
 use moka::sync::Cache;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -13,6 +15,28 @@ use tokio::time::timeout;
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Seconds after which a caller who waited in vain tries again.
 const RETRY_S: u32 = 5;
+
+/// More than there are turns of all kinds at once, so that no kind waits for another.
+const THREADS: usize = 32;
+
+/// How much less urgent dear work is than requests, from 0 to 19: at 10 it has a tenth of a processor that both want.
+#[cfg(target_os = "linux")]
+const YIELDS: i32 = 10;
+
+/// The threads of dear work, each started when it is needed.
+static POOL: LazyLock<std::io::Result<Runtime>> = LazyLock::new(|| {
+    let mut threads = Builder::new_current_thread();
+    threads.max_blocking_threads(THREADS).thread_name("dear").on_thread_start(yield_to_requests).build()
+});
+
+/// Makes this thread, which does nothing else from now on, less urgent than those that answer requests.
+pub(crate) fn yield_to_requests() {
+    // Linux keeps this for each thread. Elsewhere it would be the whole process.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(YIELDS) {
+        tracing::warn!(%error, "a thread for dear work does not yield to requests");
+    }
+}
 
 /// The line before one kind of dear work.
 pub(crate) struct Line {
@@ -25,6 +49,17 @@ pub(crate) struct Line {
 pub(crate) struct Turn {
     _of_tenant: OwnedSemaphorePermit,
     _of_process: OwnedSemaphorePermit,
+}
+
+impl Turn {
+    /// Does the work of this turn, or a part of it.
+    pub(crate) async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let pool = POOL.as_ref().map_err(Error::internal)?;
+        pool.spawn_blocking(work).await.map_err(Error::internal)?
+    }
 }
 
 impl Line {
@@ -70,6 +105,17 @@ mod tests {
         assert!(third.as_mut().now_or_never().is_none());
         drop(first);
         assert!(third.as_mut().now_or_never().is_some());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn dear_work_is_less_urgent_than_requests() {
+        let niceness = || rustix::process::nice(0).map_err(Error::internal);
+        let turn = Line::new("things", 1).turn(TenantId(new_id())).await.unwrap();
+        let own = niceness().unwrap();
+        for _ in 0..2 {
+            assert_eq!(turn.compute(niceness).await.unwrap(), (own + YIELDS).min(19), "once for each thread");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::queue::{Batch, Queue, QueuedText};
 use super::{EmbedError, Embedder, Vectors};
+use crate::dear::yield_to_requests;
 use crate::remote::within;
 use crate::{Asker, Priority};
 
@@ -119,16 +120,8 @@ impl Drop for LocalEmbedder {
     }
 }
 
-/// How much less urgent the model is than requests, from 0 to 19: at 10 it has a tenth of a processor that both want.
-#[cfg(target_os = "linux")]
-const YIELDS: i32 = 10;
-
 fn work(encoder: &Encoder, queue: &Queue) {
-    // Linux keeps this for each thread. Elsewhere it would be the whole process.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(YIELDS) {
-        tracing::warn!(%error, "the embedder does not yield to requests");
-    }
+    yield_to_requests();
     while let Some(batch) = queue.next() {
         run_in_turn(encoder, queue, batch);
     }

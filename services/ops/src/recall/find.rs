@@ -78,18 +78,20 @@ pub(crate) async fn find_in(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Qu
     if is_quick(catalogue.skills.len(), query.message) {
         return Ok(find(&ctx.app, catalogue, &query, cosines.as_deref()));
     }
-    let _turn = if is_dear(catalogue.skills.len(), query.message) {
-        Some(LINE.turn(ctx.principal.tenant()).await?)
-    } else {
-        None
+    let turn = match is_dear(catalogue.skills.len(), query.message) {
+        true => Some(LINE.turn(ctx.principal.tenant()).await?),
+        false => None,
     };
     let (app, catalogue, message) = (ctx.app.clone(), catalogue.clone(), query.message.to_owned());
     let Query { embedding, searched, is_search, reserved, limit, .. } = query;
-    compute(move || {
+    let search = move || {
         let query = Query { message: &message, embedding, searched, is_search, reserved, limit };
         Ok(find(&app, &catalogue, &query, cosines.as_deref()))
-    })
-    .await
+    };
+    match turn {
+        Some(turn) => turn.compute(search).await,
+        None => compute(search).await,
+    }
 }
 
 fn is_quick(skills: usize, message: &str) -> bool {

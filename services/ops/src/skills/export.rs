@@ -11,9 +11,9 @@ use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
 use super::export_plan::{PIECE_BYTES, Planned, make_strict, pieces, plan, read, total};
+use crate::Ctx;
 use crate::archive::{PackedFile, Packer};
 use crate::dear::{Line, Turn};
-use crate::{Ctx, compute};
 
 /// A client that takes nothing of its archive for so long is left.
 const LONGEST_STALL: Duration = Duration::from_secs(20);
@@ -94,7 +94,7 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
         files = plan(ctx, query).await?;
         turn
     };
-    let mut export = Export { ctx: ctx.clone(), packer: Some(packer), strict, _turn: turn };
+    let mut export = Export { ctx: ctx.clone(), packer: Some(packer), strict, turn };
     let mut pieces = pieces(files).into_iter();
     // What fails here is told; later the answer has begun.
     let first = match pieces.next() {
@@ -122,7 +122,7 @@ struct Export {
     /// Away while it packs.
     packer: Option<Packer>,
     strict: bool,
-    _turn: Turn,
+    turn: Turn,
 }
 
 impl Export {
@@ -131,21 +131,21 @@ impl Export {
         let mut entries = read(&self.ctx, piece).await?;
         let (limits, strict) = (self.ctx.app.limits.clone(), self.strict);
         let mut packer = self.packer.take().ok_or_else(|| Error::internal("the archive is finished"))?;
-        let (packer, bytes) = compute(move || {
+        let pack = move || {
             if strict {
                 strictly(&limits, &mut entries)?;
             }
             let bytes = packer.add(&entries)?;
             Ok((packer, bytes))
-        })
-        .await?;
+        };
+        let (packer, bytes) = self.turn.compute(pack).await?;
         self.packer = Some(packer);
         Ok(bytes)
     }
 
     async fn finish(&mut self) -> Result<Vec<u8>> {
         let packer = self.packer.take().ok_or_else(|| Error::internal("the archive is finished"))?;
-        compute(move || packer.finish()).await
+        self.turn.compute(move || packer.finish()).await
     }
 
     /// Sends everything, as fast as the client takes it.

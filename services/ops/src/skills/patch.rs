@@ -1,10 +1,10 @@
 //! Patch: the preferred edit. Replaces text, all edits or none; the same patch again changes nothing.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 use knowhow_domain::patch::{Edit, Strategy, apply_edits, edits_digest};
-use knowhow_domain::{ChangeKind, Error, Limits, Result, Scope, SkillDocument, manifest};
+use knowhow_domain::{ChangeKind, Error, Result, Scope, SkillDocument, manifest};
 use knowhow_store::skills::{Beside, Locked};
 use knowhow_store::{WriteTx, versions};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,17 @@ use super::change::{Changed, Proposal, Replaced, SkillChange, SkillVerb, Target,
 use super::draft::Draft;
 use super::lookup::{self, Reach};
 use super::view::Skill;
+use crate::dear::Line;
 use crate::{Ctx, compute};
+
+/// Edits times bytes of the text, above which a patch may take 5 ms or more. Each tenant has one such at a time.
+const DEAR: usize = 4_000_000;
+/// Most edits that are tried on a skill at hand.
+const MOST_AT_HAND: usize = 16;
+/// Patches above `DEAR` that the process makes at once.
+const AT_ONCE: usize = 2;
+
+static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("large patches of this tenant", AT_ONCE));
 
 /// Edits to make, in order, all or none.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -68,7 +78,8 @@ impl SkillChange for PatchSkill {
     }
 
     fn needs_only_the_skill(&self) -> bool {
-        self.edits.iter().all(|edit| edit.path.is_none())
+        // What is refused at hand is tried again the usual way: of many edits that would cost more than a round trip.
+        self.edits.len() <= MOST_AT_HAND && self.edits.iter().all(|edit| edit.path.is_none())
     }
 
     async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
@@ -78,7 +89,7 @@ impl SkillChange for PatchSkill {
             return Ok(Proposal::Keep);
         }
         check_version(self.expected_version, Some(current))?;
-        match replace(&ctx.app.limits, current, &self.edits).await {
+        match replace(ctx, current, &self.edits).await {
             // What is gone may have been replaced by this very patch, before other changes came.
             Err(miss @ Error::PatchNoMatch { .. }) => {
                 let made = versions::was_requested(tx, current.skill.id, &request).await?;
@@ -110,14 +121,19 @@ fn is_repeated(current: &Locked, request: &[u8; 32], expected: Option<i32>) -> b
         && expected.is_none_or(|v| v == current.skill.version || v.checked_add(1) == Some(current.skill.version))
 }
 
-async fn replace(limits: &Arc<Limits>, current: &Locked, edits: &[Edit]) -> Result<Draft> {
+async fn replace(ctx: &Ctx, current: &Locked, edits: &[Edit]) -> Result<Draft> {
     let texts = texts(current);
-    let (limits, edits, raw) = (limits.clone(), edits.to_vec(), current.skill.document.clone());
-    let patched = compute(move || {
+    let (limits, edits, raw) = (ctx.app.limits.clone(), edits.to_vec(), current.skill.document.clone());
+    let bytes = raw.len() + texts.values().map(String::len).sum::<usize>();
+    let is_dear = edits.len().saturating_mul(bytes) > DEAR;
+    let patch = move || {
         let document = SkillDocument::parse_named(&raw, &limits)?;
         apply_edits(&document, &|path| texts.get(path).cloned(), &edits, &limits)
-    })
-    .await?;
+    };
+    let patched = match is_dear {
+        true => LINE.turn(ctx.principal.tenant()).await?.compute(patch).await?,
+        false => compute(patch).await?,
+    };
     let mut resources = current.skill.resources.clone();
     let mut new_files = Vec::new();
     for (path, text) in patched.resources {

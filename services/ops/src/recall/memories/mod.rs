@@ -14,8 +14,8 @@ use knowhow_store::memories;
 pub(super) use searched::SearchedMemories;
 
 use super::source::{Asked, Fit, Found, Source};
+use crate::Ctx;
 use crate::dear::Line;
-use crate::{Ctx, compute};
 
 /// A question to more memories is dear: one of a tenant is answered at a time.
 const MANY: usize = 1000;
@@ -36,12 +36,15 @@ impl Source for Memories {
     async fn find(&self, ctx: &Ctx, asked: &Asked<'_>) -> Result<Vec<Found<Memory>>> {
         let kept = &ctx.app.catalogues.memories;
         let are_many = kept.find(ctx).await?.is_some_and(|kept| kept.len() > MANY);
-        let _turn = if are_many { Some(LINE.turn(ctx.principal.tenant()).await?) } else { None };
+        let turn = if are_many { Some(LINE.turn(ctx.principal.tenant()).await?) } else { None };
         let searched = searched::memories_now(ctx).await?;
         let (wanted, kind) = (asked.wanted.clone(), self.kind);
         let search = move || searched.search(&wanted, kind);
-        // Some milliseconds for thousands of memories: not on a thread that answers requests.
-        let found = if are_many { compute(move || Ok(search())).await? } else { search() };
+        let found = match turn {
+            // Some milliseconds for thousands of memories: not on a thread that answers requests.
+            Some(turn) => turn.compute(move || Ok(search())).await?,
+            None => search(),
+        };
         read(ctx, found).await
     }
 }
