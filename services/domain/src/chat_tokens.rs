@@ -1,6 +1,6 @@
 //! The control tokens of chat templates: in a text they are words like any other, to a model they may begin a turn.
 
-use crate::inert::seen;
+use crate::invisible::seen;
 
 /// What follows the bracket that opens a token, as it is [`seen`], without blanks and `/`.
 const TOKENS: [&str; 13] = [

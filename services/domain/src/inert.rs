@@ -1,9 +1,7 @@
 //! Words of a skill as a line of a prompt: whatever they say, they are no structure of the prompt.
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
-
 use crate::chat_tokens::break_tokens;
+use crate::invisible::is_invisible;
 
 /// How the index begins.
 const HEADER_START: &str = "Available skills (";
@@ -26,22 +24,6 @@ pub fn inert_line(text: &str) -> String {
     }
     let marks = [' ', '-', '#', '*', '+', '=', '_', '~', '|'];
     break_tokens(&line.trim_start_matches(marks).trim_end().replace(HEADER_START, "Available skills ["))
-}
-
-/// The letters of a text as a reader takes them: in lower case and compatible forms, without accents and what is not seen.
-/// Blanks and line breaks stay.
-pub(crate) fn seen(text: &str) -> impl Iterator<Item = char> {
-    let seen = text.chars().filter(|c| !is_invisible(*c) && (!c.is_control() || c.is_whitespace()));
-    seen.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase)
-}
-
-/// Unicode's `Default_Ignorable_Code_Point` (zero width, direction, variation and tag characters), and annotation marks.
-pub fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::headline::{cut, sentences};
+use crate::sentence::{cut, sentences};
 
 /// How authors begin the sentence that says nothing but that this is a skill, and what is left of it.
 const BOILERPLATE: [(&str, &str); 24] = [

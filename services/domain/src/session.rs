@@ -1,92 +1,10 @@
-//! Sessions: channels, their limits, and where one conversation ends and the next begins.
+//! Sessions: their limits, and where one conversation ends and the next begins.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantNames};
+use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{SessionId, Tools};
-
-/// How a conversation is held.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Default,
-    Serialize,
-    Deserialize,
-    ToSchema,
-    EnumString,
-    IntoStaticStr,
-    VariantNames,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Channel {
-    /// Written, in an app.
-    Chat,
-    Voice,
-    #[default]
-    Sms,
-    /// A task that runs by the clock.
-    Scheduled,
-    /// The agent speaks first.
-    Nudge,
-}
-
-impl Channel {
-    pub const ALL: [Self; 5] = [Self::Chat, Self::Voice, Self::Sms, Self::Scheduled, Self::Nudge];
-
-    pub const NAMES: &[&str] = Self::VARIANTS;
-
-    /// The word that is served and stored.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
-    /// Turns of a session where neither caller nor tenant says otherwise.
-    pub fn max_turns(self) -> u32 {
-        match self {
-            Self::Voice => 6,
-            Self::Chat | Self::Sms => 10,
-            Self::Scheduled => 15,
-            Self::Nudge => 5,
-        }
-    }
-
-    /// Characters of skill bodies that one turn may inject, likewise. A voice agent has a second for a turn.
-    pub fn body_budget(self) -> u32 {
-        match self {
-            Self::Voice => 6_000,
-            _ => 24_000,
-        }
-    }
-
-    /// Most skills that a turn brings besides those that its message names, likewise: what is heard or read on a small
-    /// screen must be less.
-    pub fn relevant_skills(self) -> u32 {
-        match self {
-            Self::Voice => 3,
-            Self::Sms | Self::Nudge => 4,
-            Self::Chat | Self::Scheduled => 5,
-        }
-    }
-
-    /// Whether all messages of a user come in one stream, so that nothing but silence tells conversations apart.
-    pub fn is_single_stream(self) -> bool {
-        matches!(self, Self::Voice | Self::Sms)
-    }
-
-    /// A session that is called by its id lives at least this long after its last message, whatever the conversation
-    /// gap is. Where conversations have ids, a caller that comes back within a day finds its session as it was.
-    pub fn least_silence(self) -> TimeDelta {
-        if self.is_single_stream() { TimeDelta::zero() } else { TimeDelta::hours(24) }
-    }
-}
+use crate::{Channel, SessionId, Tools};
 
 /// A conversation, from its opening on.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -141,8 +59,6 @@ pub const GAP_MINUTES: u32 = 360;
 /// Most turns between two reminders to save what was learned.
 const NUDGE_EVERY: i32 = 10;
 
-pub const NUDGE: &str = "Did you solve something complex? Save it with skill_save.";
-
 /// Whether a turn, from 1, reminds of saving: every 10 turns, and half-way through a session that has no more than that,
 /// as after its last turn the agent may be gone. Not in the first turn, in which nothing was solved yet.
 pub fn is_nudge_due(turn: i32, max_turns: i32) -> bool {
@@ -179,13 +95,5 @@ mod tests {
         assert_eq!((due(10), due(6), due(5), due(15)), (vec![5, 10], vec![3], vec![3], vec![10]));
         assert_eq!((due(1), due(2), due(3)), (vec![], vec![], vec![2]));
         assert_eq!(due(30), [10, 20, 30]);
-    }
-
-    #[test]
-    fn channels_have_the_documented_turns() {
-        let turns = [(Channel::Voice, 6), (Channel::Sms, 10), (Channel::Scheduled, 15), (Channel::Nudge, 5)];
-        assert!(turns.iter().all(|(channel, most)| channel.max_turns() == *most));
-        assert_eq!(Channel::default(), Channel::Sms);
-        assert!(turns.iter().all(|(c, _)| c.as_str().parse() == Ok(*c)));
     }
 }

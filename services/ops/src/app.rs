@@ -8,7 +8,7 @@ use knowhow_domain::{Clock, Error, Limits, Result};
 use knowhow_store::{Database, Gate, boot};
 
 use crate::Models;
-use crate::jobs::AtOnce;
+use crate::follow_up::AtOnce;
 use crate::library::Library;
 use crate::recall::Catalogues;
 use crate::snapshots::KnownSnapshots;

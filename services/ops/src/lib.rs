@@ -12,11 +12,13 @@ mod ctx;
 mod dear;
 pub mod embed;
 pub mod examples;
+pub mod follow_up;
 
 pub mod jobs;
 mod library;
 #[cfg(test)]
 mod limits_page;
+mod lookup;
 pub mod memories;
 mod models;
 mod once;

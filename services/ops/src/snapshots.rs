@@ -8,7 +8,6 @@ use knowhow_domain::index::{IndexLine, rank_skills, step_below};
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
 use knowhow_domain::{Channel, Error, Form, Result, Scope, SnapshotId, TenantId, Tools, UserId, manifest};
 use knowhow_store::Principal;
-use knowhow_store::sessions;
 use knowhow_store::skills::PromptRow;
 use knowhow_store::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot, SnapshotKind};
 use moka::sync::Cache;
@@ -16,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::sessions::{Opens, Standing, fresh_snapshot, join_session};
 use crate::{Ctx, compute};
 
 /// A frozen prompt block.
@@ -135,22 +133,6 @@ pub async fn get_snapshot(ctx: &Ctx, agent: &ForTools) -> Result<CurrentView> {
     let tools = agent.tools.unwrap_or_default();
     let current = current(ctx, usual_kind(&ctx.principal, tools)).await?;
     view(ctx, tools, current)
-}
-
-/// The text of the snapshot that the session began with which the call names, opened where its key names none that goes
-/// on; that of the current one for agents with all tools where none is named, or none is known.
-///
-/// # Errors
-/// `Malformed` for a name that no session can have.
-pub async fn get_frozen_text(ctx: &Ctx) -> Result<String> {
-    ctx.principal.require(Scope::Sessions)?;
-    if let Standing::Known { id, .. } = join_session(ctx, Opens::AnyName).await?
-        && let Some(mut opened) = sessions::find(&ctx.app.db, &ctx.principal, id).await?
-    {
-        fresh_snapshot(ctx, &mut opened).await?;
-        return Ok(opened.snapshot.text);
-    }
-    Ok(get_snapshot(ctx, &ForTools { tools: Some(Tools::Full) }).await?.snapshot.text)
 }
 
 /// Renders the snapshot anew, now.

@@ -8,7 +8,7 @@ use crate::headline::{brief, headline};
 use crate::inert::inert_line;
 use crate::limits::DESCRIPTION_CHARS;
 use crate::phrase::{Parted, shorten};
-use crate::prompt::untrusted;
+use crate::untrusted;
 pub use rank::{Standing, rank_skills};
 
 /// The usual budget, in characters.

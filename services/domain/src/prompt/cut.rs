@@ -1,6 +1,6 @@
 //! A body that is longer than there is room for: cut where a section ends, with what is missing told.
 
-use crate::headline::cut;
+use crate::sentence::cut;
 
 /// A body as far as it fits.
 #[derive(Debug, Clone, PartialEq, Eq)]

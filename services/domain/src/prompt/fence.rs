@@ -1,7 +1,7 @@
 //! Text of several lines in a prompt, fenced so that it cannot end its own fence or imitate what stands around it.
 
 use crate::chat_tokens::break_tokens;
-use crate::inert::seen;
+use crate::invisible::seen;
 use crate::manifest;
 
 /// The headings of a prompt, folded as [`fold`] does.

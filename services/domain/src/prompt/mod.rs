@@ -9,7 +9,6 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 mod turn;
-pub mod untrusted;
 mod wording;
 
 pub use cut::{CutBody, cut_body};
@@ -17,5 +16,5 @@ pub use fence::{fence, print_body};
 pub use form::{Form, Tools};
 pub use previous::{PreviousParts, Said, render_previous};
 pub use snapshot::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
-pub use turn::{ActiveSkill, Missing, SkillLine, TooLong, TurnParts, render_turn};
+pub use turn::{ActiveSkill, Missing, NUDGE, SkillLine, TooLong, TurnParts, render_turn};
 pub use wording::wording;

@@ -2,9 +2,11 @@
 
 use super::fence::{fence, wrap};
 use super::form::Tools;
-use super::untrusted;
 use crate::inert_line;
-use crate::session::NUDGE;
+use crate::untrusted;
+
+/// What reminds an agent of saving.
+pub const NUDGE: &str = "Did you solve something complex? Save it with skill_save.";
 
 /// A skill whose body comes along.
 #[derive(Debug, Clone, Copy)]

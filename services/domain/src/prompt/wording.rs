@@ -46,9 +46,9 @@ fn samples() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::super::snapshot::ORIGIN;
-    use super::super::untrusted;
     use super::*;
     use crate::guidance;
+    use crate::untrusted;
 
     #[test]
     fn all_that_a_snapshot_can_say_is_in_it() {

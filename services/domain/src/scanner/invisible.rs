@@ -8,7 +8,7 @@ use super::report::{Finding, Span, View};
 use super::rules::Rules;
 use super::search::{Findings, Place};
 use super::text::{Builder, Text};
-use crate::inert::is_invisible;
+use crate::invisible::is_invisible;
 
 /// Fewer characters than this are no words.
 const FEWEST: usize = 4;

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{begin, note_read};
 use crate::page::{Page, PageQuery, window};
-use crate::{Ctx, jobs};
+use crate::{Ctx, follow_up};
 
 /// Why a skill is put back.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -73,7 +73,7 @@ pub async fn restore_skill(ctx: &Ctx, input: &Restore) -> Result<Restored> {
     let owner = owner.ok_or_else(|| Error::not_found("archive entry"))?;
     tx.commit().await?;
     let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner, "admin.archive").await?;
-    let tasks = jobs::tasks_after_restore(&ctx.app);
+    let tasks = follow_up::tasks_after_restore(&ctx.app);
     let new = NewRestore { archive: input.id, reason, tasks };
     let name = skills::restore(&mut tx, &new, ctx.now()).await?;
     tx.commit().await?;

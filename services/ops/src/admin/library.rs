@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use knowhow_domain::library::{LIBRARY_BYTES, LIBRARY_SKILLS};
-use knowhow_domain::scanner::{Scan, Verdict};
+use knowhow_domain::scanner::{self, Scan, Verdict};
 use knowhow_domain::{
     Error, FieldError, LibrarySkill, LibraryUser, LibraryUses, Result, SkillDocument, SkillName, limits,
 };
@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use super::{begin, note_look, note_read};
 use crate::page::{Page, PageQuery, rows_for};
-use crate::{Ctx, compute, review};
+use crate::{Ctx, compute};
 
 /// A skill to give to all users of the tenant.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -217,7 +217,7 @@ pub(crate) async fn put_in(ctx: &Ctx, tx: &mut TenantTx, putting: &Putting<'_>, 
 /// Reads a text for attacks; the kinds of what was found and accepted.
 async fn scan(document: &SkillDocument, accepts: bool) -> Result<Vec<String>> {
     let raw = document.raw().to_owned();
-    let scan: Scan = compute(move || Ok(review::scan_whole(&raw, &[]))).await?;
+    let scan: Scan = compute(move || Ok(scanner::scan(&raw, &[]))).await?;
     let told = |more: &str| {
         let advice = scan.advice().into_iter();
         advice

@@ -4,7 +4,7 @@ use knowhow_domain::{Error, ExampleId, Result, Scope};
 use knowhow_store::{WriteTx, examples, skills};
 
 use crate::Ctx;
-use crate::skills::lookup::{self, Reach};
+use crate::lookup::{self, Reach};
 
 /// Which example to delete.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::Ctx;
 use crate::archive::PackedFile;
-use crate::jobs::task_for_examples;
+use crate::follow_up::task_for_examples;
 
 pub const EXAMPLES_FILE: &str = "knowhow-examples.jsonl";
 

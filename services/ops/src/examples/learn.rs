@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::SAME_UP_TO;
 use crate::Ctx;
-use crate::jobs::task_for_examples;
+use crate::follow_up::task_for_examples;
 
 /// Lessons that may wait in this process; one more is not learned. What is lost so, and at a stop, comes with the next use.
 static WAITING: Semaphore = Semaphore::const_new(1000);

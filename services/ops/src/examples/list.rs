@@ -5,8 +5,8 @@ use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::{WriteTx, examples};
 
 use crate::Ctx;
+use crate::lookup::{self, Reach};
 use crate::page::{Page, PageQuery, rows_for};
-use crate::skills::lookup::{self, Reach};
 
 /// Selects examples of a skill.
 #[derive(Debug, Clone, Default)]

@@ -3,16 +3,16 @@
 
 use knowhow_domain::job::task;
 use knowhow_domain::recall::EmbeddedKind;
-use knowhow_domain::{Error, Result, SkillId};
-use knowhow_store::embeddings::{self, Made, Page, Pending, Vectors};
+use knowhow_domain::{Error, SkillId};
+use knowhow_store::embeddings::{self, Page};
 use knowhow_store::{StaleVectors, enqueue_stale};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{JobResult, SystemJob, UserJob};
-use crate::embed::{EmbedError, Embedder};
-use crate::recall::{SkillChanged, hand_in};
-use crate::{App, Asker, Asking, Ctx, Priority};
+use crate::embed::EmbedError;
+use crate::follow_up::vectors::{embed, embed_what_can_be, embedder_of, put};
+use crate::{App, Asking, Ctx, Priority};
 
 /// Texts that are embedded in one go: a batch costs half of what its texts cost one by one.
 const CHUNK: usize = 16;
@@ -100,16 +100,6 @@ impl SystemJob for EmbedStale {
     }
 }
 
-/// Makes one skill's vector, unless it is good or the skill gone.
-pub(super) async fn embed_now(ctx: &Ctx, skill: SkillId) -> Result<()> {
-    let embedder = embedder_of(ctx)?;
-    let pending = embeddings::find_pending(&ctx.app.db, &ctx.principal, embedder.model(), skill).await?;
-    let Some(asked) = pending else { return Ok(()) };
-    // A new skill was just compared with others by this very vector.
-    let vector = ctx.app.models.embed_changed(Asker::of(&ctx.principal)?, &asked.text).await.map_err(Error::from)?;
-    put(ctx, EmbeddedKind::Skill, vec![(asked, vector.to_vec())]).await
-}
-
 async fn embed_all(ctx: &Ctx, kind: EmbeddedKind, priority: Priority) -> JobResult {
     let (embedder, asking) = (embedder_of(ctx)?, Asking::of_job(&ctx.principal, priority)?);
     let mut after = Uuid::nil();
@@ -120,47 +110,6 @@ async fn embed_all(ctx: &Ctx, kind: EmbeddedKind, priority: Priority) -> JobResu
         after = last.id;
         put(ctx, kind, embed_what_can_be(embedder, &pending, asking).await?).await?;
     }
-}
-
-async fn put(ctx: &Ctx, kind: EmbeddedKind, vectors: Vec<Made>) -> Result<()> {
-    if vectors.is_empty() {
-        return Ok(());
-    }
-    let made = Vectors { model: embedder_of(ctx)?.model(), vectors: &vectors, now: ctx.now() };
-    let put = embeddings::put(&ctx.app.db, &ctx.principal, kind, made).await?;
-    if kind == EmbeddedKind::Skill && !put.ids.is_empty() {
-        hand_in(ctx, put.revision, || {
-            let handed = vectors.into_iter().filter(|(of, _)| put.ids.contains(&of.id));
-            handed.map(|(of, vector)| SkillChanged::Vector { skill: of.id, stamp: put.stamp, vector }).collect()
-        });
-    }
-    Ok(())
-}
-
-/// The vectors of texts. One that the model refuses for good is left out: what it says stays findable by its words.
-async fn embed_what_can_be(embedder: &dyn Embedder, pending: &[Pending], asking: Asking) -> Result<Vec<Made>> {
-    match embed(embedder, pending.to_vec(), asking).await {
-        Err(error) if !error.is_transient() => {}
-        made => return made.map_err(Error::from),
-    }
-    let mut made = Vec::new();
-    for text in pending {
-        match embed(embedder, vec![text.clone()], asking).await {
-            Err(error) if !error.is_transient() => tracing::warn!(%error, "a text was not embedded"),
-            vectors => made.extend(vectors?),
-        }
-    }
-    Ok(made)
-}
-
-async fn embed(embedder: &dyn Embedder, pending: Vec<Pending>, asking: Asking) -> Result<Vec<Made>, EmbedError> {
-    let texts = pending.iter().map(|pending| pending.text.clone()).collect();
-    let vectors = embedder.embed(texts, asking.asker, asking.priority, asking.deadline).await?;
-    Ok(pending.into_iter().zip(vectors).collect())
-}
-
-fn embedder_of(ctx: &Ctx) -> Result<&dyn Embedder> {
-    ctx.app.models.embedder.as_deref().ok_or_else(|| EmbedError::NoModel.into())
 }
 
 /// Worth another try whatever it is: a key that is wrong and a server that answers nonsense are put right some day.

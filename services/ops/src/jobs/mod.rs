@@ -1,8 +1,6 @@
 //! What the worker does, one file for each job. A job's payload is ids; it may run twice and has one effect; it holds no
 //! transaction while a model works.
 
-mod at_once;
-mod calls;
 mod embed;
 mod end_sessions;
 mod kinds;
@@ -16,9 +14,6 @@ mod review;
 mod summarize_conversation;
 mod summarize_skill;
 
-pub use at_once::AtOnce;
-pub(crate) use at_once::embed_at_once;
-pub(crate) use calls::{embeds, follow_up, task_for_examples, tasks_after_restore};
 use kinds::{JobResult, SystemJob, UserJob, of_system, of_user};
 
 use knowhow_store::queue::Task;

@@ -15,7 +15,7 @@ use super::share;
 use crate::skills::change::{Changed, Successor};
 use crate::skills::delete::{Going, archive};
 use crate::skills::draft::{Base, Draft, Reviewed};
-use crate::{Ctx, jobs};
+use crate::{Ctx, follow_up};
 
 /// A decision on a submission.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
@@ -117,7 +117,7 @@ pub(super) async fn let_in(ctx: &Ctx, mut tx: WriteTx, waiting: &Undecided, appr
     answers.indexes.forget(ctx);
     answers.skills.forget(ctx, &waiting.submission.skill);
     if let Some(changed) = changed.filter(|changed| changed.says_else) {
-        jobs::embed_at_once(ctx, changed.skill.id);
+        follow_up::embed_at_once(ctx, changed.skill.id);
     }
     Ok(true)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use knowhow_domain::inert::is_invisible;
+use knowhow_domain::invisible::is_invisible;
 use knowhow_domain::{Result, SubmissionKind};
 use knowhow_store::submissions::{self, Undecided};
 use knowhow_store::{WriteTx, library, offers, versions};

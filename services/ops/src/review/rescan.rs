@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::checks::{finds_no_more, is_reviewed, passed};
 use super::owner::SCANNER;
 use super::scan::{findings_of, scan_files};
-use crate::skills::lookup::{self, Reach};
+use crate::lookup::{self, Reach};
 use crate::{Ctx, compute};
 
 /// Skills whose texts are read at once.

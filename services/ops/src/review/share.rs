@@ -18,8 +18,8 @@ use super::owner::Reached;
 use super::submit::check_submit_reason;
 use crate::Ctx;
 use crate::admin::{Putting, put_in};
+use crate::lookup::{self, Reach};
 use crate::skills::draft::Draft;
-use crate::skills::lookup::{self, Reach};
 
 /// A skill to share with all users of the tenant.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]

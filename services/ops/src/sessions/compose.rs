@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::prompt::NUDGE;
 use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, cut_body, render_turn};
 use knowhow_domain::recall::{Hit, Mention};
-use knowhow_domain::session::NUDGE;
 use knowhow_domain::{Result, Tools};
 use knowhow_store::skills;
 use uuid::Uuid;

@@ -1,6 +1,7 @@
 //! What can be done with sessions: opened, turned, judged, ended, read again.
 
 mod compose;
+mod frozen;
 mod join;
 mod kept;
 mod list;
@@ -10,12 +11,12 @@ mod terms;
 mod turn;
 mod view;
 
+pub use frozen::get_frozen_text;
 pub use join::{Opens, Standing, join_session, mark_session};
 pub use list::{ListMessages, ListSessions, get_session, list_messages, list_sessions};
 pub use log::{
     AddReply, GiveFeedback, Logged, REPLIES, TaintSession, add_reply, end_session, give_feedback, taint_session,
 };
-pub(crate) use open::fresh_snapshot;
 pub use open::{OpenSession, OpenedSession, open_session};
 pub use turn::{GetTurn, TakeTurn, get_turn, take_turn};
 pub use view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};

@@ -141,7 +141,7 @@ fn full(principal: &Principal) -> Error {
 
 /// Gives the session a new snapshot if something that its own may show was marked as untrusted since. Otherwise the
 /// frozen text would go on presenting it as trusted.
-pub(crate) async fn fresh_snapshot(ctx: &Ctx, opened: &mut Opened) -> Result<()> {
+pub(super) async fn fresh_snapshot(ctx: &Ctx, opened: &mut Opened) -> Result<()> {
     if !opened.is_marked_since {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! Turns as callers see them.
 
-use knowhow_domain::prompt::{Missing, untrusted};
+use knowhow_domain::prompt::Missing;
+use knowhow_domain::untrusted;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -15,12 +15,12 @@ use super::at_hand;
 use super::delete::{Going, archive};
 use super::draft::{Base, Draft};
 use super::kept::{OfVersion, ShowsSkill};
-use super::lookup::{self, Reach};
 use super::view::Skill;
 use crate::answers::KeptSkill;
+use crate::lookup::{self, Reach};
 use crate::once::Request;
 use crate::recall::{SkillChanged, hand_in, row_of};
-use crate::{Ctx, jobs, review};
+use crate::{Ctx, follow_up, review};
 
 /// A change of a skill: the skill that it is about, and the state that it proposes.
 pub(crate) trait SkillChange {
@@ -194,7 +194,7 @@ impl Aftermath {
             _ => {}
         }
         if let Some(skill) = self.says_else.filter(|_| embeds) {
-            jobs::embed_at_once(ctx, skill);
+            follow_up::embed_at_once(ctx, skill);
         }
         Ok(outcome)
     }

@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 
 use super::change::{Changed, Proposal, SkillChange, SkillVerb, Successor, Target, change_skill, existing};
 use super::kept::ShowsSkill;
-use super::lookup::{self, Reach};
 use crate::Ctx;
 use crate::examples::SAME_UP_TO;
+use crate::lookup::{self, Reach};
 
 /// Most other names that a skill answers to.
 pub const NAMES: i64 = 1_000;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::bounds::{check_quotas, check_resources, keep_history_within};
 use super::change::{Changed, Replaced};
 use super::view::Skill;
-use crate::{Ctx, jobs, review};
+use crate::{Ctx, follow_up, review};
 
 /// The state that a change wants.
 pub(crate) struct Draft {
@@ -132,11 +132,11 @@ impl Draft {
             is_reviewed: (is_reviewed || self.reviewed.as_ref().is_some_and(|reviewed| !reviewed.by_person))
                 && review::is_reviewed(ctx),
             lineage: Lineage { named: &named, derived: self.derived, brought: self.brought.as_deref() },
-            follow_up: jobs::follow_up(&ctx.app, *is_bulk, before, &self.document),
+            follow_up: follow_up::follow_up(&ctx.app, *is_bulk, before, &self.document),
             request_digest: self.request_digest,
             now: *now,
         };
-        let (says_else, keeps_summary) = (jobs::embeds(&change.follow_up), !change.follow_up.outdates_summary);
+        let (says_else, keeps_summary) = (follow_up::embeds(&change.follow_up), !change.follow_up.outdates_summary);
         let planned = skills::plan(tx, change)?;
         // What the service itself brings never locks a user out.
         if self.kind != ChangeKind::Sync {

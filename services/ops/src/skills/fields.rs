@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 
 use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, existing};
 use super::draft::Draft;
-use super::lookup::Reach;
 use super::view::SavedSkill;
 use crate::Ctx;
+use crate::lookup::Reach;
 
 macro_rules! put_fields {
     (

@@ -9,7 +9,7 @@ use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, carry_out
 use super::import::{Readable, stops_import};
 use super::import_report::{ImportOutcome, Imported};
 use super::kept::ShowsSkill;
-use crate::{Ctx, jobs, review};
+use crate::{Ctx, follow_up, review};
 
 /// Most skills of one transaction, so that the user's other writes wait for tens of milliseconds at most.
 const SKILLS: usize = 32;
@@ -111,7 +111,7 @@ async fn import_together(ctx: &Ctx, batch: &[ImportOne]) -> Result<Vec<Option<Re
         .await?;
     tx.commit().await?;
     if batch.iter().all(|one| !one.is_bulk) {
-        say_else.into_iter().for_each(|skill| jobs::embed_at_once(ctx, skill));
+        say_else.into_iter().for_each(|skill| follow_up::embed_at_once(ctx, skill));
     }
     let mut refusals = refusals.into_iter();
     Ok(done.into_iter().map(|done| done.map(Ok).or_else(|| refusals.next().map(Err))).collect())

@@ -6,11 +6,11 @@ use knowhow_domain::{Error, Result, Scope, manifest};
 use knowhow_store::examples::Lesson;
 use knowhow_store::skills::{self, Count, LoadUse, SkillKey};
 
-use super::lookup::{self, Reach};
 use super::view::{LoadedSkill, Skill};
 use crate::Ctx;
 use crate::answers::KeptSkill;
 use crate::examples::{learn_later, taught_since};
+use crate::lookup::{self, Reach};
 
 /// A file as it is stored.
 #[derive(Debug, Clone)]

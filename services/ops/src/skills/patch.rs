@@ -12,9 +12,9 @@ use utoipa::ToSchema;
 
 use super::change::{Changed, Proposal, Replaced, SkillChange, SkillVerb, Target, change_skill, check_version};
 use super::draft::Draft;
-use super::lookup::{self, Reach};
 use super::view::Skill;
 use crate::dear::Line;
+use crate::lookup::{self, Reach};
 use crate::{Ctx, compute};
 
 /// Edits times bytes of the text, above which a patch may take 5 ms or more. Each tenant has one such at a time.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use knowhow_domain::limits::DESCRIPTION_CHARS;
-use knowhow_domain::prompt::untrusted;
+use knowhow_domain::untrusted;
 use knowhow_domain::{
     Error, FieldEdits, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, name, uri,
 };

@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, existing};
 use super::draft::Draft;
 use super::load::File;
-use super::lookup::{self, Reach};
 use super::view::SavedSkill;
 use crate::Ctx;
+use crate::lookup::{self, Reach};
 
 /// One file of a skill.
 #[derive(Debug, Clone)]

@@ -11,9 +11,9 @@ use utoipa::ToSchema;
 
 use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, check_version};
 use super::draft::Draft;
+use super::similar::find_similar;
 use super::view::SavedSkill;
 use crate::Ctx;
-use crate::recall::find_similar;
 
 macro_rules! save_skill {
     (

@@ -8,9 +8,9 @@ use knowhow_store::usage::{self, USES_PER_DAY, Use};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::lookup::{self, Reach};
 use crate::Ctx;
 use crate::examples::{learn_later, taught_since};
+use crate::lookup::{self, Reach};
 
 /// One use. The same skill, session key and memory count once a UTC day; absent values are equal.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

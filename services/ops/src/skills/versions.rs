@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 
 use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, change_skill, existing};
 use super::draft::Draft;
-use super::lookup::{self, Reach};
 use super::view::SavedSkill;
 use crate::Ctx;
+use crate::lookup::{self, Reach};
 use crate::page::{Page, PageQuery, rows_for};
 
 /// One version with everything it held.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use knowhow_domain::headline::cut;
+use knowhow_domain::sentence::cut;
 use knowhow_domain::{ConversationSummary, LastMessage, MadeBy, Speaker, inert_line};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;

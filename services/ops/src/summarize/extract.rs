@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use knowhow_domain::headline;
-use knowhow_domain::headline::sentences;
 use knowhow_domain::recall::{find_rarity, list_terms};
+use knowhow_domain::sentence::sentences;
 
 use knowhow_domain::Speaker;
 

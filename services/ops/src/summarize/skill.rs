@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use knowhow_domain::MadeBy;
 use knowhow_domain::headline;
-use knowhow_domain::headline::cut;
+use knowhow_domain::sentence::cut;
 use serde_json::json;
 
 use crate::chat::{ChatError, ChatLimits};

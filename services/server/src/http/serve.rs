@@ -12,7 +12,7 @@ use actix_web::{HttpRequest, HttpResponse, HttpServer};
 use anyhow::{Context, Result, bail};
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
-use knowhow_ops::jobs::AtOnce;
+use knowhow_ops::follow_up::AtOnce;
 use knowhow_ops::snapshots::KnownSnapshots;
 use knowhow_ops::{App, Library, Models, Webhooks};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};

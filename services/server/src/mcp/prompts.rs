@@ -2,7 +2,7 @@
 
 use knowhow_domain::guidance;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::{skills, snapshots};
+use knowhow_ops::{sessions, skills};
 use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
 
 use super::handler::Caller;
@@ -51,7 +51,7 @@ pub(super) async fn get(caller: &Caller, name: &str) -> Result<GetPromptResult> 
     let (text, about) = match name {
         GUIDANCE => (guidance::FULL.to_owned(), GUIDANCE_TEXT),
         INDEX => (skills::index_block(caller.ctx()?).await?, INDEX_TEXT),
-        FROZEN => (snapshots::get_frozen_text(caller.ctx()?).await?, FROZEN_TEXT),
+        FROZEN => (sessions::get_frozen_text(caller.ctx()?).await?, FROZEN_TEXT),
         _ => return Err(Error::not_found("prompt")),
     };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).with_description(about))

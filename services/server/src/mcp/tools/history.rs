@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use knowhow_domain::prompt::untrusted;
+use knowhow_domain::untrusted;
 use knowhow_domain::{Error, Result, Scope, Version};
 use knowhow_ops::page::PageQuery;
 use knowhow_ops::sessions::Standing;

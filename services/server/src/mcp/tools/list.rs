@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use knowhow_domain::index::gist;
-use knowhow_domain::prompt::untrusted;
+use knowhow_domain::untrusted;
 use knowhow_domain::{IndexItem, Result, Scope};
 use knowhow_ops::page::Page;
 use knowhow_ops::sessions::Standing;

@@ -1,6 +1,7 @@
 //! What a tool says of what it has written where the conversation is not to be trusted, and what can be done about it.
 
-use knowhow_domain::prompt::{fence, untrusted};
+use knowhow_domain::prompt::fence;
+use knowhow_domain::untrusted;
 use knowhow_domain::{Submission, inert_line};
 use knowhow_ops::sessions::Standing;
 

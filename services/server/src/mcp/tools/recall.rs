@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use knowhow_domain::prompt::untrusted;
+use knowhow_domain::untrusted;
 use knowhow_domain::{MemoryKind, Result, Scope, inert_line};
 use knowhow_ops::recall::{self, Recall, RecalledItem, RecalledKind};
 use knowhow_ops::sessions::Standing;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use knowhow_domain::prompt::untrusted;
+use knowhow_domain::untrusted;
 use knowhow_domain::{Result, Scope};
 use knowhow_ops::recall::{self, SuggestSkills, Suggested, Suggestions};
 use knowhow_ops::sessions::Standing;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use knowhow_domain::prompt::untrusted;
+use knowhow_domain::untrusted;
 use knowhow_domain::{ResourceEntry, Result, Scope, inert_line};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, GetResource, LoadSkill, LoadedSkill};

@@ -6,8 +6,8 @@ use knowhow_domain::Result;
 use knowhow_domain::recall::{SkillText, embedded_text};
 use tokio::time::{Instant, timeout};
 
-use super::{UserCatalogue, embed};
-use crate::skills::{Similar, Skill};
+use super::{Similar, Skill};
+use crate::recall::{UserCatalogue, embed};
 use crate::{Ctx, compute};
 
 /// Most that are named.

@@ -1,11 +1,16 @@
-//! Which jobs a change calls for, and what it makes untrue. Both is written by the change's own statement.
+//! What follows from a change: which jobs it calls for, what it makes untrue, and vectors that are made at once. Jobs and what
+//! they make untrue are written by the change's own statement.
+
+mod at_once;
+pub(crate) mod vectors;
+
+pub use at_once::AtOnce;
+pub(crate) use at_once::embed_at_once;
 
 use knowhow_domain::SkillDocument;
+use knowhow_domain::job::task;
 use knowhow_store::skills::{FollowUp, SkillState};
 
-use super::UserJob;
-use super::embed::{EmbedExamples, EmbedSkill};
-use super::summarize_skill::SummarizeSkill;
 use crate::App;
 
 /// What follows when a skill is about to change, or to be made, by one person or in bulk.
@@ -33,7 +38,7 @@ pub(crate) fn follow_up<'a>(
 
 /// Whether a vector is to be made.
 pub(crate) fn embeds(follow_up: &FollowUp<'_>) -> bool {
-    follow_up.tasks.contains(&EmbedSkill::TASK)
+    follow_up.tasks.contains(&task::EMBED_SKILL)
 }
 
 /// The jobs about a skill that is put back: its vectors went with it.
@@ -43,15 +48,15 @@ pub(crate) fn tasks_after_restore(app: &App) -> &'static [&'static str] {
 
 /// The job that makes vectors of examples, where this process has a model for it; others are found by `embed_stale`.
 pub(crate) fn task_for_examples(app: &App) -> Option<&'static str> {
-    app.models.embedder.is_some().then_some(EmbedExamples::TASK)
+    app.models.embedder.is_some().then_some(task::EMBED_EXAMPLES)
 }
 
 /// Those of them that a model of this process is for.
 fn tasks(app: &App, embeds: bool, summarizes: bool) -> &'static [&'static str] {
     match (embeds && app.models.embedder.is_some(), summarizes && app.models.chat.is_some()) {
-        (true, true) => &[EmbedSkill::TASK, SummarizeSkill::TASK],
-        (true, false) => &[EmbedSkill::TASK],
-        (false, true) => &[SummarizeSkill::TASK],
+        (true, true) => &[task::EMBED_SKILL, task::SUMMARIZE_SKILL],
+        (true, false) => &[task::EMBED_SKILL],
+        (false, true) => &[task::SUMMARIZE_SKILL],
         (false, false) => &[],
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use knowhow_domain::{SkillId, TenantId};
 
-use super::embed::embed_now;
+use super::vectors::embed_now;
 use crate::Ctx;
 
 /// Skills that are embedded so at once in the process, and of one tenant.

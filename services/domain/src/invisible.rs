@@ -1,0 +1,20 @@
+//! What a reader sees of a text, and what not.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// The letters of a text as a reader takes them: in lower case and compatible forms, without accents and what is not seen.
+/// Blanks and line breaks stay.
+pub(crate) fn seen(text: &str) -> impl Iterator<Item = char> {
+    let seen = text.chars().filter(|c| !is_invisible(*c) && (!c.is_control() || c.is_whitespace()));
+    seen.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase)
+}
+
+/// Unicode's `Default_Ignorable_Code_Point` (zero width, direction, variation and tag characters), and annotation marks.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}

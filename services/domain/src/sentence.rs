@@ -1,0 +1,82 @@
+//! Sentences of a text, and texts that are cut at a word.
+
+use crate::inert::inert_line;
+
+/// The sentences of a text, each a single line with its mark; a line break ends one too.
+pub fn sentences(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(inert_line).flat_map(|line| {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let rest = line[at..].trim_start();
+            let sentence = &rest[..sentence_end(rest)];
+            at = line.len() - rest.len() + sentence.len();
+            (!sentence.is_empty()).then(|| sentence.to_owned())
+        })
+    })
+}
+
+/// Where the first sentence of a single line ends: at a full stop or a mark like it before a blank that no lowercase
+/// word follows, but not after abbreviations such as "e.g." and the number of a list item.
+pub(crate) fn sentence_end(text: &str) -> usize {
+    let ends_at = |(at, mark): (usize, &str)| {
+        let end = at + mark.len();
+        let ends =
+            !mark.is_ascii() || text[end..].strip_prefix(' ').is_some_and(|rest| !rest.starts_with(char::is_lowercase));
+        (ends && !(mark == "." && is_abbreviated(&text[..at]))).then_some(end)
+    };
+    text.match_indices(['.', '!', '?', '。', '！', '？']).find_map(ends_at).unwrap_or(text.len())
+}
+
+fn is_abbreviated(before: &str) -> bool {
+    let word = before.rsplit([' ', '(']).next().unwrap_or_default();
+    let letters = word.contains('.') && word.split('.').all(|part| part.chars().count() == 1);
+    letters || matches!(word, "etc" | "vs" | "cf" | "incl") || before.parse::<u32>().is_ok()
+}
+
+/// The text in at most `length` characters; where words have to go, `…` stands for them.
+pub fn cut(text: &str, length: usize) -> String {
+    let end = |count: usize| text.char_indices().nth(count).map(|(at, _)| at);
+    if end(length).is_none() {
+        return text.to_owned();
+    }
+    let end = end(length.saturating_sub(1)).unwrap_or(0);
+    let word_end = if text[end..].starts_with(' ') { Some(end) } else { text[..end].rfind(' ') };
+    ellipsis(&text[..word_end.unwrap_or(end)])
+}
+
+fn ellipsis(text: &str) -> String {
+    format!("{}…", text.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(', '…']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_taken_apart_into_sentences() {
+        let all = |text| sentences(text).collect::<Vec<_>>();
+        assert_eq!(
+            all("Hi! Do it, e.g. today. 1. Now\n\n- then?  Really"),
+            ["Hi!", "Do it, e.g. today.", "1. Now", "then?", "Really"]
+        );
+        assert_eq!(all("你好。再见。"), ["你好。", "再见。"]);
+        assert!(all(" \n\u{200b}\n").is_empty());
+    }
+
+    #[test]
+    fn cuts_end_at_words() {
+        for (text, length, short) in [
+            ("one two", 7, "one two"),
+            ("one two", 6, "one…"),
+            ("one two", 4, "one…"),
+            ("one two", 3, "on…"),
+            ("one, two", 6, "one…"),
+            ("öäü ß", 4, "öäü…"),
+            ("one", 1, "…"),
+            ("one", 0, "…"),
+            ("", 0, ""),
+        ] {
+            assert_eq!(cut(text, length), short, "{text} {length}");
+        }
+    }
+}
