@@ -5,6 +5,7 @@ mod cli;
 mod config;
 mod entry;
 mod http;
+mod listen;
 mod mcp;
 mod telemetry;
 

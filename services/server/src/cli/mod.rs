@@ -105,7 +105,7 @@ pub fn run() -> ExitCode {
 fn dispatch(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Openapi { mcp } => {
-            let document = if mcp { mcp::document()? } else { crate::http::document().to_pretty_json()? };
+            let document = if mcp { mcp::document()? } else { crate::listen::document().to_pretty_json()? };
             println!("{document}");
             return Ok(ExitCode::SUCCESS);
         }

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::database::explained;
 use super::{shell, worker};
 use crate::config::Config;
-use crate::http::listen;
+use crate::listen::listen;
 use crate::telemetry;
 
 /// Serves until SIGTERM or SIGINT, then finishes what is in flight. With a worker, this thread works on jobs too: requests

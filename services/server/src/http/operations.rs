@@ -23,10 +23,10 @@ struct Operation {
 }
 
 /// All operations of the API.
-pub(super) struct Operations(Vec<Operation>);
+pub struct Operations(Vec<Operation>);
 
 impl Operations {
-    pub(super) fn of(document: &OpenApi) -> Self {
+    pub fn of(document: &OpenApi) -> Self {
         let all = document.paths.paths.iter().flat_map(|(path, item)| {
             methods(item).into_iter().map(|(method, described)| Operation {
                 template: path.split('/').map(str::to_owned).collect(),
@@ -82,7 +82,7 @@ impl Operations {
     }
 
     /// What a request that no endpoint takes is answered: 405 with the methods there are, or 404.
-    pub(super) fn answer_unmatched(&self, request: &HttpRequest) -> HttpResponse {
+    pub fn answer_unmatched(&self, request: &HttpRequest) -> HttpResponse {
         let allowed = self.methods(request.path());
         if allowed.is_empty() {
             return ApiError::from(Error::not_found("endpoint; GET / says where the documents are")).error_response();
@@ -103,7 +103,7 @@ impl Operations {
 }
 
 /// Stands before every endpoint: what has a query parameter that it does not know is not carried out.
-pub(super) async fn refuse_unknown_parameters<B: MessageBody>(
+pub async fn refuse_unknown_parameters<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, actix_web::Error> {

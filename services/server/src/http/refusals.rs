@@ -25,9 +25,9 @@ const CONFLICT: (&str, &str) = ("409", "Conflict");
 const INVALID: (&str, &str) = ("422", "Invalid");
 const REFUSED: (&str, &str) = ("default", "Refused");
 
-pub(super) const MALFORMED: (&str, &str) = ("400", "Malformed");
+pub const MALFORMED: (&str, &str) = ("400", "Malformed");
 /// Of an operation with `If-Match`.
-pub(super) const PRECONDITION_FAILED: (&str, &str) = ("412", "PreconditionFailed");
+pub const PRECONDITION_FAILED: (&str, &str) = ("412", "PreconditionFailed");
 
 impl IntoResponses for CallerProblems {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
@@ -65,7 +65,7 @@ fn refer(answers: &[(&str, &str)]) -> BTreeMap<String, RefOr<Response>> {
 }
 
 /// The shared answers that operations refer to.
-pub(super) fn add_to(components: &mut Components) {
+pub fn add_to(components: &mut Components) {
     let skill = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let answers = [
         (

@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::respond::{etag_of, not_modified};
+use crate::http::{etag_of, not_modified};
 
 /// An answer in both forms.
 pub(super) struct Kept {

@@ -18,10 +18,11 @@ use knowhow_ops::{App, Library, Models, Webhooks};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 
 use super::front::Front;
-use super::operations::{Operations, refuse_unknown_parameters};
-use super::{ApiError, router, served_document};
+use super::{router, served_document};
 use crate::config::Config;
 use crate::entry::{Bodies, Refusals, Shared, identify};
+use crate::http::ApiError;
+use crate::http::operations::{Operations, refuse_unknown_parameters};
 use crate::mcp::{self, Site};
 
 /// Least memory for bodies, MiB.

@@ -10,8 +10,8 @@ use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use knowhow_domain::Error;
 use utoipa_swagger_ui::{Config, serve};
 
-use super::ApiError;
 use super::kept::Kept;
+use crate::http::ApiError;
 
 /// The page and its files.
 pub(super) struct Page {

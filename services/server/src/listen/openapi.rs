@@ -12,8 +12,9 @@ use utoipa::openapi::{Components, OpenApi as Document, Ref, RefOr, Required, Sch
 use utoipa::{Modify, OpenApi};
 use utoipa_actix_web::{AppExt, UtoipaApp};
 
-use super::refusals::{self, MALFORMED, PRECONDITION_FAILED};
 use crate::api;
+use crate::http::Problem;
+use crate::http::refusals::{self, MALFORMED, PRECONDITION_FAILED};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -26,7 +27,7 @@ use crate::api;
         contact(name = "The maintainers of Knowhow"),
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    components(schemas(super::Problem)),
+    components(schemas(Problem)),
     modifiers(&Shared),
     tags(
         (name = "skills", description = "Named markdown procedures of one user"),

@@ -1,0 +1,11 @@
+//! The process that listens: the endpoints of REST and MCP behind one port, the document of the API, and its page.
+
+mod front;
+mod kept;
+mod openapi;
+mod page;
+mod serve;
+
+pub use openapi::document;
+use openapi::{router, served_document};
+pub use serve::listen;
