@@ -1,7 +1,27 @@
-//! Turns errors of the database into errors of the domain. Nothing that Postgres says reaches a caller.
+//! Turns errors of the database into errors of the domain. Nothing that Postgres says reaches a caller; what an operator is
+//! told is put together here too.
 
 use knowhow_domain::Error;
 use sqlx::postgres::PgDatabaseError;
+
+/// What an error and its causes say, each thing once.
+pub fn said(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut sentences: Vec<String> = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        // The server's own words; the driver adds at which line of the server's source they were said.
+        let by_server = match error.downcast_ref::<sqlx::Error>() {
+            Some(sqlx::Error::Database(told)) => Some(told.message().to_owned()),
+            _ => None,
+        };
+        next = if by_server.is_some() { None } else { error.source() };
+        let sentence = by_server.unwrap_or_else(|| error.to_string());
+        if !sentences.iter().any(|told| told.contains(&sentence)) {
+            sentences.push(sentence);
+        }
+    }
+    sentences.join(": ")
+}
 
 /// Turns a failure of sqlx into a refusal: out of reach becomes `unavailable`, the rest is a defect.
 pub(crate) fn refuse(error: sqlx::Error) -> Error {

@@ -15,7 +15,7 @@ pub(super) async fn explained(config: &Config, error: Error) -> Error {
     match reach::explain(&config.database_url).await {
         Ok(Some(unreachable)) => anyhow!(advised(&unreachable)),
         _ => match error.downcast::<Refusal>() {
-            Ok(Refusal::Internal(source)) => anyhow!(reach::said(source.as_ref())),
+            Ok(Refusal::Internal(source)) => anyhow!(knowhow_store::said(source.as_ref())),
             Ok(refusal) => refusal.into(),
             Err(error) => error,
         },

@@ -77,7 +77,7 @@ async fn try_login(config: &Config, login: &Login) -> Result<ExitCode> {
 /// For the person who runs the command, the cause counts.
 fn cause(error: Error) -> anyhow::Error {
     match error {
-        Error::Internal(source) => anyhow!(reach::said(source.as_ref())),
+        Error::Internal(source) => anyhow!(knowhow_store::said(source.as_ref())),
         other => other.into(),
     }
 }

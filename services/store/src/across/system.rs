@@ -8,9 +8,8 @@ use serde_json::Value;
 
 use crate::credential::{Issuer, IssuerKeys, Sealer};
 use crate::error::refuse;
-use crate::library::TenantLibrary;
 use crate::vault::Word;
-use crate::vault::gate::{KnownKey, KnownTenant, KnownUser};
+use crate::vault::gate::{KnownKey, KnownTenant, KnownUser, TenantLibrary};
 use crate::vault::tx::SystemTx;
 use crate::{Database, tenants};
 

@@ -14,7 +14,7 @@ use url::Url;
 use super::TokenError;
 use super::fetch::{FetchError, Fetcher};
 use super::keyset::KeySet;
-use crate::reach;
+use crate::error::said;
 use knowhow_domain::Algorithm;
 
 /// Older keys are fetched again beside the requests that use them.
@@ -85,7 +85,7 @@ impl JwksCache {
     pub(crate) async fn examine(&self, url: &Url, algorithm: Algorithm, private_network: bool) -> Option<String> {
         let body = match self.fetcher.fetch(url, private_network).await {
             Ok(body) => body,
-            Err(error) => return Some(reach::said(&error)),
+            Err(error) => return Some(said(&error)),
         };
         match KeySet::read(&body, algorithm) {
             Ok(keys) if keys.is_empty() => Some(format!("the document has no key for {algorithm}")),

@@ -10,23 +10,11 @@ use knowhow_domain::{LibrarySkill, Result, manifest};
 pub use users::{count_uses, list_users};
 pub use write::{LibraryState, NewText, find_state, put, remove};
 
+pub use crate::vault::gate::TenantLibrary;
+
 use crate::error::refuse;
 use crate::vault::{row, statement};
 use crate::{TenantTx, WriteTx};
-
-/// The current texts of a tenant's library, as every caller of the tenant is known with them.
-#[derive(Debug)]
-pub struct TenantLibrary {
-    /// Their numbers, sorted.
-    pub ids: Vec<i32>,
-}
-
-impl From<Vec<i32>> for TenantLibrary {
-    fn from(mut ids: Vec<i32>) -> Self {
-        ids.sort_unstable();
-        Self { ids }
-    }
-}
 
 /// A version with its text.
 #[derive(Debug, Clone)]

@@ -9,8 +9,8 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Executor, PgConnection, Row};
 
 use super::driver::RoleDriver;
-use crate::database::rolling_back;
 use crate::error::refuse;
+use crate::vault::database::rolling_back;
 use crate::vault::held::Patience;
 use crate::vault::tx::{DatabaseRole, SystemTx};
 

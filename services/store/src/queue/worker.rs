@@ -17,7 +17,7 @@ use super::MAX_ATTEMPTS;
 use super::driver::RoleDriver;
 use super::share::{LAST_OF_PERSONS, Share};
 use super::task::{Bell, Task};
-use crate::database::{connect_options, pool};
+use crate::vault::database::{connect_options, pool};
 use crate::vault::tx::DatabaseRole;
 use crate::{Database, DatabaseConfig, boot};
 

@@ -12,7 +12,6 @@ use crate::Database;
 use crate::across::refused::RefusedLogins;
 use crate::across::system::{self, Newcomer};
 use crate::credential::{Issuer, JwksCache, KeptTokens, Sealer};
-use crate::library::TenantLibrary;
 use crate::vault::principal::OperatorIssuer;
 
 const REVOCATION: Duration = Duration::from_millis(900);
@@ -39,6 +38,20 @@ impl KnownTenant {
             library: None,
             issuers: Vec::new(),
         }
+    }
+}
+
+/// The current texts of a tenant's library, as every caller of the tenant is known with them.
+#[derive(Debug)]
+pub struct TenantLibrary {
+    /// Their numbers, sorted.
+    pub ids: Vec<i32>,
+}
+
+impl From<Vec<i32>> for TenantLibrary {
+    fn from(mut ids: Vec<i32>) -> Self {
+        ids.sort_unstable();
+        Self { ids }
     }
 }
 

@@ -12,7 +12,7 @@ use sqlx::postgres::{PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{AssertSqlSafe, Describe, Either, Execute, Executor, PgConnection, PgPool, Postgres, SqlStr};
 use tokio::time::{sleep, timeout, timeout_at};
 
-use crate::reach;
+use crate::vault::reach;
 
 /// How much longer than the longest statement an answer may take. Postgres says why it ended a statement; that is worth
 /// waiting for.

@@ -5,14 +5,15 @@
 //! changes nothing is run by [`pipeline::read`], in a transaction that Postgres itself keeps from writing; one that
 //! changes something by [`pipeline::write`].
 
-pub mod boot;
 mod connection;
+pub(crate) mod database;
 pub(crate) mod gate;
 pub(crate) mod held;
 pub(crate) mod line;
 pub(crate) mod pipeline;
 pub(crate) mod principal;
 pub(crate) mod queued;
+pub mod reach;
 pub(crate) mod statement;
 pub(crate) mod tx;
 pub(crate) mod value;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 
-use crate::library::TenantLibrary;
-use crate::vault::gate::KnownTenant;
+use crate::vault::gate::{KnownTenant, TenantLibrary};
 
 pub use authenticate::{Gate, OperatorIssuer, SigningIssuer};
 

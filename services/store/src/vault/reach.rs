@@ -16,7 +16,8 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::Database;
-use crate::database::{DatabaseConfig, connect_options, unusable};
+use crate::error::said;
+use crate::vault::database::{DatabaseConfig, connect_options, unusable};
 
 /// Longest wait for one attempt to connect.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -141,25 +142,6 @@ fn address(options: &PgConnectOptions) -> String {
         Some(path) => path.display().to_string(),
         None => format!("{}:{}", options.get_host(), options.get_port()),
     }
-}
-
-/// What an error and its causes say, each thing once.
-pub fn said(error: &(dyn StdError + 'static)) -> String {
-    let mut sentences: Vec<String> = Vec::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        // The server's own words; the driver adds at which line of the server's source they were said.
-        let by_server = match error.downcast_ref::<sqlx::Error>() {
-            Some(sqlx::Error::Database(told)) => Some(told.message().to_owned()),
-            _ => None,
-        };
-        next = if by_server.is_some() { None } else { error.source() };
-        let sentence = by_server.unwrap_or_else(|| error.to_string());
-        if !sentences.iter().any(|told| told.contains(&sentence)) {
-            sentences.push(sentence);
-        }
-    }
-    sentences.join(": ")
 }
 
 fn cause(error: &sqlx::Error) -> Cause {
