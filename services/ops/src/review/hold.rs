@@ -113,11 +113,7 @@ pub(super) async fn propose_over(
         });
     let is_free = !asked.waits && !checks::holds(&checks);
     // A person's word on these very bytes needs no model's, and a delete has no text to read.
-    let model = match ctx.app.models.chat.is_some() && digest.is_some() && !approved_before {
-        false => ModelReads::Nothing,
-        true if is_free => ModelReads::AndDecides,
-        true => ModelReads::ForPerson,
-    };
+    let model = reading(ctx, digest.is_some() && !approved_before, is_free);
     let new =
         Proposing { reason: asked.reason, submitter: asked.submitter, checks: &checks, named: &named, model, ..new };
     let (id, tainted) = submissions::add(&mut tx, &new).await?;
@@ -142,6 +138,15 @@ pub(super) async fn propose_over(
     answers.indexes.forget(ctx);
     answers.skills.forget(ctx, &name);
     find(ctx, id).await
+}
+
+/// What a chat model, where there is one, has to do with a change. `is_free`: nothing else holds it.
+pub(super) fn reading(ctx: &Ctx, is_to_be_read: bool, is_free: bool) -> ModelReads {
+    match ctx.app.models.chat.is_some() && is_to_be_read {
+        false => ModelReads::Nothing,
+        true if is_free => ModelReads::AndDecides,
+        true => ModelReads::ForPerson,
+    }
 }
 
 /// What becomes of a submission whose place another one takes.

@@ -5,7 +5,7 @@ use knowhow_domain::{
     SubmissionState,
 };
 use knowhow_store::skills::{self, Locked, SkillKey};
-use knowhow_store::submissions::{self, Decision, ModelReads, Proposed, Proposing, Undecided};
+use knowhow_store::submissions::{self, Decision, Proposed, Proposing, Undecided};
 use knowhow_store::{TenantTx, WriteTx, library};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::checks::{Reviewing, held, passed, take};
 use super::decide::{decided, stale};
-use super::hold::{check_waiting, find, rejected};
+use super::hold::{check_waiting, find, reading, rejected};
 use super::owner::Reached;
 use super::submit::check_submit_reason;
 use crate::Ctx;
@@ -86,10 +86,7 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
             ..Proposed::default()
         },
         checks: &checks,
-        model: match ctx.app.models.chat {
-            Some(_) => ModelReads::ForPerson,
-            None => ModelReads::Nothing,
-        },
+        model: reading(ctx, true, false),
         now: ctx.now(),
     };
     let (id, _) = submissions::add(&mut tx, &new).await?;
