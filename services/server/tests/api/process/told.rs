@@ -60,6 +60,8 @@ async fn what_waits_is_told_once_signed_and_without_its_text() {
     admin.get(PATH).await.refused(404, "not-found");
     let before = hold(alice, "before").await;
     let (server, secret) = listen(admin, [Reply::Body(Vec::new())]).await;
+    let other = world(&service).await;
+    let (elsewhere, _) = listen(&other.admin, [Reply::Body(Vec::new())]).await;
     assert!(admin.get(PATH).await.ok(200).get("secret").is_none());
     let waiting = hold(alice, "mail").await;
     let told = one(&server, 1).await;
@@ -98,6 +100,7 @@ async fn what_waits_is_told_once_signed_and_without_its_text() {
     hold(alice, "gone").await;
     ground.idle();
     assert_eq!(server.seen().len(), 3);
+    assert!(elsewhere.seen().is_empty(), "another tenant's");
     assert!(server.seen().iter().all(|seen| !seen.text.contains(before["id"].as_str().unwrap())));
     assert_eq!((entries(admin, "webhook.put").await, entries(admin, "webhook.delete").await), (3, 1));
     service.check_log();
