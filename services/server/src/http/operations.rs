@@ -26,6 +26,7 @@ struct Operation {
 pub struct Operations(Vec<Operation>);
 
 impl Operations {
+    /// The operations of a document.
     pub fn of(document: &OpenApi) -> Self {
         let all = document.paths.paths.iter().flat_map(|(path, item)| {
             methods(item).into_iter().map(|(method, described)| Operation {
