@@ -35,8 +35,11 @@ pub(crate) async fn obstacle(conn: &mut PgConnection, login: Option<&Login>) -> 
             _ => return Err(error),
         }
     }
+    // Both, as the list of migrations is there before the first one has made anything, and stays where that was cut off.
     let is_new: bool =
-        sqlx::query_scalar("select to_regclass('public._sqlx_migrations') is null").fetch_one(&mut *conn).await?;
+        sqlx::query_scalar("select to_regclass('public._sqlx_migrations') is null or to_regnamespace('app') is null")
+            .fetch_one(&mut *conn)
+            .await?;
     match is_new {
         true => statements.extend(powers_to_make(conn, login).await?),
         false => statements.extend(powers_to_change(conn).await?),

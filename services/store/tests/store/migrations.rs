@@ -43,6 +43,17 @@ async fn processes_that_start_at_once_bring_it_up_once() {
     .await;
 }
 
+/// Between the making of the list of migrations and the end of the first one, another process may start.
+#[tokio::test]
+async fn one_that_was_cut_off_before_the_first_migration_goes_on() {
+    with_empty_database(async |place| {
+        migrate_to_before(place, 1).await;
+        migrate(&place.owner_url, Some(&place.login)).await.unwrap();
+        assert_eq!(inspect(place).await, None);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn databases_of_one_server_can_be_brought_up_at_once() {
     with_empty_database(async |one| {
