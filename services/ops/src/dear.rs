@@ -51,15 +51,10 @@ pub(crate) struct Turn {
     _of_process: OwnedSemaphorePermit,
 }
 
-impl Turn {
-    /// Does the work of this turn, or a part of it.
-    pub(crate) async fn compute<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let pool = POOL.as_ref().map_err(Error::internal)?;
-        pool.spawn_blocking(work).await.map_err(Error::internal)?
-    }
+/// Does dear work, or a part of it, on the threads for it. Whoever calls this has a turn.
+pub(crate) async fn compute<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let pool = POOL.as_ref().map_err(Error::internal)?;
+    pool.spawn_blocking(work).await.map_err(Error::internal)?
 }
 
 impl Line {
@@ -69,7 +64,8 @@ impl Line {
         Self { what, at_once: Arc::new(Semaphore::new(at_once)), tenants }
     }
 
-    /// Waits for the tenant's turn and then for the process.
+    /// Waits for the tenant's turn and then for the process. Ask before a transaction begins: those that wait would hold
+    /// its connection, and a tenant's users so all of them.
     ///
     /// # Errors
     /// `RateLimited` after ten seconds: others of the tenant, or of the process, were first all the while.
@@ -111,10 +107,9 @@ mod tests {
     #[tokio::test]
     async fn dear_work_is_less_urgent_than_requests() {
         let niceness = || rustix::process::nice(0).map_err(Error::internal);
-        let turn = Line::new("things", 1).turn(TenantId(new_id())).await.unwrap();
         let own = niceness().unwrap();
         for _ in 0..2 {
-            assert_eq!(turn.compute(niceness).await.unwrap(), (own + YIELDS).min(19), "once for each thread");
+            assert_eq!(compute(niceness).await.unwrap(), (own + YIELDS).min(19), "once for each thread");
         }
     }
 

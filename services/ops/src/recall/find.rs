@@ -7,7 +7,7 @@ use knowhow_domain::recall::{self, Mention, Ranking, is_short, search};
 use tokio::time::Instant;
 
 use super::UserCatalogue;
-use crate::dear::Line;
+use crate::dear::{self, Line};
 use crate::{App, Asker, Ctx, compute};
 
 /// Skills times bytes of the message, up to which a search runs on the thread that answers the request. It takes at
@@ -89,7 +89,7 @@ pub(crate) async fn find_in(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Qu
         Ok(find(&app, &catalogue, &query, cosines.as_deref()))
     };
     match turn {
-        Some(turn) => turn.compute(search).await,
+        Some(_turn) => dear::compute(search).await,
         None => compute(search).await,
     }
 }

@@ -141,7 +141,10 @@ pub async fn submit_skill(ctx: &Ctx, input: &Submit) -> Result<Submission> {
     let asked = Asked { reason: input.reason.as_deref(), ..Asked::default() };
     let submission = match &input.change {
         SubmittedChange::Save(save) => propose(ctx, &Save::of(&ctx.app.limits, save)?, asked).await?,
-        SubmittedChange::Patch(patch) => propose(ctx, patch, asked).await?,
+        SubmittedChange::Patch(patch) => {
+            let _turn = patch.turn(ctx).await?;
+            propose(ctx, patch, asked).await?
+        }
         SubmittedChange::Delete(delete) => propose(ctx, delete, asked).await?,
     };
     Ok(submission.without_findings())

@@ -15,7 +15,7 @@ use utoipa::IntoParams;
 
 use super::versions::{get, in_history};
 use crate::Ctx;
-use crate::dear::Line;
+use crate::dear::{self, Line};
 
 /// Text of both versions that is read to compare all files, in bytes.
 const READ_BYTES: u64 = 4 * 1024 * 1024;
@@ -59,13 +59,13 @@ pub struct Compared {
     pub left_out: usize,
 }
 
-/// StateToCompare two versions as a unified diff of SKILL.md and every text resource that differs.
+/// Compares two versions as a unified diff of SKILL.md and every text resource that differs.
 ///
 /// # Errors
 /// `NotFound` for a skill, a version, or a path that is in neither version; `RateLimited` where too many wait.
 pub async fn diff_versions(ctx: &Ctx, query: &Diff) -> Result<Compared> {
     ctx.principal.require(Scope::SkillsRead)?;
-    let turn = LINE.turn(ctx.principal.tenant()).await?;
+    let _turn = LINE.turn(ctx.principal.tenant()).await?;
     let pair = in_history(ctx, &query.skill, async |tx, id, current| {
         let to = query.to.unwrap_or(current);
         let from = query.from.unwrap_or(to.saturating_sub(1).max(1));
@@ -73,7 +73,7 @@ pub async fn diff_versions(ctx: &Ctx, query: &Diff) -> Result<Compared> {
         Pair::read(tx, old.into(), new.into(), query.path.as_deref()).await
     })
     .await?;
-    turn.compute(move || Ok(pair.compare())).await
+    dear::compute(move || Ok(pair.compare())).await
 }
 
 /// A file that differs.

@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::export_plan::{PIECE_BYTES, Planned, make_strict, pieces, plan, read, total};
 use crate::Ctx;
 use crate::archive::{PackedFile, Packer};
-use crate::dear::{Line, Turn};
+use crate::dear::{self, Line, Turn};
 
 /// A client that takes nothing of its archive for so long is left.
 const LONGEST_STALL: Duration = Duration::from_secs(20);
@@ -94,7 +94,7 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
         files = plan(ctx, query).await?;
         turn
     };
-    let mut export = Export { ctx: ctx.clone(), packer: Some(packer), strict, turn };
+    let mut export = Export { ctx: ctx.clone(), packer: Some(packer), strict, _turn: turn };
     let mut pieces = pieces(files).into_iter();
     // What fails here is told; later the answer has begun.
     let first = match pieces.next() {
@@ -122,7 +122,7 @@ struct Export {
     /// Away while it packs.
     packer: Option<Packer>,
     strict: bool,
-    turn: Turn,
+    _turn: Turn,
 }
 
 impl Export {
@@ -138,14 +138,14 @@ impl Export {
             let bytes = packer.add(&entries)?;
             Ok((packer, bytes))
         };
-        let (packer, bytes) = self.turn.compute(pack).await?;
+        let (packer, bytes) = dear::compute(pack).await?;
         self.packer = Some(packer);
         Ok(bytes)
     }
 
     async fn finish(&mut self) -> Result<Vec<u8>> {
         let packer = self.packer.take().ok_or_else(|| Error::internal("the archive is finished"))?;
-        self.turn.compute(move || packer.finish()).await
+        dear::compute(move || packer.finish()).await
     }
 
     /// Sends everything, as fast as the client takes it.

@@ -13,18 +13,17 @@ use utoipa::ToSchema;
 use super::change::{Changed, Proposal, Replaced, SkillChange, SkillVerb, Target, change_skill, check_version};
 use super::draft::Draft;
 use super::view::Skill;
-use crate::dear::Line;
+use crate::dear::{self, Line, Turn};
 use crate::lookup::{self, Reach};
 use crate::{Ctx, compute};
 
-/// Edits times bytes of the text, above which a patch may take 5 ms or more. Each tenant has one such at a time.
-const DEAR: usize = 4_000_000;
-/// Most edits that are tried on a skill at hand.
-const MOST_AT_HAND: usize = 16;
-/// Patches above `DEAR` that the process makes at once.
+/// Most edits of a patch that is quick: over the longest text they take about 5 ms. Of those with more, a tenant has one at a
+/// time.
+const MOST_QUICK: usize = 16;
+/// Patches of more edits that the process makes at once.
 const AT_ONCE: usize = 2;
 
-static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("large patches of this tenant", AT_ONCE));
+static LINE: LazyLock<Line> = LazyLock::new(|| Line::new("patches of many edits of this tenant", AT_ONCE));
 
 /// Edits to make, in order, all or none.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -63,7 +62,47 @@ pub struct Patched {
 /// `NotFound`, `PatchNoMatch`, `PatchAmbiguous`, `Invalid`, `VersionConflict`; nothing has changed then.
 pub async fn patch_skill(ctx: &Ctx, input: &PatchSkill) -> Result<Patched> {
     ctx.principal.require(Scope::SkillsWrite)?;
+    let _turn = input.turn(ctx).await?;
     change_skill(ctx, input).await
+}
+
+impl PatchSkill {
+    /// Waits until a patch of many edits may be made; to be kept until it is. Not within a transaction, see [`Line::turn`].
+    ///
+    /// # Errors
+    /// `RateLimited`.
+    pub(crate) async fn turn(&self, ctx: &Ctx) -> Result<Option<Turn>> {
+        match self.is_dear() {
+            true => LINE.turn(ctx.principal.tenant()).await.map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn is_dear(&self) -> bool {
+        self.edits.len() > MOST_QUICK
+    }
+
+    async fn replace(&self, ctx: &Ctx, current: &Locked) -> Result<Draft> {
+        let texts = texts(current);
+        let (limits, edits, raw) = (ctx.app.limits.clone(), self.edits.clone(), current.skill.document.clone());
+        let patch = move || {
+            let document = SkillDocument::parse_named(&raw, &limits)?;
+            apply_edits(&document, &|path| texts.get(path).cloned(), &edits, &limits)
+        };
+        let patched = if self.is_dear() { dear::compute(patch).await? } else { compute(patch).await? };
+        let mut resources = current.skill.resources.clone();
+        let mut new_files = Vec::new();
+        for (path, text) in patched.resources {
+            if let Some(entry) = resources.iter_mut().find(|r| r.path == path.as_str()) {
+                entry.size = text.len() as u64;
+                entry.digest = manifest::hex(&manifest::digest(text.as_bytes()));
+            }
+            new_files.push(text.into_bytes());
+        }
+        let replaced = Replaced { places: patched.replacements, matched: patched.matched };
+        let draft = Draft::of(ChangeKind::Patch, current, patched.document)?;
+        Ok(Draft { resources, new_files, replaced, derived: true, ..draft })
+    }
 }
 
 impl SkillChange for PatchSkill {
@@ -79,7 +118,7 @@ impl SkillChange for PatchSkill {
 
     fn needs_only_the_skill(&self) -> bool {
         // What is refused at hand is tried again the usual way: of many edits that would cost more than a round trip.
-        self.edits.len() <= MOST_AT_HAND && self.edits.iter().all(|edit| edit.path.is_none())
+        !self.is_dear() && self.edits.iter().all(|edit| edit.path.is_none())
     }
 
     async fn propose(&self, ctx: &Ctx, tx: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
@@ -89,7 +128,7 @@ impl SkillChange for PatchSkill {
             return Ok(Proposal::Keep);
         }
         check_version(self.expected_version, Some(current))?;
-        match replace(ctx, current, &self.edits).await {
+        match self.replace(ctx, current).await {
             // What is gone may have been replaced by this very patch, before other changes came.
             Err(miss @ Error::PatchNoMatch { .. }) => {
                 let made = versions::was_requested(tx, current.skill.id, &request).await?;
@@ -119,33 +158,6 @@ impl SkillVerb for PatchSkill {
 fn is_repeated(current: &Locked, request: &[u8; 32], expected: Option<i32>) -> bool {
     current.request_digest.as_deref() == Some(request)
         && expected.is_none_or(|v| v == current.skill.version || v.checked_add(1) == Some(current.skill.version))
-}
-
-async fn replace(ctx: &Ctx, current: &Locked, edits: &[Edit]) -> Result<Draft> {
-    let texts = texts(current);
-    let (limits, edits, raw) = (ctx.app.limits.clone(), edits.to_vec(), current.skill.document.clone());
-    let bytes = raw.len() + texts.values().map(String::len).sum::<usize>();
-    let is_dear = edits.len().saturating_mul(bytes) > DEAR;
-    let patch = move || {
-        let document = SkillDocument::parse_named(&raw, &limits)?;
-        apply_edits(&document, &|path| texts.get(path).cloned(), &edits, &limits)
-    };
-    let patched = match is_dear {
-        true => LINE.turn(ctx.principal.tenant()).await?.compute(patch).await?,
-        false => compute(patch).await?,
-    };
-    let mut resources = current.skill.resources.clone();
-    let mut new_files = Vec::new();
-    for (path, text) in patched.resources {
-        if let Some(entry) = resources.iter_mut().find(|r| r.path == path.as_str()) {
-            entry.size = text.len() as u64;
-            entry.digest = manifest::hex(&manifest::digest(text.as_bytes()));
-        }
-        new_files.push(text.into_bytes());
-    }
-    let replaced = Replaced { places: patched.replacements, matched: patched.matched };
-    let draft = Draft::of(ChangeKind::Patch, current, patched.document)?;
-    Ok(Draft { resources, new_files, replaced, derived: true, ..draft })
 }
 
 /// The files that edits name, as far as they are texts.

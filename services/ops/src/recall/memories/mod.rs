@@ -15,7 +15,7 @@ pub(super) use searched::SearchedMemories;
 
 use super::source::{Asked, Fit, Found, Source};
 use crate::Ctx;
-use crate::dear::Line;
+use crate::dear::{self, Line};
 
 /// A question to more memories is dear: one of a tenant is answered at a time.
 const MANY: usize = 1000;
@@ -42,7 +42,7 @@ impl Source for Memories {
         let search = move || searched.search(&wanted, kind);
         let found = match turn {
             // Some milliseconds for thousands of memories: not on a thread that answers requests.
-            Some(turn) => turn.compute(move || Ok(search())).await?,
+            Some(_turn) => dear::compute(move || Ok(search())).await?,
             None => search(),
         };
         read(ctx, found).await

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::neighbour::hold_beside;
+use super::neighbour::{LANES, hold_beside};
 use super::{at_most, cpu_of};
 use crate::callers::{Caller, World};
 use crate::service::{Service, keeper};
@@ -58,8 +58,12 @@ async fn a_hundred_edits_by_similarity_cost_no_more_than_the_text_is_long() {
 async fn a_neighbour_does_not_feel_patches() {
     let service = Service::start(&[]);
     let world = World::at(&service, keeper(), json!({"starter_skills": false})).await;
-    create(&world.alice, 250_000).await;
-    let alice = world.alice.clone();
-    hold_beside(&service, "patches of 100 edits", move |_| alice.patch("/v1/skills/p-250000", edits_and_a_miss()))
-        .await;
+    // Of as many users as there are connections, who do not wait for each other.
+    let user = |lane: usize| world.scoped(&format!("user-{lane}"), "skills:read skills:write");
+    let users: Vec<Caller> = (0..LANES).map(user).collect();
+    for user in &users {
+        create(user, 250_000).await;
+    }
+    let patch = move |n: usize| users[n % LANES].patch("/v1/skills/p-250000", edits_and_a_miss());
+    hold_beside(&service, "patches of 100 edits", patch).await;
 }
