@@ -29,6 +29,8 @@ pub struct Webhook {
 /// What a webhook is told of a submission: enough to find it, and nothing of its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Notice {
+    /// The tenant's slug.
+    pub tenant: String,
     pub submission: Uuid,
     pub skill: String,
     pub kind: SubmissionKind,

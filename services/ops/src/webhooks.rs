@@ -103,20 +103,11 @@ pub(crate) async fn notify(ctx: &Ctx, submission: Uuid) -> Result<()> {
     if is_paused(&target, now) {
         return Err(Error::Unavailable("the webhook has failed repeatedly; it is tried again in a while".into()));
     }
-    let data = Tenants { tenant: ctx.principal.tenant_slug(), notice };
-    let message = Message::new(submission, "submission.needs_review", data, now);
+    let message = Message::new(submission, "submission.needs_review", notice, now);
     deliver(&ctx.app, tenant, &target, &message)
         .await?
         .map_err(|reason| Error::Unavailable(format!("the webhook has not taken it: {reason}")))?;
     submissions::note_notified(db, &ctx.principal, submission, ctx.now()).await
-}
-
-/// Something of a tenant.
-#[derive(Serialize)]
-struct Tenants<'a, T> {
-    tenant: &'a str,
-    #[serde(flatten)]
-    notice: T,
 }
 
 fn is_paused(target: &Target, now: DateTime<Utc>) -> bool {

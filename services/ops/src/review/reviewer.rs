@@ -177,6 +177,8 @@ async fn conclude(ctx: &Ctx, id: Uuid, check: Check) -> Result<()> {
                 now: ctx.now(),
             };
             submissions::close(&mut tx, id, decision);
+        } else {
+            tell_if_new(&mut tx, &waiting);
         }
         tx.commit().await
     }
@@ -187,6 +189,14 @@ async fn leave_to_person(ctx: &Ctx, id: Uuid, check: &Check) -> Result<()> {
     let waiting = submissions::read_undecided(&mut tx, id).await?;
     if is_to_be_read(&waiting) {
         submissions::note_check(&mut tx, id, check, true)?;
+        tell_if_new(&mut tx, &waiting);
     }
     tx.commit().await
+}
+
+/// Tells people of what waits for them from now on. Of what something else held, they were told when it came.
+fn tell_if_new(tx: &mut WriteTx, waiting: &Undecided) {
+    if waiting.submission.state == SubmissionState::Checking {
+        submissions::tell_people(tx, waiting.submission.id);
+    }
 }

@@ -206,8 +206,8 @@ statement! {
         insert into submissions (tenant_id, user_id, submission_id, skill_id, name, kind, state, source, submitter, session,
             reason, base_version, base_digest, result_digest, document, resources, pinned, request_digest, derived,
             successor_id, successor_name, tainted, tainted_in, tainted_by, checks, bytes, created_at, expires_at)
-        select $1, $2, $3, $4, $5, $6, case when $30 and not w.tainted then 'checking' else 'needs_review' end, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-               w.tainted, w.tainted_in, w.tainted_by, $21, $22, $23, $24
+        select $1, $2, $3, $4, $5, $6, case when $30 and not w.tainted then 'checking' else 'needs_review' end, $7, $8, $9,
+               $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, w.tainted, w.tainted_in, w.tainted_by, $21, $22, $23, $24
         from weighed w
         returning tainted, tainted_in, tainted_by
     ), files as (
@@ -235,12 +235,13 @@ statement! {
 statement! {
     write EnqueueNotice { id: Uuid, task: &'static str } -> (),
     "-- submissions.enqueue_notice
-    select app.enqueue($4, jsonb_build_object('submission_id', $3::uuid), ($3::uuid)::text, true)
-    from webhooks w
-    where w.tenant_id = $1 and $2::uuid is not null"
+    select app.enqueue($4, jsonb_build_object('submission_id', s.submission_id), s.submission_id::text, true)
+    from submissions s
+    join webhooks w on w.tenant_id = $1
+    where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3 and s.state = 'needs_review'"
 }
 
-/// Has the tenant's webhook, where there is one, told that a submission waits for a person: together with COMMIT.
+/// Has the tenant's webhook, where there is one, told that a submission waits for a person from now on: together with COMMIT.
 pub fn tell_people(tx: &mut WriteTx, id: Uuid) {
     tx.send_ahead(EnqueueNotice { id, task: task::NOTIFY_SUBMISSION });
 }

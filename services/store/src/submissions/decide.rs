@@ -6,7 +6,6 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::SubmissionRow;
-use super::add::tell_people;
 use super::list::missing;
 use crate::error::refuse;
 use crate::vault::statement::Statement;
@@ -201,9 +200,6 @@ statement! {
 pub fn note_check(tx: &mut WriteTx, id: Uuid, check: &Check, holds: bool) -> Result<()> {
     let check = serde_json::to_value(check).map_err(Error::internal)?;
     tx.send_ahead(NoteCheck { id, check, holds });
-    if holds {
-        tell_people(tx, id);
-    }
     Ok(())
 }
 

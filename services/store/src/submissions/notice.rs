@@ -32,6 +32,7 @@ statement! {
 pub async fn find_unnotified(db: &Database, principal: &Principal, id: Uuid) -> Result<Option<Notice>> {
     let found = read(db, principal, FindUnnotified { id }).await?.pop();
     Ok(found.map(|row| Notice {
+        tenant: principal.tenant_slug().to_owned(),
         submission: row.submission_id,
         skill: row.name,
         kind: row.kind.0,

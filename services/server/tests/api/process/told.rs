@@ -224,3 +224,26 @@ async fn what_a_model_leaves_to_people_is_told_then() {
     let doubted = alice.post("/v1/submissions", skill("doubted")).await.ok(202);
     assert_eq!(one(&server, 2).await.body["data"]["submission"], doubted["id"]);
 }
+
+/// The message of when it came may still be on its way.
+#[tokio::test]
+async fn what_a_model_reads_beside_a_person_is_not_told_again() {
+    let ground = Ground::new();
+    let model = FakeServer::start([Reply::Repeats(r#"{"key": "$KEY", "verdict": "doubt"}"#.into())]);
+    let url = model.url();
+    let settings = [chat(&url).as_slice(), &[PRIVATE]].concat();
+    let service = ground.serve(&[settings.as_slice(), &[("KNOWHOW_WITH_WORKER", "false")]].concat());
+    let World { alice, admin, .. } = &world(&service).await;
+    let (server, _) = listen(admin, [Reply::Body(Vec::new())]).await;
+    let waiting = hold(alice, "mail").await;
+    let taken = "delete from graphile_worker._private_jobs where key like '%:notify_submission:%'";
+    assert_eq!(execute_at(&ground.owner, taken), 1);
+    let _worker = ground.work(&settings);
+    poll_async("the model's word", async || {
+        let read = alice.get(&format!("/v1/submissions/{}", waiting["id"].as_str().unwrap())).await.ok(200);
+        read["checks"].as_array().unwrap().iter().any(|check| check["step"] == "reviewer").then_some(())
+    })
+    .await;
+    ground.idle();
+    assert!(server.seen().is_empty());
+}
