@@ -39,9 +39,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The same for a text that has passed the limits of its time: what is stored is read, however long it is.
+    /// The same for a text of any length: what is stored has passed the limits of its time, and what a tool reads from files is
+    /// bounded by the service that it goes to.
     #[must_use]
-    pub fn of_stored(&self) -> Self {
+    pub fn with_unbounded_body(&self) -> Self {
         Self { body_bytes: usize::MAX, ..self.clone() }
     }
 }

@@ -31,7 +31,7 @@ pub struct Config {
     /// The database through its login role, `knowhow_login` or one of its own.
     #[schema(value_type = String)]
     pub database_url: Address,
-    /// Master secret, 64 hex characters (`openssl rand -hex 32`): hashes API keys, seals issuers' secrets.
+    /// Master secret, 64 hex characters (`openssl rand -hex 32`): hashes API keys, seals the secrets of issuers and webhooks.
     #[schema(value_type = String)]
     pub secret_key: Secret,
     /// Connections for changes, for each worker thread, beside 4 for administration, jobs and callers.

@@ -228,7 +228,7 @@ async fn apply(
     }
     let raw = waiting.document.as_deref().ok_or_else(|| Error::internal("a submission without its text"))?;
     // What waits has passed the limits of its time.
-    let limits = ctx.app.limits.of_stored();
+    let limits = ctx.app.limits.with_unbounded_body();
     let document = SkillDocument::parse_named(raw, &limits)?;
     let author = waiting.submission.submitter.clone();
     let draft = Draft {

@@ -102,7 +102,7 @@ impl SkillChange for Rebased {
         let resources = merge_files(&base_files, &now_files, &self.old.resources)?;
         let proposed = proposed.clone();
         let merged = compute(move || merge(&base, &now, &proposed)).await?;
-        let limits = ctx.app.limits.of_stored();
+        let limits = ctx.app.limits.with_unbounded_body();
         let document = SkillDocument::parse_named(&merged, &limits)?;
         let tainted = self.old.submission.tainted;
         let draft = Draft {

@@ -108,7 +108,7 @@ async fn checks_of(ctx: &Ctx, tx: &mut WriteTx, locked: &Locked) -> Result<Vec<C
 
 fn read_document(ctx: &Ctx, raw: &str) -> Result<SkillDocument> {
     // What is stored has passed the limits of its time.
-    let limits = ctx.app.limits.of_stored();
+    let limits = ctx.app.limits.with_unbounded_body();
     SkillDocument::parse_named(raw, &limits)
 }
 

@@ -77,7 +77,7 @@ async fn restore(tx: &mut WriteTx, skill: &mut Skill) -> Result<()> {
         return Err(Error::Conflict { code: "answer-gone", detail });
     };
     // What is stored has passed the limits of its time.
-    let limits = Limits::default().of_stored();
+    let limits = Limits::default().with_unbounded_body();
     let document = SkillDocument::parse_named(&state.document, &limits)?;
     // The answer was kept before the database had told.
     skill.tainted = state.version.tainted;

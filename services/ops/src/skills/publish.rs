@@ -382,7 +382,7 @@ struct Derived {
 /// What is stored has passed the limits of its time.
 fn derive(name: &str, stored: &[u8], tainted: bool) -> Result<Derived> {
     let stored = std::str::from_utf8(stored).map_err(Error::internal)?;
-    let limits = Limits::default().of_stored();
+    let limits = Limits::default().with_unbounded_body();
     let (name, mut document) = (SkillName::parse(name)?, SkillDocument::parse_named(stored, &limits)?);
     if tainted {
         let whole = SkillDocument::parse_named(&document.served(&name).text, &limits)?;

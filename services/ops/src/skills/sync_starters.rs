@@ -90,7 +90,7 @@ struct RenewCopy {
 impl RenewCopy {
     fn of(ctx: &Ctx, copy: &OutdatedCopy) -> Result<Self> {
         // It has passed the limits of its time.
-        let limits = ctx.app.limits.of_stored();
+        let limits = ctx.app.limits.with_unbounded_body();
         let document = SkillDocument::parse(&copy.document, &limits)?;
         Ok(Self { name: SkillName::parse(&copy.name)?, document })
     }

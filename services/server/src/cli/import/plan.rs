@@ -154,7 +154,7 @@ fn read(listing: &Listing, skill: &Skill, fix: bool) -> Result<Read, String> {
 
 fn read_document(raw: &str, folder: Option<&str>, fix: bool) -> Result<(SkillDocument, Vec<String>), String> {
     // The service knows how large a body may be.
-    let limits = Limits::default().of_stored();
+    let limits = Limits::default().with_unbounded_body();
     let refusal: Error = match SkillDocument::parse_named(raw, &limits) {
         Ok(document) => return Ok((document, Vec::new())),
         Err(refusal) => refusal,

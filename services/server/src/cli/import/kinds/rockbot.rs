@@ -91,7 +91,7 @@ fn skill_of(listing: &Listing, path: &str, skill: JsonSkill) -> Result<Skill, St
         see_also: skill.see_also.filter(|names| !names.is_empty()),
         ..FieldEdits::default()
     };
-    let limits = Limits::default().of_stored();
+    let limits = Limits::default().with_unbounded_body();
     let document = SkillDocument::compose(&name, &edits, &skill.content, &limits).map_err(|error| error.to_string())?;
     let folder = format!("{}.resources/", path.trim_end_matches(".json"));
     let files = listing.paths().into_iter().filter(|path| path.starts_with(&folder));
