@@ -5,11 +5,14 @@ use std::ops::Range;
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use memchr::memchr3;
 
 /// Most that one encoded text is decoded to, in bytes.
 pub(super) const LARGEST: usize = 64 * 1024;
 /// Shorter runs are words, not encoded texts, in characters.
 const SHORTEST: usize = 16;
+/// Shorter lines of encoded texts are the last ones, in characters.
+const LONG: usize = 40;
 /// Most white space between two lines of an encoded text, in bytes.
 const MARGIN: usize = 12;
 /// Shorter decoded texts hold no attack, in bytes.
@@ -35,12 +38,12 @@ pub(super) fn all_in(text: &str) -> Vec<Decoded> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();
     let mut at = 0;
-    while at < bytes.len() {
-        let run = run_at(bytes, at);
+    while let Some(start) = bytes[at..].iter().position(|byte| is_letter(*byte)).map(|gap| at + gap) {
+        let run = run_at(bytes, start);
         if run.end - run.start >= SHORTEST {
             found.extend(decode_run(text, &run));
         }
-        at = run.end.max(at + 1);
+        at = run.end;
     }
     found.extend(escapes(text));
     found
@@ -51,13 +54,13 @@ fn run_at(bytes: &[u8], start: usize) -> Range<usize> {
     let mut end = start;
     loop {
         let line = end;
-        while end < bytes.len() && is_letter(bytes[end]) {
-            end += 1;
+        end += bytes[end..].iter().take_while(|byte| is_letter(**byte)).count();
+        if end - line < LONG {
+            return start..end;
         }
         let next = end + bytes[end..].iter().take(MARGIN).take_while(|byte| byte.is_ascii_whitespace()).count();
         let has_break = bytes[end..next].contains(&b'\n') && next - end < MARGIN;
-        let goes_on =
-            has_break && end - line >= 40 && bytes[next..].iter().take(4).filter(|byte| is_letter(**byte)).count() == 4;
+        let goes_on = has_break && bytes[next..].iter().take(4).filter(|byte| is_letter(**byte)).count() == 4;
         if !goes_on {
             return start..end;
         }
@@ -66,7 +69,18 @@ fn run_at(bytes: &[u8], start: usize) -> Range<usize> {
 }
 
 fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
+    // A table, as each byte of each view is asked about.
+    const LETTERS: [bool; 256] = {
+        let mut letters = [false; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            let is_sign = matches!(byte as u8, b'+' | b'/' | b'-' | b'_' | b'=');
+            letters[byte] = is_sign || (byte as u8).is_ascii_alphanumeric();
+            byte += 1;
+        }
+        letters
+    };
+    LETTERS[usize::from(byte)]
 }
 
 fn decode_run(text: &str, run: &Range<usize>) -> Option<Decoded> {
@@ -128,11 +142,8 @@ fn escapes(text: &str) -> Vec<Decoded> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
-        if !matches!(bytes[at], b'\\' | b'%' | b'&') {
-            at += 1;
-            continue;
-        }
+    while let Some(gap) = memchr3(b'\\', b'%', b'&', &bytes[at..]) {
+        at += gap;
         let (start, mut decoded, mut count) = (at, Vec::new(), 0);
         // Between escapes there may be plain letters, as in addresses.
         while let Some((length, byte)) = escape_at(&bytes[at..]).or_else(|| plain_at(&bytes[at..])) {

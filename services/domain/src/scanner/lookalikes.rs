@@ -5,7 +5,7 @@ use std::ops::Range;
 use unicode_security::confusable_detection::skeleton as prototype;
 
 use super::report::View;
-use super::text::{Builder, Text};
+use super::text::{Builder, Text, beyond_ascii};
 
 /// A view with such words replaced.
 pub(super) struct Skeleton {
@@ -19,27 +19,31 @@ pub(super) fn skeleton(seen: &Text<'_>) -> Option<Skeleton> {
     let mut built = Builder::default();
     let mut words = Vec::new();
     let text = seen.text.as_ref();
-    let mut at = 0;
-    while at < text.len() {
-        let rest = &text[at..];
-        let length = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
-        if length == 0 {
-            let gap = rest.find(char::is_alphanumeric).unwrap_or(rest.len());
-            built.push(&rest[..gap], at);
-            at += gap;
+    let (mut after, mut read) = (0, 0);
+    // Words of ASCII alone are taken over as they are.
+    for (at, _) in beyond_ascii(text).filter(|(_, c)| c.is_alphanumeric()) {
+        if at < read {
             continue;
         }
-        let word = &rest[..length];
-        match is_mixed(word).then(|| unmixed(word)).flatten() {
-            Some(plain) => {
-                words.push(at..at + length);
-                built.push(&plain, at);
-            }
-            None => built.push(word, at),
+        let word = word_around(text, at);
+        read = word.end;
+        if is_mixed(&text[word.clone()])
+            && let Some(plain) = unmixed(&text[word.clone()])
+        {
+            built.push(&text[after..word.start], after);
+            built.push(&plain, word.start);
+            after = word.end;
+            words.push(word);
         }
-        at += length;
     }
+    built.push(&text[after..], after);
     (!words.is_empty()).then(|| Skeleton { view: built.into_view(View::Skeleton, seen), words })
+}
+
+fn word_around(text: &str, at: usize) -> Range<usize> {
+    let is_no_letter = |c: char| !c.is_alphanumeric();
+    let start = text[..at].rfind(is_no_letter).map_or(0, |gap| text.ceil_char_boundary(gap + 1));
+    start..text[at..].find(is_no_letter).map_or(text.len(), |gap| at + gap)
 }
 
 fn is_mixed(word: &str) -> bool {

@@ -6,6 +6,19 @@ use std::ops::Range;
 use super::outline::Outline;
 use super::report::View;
 
+/// The characters of a text that are not ASCII, and where they stand. Most texts have few, and the rest is skipped fast.
+pub(super) fn beyond_ascii(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += bytes[at..].chunks(64).take_while(|chunk| chunk.is_ascii()).map(<[u8]>::len).sum::<usize>();
+        at += bytes[at..].iter().position(|byte| !byte.is_ascii())?;
+        let c = text[at..].chars().next()?;
+        at += c.len_utf8();
+        Some((at - c.len_utf8(), c))
+    })
+}
+
 /// A text that was made from a file.
 pub(super) struct Text<'a> {
     pub(super) view: View,
@@ -86,6 +99,9 @@ pub(super) struct Builder {
 impl Builder {
     /// Adds characters that stand at `at` in the file.
     pub(super) fn push(&mut self, piece: &str, at: usize) {
+        if piece.is_empty() {
+            return;
+        }
         let is_next = self.runs.last().is_some_and(|(view, file)| file + (self.text.len() - view) == at);
         if !is_next {
             self.runs.push((self.text.len(), at));
