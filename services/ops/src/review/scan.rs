@@ -1,6 +1,7 @@
 //! What the scanner says of a change, before it is written: it reads the whole skill that the change makes.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use knowhow_domain::scanner::{self, Finding, Resource, Scan, Verdict};
@@ -15,6 +16,9 @@ use crate::skills::draft::Draft;
 
 /// Longest scan. Its work is counted and bounded; whatever takes longer is decided by a person.
 const LONGEST: Duration = Duration::from_secs(10);
+
+/// Up to so many bytes are read at once, in some tenths of a millisecond: another thread would cost more than half as much again.
+const INLINE: usize = 8 * 1024;
 
 /// Most bytes of files that a change leaves as they are and that are read with it, for what several files do together.
 const UNCHANGED_BYTES: u64 = 512 * 1024;
@@ -38,12 +42,12 @@ pub(super) async fn scan(
     let began = Instant::now();
     let texts = Texts::read(tx, draft, base).await?;
     let left_out = texts.left_out;
-    let scanned = tokio::time::timeout(LONGEST, compute(move || Ok(texts.scan()))).await;
+    let scanned = texts.scan_in_time().await;
     let ms = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
     let mut check = match scanned {
-        Ok(Ok(scan)) => weigh(&scan, heeds_reviews)?,
+        Some(scan) => weigh(&scan, heeds_reviews)?,
         // The scanner's fault, or its slowness, lets nothing through.
-        Ok(Err(_)) | Err(_) => held(CheckStep::Scan, "it could not be read to the end; a person will look at it"),
+        None => held(CheckStep::Scan, "it could not be read to the end; a person will look at it"),
     };
     if left_out > 0 && check.outcome == CheckOutcome::Held {
         check.reasons.push(format!("{left_out} large files that have not changed were not read with it"));
@@ -117,6 +121,15 @@ impl Texts {
             }
         }
         Ok(texts)
+    }
+
+    /// What is found now and was not found before; `None` where the scanner fails or takes too long.
+    async fn scan_in_time(self) -> Option<Scan> {
+        let files = self.unchanged.iter().chain(&self.changed);
+        if self.document.len() + files.map(|(_, bytes)| bytes.len()).sum::<usize>() <= INLINE {
+            return catch_unwind(AssertUnwindSafe(|| self.scan())).ok();
+        }
+        tokio::time::timeout(LONGEST, compute(move || Ok(self.scan()))).await.ok()?.ok()
     }
 
     /// What is found now and was not found before.
