@@ -195,10 +195,13 @@ statement! {
         left join base b on true
         left join past p on true
         cross join lateral (select coalesce(b.tainted and $18, false) as is_kept) from_text
-        cross join lateral app.weigh($27,
-            is_kept or p.tainted_in is not null or p.tainted_by is not null or $28::text[] is not null,
-            app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in),
-            app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $28::text[]),
+        cross join lateral (
+            select is_kept or p.tainted_in is not null or p.tainted_by is not null or $28::text[] is not null as is_carried
+        ) from_all
+        cross join lateral app.weigh($27, is_carried,
+            case when is_carried then app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in) end,
+            case when is_carried then
+                app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $28::text[]) end,
             array[convert_to(coalesce($14, ''), 'UTF8')] || $26::bytea[],
             array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements($15::jsonb) e),
             case when not b.tainted then b.document end, case when not b.tainted then b.files end, $3, 0) w
