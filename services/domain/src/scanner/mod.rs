@@ -50,7 +50,21 @@ pub struct Resource<'a> {
 /// Reads a SKILL.md, valid or not, and the other files of its skill. The same input gives the same answer, as long as
 /// [`Scan::version`] is the same.
 pub fn scan(document: &str, resources: &[Resource<'_>]) -> Scan {
-    scan_within(document, resources, Work::for_one_skill())
+    scan_within(document, resources, &mut Work::for_one_skill())
+}
+
+/// Most bytes of a document that is read quickly: it is passed over three times.
+const QUICK_BYTES: usize = 16 * 1024;
+
+/// The same for a SKILL.md alone, if that takes some tenths of a millisecond: `None` where it is more work, or needs a pattern
+/// that this process has not compiled yet.
+pub fn scan_if_quick(document: &str) -> Option<Scan> {
+    if document.len() > QUICK_BYTES {
+        return None;
+    }
+    let mut work = Work::for_a_moment();
+    let scan = scan_within(document, &[], &mut work);
+    (!work.is_used_up()).then_some(scan)
 }
 
 /// Of the rules: it goes up whenever the same text may be read otherwise.
@@ -65,13 +79,13 @@ pub fn rules() -> Vec<(&'static str, &'static str)> {
     rules
 }
 
-fn scan_within(document: &str, resources: &[Resource<'_>], mut work: Work) -> Scan {
+fn scan_within(document: &str, resources: &[Resource<'_>], work: &mut Work) -> Scan {
     let rules = Rules::get();
     let mut findings = Findings::default();
-    read_text(&mut findings, &mut work, DOCUMENT, document);
+    read_text(&mut findings, work, DOCUMENT, document);
     for resource in resources {
         match files::kind_of(resource) {
-            Kind::Text(text) => read_text(&mut findings, &mut work, resource.path, &text),
+            Kind::Text(text) => read_text(&mut findings, work, resource.path, &text),
             Kind::Harmless => {}
             Kind::Suspect(rule) => findings.push(Finding::of_file(rules.built_in(rule), resource.path)),
         }

@@ -182,6 +182,11 @@ impl Rule {
         self.views == [View::Comment]
     }
 
+    /// Whether [`Self::patterns`] are at hand.
+    pub(super) fn is_compiled(&self) -> bool {
+        self.compiled.get().is_some()
+    }
+
     /// Its patterns, compiled when they are first needed: most rules are about none of the texts of a process.
     #[expect(clippy::expect_used, reason = "the data is compiled in, and a test compiles every pattern")]
     pub(super) fn patterns(&self) -> &Compiled {

@@ -142,10 +142,10 @@ impl Search<'_> {
             if rule.is_about_comments() && !self.place.outline.has_comments() {
                 continue;
             }
-            let patterns = rule.patterns();
-            if !self.work.charge(part.len()) {
+            if !rule.is_compiled() && !self.work.charge_compiling() || !self.work.charge(part.len()) {
                 return false;
             }
+            let patterns = rule.patterns();
             if !patterns.is_in(part.as_bytes()) {
                 continue;
             }

@@ -4,9 +4,14 @@
 /// costs about three passes of its bytes; only a text that is made for it costs more.
 const LIMIT: u64 = 96 << 20;
 
+/// The same for a scan that is done while a request waits on its thread.
+const MOMENT: u64 = 64 << 10;
+
 /// What is left to do.
 #[derive(Debug)]
 pub(super) struct Work {
+    /// Whether patterns may be compiled, which takes some milliseconds each.
+    compiles: bool,
     left: u64,
     used: u64,
     is_used_up: bool,
@@ -17,8 +22,18 @@ impl Work {
         Self::of(LIMIT)
     }
 
+    pub(super) fn for_a_moment() -> Self {
+        Self { compiles: false, ..Self::of(MOMENT) }
+    }
+
     pub(super) fn of(limit: u64) -> Self {
-        Self { left: limit, used: 0, is_used_up: false }
+        Self { compiles: true, left: limit, used: 0, is_used_up: false }
+    }
+
+    /// Takes in the compiling of a pattern; `false` where there is no time for it.
+    pub(super) fn charge_compiling(&mut self) -> bool {
+        self.is_used_up |= !self.compiles;
+        self.compiles
     }
 
     /// Takes in a pass over so many bytes; `false` if that is more than is left, and from then on.

@@ -1,7 +1,7 @@
 //! What the scanner says of a change, before it is written: it reads the whole skill that the change makes.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
 use knowhow_domain::scanner::{self, Finding, Resource, Scan, Verdict};
@@ -16,9 +16,6 @@ use crate::skills::draft::Draft;
 
 /// Longest scan. Its work is counted and bounded; whatever takes longer is decided by a person.
 const LONGEST: Duration = Duration::from_secs(10);
-
-/// Up to so many bytes are read at once, in some tenths of a millisecond: another thread would cost more than half as much again.
-const INLINE: usize = 8 * 1024;
 
 /// Most bytes of files that a change leaves as they are and that are read with it, for what several files do together.
 const UNCHANGED_BYTES: u64 = 512 * 1024;
@@ -125,9 +122,12 @@ impl Texts {
 
     /// What is found now and was not found before; `None` where the scanner fails or takes too long.
     async fn scan_in_time(self) -> Option<Scan> {
-        let files = self.unchanged.iter().chain(&self.changed);
-        if self.document.len() + files.map(|(_, bytes)| bytes.len()).sum::<usize>() <= INLINE {
-            return catch_unwind(AssertUnwindSafe(|| self.scan())).ok();
+        // Another thread would cost more than half as much again as to read a small text.
+        if self.changed.is_empty() && self.unchanged.is_empty() {
+            let quick = catch_unwind(|| scanner::scan_if_quick(&self.document)).ok()?;
+            if let Some(scan) = quick.filter(|scan| self.base.is_none() || scan.verdict == Verdict::Ok) {
+                return Some(scan);
+            }
         }
         tokio::time::timeout(LONGEST, compute(move || Ok(self.scan()))).await.ok()?.ok()
     }

@@ -375,7 +375,7 @@ async fn the_queue_is_open_to_the_worker_and_shows_an_admin_the_jobs_of_the_tena
 }
 
 #[tokio::test]
-async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
+async fn schemas_are_open_to_the_roles_of_the_service_alone() {
     let schemas = "
         select n.nspname || ' ' || case a.grantee when 0 then 'PUBLIC' else a.grantee::regrole::text end || ': '
                || string_agg(lower(a.privilege_type), ', ' order by a.privilege_type)
@@ -403,6 +403,10 @@ async fn schemas_and_functions_are_open_to_the_roles_of_the_service_alone() {
             "public knowhow_tenant: usage",
         ]
     );
+}
+
+#[tokio::test]
+async fn functions_are_open_to_the_roles_of_the_service_alone() {
     let functions = "
         select p.oid::regprocedure::text from pg_proc p
         where p.pronamespace = 'app'::regnamespace
