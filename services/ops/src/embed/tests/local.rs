@@ -60,6 +60,24 @@ async fn it_knows_its_name_and_size() {
     assert!(EMBEDDER.embed(Vec::new(), Asker::HOUSE, Priority::Turn, None).await.unwrap().is_empty());
 }
 
+/// Else small talk would find skills for as long as others keep the model busy.
+#[tokio::test]
+async fn small_talk_is_known_before_anything_else_is_embedded() {
+    if !has_model() {
+        return;
+    }
+    let embedder = start(1, 1000);
+    let texts = (0..300).map(|number| format!("change {number}")).collect();
+    let mut changes = embedder.embed(texts, Asker::HOUSE, Priority::Change, None);
+    while embedder.chatter().is_none() {
+        tokio::select! {
+            biased;
+            _ = &mut changes => panic!("changes came first"),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_hundred_requests_at_once_get_what_each_would_get_alone() {
     if !has_model() {
