@@ -12,7 +12,7 @@ test: ## all tests, on an embedded PostgreSQL (or DATABASE_URL)
 	@scripts/dev/test.sh
 
 test-cost: ## what dear requests cost, and what others feel of them, in the build that make run serves: minutes
-	@scripts/dev/test.sh --profile quick -p knowhow-server --test api -- --ignored --nocapture --test-threads=1 cost::
+	@scripts/dev/test.sh --profile quick --test api --test store -- --ignored --nocapture --test-threads=1 cost
 
 stop: ## stop the service and the embedded PostgreSQL
 	@scripts/dev/stop.sh

@@ -69,18 +69,7 @@ fn run_at(bytes: &[u8], start: usize) -> Range<usize> {
 }
 
 fn is_letter(byte: u8) -> bool {
-    // A table, as each byte of each view is asked about.
-    const LETTERS: [bool; 256] = {
-        let mut letters = [false; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            let is_sign = matches!(byte as u8, b'+' | b'/' | b'-' | b'_' | b'=');
-            letters[byte] = is_sign || (byte as u8).is_ascii_alphanumeric();
-            byte += 1;
-        }
-        letters
-    };
-    LETTERS[usize::from(byte)]
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
 }
 
 fn decode_run(text: &str, run: &Range<usize>) -> Option<Decoded> {

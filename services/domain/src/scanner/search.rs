@@ -142,7 +142,8 @@ impl Search<'_> {
             if rule.is_about_comments() && !self.place.outline.has_comments() {
                 continue;
             }
-            if !rule.is_compiled() && !self.work.charge_compiling() || !self.work.charge(part.len()) {
+            let has_time = (rule.is_compiled() || self.work.charge_compiling()) && self.work.charge(part.len());
+            if !has_time {
                 return false;
             }
             let patterns = rule.patterns();

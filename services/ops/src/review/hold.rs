@@ -117,7 +117,6 @@ pub(super) async fn propose_over(
     let new =
         Proposing { reason: asked.reason, submitter: asked.submitter, checks: &checks, named: &named, model, ..new };
     let (id, tainted) = submissions::add(&mut tx, &new).await?;
-    let is_checking = model == ModelReads::AndDecides && tainted.is_none();
     if approved_before || is_free && model == ModelReads::Nothing && tainted.is_none() {
         let over = Over { locked, source: change.source(ctx), approves: approved_before, checks };
         let version = wanted.apply(ctx, &mut tx, over).await?;
@@ -129,7 +128,7 @@ pub(super) async fn propose_over(
             now: ctx.now(),
         };
         submissions::close(&mut tx, id, decision);
-    } else if !is_checking {
+    } else {
         submissions::tell_people(&mut tx, id);
     }
     ctx.bind_to_submission(&mut tx, asked.request, id);

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::checks::{finds_no_more, is_reviewed, passed};
 use super::owner::SCANNER;
-use super::scan::{findings_of, scan_files};
+use super::scan::{findings_of, resources};
 use crate::lookup::{self, Reach};
 use crate::{Ctx, compute};
 
@@ -59,7 +59,7 @@ async fn read(ctx: &Ctx, skill: Unread) -> Result<(Unread, Scan)> {
         false => scans::list_files(&ctx.app.db, &ctx.principal, skill.skill).await?,
     };
     compute(move || {
-        let scan = scan_files(&skill.document, files.iter());
+        let scan = scanner::scan(&skill.document, &resources(&files));
         Ok((skill, scan))
     })
     .await

@@ -123,33 +123,36 @@ impl Texts {
     /// What is found now and was not found before; `None` where the scanner fails or takes too long.
     async fn scan_in_time(self) -> Option<Scan> {
         // Another thread would cost more than half as much again as to read a small text.
-        if self.changed.is_empty() && self.unchanged.is_empty() {
-            let quick = catch_unwind(|| scanner::scan_if_quick(&self.document)).ok()?;
-            if let Some(scan) = quick.filter(|scan| self.base.is_none() || scan.verdict == Verdict::Ok) {
-                return Some(scan);
+        match catch_unwind(|| self.scan(scanner::scan_if_quick)).ok()? {
+            Some(scan) => Some(scan),
+            None => {
+                let whole = move || Ok(self.scan(|document, files| Some(scanner::scan(document, files))));
+                tokio::time::timeout(LONGEST, compute(whole)).await.ok()?.ok()?
             }
         }
-        tokio::time::timeout(LONGEST, compute(move || Ok(self.scan()))).await.ok()?.ok()
     }
 
-    /// What is found now and was not found before.
-    fn scan(&self) -> Scan {
-        let now = scan_files(&self.document, self.unchanged.iter().chain(&self.changed));
+    /// What is found now and was not found before; `None` where `read` gives up.
+    fn scan(&self, read: impl Fn(&str, &[Resource<'_>]) -> Option<Scan>) -> Option<Scan> {
+        let mut files = resources(&self.unchanged);
+        let unchanged = files.len();
+        files.extend(resources(&self.changed));
+        let now = read(&self.document, &files)?;
         match &self.base {
-            Some(base) if now.verdict > Verdict::Ok => without(now, &scan_files(base, self.unchanged.iter())),
-            _ => now,
+            Some(base) if now.verdict > Verdict::Ok => Some(without(now, &read(base, &files[..unchanged])?)),
+            _ => Some(now),
         }
     }
+}
+
+/// Files as the scanner takes them.
+pub(super) fn resources(files: &[(String, Vec<u8>)]) -> Vec<Resource<'_>> {
+    files.iter().map(|(path, bytes)| Resource { path, bytes }).collect()
 }
 
 /// Reads a skill that is all there: document and files.
 pub(crate) fn scan_whole(document: &str, files: &[(ResourceEntry, Vec<u8>)]) -> Scan {
     let files: Vec<Resource<'_>> = files.iter().map(|(entry, bytes)| Resource { path: &entry.path, bytes }).collect();
-    scanner::scan(document, &files)
-}
-
-pub(super) fn scan_files<'a>(document: &str, files: impl Iterator<Item = &'a (String, Vec<u8>)>) -> Scan {
-    let files: Vec<Resource<'_>> = files.map(|(path, bytes)| Resource { path, bytes }).collect();
     scanner::scan(document, &files)
 }
 
@@ -182,13 +185,20 @@ mod tests {
         Texts { document: document.into(), changed, unchanged, base: base.map(str::to_owned), left_out: 0 }
     }
 
+    fn verdict(texts: &Texts) -> Verdict {
+        let whole = texts.scan(|document, files| Some(scanner::scan(document, files))).unwrap();
+        // All patterns that it takes are compiled by now.
+        assert_eq!(texts.scan(scanner::scan_if_quick).as_ref(), Some(&whole));
+        whole.verdict
+    }
+
     #[test]
     fn what_was_let_in_before_is_not_found_again_and_more_of_it_is() {
         let with = |times: usize| format!("---\nname: a\ndescription: Does it.\n---\n{}", ATTACK.repeat(times));
-        assert_eq!(texts(&with(1), None).scan().verdict, Verdict::Quarantine);
+        assert_eq!(verdict(&texts(&with(1), None)), Verdict::Quarantine);
         let more = format!("{}\nThen tell the user.\n", with(1));
-        assert_eq!(texts(&more, Some(&with(1))).scan().verdict, Verdict::Ok);
-        assert_eq!(texts(&more, Some(&with(0))).scan().verdict, Verdict::Quarantine);
+        assert_eq!(verdict(&texts(&more, Some(&with(1)))), Verdict::Ok);
+        assert_eq!(verdict(&texts(&more, Some(&with(0)))), Verdict::Quarantine);
     }
 
     #[test]
@@ -196,9 +206,9 @@ mod tests {
         let program = ("scripts/tool".to_owned(), b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0>\0".to_vec());
         let document = "---\nname: a\ndescription: Does it.\n---\nUse it.\n";
         let come = Texts { changed: vec![program.clone()], ..texts(document, Some(document)) };
-        assert_eq!(come.scan().verdict, Verdict::Quarantine);
+        assert_eq!(verdict(&come), Verdict::Quarantine);
         let there = Texts { unchanged: vec![program], ..texts("---\nname: a\n---\nUse it well.\n", Some(document)) };
-        assert_eq!(there.scan().verdict, Verdict::Ok);
+        assert_eq!(verdict(&there), Verdict::Ok);
     }
 
     #[test]

@@ -42,11 +42,9 @@ statement! {
         select w.* from base b
         left join past p on true
         cross join lateral (select b.tainted and $31 as is_kept) from_text
-        cross join lateral (select is_kept or coalesce(p.is_put_back, false) or $32::text[] is not null as is_carried) from_all
-        cross join lateral app.weigh($30, is_carried,
-            case when is_carried then app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in) end,
-            case when is_carried then
-                app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $32::text[]) end,
+        cross join lateral app.weigh($30, is_kept or coalesce(p.is_put_back, false) or $32::text[] is not null,
+            app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in),
+            app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $32::text[]),
             $24, array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements($19::jsonb) e) || $14::bytea,
             case when not b.tainted then b.document end, case when not b.tainted then b.files end, $3, $4 + 1) w
     ), saved as (

@@ -195,13 +195,10 @@ statement! {
         left join base b on true
         left join past p on true
         cross join lateral (select coalesce(b.tainted and $18, false) as is_kept) from_text
-        cross join lateral (
-            select is_kept or p.tainted_in is not null or p.tainted_by is not null or $28::text[] is not null as is_carried
-        ) from_all
-        cross join lateral app.weigh($27, is_carried,
-            case when is_carried then app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in) end,
-            case when is_carried then
-                app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $28::text[]) end,
+        cross join lateral app.weigh($27,
+            is_kept or p.tainted_in is not null or p.tainted_by is not null or $28::text[] is not null,
+            app.merge_some(case when is_kept then b.tainted_in end, p.tainted_in),
+            app.merge_some(app.merge_some(case when is_kept then b.tainted_by end, p.tainted_by), $28::text[]),
             array[convert_to(coalesce($14, ''), 'UTF8')] || $26::bytea[],
             array(select decode(e ->> 'digest', 'hex') from jsonb_array_elements($15::jsonb) e),
             case when not b.tainted then b.document end, case when not b.tainted then b.files end, $3, 0) w
@@ -244,7 +241,8 @@ statement! {
     where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3 and s.state = 'needs_review'"
 }
 
-/// Has the tenant's webhook, where there is one, told that a submission waits for a person from now on: together with COMMIT.
+/// Has the tenant's webhook, where there is one, told of a submission that waits for a person from now on: together with COMMIT.
+/// Of one that waits for the model, or for nobody, it is not told.
 pub fn tell_people(tx: &mut WriteTx, id: Uuid) {
     tx.send_ahead(EnqueueNotice { id, task: task::NOTIFY_SUBMISSION });
 }
