@@ -234,6 +234,7 @@ impl Config {
             url: Secret::from(&*self.database_url),
             write_connections: self.write_connections,
             read_connections: self.read_connections,
+            prepares_ahead: false,
             acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
             statement_timeout: Duration::from_millis(self.statement_timeout_ms),
         })

@@ -7,6 +7,30 @@ use crate::{
     snapshots, souls, starters, submissions, usage, vault, versions,
 };
 
+/// What most requests read, or count, in one round trip.
+pub(crate) const OFTEN_READ: [&str; 9] = [
+    skills::list::ListPage::SQL,
+    skills::counts::CheckCounts::SQL,
+    skills::load::Load::SQL,
+    skills::counts::CountLoad::SQL,
+    skills::catalogue::FindRevisions::SQL,
+    skills::catalogue::ListStamps::SQL,
+    skills::catalogue::ListTexts::SQL,
+    sessions::turn::FindState::SQL,
+    sessions::turn::WriteTurn::SQL,
+];
+
+/// What most changes are made with.
+pub(crate) const OFTEN_CHANGED: [&str; 7] = [
+    vault::write_tx::LockUser::SQL,
+    skills::lock::ReadBase::SQL,
+    skills::unlocked::ExpectBase::SQL,
+    skills::insert::InsertSkill::SQL,
+    skills::update::UpdateSkill::SQL,
+    skills::follow_up::EnqueueTasks::SQL,
+    sessions::turn::WriteTurn::SQL,
+];
+
 /// A declared statement, as a test compares it with what Postgres says.
 #[derive(Debug, Clone)]
 pub struct Declared {

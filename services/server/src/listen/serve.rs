@@ -41,7 +41,7 @@ pub struct Listening {
 /// # Errors
 /// Where the address cannot be bound.
 pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock: Arc<dyn Clock>) -> Result<Listening> {
-    let database: DatabaseConfig = config.database()?;
+    let database = DatabaseConfig { prepares_ahead: true, ..config.database()? };
     if config.body_memory_mb < LEAST_BODY_MEMORY_MB {
         bail!(
             "KNOWHOW_BODY_MEMORY_MB must be at least {LEAST_BODY_MEMORY_MB}: a caller has a third, and an import 24 MiB"

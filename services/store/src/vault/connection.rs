@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{Object, Pool};
+use deadpool_postgres::Object;
 use futures_util::future::{join, join_all, try_join};
 use knowhow_domain::{Error, Result};
 use tokio::runtime::Handle;
@@ -13,6 +13,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
+use super::ahead::Connections;
 use super::held::Patience;
 use super::pipeline::Lease;
 use super::queued::Queued;
@@ -84,7 +85,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) async fn take(pool: &Pool, patience: Patience) -> Result<Self> {
+    pub(crate) async fn take(pool: &Connections, patience: Patience) -> Result<Self> {
         let lease = Some(Lease::take(pool).await?);
         let (begin, owner) = (String::new(), RowOwner::default());
         Ok(Self { lease, state: State::Fresh, patience, begin, owner, place: None })
@@ -113,7 +114,7 @@ impl Connection {
     }
 
     /// Takes another one, on which nothing has begun.
-    pub(crate) async fn replace(&mut self, pool: &Pool) -> Result<()> {
+    pub(crate) async fn replace(&mut self, pool: &Connections) -> Result<()> {
         // Given up before it is waited for another: where all connections were lost, each would wait for the others.
         drop(self.lease.take());
         self.lease = Some(Lease::take(pool).await?);

@@ -5,6 +5,7 @@
 //! changes nothing is run by [`pipeline::read`], in a transaction that Postgres itself keeps from writing; one that
 //! changes something by [`pipeline::write`].
 
+mod ahead;
 mod connection;
 pub(crate) mod database;
 pub(crate) mod gate;

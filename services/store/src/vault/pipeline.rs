@@ -6,13 +6,14 @@
 
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Object, Pool};
+use deadpool_postgres::Object;
 use futures_util::future::{join, try_join};
 use knowhow_domain::{Error, Result};
 use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use super::ahead::{self, Connections};
 use super::statement::{Durability, Read, Statement, Write, name_of, read_rows};
 use super::tx::{DatabaseRole, begin_statement};
 use crate::error::{refuse_pool, refuse_read};
@@ -83,28 +84,33 @@ async fn within<T>(sql: &str, longest: Duration, work: impl Future<Output = Resu
 
 /// A connection that goes back to its pool only when its pipeline has run to the end: a request that was dropped half
 /// way leaves answers on the wire that belong to nobody.
-pub(super) struct Lease(Option<Object>);
+pub(super) struct Lease {
+    object: Option<Object>,
+    often: &'static [&'static str],
+}
 
 impl Lease {
-    pub(super) async fn take(pool: &Pool) -> Result<Self> {
+    pub(super) async fn take(connections: &Connections) -> Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
-        let object = pool.get().await.map_err(refuse_pool)?;
-        Ok(Self(Some(object)))
+        let object = connections.pool.get().await.map_err(refuse_pool)?;
+        Ok(Self { object: Some(object), often: connections.often })
     }
 
     #[expect(clippy::expect_used, reason = "filled until give_back or drop, which consume self")]
     pub(super) fn client(&self) -> &Object {
-        self.0.as_ref().expect("a lease holds its connection")
+        self.object.as_ref().expect("a lease holds its connection")
     }
 
     pub(super) fn give_back(mut self) {
-        drop(self.0.take());
+        if let Some(object) = self.object.take() {
+            ahead::give_back(object, self.often);
+        }
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(object) = self.0.take() {
+        if let Some(object) = self.object.take() {
             drop(Object::take(object));
         }
     }

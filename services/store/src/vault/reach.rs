@@ -81,7 +81,7 @@ pub async fn explain(url: &str) -> Result<Option<Unreachable>> {
 pub async fn explain_reads(db: &Database, config: &DatabaseConfig) -> Result<Option<Unreachable>> {
     let options = connect_options(config)?;
     #[expect(clippy::disallowed_methods, reason = "runs no statement")]
-    let error = match db.reads.get().await {
+    let error = match db.reads.pool.get().await {
         Ok(_) => return Ok(None),
         Err(error) => error,
     };

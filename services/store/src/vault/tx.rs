@@ -39,14 +39,19 @@ impl DatabaseRole {
 /// `BEGIN` and the whole context as one message. Only parsed UUIDs, constants and numbers are formatted in; all of it
 /// is `SET LOCAL`, so nothing survives in the pool and transaction-mode poolers are safe.
 pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId, limits: &str) -> String {
-    let mut begin = format!(
-        "BEGIN; SET LOCAL ROLE {}; SET LOCAL app.tenant_id = '{}'; SET LOCAL app.user_id = '{}'; {limits}",
+    let mut begin = format!("BEGIN; {}; {limits}", context_statement(role, tenant, user));
+    trail::append_to(&mut begin);
+    begin
+}
+
+/// For whom the open transaction is, alone.
+pub(super) fn context_statement(role: DatabaseRole, tenant: TenantId, user: UserId) -> String {
+    format!(
+        "SET LOCAL ROLE {}; SET LOCAL app.tenant_id = '{}'; SET LOCAL app.user_id = '{}'",
         role.name(),
         tenant.0,
         user.0
-    );
-    trail::append_to(&mut begin);
-    begin
+    )
 }
 
 /// As which role, and over which user's rows.

@@ -15,10 +15,10 @@
 
 use std::time::Instant;
 
-use deadpool_postgres::Pool;
 use knowhow_domain::{Error, Result};
 use tokio::time::timeout;
 
+use super::ahead::Connections;
 use super::connection::{Connection, Failed, RowOwner};
 use super::line;
 use super::queued::{Answer, Queued, in_queue};
@@ -35,7 +35,7 @@ statement! {
 /// An open transaction of one principal's user. Dropped without [`WriteTx::commit`], it leaves nothing behind.
 pub struct WriteTx {
     name: &'static str,
-    pool: Pool,
+    pool: Connections,
     connection: Connection,
     queue: Vec<Box<dyn Queued>>,
     claim: Option<Answer<()>>,
@@ -216,7 +216,7 @@ impl WriteTx {
         let mut sent = self.connection.send(&flight, commits).await;
         // Nothing was done on a connection that was closed before it began anything, so nothing is done twice. The pool
         // may have kept others that are closed too.
-        for _ in 0..self.pool.status().max_size {
+        for _ in 0..self.pool.pool.status().max_size {
             if !self.connection.was_closed_before_it_began() {
                 break;
             }

@@ -81,6 +81,7 @@ async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
             url: place.login_url.as_str().into(),
             write_connections: 2,
             read_connections: 1,
+            prepares_ahead: false,
             acquire_timeout: Duration::from_secs(10),
             statement_timeout: Duration::from_secs(10),
         },

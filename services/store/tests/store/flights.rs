@@ -3,12 +3,12 @@
 use knowhow_domain::Result;
 use knowhow_store::skills::{self, Beside, Expected, SkillKey, SkillState, Written};
 use knowhow_store::souls::{self, NewSoul};
-use knowhow_store::{Database, Principal, WriteTx, idempotency, memories};
+use knowhow_store::{Database, DatabaseConfig, Principal, WriteTx, idempotency, memories};
 use knowhow_testing::Wire;
 use serde_json::json;
 
 use crate::concurrency::assert_counts;
-use crate::harness::{House, now, open, with_role};
+use crate::harness::{House, config, now, open, with_role};
 use crate::writer::{Draft, Save, claim, named, peek, save, save_in};
 
 /// A save as it is done with an idempotency key.
@@ -49,6 +49,26 @@ async fn a_change_takes_two_round_trips_and_none_at_release() {
     assert_eq!(flights, 6, "at release");
 
     db.close().await;
+}
+
+/// The same of one round trip, on a connection that has run another statement before.
+#[tokio::test]
+async fn a_new_connection_prepares_ahead_what_most_requests_run() {
+    let house = House::open().await;
+    let alice = house.tenant().await.user("alice").await;
+    save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
+    for (prepares_ahead, expected) in [(false, 2), (true, 1)] {
+        let wire = Wire::to(&house.place.login_url);
+        let db = Database::open(&DatabaseConfig { prepares_ahead, ..config(&wire.url, 1, 1) }).unwrap();
+        // The second waits for the only connection, until it has prepared its statements.
+        for _ in 0..2 {
+            memories::find_all(&db, &alice, &[]).await.unwrap();
+        }
+        let asked = skills::ListQuery { limit: 10, ..Default::default() };
+        let (flights, page) = wire.count(skills::list_page(&db, &alice, &asked)).await;
+        assert_eq!((flights, page.unwrap().rows.len()), (expected, 1), "a list");
+        db.close().await;
+    }
 }
 
 /// Some work with an idempotency key: whether it was done now, or before.

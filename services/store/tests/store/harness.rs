@@ -157,14 +157,19 @@ pub async fn with_role(place: &Place, options: &str, test: impl AsyncFnOnce(&str
 
 /// Pools for one test, small: all tests together share the server's connections.
 pub fn open(url: &str, write_connections: u32, read_connections: usize) -> Database {
-    Database::open(&DatabaseConfig {
+    Database::open(&config(url, write_connections, read_connections)).unwrap()
+}
+
+/// The same, as settings.
+pub fn config(url: &str, write_connections: u32, read_connections: usize) -> DatabaseConfig {
+    DatabaseConfig {
         url: url.into(),
         write_connections,
         read_connections,
+        prepares_ahead: false,
         acquire_timeout: Duration::from_secs(60),
         statement_timeout: Duration::from_secs(60),
-    })
-    .unwrap()
+    }
 }
 
 /// A gate that knows nobody yet.

@@ -1,6 +1,8 @@
 //! Integration tests of the vault: what the catalogue of Postgres says, who may touch which row, and what happens when
 //! many do it at once.
 
+// Optimised, as `make test-cost` builds them, futures within futures go deeper than the compiler's default.
+#![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod audit;

@@ -21,6 +21,7 @@ fn config(place: &Place) -> WorkerConfig {
             url: place.login_url.as_str().into(),
             write_connections: 2,
             read_connections: 1,
+            prepares_ahead: false,
             acquire_timeout: Duration::from_secs(10),
             statement_timeout: Duration::from_secs(10),
         },
