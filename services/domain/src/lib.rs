@@ -29,6 +29,7 @@ pub mod memory;
 pub mod message;
 pub mod name;
 pub mod patch;
+pub mod pause;
 mod phrase;
 pub mod prompt;
 pub mod recall;

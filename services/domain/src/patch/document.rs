@@ -11,6 +11,7 @@ use super::{Edit, Miss, Replaced, Replacement, Strategy, closest};
 use crate::document::SkillDocument;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
+use crate::pause::pause;
 use crate::resource::ResourcePath;
 
 const EDITS: usize = 100;
@@ -47,6 +48,7 @@ pub fn apply_edits(
         PatchedSkill { raw, resources: BTreeMap::new(), source: resources, forms: HashMap::new(), work: &work };
     let (mut replacements, mut matched) = (0, Strategy::Exact);
     for (index, edit) in edits.iter().enumerate() {
+        pause();
         let (count, strategy) = draft.apply(index, edit)?;
         replacements += count;
         matched = matched.max(strategy);

@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::fold::{Class, class_of};
 use super::hash::{EMPTY, Keyed, extend, mix};
 use super::ordinary::is_ordinary;
+use crate::pause::pause_at;
 
 /// A message of at most this many characters is only matched by name, never searched.
 pub const SHORT_MESSAGE_CHARS: usize = 20;
@@ -114,6 +115,7 @@ impl Names {
         let mut best: HashMap<u64, Mention, Keyed> = HashMap::default();
         let mut at = 0;
         while at < words.len() {
+            pause_at(at);
             let keys = keys_of(&words[at..], self.longest);
             let found = (1..=keys.len()).rev().find_map(|length| {
                 let mentions = self.find_at(&words, at..at + length, keys[length - 1]);

@@ -4,6 +4,7 @@ use super::catalogue::Catalogue;
 use super::examples::Examples;
 use super::fitted::WORDS;
 use super::ordinary::rarity;
+use crate::pause::pause_at;
 
 /// How a skill answers a message; all are 0 where nothing fits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -154,7 +155,11 @@ pub(super) struct Asked {
 /// BM25 (Robertson and Zaragoza 2009) with the idf of the catalogue, tempered by how ordinary a word is in English at
 /// large: the idf of 50 documents alone is noisy.
 pub(super) fn add_words(catalogue: &Catalogue, asked: &[Asked], signals: &mut [Signals]) -> f32 {
-    let mass: f32 = asked.iter().map(|asked| add_term(catalogue, asked, signals)).sum();
+    let add = |(step, asked): (usize, &Asked)| {
+        pause_at(step);
+        add_term(catalogue, asked, signals)
+    };
+    let mass: f32 = asked.iter().enumerate().map(add).sum();
     if mass > 0.0 {
         for signal in signals {
             signal.cover /= mass;

@@ -10,6 +10,7 @@ use super::phrases::print_of;
 use super::score::{Asked, Context, Signals, add_examples, add_meaning, add_phrases, add_triggers, add_words};
 use super::spelling;
 use super::tokens::{Shape, each_term};
+use crate::pause::pause_at;
 
 /// A skill that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -188,7 +189,10 @@ fn read_message(catalogue: &Catalogue, message: &str) -> Read {
     let Read { mut asked, mut phrases, mut said } = Read::default();
     let mut last = None;
     let mut corrections = CORRECTIONS;
+    let mut step = 0;
     each_term(beginning(message), |term, shape| {
+        pause_at(step);
+        step += 1;
         let mut key = short(hash(term.as_bytes()));
         if catalogue.count(key).next().is_none() && corrections > 0 && spelling::is_correctable(term) {
             corrections -= 1;

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use knowhow_domain::diff::{self, Side};
+use knowhow_domain::pause::pause;
 use knowhow_domain::{Error, ResourceEntry, Result, Scope, manifest};
 use knowhow_store::WriteTx;
 use knowhow_store::skills;
@@ -171,6 +172,7 @@ impl Pair {
         // SKILL.md always comes: its size has a limit of its own.
         compared.text.push_str(&self.unified(DOCUMENT, &self.old.document, &self.new.document, deadline));
         for file in &self.changed {
+            pause();
             match self.file(file, deadline) {
                 Some(diff) if self.is_one || compared.text.len() + diff.len() <= ANSWER_BYTES => {
                     compared.text.push_str(&diff);
