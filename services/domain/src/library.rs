@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
+use crate::scanner::Verdict;
+
 /// Most skills of a tenant's library.
 pub const LIBRARY_SKILLS: usize = 100;
 /// Most bytes of all texts of a library, those of earlier versions and of skills that were removed too: users may still have
@@ -35,6 +37,11 @@ pub struct LibrarySkill {
     pub approved_by: Option<String>,
     /// When this version was put.
     pub created_at: DateTime<Utc>,
+    /// What the scanner says of it, by the rules that it was last read with; missing where it was not read yet. A current
+    /// version is, within ten minutes or so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "ok")]
+    pub verdict: Option<Verdict>,
 }
 
 /// What a user has of a skill of the library.

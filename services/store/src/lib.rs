@@ -38,7 +38,7 @@ mod window;
 
 pub use across::prune::{Pruned, prune, prune_snapshots};
 pub use across::stale::{StaleVectors, enqueue_stale};
-pub use across::{due, tenants};
+pub use across::{due, library_scans, tenants};
 pub use declared::{Declared, list_declared};
 pub use error::said;
 pub use login::Login;

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
+use chrono::{DateTime, Utc};
 use knowhow_domain::library::{LIBRARY_BYTES, LIBRARY_SKILLS};
 use knowhow_domain::scanner::{self, Scan, Verdict};
 use knowhow_domain::{
     Error, FieldError, LibrarySkill, LibraryUser, LibraryUses, Result, SkillDocument, SkillName, limits,
 };
 use knowhow_store::TenantTx;
-use knowhow_store::library::{self, LibraryState, NewText};
+use knowhow_store::library::{self, LibraryState, LibraryText, NewText};
 use knowhow_store::starters::StarterText;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -57,6 +58,15 @@ pub struct StarterDetail {
     pub skill: LibrarySkill,
     /// SKILL.md, byte for byte.
     pub skill_md: String,
+    /// What the scanner has found in it, and where.
+    #[schema(value_type = Vec<Object>)]
+    pub findings: Vec<Value>,
+    /// The version of the rules that found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rules: Option<i32>,
+    /// When it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scanned_at: Option<DateTime<Utc>>,
     /// How many users have what of it; with the current version alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users: Option<LibraryUses>,
@@ -89,7 +99,8 @@ pub async fn get_starter_skill(ctx: &Ctx, name: &str, version: Option<i32>) -> R
     };
     note_look(ctx, &mut tx, "starter skills").await?;
     tx.commit().await?;
-    Ok(StarterDetail { skill: found.skill, skill_md: found.document, users })
+    let LibraryText { skill, document, findings, rules, scanned_at } = found;
+    Ok(StarterDetail { skill, skill_md: document, findings, rules, scanned_at, users })
 }
 
 /// Lists the versions of a skill of the library, the newest first; also of one that was removed.

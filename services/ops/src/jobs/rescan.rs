@@ -1,4 +1,4 @@
-//! Reads live skills anew when the scanner's rules have changed, and those that have changed since something was found in them.
+//! Reads live skills, and those of libraries, anew when the scanner's rules have changed, and those that have changed since something was found in them.
 
 use knowhow_domain::job::task;
 use knowhow_domain::scanner;
@@ -23,7 +23,7 @@ impl UserJob for RescanSkills {
     }
 }
 
-/// Finds, over all tenants, whose skills are to be read.
+/// Reads libraries, and finds, over all tenants, whose skills are to be read.
 pub(super) struct RescanStale;
 
 impl SystemJob for RescanStale {
@@ -36,6 +36,6 @@ impl SystemJob for RescanStale {
         if jobs > 0 {
             tracing::info!(jobs, rules = scanner::version(), "skills are to be read for attacks");
         }
-        Ok(())
+        Ok(review::rescan_libraries(app).await?)
     }
 }

@@ -31,6 +31,6 @@ pub(crate) use checks::{check, is_reviewed};
 pub(crate) use hold::hold;
 pub(crate) use offer::offer_merges;
 pub(crate) use owner::reach_user;
-pub(crate) use rescan::{note, rescan, rules};
+pub(crate) use rescan::{note, rescan, rescan_libraries, rules};
 pub(crate) use reviewer::review_submission;
 pub(crate) use scan::scan_whole;

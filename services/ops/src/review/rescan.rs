@@ -6,6 +6,7 @@ use knowhow_domain::{
     Check, CheckOutcome, CheckStep, Error, Result, Scope, SkillId, Source, SubmissionKind, SubmissionState,
 };
 use knowhow_store::WriteTx;
+use knowhow_store::library_scans::{self, ScannedText, UnreadText};
 use knowhow_store::scans::{self, Scanned, Unread};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::submissions::{self, MAX_WAITING, ModelReads, Proposed, Proposing, Same};
@@ -18,7 +19,7 @@ use super::checks::{finds_no_more, is_reviewed, passed};
 use super::owner::SCANNER;
 use super::scan::{findings_of, resources};
 use crate::lookup::{self, Reach};
-use crate::{Ctx, compute};
+use crate::{App, Ctx, compute};
 
 /// Skills whose texts are read at once.
 const PAGE: i64 = 20;
@@ -51,6 +52,28 @@ pub(crate) async fn rescan(ctx: &Ctx) -> Result<()> {
         }
     }
     scans::finish(db, principal, rules).await
+}
+
+/// Reads the texts of all tenants' libraries that are due, as no user's own skill is: the rules are new, or the text is. It
+/// may be run again, and beside itself.
+///
+/// # Errors
+/// `Unavailable`; what was read before stays read.
+pub(crate) async fn rescan_libraries(app: &App) -> Result<()> {
+    loop {
+        let unread = library_scans::list_unread(&app.db, rules(), PAGE).await?;
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let read = move || {
+            let scan = |text: UnreadText| {
+                let scan = scanner::scan(&text.document, &[]);
+                ScannedText { text, verdict: scan.verdict, findings: findings_of(&scan) }
+            };
+            Ok(unread.into_iter().map(scan).collect::<Vec<_>>())
+        };
+        library_scans::put(&app.db, &compute(read).await?, rules(), app.now()).await?;
+    }
 }
 
 async fn read(ctx: &Ctx, skill: Unread) -> Result<(Unread, Scan)> {

@@ -5,6 +5,7 @@
 pub(crate) mod desk;
 pub mod due;
 pub(crate) mod library;
+pub mod library_scans;
 pub(crate) mod prune;
 pub(crate) mod refused;
 pub(crate) mod stale;

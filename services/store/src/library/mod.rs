@@ -5,7 +5,8 @@ mod users;
 mod write;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{LibrarySkill, Result, manifest};
+use knowhow_domain::{Error, LibrarySkill, Result, manifest};
+use serde_json::Value;
 
 pub use users::{count_uses, list_users};
 pub use write::{LibraryState, NewText, find_state, put, remove};
@@ -23,6 +24,12 @@ pub struct LibraryText {
     pub skill: LibrarySkill,
     /// SKILL.md, byte for byte.
     pub document: String,
+    /// What the scanner has found in it,
+    pub findings: Vec<Value>,
+    /// by which version of the rules,
+    pub rules: Option<i32>,
+    /// and when.
+    pub scanned_at: Option<DateTime<Utc>>,
 }
 
 /// A row of `library_texts`, as the macros read it.
@@ -35,11 +42,15 @@ struct Row {
     actor: String,
     approved_by: Option<String>,
     created_at: DateTime<Utc>,
+    verdict: Option<String>,
 }
 
-impl From<Row> for LibrarySkill {
-    fn from(row: Row) -> Self {
-        Self {
+impl TryFrom<Row> for LibrarySkill {
+    type Error = Error;
+
+    fn try_from(row: Row) -> Result<Self> {
+        let verdict = row.verdict.map(|verdict| verdict.parse().map_err(Error::internal)).transpose()?;
+        Ok(Self {
             name: row.name,
             version: row.version,
             description: row.description,
@@ -48,7 +59,8 @@ impl From<Row> for LibrarySkill {
             actor: row.actor,
             approved_by: row.approved_by,
             created_at: row.created_at,
-        }
+            verdict,
+        })
     }
 }
 
@@ -60,13 +72,15 @@ pub async fn list(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Libr
     let tenant = tx.tenant();
     let rows = sqlx::query_as!(
         Row,
-        "-- library.list
-        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at
+        r#"-- library.list
+        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at,
+               k.verdict as "verdict?"
         from tenants n
         join library_texts t on t.tenant_id = $1 and t.starter_id = any (n.library)
+        left join library_scans k on k.tenant_id = $1 and k.starter_id = t.starter_id
         where n.tenant_id = $1 and t.name > $2
         order by t.name
-        limit $3",
+        limit $3"#,
         tenant,
         after,
         limit
@@ -74,7 +88,7 @@ pub async fn list(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Libr
     .fetch_all(tx.conn())
     .await
     .map_err(refuse)?;
-    Ok(rows.into_iter().map(LibrarySkill::from).collect())
+    rows.into_iter().map(LibrarySkill::try_from).collect()
 }
 
 /// The versions of a name, the newest first, from `before` down; also of one that was removed.
@@ -90,12 +104,14 @@ pub async fn list_versions(
     let tenant = tx.tenant();
     let rows = sqlx::query_as!(
         Row,
-        "-- library.list_versions
-        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at
+        r#"-- library.list_versions
+        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at,
+               k.verdict as "verdict?"
         from library_texts t
+        left join library_scans k on k.tenant_id = $1 and k.starter_id = t.starter_id
         where t.tenant_id = $1 and t.name = $2 and ($3::integer is null or t.version < $3)
         order by t.version desc
-        limit $4",
+        limit $4"#,
         tenant,
         name,
         before,
@@ -104,7 +120,7 @@ pub async fn list_versions(
     .fetch_all(tx.conn())
     .await
     .map_err(refuse)?;
-    Ok(rows.into_iter().map(LibrarySkill::from).collect())
+    rows.into_iter().map(LibrarySkill::try_from).collect()
 }
 
 /// A version with its text; without a number, the current one, where the library has the skill.
@@ -116,9 +132,11 @@ pub async fn find(tx: &mut TenantTx, name: &str, version: Option<i32>) -> Result
     let row = sqlx::query!(
         r#"-- library.find
         select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at,
-               convert_from(t.document, 'UTF8') as "document!"
+               convert_from(t.document, 'UTF8') as "document!", k.verdict as "verdict?", k.findings as "findings?",
+               k.rules as "rules?", k.scanned_at as "scanned_at?"
         from tenants n
         join library_texts t on t.tenant_id = $1
+        left join library_scans k on k.tenant_id = $1 and k.starter_id = t.starter_id
         where n.tenant_id = $1 and t.name = $2
           and case when $3::integer is null then t.starter_id = any (n.library) else t.version = $3 end"#,
         tenant,
@@ -128,18 +146,25 @@ pub async fn find(tx: &mut TenantTx, name: &str, version: Option<i32>) -> Result
     .fetch_optional(tx.conn())
     .await
     .map_err(refuse)?;
-    Ok(row.map(|row| {
-        let skill = Row {
-            name: row.name,
-            version: row.version,
-            description: row.description,
-            document_digest: row.document_digest,
-            document_bytes: row.document_bytes,
-            actor: row.actor,
-            approved_by: row.approved_by,
-            created_at: row.created_at,
-        };
-        LibraryText { skill: skill.into(), document: row.document }
+    let Some(row) = row else { return Ok(None) };
+    let findings = row.findings.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
+    let skill = Row {
+        name: row.name,
+        version: row.version,
+        description: row.description,
+        document_digest: row.document_digest,
+        document_bytes: row.document_bytes,
+        actor: row.actor,
+        approved_by: row.approved_by,
+        created_at: row.created_at,
+        verdict: row.verdict,
+    };
+    Ok(Some(LibraryText {
+        skill: skill.try_into()?,
+        document: row.document,
+        findings,
+        rules: row.rules,
+        scanned_at: row.scanned_at,
     }))
 }
 

@@ -20,6 +20,7 @@ const GRANTS: &str = "
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
     knowhow_admin library_releases: select
+    knowhow_admin library_scans: select
     knowhow_admin library_texts: insert, select
     knowhow_admin library_vectors: select
     knowhow_admin memories: delete, insert, select, update (tainted)
@@ -65,7 +66,8 @@ const GRANTS: &str = "
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
     knowhow_system library_releases: insert, select
-    knowhow_system library_texts: select (tenant_id, starter_id, name, description, triggers)
+    knowhow_system library_scans: insert, select, update
+    knowhow_system library_texts: select (tenant_id, starter_id, name, version, description, triggers, document)
     knowhow_system library_vectors: insert, select
     knowhow_system memories: select (tenant_id, user_id, memory_id)
     knowhow_system memory_embeddings: delete, select (tenant_id, user_id, memory_id, model, updated_at)

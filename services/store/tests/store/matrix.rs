@@ -38,6 +38,7 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("webhooks", "a job is of a user, who may not read where the tenant's messages go"),
     ("library_texts", "what a tenant's users are given is put together by whichever request is the first, of a user"),
     ("library_releases", "the same"),
+    ("library_scans", "texts are read once for all users of a tenant"),
     ("library_vectors", "vectors for all users of a tenant are made beside a request of one of them"),
 ];
 

@@ -159,6 +159,10 @@ const ROWS: &[(&str, &str)] = &[
         "library_vectors",
         "(tenant_id, starter_id, model, text_digest, embedding) values ({t}, 1073741824, 'test', '\\x00', '[1,2,3]')",
     ),
+    (
+        "library_scans",
+        "(tenant_id, starter_id, rules, verdict, findings, scanned_at) values ({t}, 1073741824, 1, 'ok', '[]', now())",
+    ),
     ("webhooks", "(tenant_id, url, sealed_secret, created_at) values ({t}, 'https://test.example', '\\x00', now())"),
     ("library_releases", "(tenant_id, release, starter_ids) values ({t}, sha256('text'), '{1073741824}')"),
     (

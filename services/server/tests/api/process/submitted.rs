@@ -262,3 +262,48 @@ async fn new_rules_mark_what_is_live_and_ask_whether_it_is_to_go() {
     assert!(asked().await.is_empty());
     service.check_log();
 }
+
+#[tokio::test]
+async fn new_rules_mark_what_a_library_gives_and_tell_its_admins() {
+    let ground = Ground::new();
+    let service = ground.serve(&[WITH_WORKER]);
+    let world = World::at(&service, &service, json!({"starter_skills": false})).await;
+    let World { alice, admin, .. } = &world;
+    let put = async |name: &str, body: &str| {
+        let text = format!("---\nname: {name}\ndescription: Does {name}.\n---\n\n{body}\n");
+        let asked = json!({"skill_md": text, "accept_findings": true});
+        admin.put(&format!("/v1/admin/starter-skills/{name}"), asked).await.ok(200)
+    };
+    assert_eq!(put("plain", "Look at the calendar.").await.get("verdict"), None, "it is read later");
+    put("setup", ATTACK).await;
+    let verdicts = async || {
+        let page = admin.get("/v1/admin/starter-skills").await.ok(200);
+        page["items"].as_array().unwrap().iter().map(|item| item["verdict"].clone()).collect::<Vec<_>>()
+    };
+    let marked = async || (verdicts().await == [json!("ok"), json!("quarantine")]).then_some(());
+    let told = async || {
+        let log = admin.get("/v1/admin/audit?limit=200").await.ok(200);
+        let entries = log["items"].as_array().unwrap().iter();
+        entries.filter(|entry| entry["action"] == "starter_skill.found").cloned().collect::<Vec<_>>()
+    };
+    ring(&ground, "rescan_stale");
+    poll_async("the library to be read", marked).await;
+    let found = admin.get("/v1/admin/starter-skills/setup").await.ok(200);
+    assert!(found["findings"][0]["rule"].is_string() && found["rules"].is_i64(), "{found}");
+    assert_eq!(told().await.len(), 1);
+    // Older rules had found nothing in one, and in the other what is found still.
+    execute_at(&ground.owner, "update library_scans set rules = 0");
+    execute_at(&ground.owner, "update library_scans set rules = 0, verdict = 'review' where verdict = 'ok'");
+    ring(&ground, "rescan_stale");
+    poll_async("the library to be read again", marked).await;
+    assert_eq!(told().await.len(), 1, "of what is known nobody is told again");
+    execute_at(&ground.owner, "update library_scans set rules = 0, verdict = 'ok'");
+    ring(&ground, "rescan_stale");
+    poll_async("the library to be read once more", marked).await;
+    let told = told().await;
+    assert_eq!(told.len(), 2);
+    assert_eq!((&told[0]["actor"], &told[0]["target"]), (&json!("scanner"), &json!("setup")), "{told:?}");
+    // It is marked, and stays.
+    assert_eq!(alice.names().await, ["plain", "setup"]);
+    service.check_log();
+}
