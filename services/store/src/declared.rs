@@ -9,7 +9,6 @@ use crate::{
 
 /// What most requests read, or count, in one round trip.
 pub(crate) const OFTEN_READ: [&str; 9] = [
-    skills::list::ListPage::SQL,
     skills::counts::CheckCounts::SQL,
     skills::load::Load::SQL,
     skills::counts::CountLoad::SQL,
@@ -18,17 +17,19 @@ pub(crate) const OFTEN_READ: [&str; 9] = [
     skills::catalogue::ListTexts::SQL,
     sessions::turn::FindState::SQL,
     sessions::turn::WriteTurn::SQL,
+    skills::list::ListPage::SQL,
 ];
 
 /// What most changes are made with.
-pub(crate) const OFTEN_CHANGED: [&str; 7] = [
+pub(crate) const OFTEN_CHANGED: [&str; 8] = [
     vault::write_tx::LockUser::SQL,
+    skills::lock::LockCounts::SQL,
     skills::lock::ReadBase::SQL,
     skills::unlocked::ExpectBase::SQL,
     skills::insert::InsertSkill::SQL,
-    skills::update::UpdateSkill::SQL,
     skills::follow_up::EnqueueTasks::SQL,
     sessions::turn::WriteTurn::SQL,
+    skills::update::UpdateSkill::SQL,
 ];
 
 /// A declared statement, as a test compares it with what Postgres says.

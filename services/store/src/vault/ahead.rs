@@ -11,6 +11,7 @@ use knowhow_domain::{TenantId, UserId};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
@@ -27,11 +28,14 @@ pub(crate) struct Connections {
 /// Connections of the process that prepare at once: Postgres has other things to do.
 static AT_ONCE: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(1));
 
-/// A connection that takes longer is closed: Postgres does not answer, or something holds a lock on a table.
+/// A connection that takes longer is closed, as Postgres does not answer.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Class of the errors of a server that goes down, or has stopped a statement (PostgreSQL, appendix A).
-const INTERVENED: &str = "57";
+/// Longest wait for a lock on a table: shorter than Postgres takes to look for deadlocks, so that none of them ends a migration.
+const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = 100";
+
+/// Classes of errors that pass (PostgreSQL, appendix A): a lock was held, or the server goes down.
+const PASSING: [&str; 2] = ["55", "57"];
 
 /// Gives a connection back to its pool. Where it is new, it prepares `often` before.
 pub(super) fn give_back(object: Object, often: &'static [&'static str]) {
@@ -42,10 +46,11 @@ pub(super) fn give_back(object: Object, often: &'static [&'static str]) {
     let (Ok(turn), Ok(runtime)) = (AT_ONCE.try_acquire(), Handle::try_current()) else { return };
     runtime.spawn(async move {
         let mut object = object;
+        let passes = |code: &SqlState| PASSING.iter().any(|class| code.code().starts_with(class));
         match timeout(LONGEST, prepare_all(&mut object, often)).await {
             Ok(Ok(())) => {}
             // A table is not as this release knows it, as while another one is rolled out. All else goes on without.
-            Ok(Err(error)) if error.code().is_some_and(|code| !code.code().starts_with(INTERVENED)) => {
+            Ok(Err(error)) if error.code().is_some_and(|code| !passes(code)) => {
                 let error = said(&error);
                 tracing::warn!(%error, "connections prepare no statements ahead from now on");
                 AT_ONCE.close();
@@ -61,7 +66,7 @@ async fn prepare_all(object: &mut Object, often: &[&'static str]) -> Result<(), 
     let transaction = object.transaction().await?;
     // A plan holds for one role, as its policies are part of it; for whose rows is asked when it runs.
     let nobody = context_statement(DatabaseRole::Tenant, TenantId(Uuid::nil()), UserId(Uuid::nil()));
-    transaction.batch_execute(&format!("{nobody}; SET LOCAL statement_timeout = {}", LONGEST.as_millis())).await?;
+    transaction.batch_execute(&format!("{nobody}; {LOCK_TIMEOUT}")).await?;
     for sql in often {
         let statement = transaction.prepare_cached(sql).await?;
         let nulls: Vec<&(dyn ToSql + Sync)> = statement.params().iter().map(|_| &Null as _).collect();
