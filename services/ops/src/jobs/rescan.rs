@@ -1,4 +1,5 @@
-//! Reads live skills, and those of libraries, anew when the scanner's rules have changed, and those that have changed since something was found in them.
+//! Reads live skills, and the texts of libraries, anew when the scanner's rules have changed; and those that have changed since
+//! something was found in them.
 
 use knowhow_domain::job::task;
 use knowhow_domain::scanner;

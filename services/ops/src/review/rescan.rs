@@ -23,6 +23,8 @@ use crate::{App, Ctx, compute};
 
 /// Skills whose texts are read at once.
 const PAGE: i64 = 20;
+/// Pages of library texts of one round; the next one goes on.
+const LIBRARY_PAGES: usize = 100;
 
 /// The version of the rules, as it is stored.
 pub(crate) fn rules() -> i32 {
@@ -54,16 +56,16 @@ pub(crate) async fn rescan(ctx: &Ctx) -> Result<()> {
     scans::finish(db, principal, rules).await
 }
 
-/// Reads the texts of all tenants' libraries that are due, as no user's own skill is: the rules are new, or the text is. It
-/// may be run again, and beside itself.
+/// Reads texts of tenants' libraries that are due, as the rules are new, or the text is: those of one round. It may be run
+/// again, and beside itself.
 ///
 /// # Errors
 /// `Unavailable`; what was read before stays read.
 pub(crate) async fn rescan_libraries(app: &App) -> Result<()> {
-    loop {
+    for _ in 0..LIBRARY_PAGES {
         let unread = library_scans::list_unread(&app.db, rules(), PAGE).await?;
         if unread.is_empty() {
-            return Ok(());
+            break;
         }
         let read = move || {
             let scan = |text: UnreadText| {
@@ -74,6 +76,7 @@ pub(crate) async fn rescan_libraries(app: &App) -> Result<()> {
         };
         library_scans::put(&app.db, &compute(read).await?, rules(), app.now()).await?;
     }
+    Ok(())
 }
 
 async fn read(ctx: &Ctx, skill: Unread) -> Result<(Unread, Scan)> {
