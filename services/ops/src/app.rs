@@ -11,6 +11,7 @@ use crate::Models;
 use crate::follow_up::AtOnce;
 use crate::library::Library;
 use crate::recall::Catalogues;
+use crate::sessions::FullUsers;
 use crate::snapshots::KnownSnapshots;
 use crate::webhooks::Webhooks;
 
@@ -33,6 +34,8 @@ pub struct App {
     pub at_once: Arc<AtOnce>,
     /// Which snapshots were just given out; one for the whole process.
     pub snapshots: Arc<KnownSnapshots>,
+    /// Who has just been told that there is no room for another session; one for the whole process.
+    pub full_users: Arc<FullUsers>,
     /// The way to tenants' webhooks; one for the whole process.
     pub webhooks: Arc<Webhooks>,
     /// How long a snapshot is given to sessions that begin.

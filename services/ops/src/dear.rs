@@ -1,15 +1,17 @@
 //! Dear work: what takes a processor or much memory for a while. A process does a few pieces of one kind at a time, and
-//! only one for each tenant, so that the rest of the machine goes on serving and no tenant takes all turns. It runs on threads
+//! fewer for each tenant, so that the rest of the machine goes on serving and no tenant takes all turns. It runs on threads
 //! that are less urgent than those that answer requests.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use knowhow_domain::{Error, Result, TenantId};
-use moka::sync::Cache;
+use knowhow_domain::{Error, Result, TenantId, UserId};
+use knowhow_store::Principal;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+
+use crate::places::Places;
 
 /// Longest wait for a turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -42,13 +44,17 @@ pub(crate) fn yield_to_requests() {
 pub(crate) struct Line {
     what: &'static str,
     at_once: Arc<Semaphore>,
-    tenants: Cache<TenantId, Arc<Semaphore>>,
+    tenants: Places<TenantId>,
+    users: Places<(TenantId, UserId)>,
 }
 
 /// A turn, over when it is dropped.
 pub(crate) struct Turn {
+    _of_user: OwnedSemaphorePermit,
     _of_tenant: OwnedSemaphorePermit,
     _of_process: OwnedSemaphorePermit,
+    /// Whether another one of the same user was first.
+    pub(crate) has_waited: bool,
 }
 
 /// Does dear work, or a part of it, on the threads for it. Whoever calls this has a turn.
@@ -60,23 +66,38 @@ pub(crate) async fn compute<T: Send + 'static>(work: impl FnOnce() -> Result<T> 
 impl Line {
     /// A line for `what`, of which the process does `at_once`.
     pub(crate) fn new(what: &'static str, at_once: usize) -> Self {
-        let tenants = Cache::builder().max_capacity(10_000).time_to_idle(Duration::from_secs(60)).build();
-        Self { what, at_once: Arc::new(Semaphore::new(at_once)), tenants }
+        Self::shared(what, at_once, 1)
     }
 
-    /// Waits for the tenant's turn and then for the process. Ask before a transaction begins: those that wait would hold
-    /// its connection, and a tenant's users so all of them.
+    /// The same, with `of_tenant` of them for each tenant.
+    pub(crate) fn shared(what: &'static str, at_once: usize, of_tenant: usize) -> Self {
+        Self {
+            what,
+            at_once: Arc::new(Semaphore::new(at_once)),
+            tenants: Places::new(of_tenant),
+            users: Places::new(1),
+        }
+    }
+
+    /// Waits for the turn of the caller's user, of the tenant and then of the process. Ask before a transaction begins: those
+    /// that wait would hold its connection, and a tenant's users so all of them.
     ///
     /// # Errors
     /// `RateLimited` after ten seconds: others of the tenant, or of the process, were first all the while.
-    pub(crate) async fn turn(&self, tenant: TenantId) -> Result<Turn> {
-        let of_tenant = self.tenants.get_with(tenant, || Arc::new(Semaphore::new(1)));
-        let both = async {
+    pub(crate) async fn turn(&self, principal: &Principal) -> Result<Turn> {
+        self.turn_of(principal.tenant(), principal.user()?).await
+    }
+
+    async fn turn_of(&self, tenant: TenantId, user: UserId) -> Result<Turn> {
+        let (of_tenant, of_user) = (self.tenants.of(tenant), self.users.of((tenant, user)));
+        let all = async {
+            let waits = of_user.available_permits() == 0;
+            let of_user = of_user.acquire_owned().await.map_err(Error::internal)?;
             let of_tenant = of_tenant.acquire_owned().await.map_err(Error::internal)?;
             let of_process = self.at_once.clone().acquire_owned().await.map_err(Error::internal)?;
-            Ok(Turn { _of_tenant: of_tenant, _of_process: of_process })
+            Ok(Turn { _of_user: of_user, _of_tenant: of_tenant, _of_process: of_process, has_waited: waits })
         };
-        timeout(LONGEST_WAIT, both).await.unwrap_or_else(|_| {
+        timeout(LONGEST_WAIT, all).await.unwrap_or_else(|_| {
             let detail = format!("too many {} are waiting; send fewer at once, and try again in a moment", self.what);
             Err(Error::RateLimited { detail, retry_after: RETRY_S })
         })
@@ -93,14 +114,27 @@ mod tests {
     #[tokio::test]
     async fn a_tenant_has_one_turn_and_the_process_a_few() {
         let (line, one, two, three) = (Line::new("things", 2), new_id(), new_id(), new_id());
-        let first = line.turn(TenantId(one)).await.unwrap();
-        let mut again = Box::pin(line.turn(TenantId(one)));
+        let turn = |tenant| line.turn_of(TenantId(tenant), UserId(new_id()));
+        let first = turn(one).await.unwrap();
+        let mut again = Box::pin(turn(one));
         assert!(again.as_mut().now_or_never().is_none());
-        let _second = line.turn(TenantId(two)).await.unwrap();
-        let mut third = Box::pin(line.turn(TenantId(three)));
+        let _second = turn(two).await.unwrap();
+        let mut third = Box::pin(turn(three));
         assert!(third.as_mut().now_or_never().is_none());
         drop(first);
         assert!(third.as_mut().now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_user_has_one_turn_of_those_of_a_tenant() {
+        let (line, tenant, user) = (Line::shared("things", 3, 2), TenantId(new_id()), UserId(new_id()));
+        let first = line.turn_of(tenant, user).await.unwrap();
+        let mut again = Box::pin(line.turn_of(tenant, user));
+        assert!(again.as_mut().now_or_never().is_none());
+        let other = line.turn_of(tenant, UserId(new_id())).await.unwrap();
+        assert!(!first.has_waited && !other.has_waited);
+        drop(first);
+        assert!(again.await.unwrap().has_waited);
     }
 
     #[cfg(target_os = "linux")]
@@ -116,8 +150,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_waits_in_vain_is_told_to_come_back() {
         let (line, tenant) = (Line::new("things", 1), TenantId(new_id()));
-        let _turn = line.turn(tenant).await.unwrap();
-        let refusal = line.turn(tenant).await.err().unwrap();
+        let turn = || line.turn_of(tenant, UserId(new_id()));
+        let _turn = turn().await.unwrap();
+        let refusal = turn().await.err().unwrap();
         assert!(matches!(refusal, Error::RateLimited { retry_after: RETRY_S, .. }), "{refusal}");
     }
 }

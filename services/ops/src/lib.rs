@@ -23,6 +23,7 @@ pub mod memories;
 mod models;
 mod once;
 pub mod page;
+mod places;
 mod priority;
 pub mod recall;
 mod remote;

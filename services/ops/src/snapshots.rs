@@ -1,6 +1,6 @@
 //! Frozen snapshots: given to sessions that begin, rendered anew when none is young enough.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::dear::{self, Line};
 use crate::{Ctx, compute};
 
 /// A frozen prompt block.
@@ -160,12 +161,27 @@ pub(crate) fn kind_of(principal: &Principal, asked: Option<u32>, channel: Channe
 
 /// The snapshot for sessions that begin now.
 pub(crate) async fn current(ctx: &Ctx, kind: SnapshotKind) -> Result<CurrentSnapshot> {
-    let now = ctx.now();
-    match snapshots::find_current(&ctx.app.db, &ctx.principal, kind, now).await? {
-        Some(current) if current.is_whole && now < current.rendered_at + ctx.app.snapshot_lifetime => Ok(current),
-        _ => render(ctx, kind, Cause::Session).await,
+    match find_young(ctx, kind).await? {
+        Some(current) => Ok(current),
+        None => render(ctx, kind, Cause::Session).await,
     }
 }
+
+/// The current snapshot, unless it is too old or shows what was taken away.
+async fn find_young(ctx: &Ctx, kind: SnapshotKind) -> Result<Option<CurrentSnapshot>> {
+    let now = ctx.now();
+    let found = snapshots::find_current(&ctx.app.db, &ctx.principal, kind, now).await?;
+    Ok(found.filter(|current| current.is_whole && now < current.rendered_at + ctx.app.snapshot_lifetime))
+}
+
+/// Snapshots that a process renders at once.
+const AT_ONCE: usize = 8;
+/// How many of them are of one tenant. Its users begin their day together.
+const OF_TENANT: usize = 4;
+/// Most skills whose snapshot is rendered among requests, in less than a millisecond.
+const FEW: usize = 200;
+
+static LINE: LazyLock<Line> = LazyLock::new(|| Line::shared("snapshots of this tenant", AT_ONCE, OF_TENANT));
 
 /// Why a snapshot is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,12 +194,20 @@ pub(crate) enum Cause {
     Age,
 }
 
-/// Renders from one consistent read, and keeps it.
+/// Renders from one consistent read, and keeps it. One of a user's at a time: sessions that begin at once share one.
 pub(crate) async fn render(ctx: &Ctx, kind: SnapshotKind, cause: Cause) -> Result<CurrentSnapshot> {
+    let turn = LINE.turn(&ctx.principal).await?;
+    if turn.has_waited
+        && cause == Cause::Session
+        && let Some(current) = find_young(ctx, kind).await?
+    {
+        return Ok(current);
+    }
     let now = ctx.now();
     let parts = snapshots::read_parts(&ctx.app.db, &ctx.principal).await?;
-    let revision = parts.revision;
-    let rendered = compute(move || Ok(print(&parts, kind))).await?;
+    let (revision, is_dear) = (parts.revision, parts.skills.len() > FEW);
+    let print = move || Ok(print(&parts, kind));
+    let rendered = if is_dear { dear::compute(print).await? } else { compute(print).await? };
     let index = &rendered.index;
     let omitted = json!({"omitted": index.omitted, "shortened": index.shortened + index.bare, "bare": index.bare});
     let sha256 = manifest::digest(rendered.text.as_bytes());

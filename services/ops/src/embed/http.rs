@@ -1,17 +1,14 @@
 //! A model behind an OpenAI-compatible `POST .../embeddings`.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use knowhow_domain::TenantId;
-use moka::sync::Cache;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::wire::{EmbedRequest, read_answer};
 use super::{EmbedError, Embedder, Vectors};
+use crate::places::Places;
 use crate::remote::{Remote, RemoteError, RemoteSettings, within};
 use crate::{Asker, Priority};
 
@@ -28,8 +25,6 @@ const SURE_BYTES: usize = 500;
 
 /// Questions of turns that one tenant may have there at once, a quarter of all: the others find a place whatever one asks.
 const TURNS_OF_TENANT: usize = 8;
-/// Tenants whose questions are counted, and for how long after the last.
-const TENANTS: (u64, Duration) = (10_000, Duration::from_secs(60));
 
 /// A client of an embeddings server.
 pub struct HttpEmbedder {
@@ -40,7 +35,7 @@ pub struct HttpEmbedder {
     batch: usize,
     /// Whether the server must be asked for that number, as its model has another one by itself.
     asks_dims: AtomicBool,
-    turns: Cache<TenantId, Arc<Semaphore>>,
+    turns: Places<TenantId>,
 }
 
 impl HttpEmbedder {
@@ -55,12 +50,18 @@ impl HttpEmbedder {
         }
         let name = format!("{}@{dims}", settings.model);
         let remote = Remote::new(settings, "embeddings", MAX_ANSWER)?;
-        let turns = Cache::builder().max_capacity(TENANTS.0).time_to_idle(TENANTS.1).build();
-        Ok(Self { remote, name, dims, batch: BATCH.min(most / dims), asks_dims: AtomicBool::new(false), turns })
+        Ok(Self {
+            remote,
+            name,
+            dims,
+            batch: BATCH.min(most / dims),
+            asks_dims: AtomicBool::new(false),
+            turns: Places::new(TURNS_OF_TENANT),
+        })
     }
 
     async fn run(&self, mut texts: Vec<String>, asker: Asker, priority: Priority) -> Result<Vectors, EmbedError> {
-        let share = self.turns.get_with(asker.tenant, || Arc::new(Semaphore::new(TURNS_OF_TENANT)));
+        let share = self.turns.of(asker.tenant);
         // Changes and bulk have places of their own there. The semaphore is never closed.
         let _share = if priority == Priority::Turn { share.acquire().await.ok() } else { None };
         cut(&mut texts, TEXT_BYTES);

@@ -79,7 +79,7 @@ pub(crate) async fn find_in(ctx: &Ctx, catalogue: &Arc<UserCatalogue>, query: Qu
         return Ok(find(&ctx.app, catalogue, &query, cosines.as_deref()));
     }
     let turn = match is_dear(catalogue.skills.len(), query.message) {
-        true => Some(LINE.turn(ctx.principal.tenant()).await?),
+        true => Some(LINE.turn(&ctx.principal).await?),
         false => None,
     };
     let (app, catalogue, message) = (ctx.app.clone(), catalogue.clone(), query.message.to_owned());

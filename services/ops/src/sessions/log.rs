@@ -180,6 +180,7 @@ pub async fn end_session(ctx: &Ctx, session: &str) -> Result<Session> {
     ctx.principal.require(Scope::Sessions)?;
     let session = session_id(session)?;
     sessions::end(&ctx.app.db, &ctx.principal, session, ctx.now()).await?;
+    ctx.app.full_users.forget(&ctx.principal)?;
     view(ctx, session).await
 }
 

@@ -2,6 +2,7 @@
 
 mod compose;
 mod frozen;
+mod full;
 mod join;
 mod kept;
 mod list;
@@ -12,6 +13,7 @@ mod turn;
 mod view;
 
 pub use frozen::get_frozen_text;
+pub use full::FullUsers;
 pub use join::{Opens, Standing, join_session, mark_session};
 pub use list::{ListMessages, ListSessions, get_session, list_messages, list_sessions};
 pub use log::{

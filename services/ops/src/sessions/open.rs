@@ -78,9 +78,10 @@ pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Res
     // A repeated request without a key of its own means the same session.
     let key = input.key.as_deref().or(ctx.call.idempotency_key.as_deref());
     let kind = kind(ctx, input);
+    let was_full = ctx.app.full_users.has(&ctx.principal)?;
     let mut snapshot = None;
     for _ in 0..ROUNDS {
-        let new = NewSession { snapshot, has_begun, ..terms_of(ctx, input, key) };
+        let new = NewSession { snapshot, has_begun, was_full, ..terms_of(ctx, input, key) };
         return match sessions::open(&ctx.app.db, &ctx.principal, &new).await? {
             Some(OpenedAs::GoneOn(open)) => {
                 let notice = terms::notice(input, &open.session);
@@ -88,7 +89,12 @@ pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Res
             }
             Some(OpenedAs::Reused(open)) => view(ctx, open, true).await,
             Some(OpenedAs::New(open)) => view(ctx, open, false).await,
-            Some(OpenedAs::Full) => Err(full(&ctx.principal)),
+            Some(OpenedAs::Full) => {
+                if !was_full {
+                    ctx.app.full_users.note(&ctx.principal)?;
+                }
+                Err(full(&ctx.principal))
+            }
             None => {
                 snapshot = Some(snapshots::current(ctx, kind).await?.snapshot.id);
                 continue;
@@ -126,6 +132,7 @@ fn terms_of<'a>(ctx: &Ctx, input: &OpenSession, key: Option<&'a str>) -> NewSess
         now,
         bounds: (settings.sessions_per_user.into(), bytes),
         has_begun: false,
+        was_full: false,
     }
 }
 

@@ -66,7 +66,7 @@ pub struct Compared {
 /// `NotFound` for a skill, a version, or a path that is in neither version; `RateLimited` where too many wait.
 pub async fn diff_versions(ctx: &Ctx, query: &Diff) -> Result<Compared> {
     ctx.principal.require(Scope::SkillsRead)?;
-    let _turn = LINE.turn(ctx.principal.tenant()).await?;
+    let _turn = LINE.turn(&ctx.principal).await?;
     let pair = in_history(ctx, &query.skill, async |tx, id, current| {
         let to = query.to.unwrap_or(current);
         let from = query.from.unwrap_or(to.saturating_sub(1).max(1));

@@ -86,11 +86,11 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     };
     let is_small = total(&files) <= PIECE_BYTES;
     let turn = if is_small {
-        SMALL.turn(ctx.principal.tenant()).await?
+        SMALL.turn(&ctx.principal).await?
     } else {
         // Drops the plan, which is large too, while the request waits for its turn.
         drop(files);
-        let turn = LARGE.turn(ctx.principal.tenant()).await?;
+        let turn = LARGE.turn(&ctx.principal).await?;
         files = plan(ctx, query).await?;
         turn
     };

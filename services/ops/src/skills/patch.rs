@@ -73,7 +73,7 @@ impl PatchSkill {
     /// `RateLimited`.
     pub(crate) async fn turn(&self, ctx: &Ctx) -> Result<Option<Turn>> {
         match self.is_dear() {
-            true => LINE.turn(ctx.principal.tenant()).await.map(Some),
+            true => LINE.turn(&ctx.principal).await.map(Some),
             false => Ok(None),
         }
     }

@@ -51,6 +51,7 @@ pub(super) fn app(config: &Config) -> Result<App> {
         library: Arc::default(),
         at_once: Arc::default(),
         snapshots: Arc::default(),
+        full_users: Arc::default(),
         webhooks: Arc::new(Webhooks::new(config.private_webhooks)?),
         snapshot_lifetime: TimeDelta::minutes(config.snapshot_minutes.into()),
     })

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
 use knowhow_ops::follow_up::AtOnce;
+use knowhow_ops::sessions::FullUsers;
 use knowhow_ops::snapshots::KnownSnapshots;
 use knowhow_ops::{App, Library, Models, Webhooks};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
@@ -57,6 +58,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let library = Arc::<Library>::default();
     let at_once = Arc::<AtOnce>::default();
     let snapshots = Arc::<KnownSnapshots>::default();
+    let full_users = Arc::<FullUsers>::default();
     let webhooks = Arc::new(Webhooks::new(config.private_webhooks)?);
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
@@ -77,6 +79,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             library: library.clone(),
             at_once: at_once.clone(),
             snapshots: snapshots.clone(),
+            full_users: full_users.clone(),
             webhooks: webhooks.clone(),
             snapshot_lifetime,
         };

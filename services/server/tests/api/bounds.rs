@@ -2,9 +2,11 @@
 
 use std::future::IntoFuture;
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::callers::{Caller, World, skill};
+use crate::service::poll_async;
 use crate::sql;
 use crate::talk::Talk;
 
@@ -198,6 +200,59 @@ async fn the_oldest_conversation_that_is_over_makes_room() {
     alice.get(&talks[0].path("")).await.refused(404, "not-found");
     assert_eq!((talks[1].read().await["turns"].clone(), next.read().await["turns"].clone()), (json!(1), json!(0)));
     assert_eq!(rows(slug, "messages", "true"), 2);
+}
+
+#[tokio::test]
+async fn where_a_tenant_allows_fewer_conversations_those_that_are_over_leave() {
+    let World { operator, alice, slug, .. } = &World::with(json!({"starter_skills": false})).await;
+    let mut talks = Vec::new();
+    for n in 0..4 {
+        talks.push(Talk::open(alice, json!({"key": format!("k{n}"), "max_turns": 5})).await);
+        talks[n].say("Something that is said").await;
+    }
+    talks[0].tell("/end", json!({})).await;
+    let change = json!({"settings": {"starter_skills": false, "sessions_per_user": 2, "index_budget": 500}});
+    operator.patch(&format!("/v1/admin/tenants/{slug}"), change).await.ok(200);
+    poll_async("the settings to take effect", async || {
+        alice.get("/v1/snapshot").await.ok(200);
+        (rows(slug, "current_snapshots", "index_budget = 500") > 0).then_some(())
+    })
+    .await;
+    Talk::open(alice, json!({"key": "more"})).await;
+    assert_eq!(rows(slug, "sessions", "true"), 4);
+    alice.get(&talks[0].path("")).await.refused(404, "not-found");
+    alice.post("/v1/sessions", json!({"key": "too many"})).await.refused(429, "quota-exceeded");
+}
+
+/// They are not counted with each that begins.
+#[tokio::test]
+async fn as_many_conversations_are_open_as_the_tenant_allows() {
+    let World { alice, slug, .. } = &World::with(json!({"starter_skills": false, "sessions_per_user": 40})).await;
+    let first = Talk::open(alice, json!({})).await;
+    for _ in 1..40 {
+        Talk::open(alice, json!({})).await;
+    }
+    for _ in 0..2 {
+        alice.post("/v1/sessions", json!({})).await.refused(429, "quota-exceeded");
+    }
+    // One that goes on is none more, and one that ends makes room at once.
+    let keyed = json!({"key": "stream"});
+    first.tell("/end", json!({})).await;
+    Talk::open(alice, keyed.clone()).await.say("Something that is said").await;
+    alice.post("/v1/sessions", json!({})).await.refused(429, "quota-exceeded");
+    alice.post("/v1/sessions", keyed).await.ok(200);
+    assert_eq!(rows(slug, "sessions", "true"), 40);
+}
+
+/// They wait for one rendering, and share it.
+#[tokio::test]
+async fn sessions_that_begin_at_once_begin_with_one_snapshot() {
+    let World { alice, slug, .. } = &World::new().await;
+    alice.create_all(&["one", "two", "three"]).await;
+    let opened = join_all((0..16).map(|_| Talk::open(alice, json!({"index_budget": 5_000})))).await;
+    assert_eq!(opened.len(), 16);
+    assert_eq!(rows(slug, "snapshots", "true"), 1);
+    assert_eq!(rows(slug, "current_snapshots", "index_budget = 5000"), 1);
 }
 
 /// Each budget would be a rendering and a row of its own.

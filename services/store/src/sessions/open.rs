@@ -57,6 +57,10 @@ statement! {
 // Of too many conversations, or too large ones, the oldest that are over leave, some more than one at a time so that few
 // sessions pay for it. One begins where that is enough, or what is open is within the bounds.
 //
+// They are not counted each time: that reads all of them. Each session knows how many may begin after it before they are
+// counted again, half of what there is room for and at most 30. So requests at once can go beyond the bound, but not far.
+// Nor are they counted where that was just done and there was no room.
+//
 // The count makes closing happen before the insert looks for an open session of the key. One that has no message yet
 // has not begun: it takes the new terms, and starts now. Unless the jobs are asked for, none is enqueued.
 statement! {
@@ -64,7 +68,7 @@ statement! {
         id: Uuid, key: &'a str, now: DateTime<Utc>, channel: &'a str, max_turns: i32, index_budget: i32,
         inline_top: bool, snapshot: Option<Uuid>, channels: &'a [&'a str], silent_since: &'a [DateTime<Utc>],
         tools: &'a str, begun_at: Option<DateTime<Utc>>, most_sessions: i64, most_bytes: i64, task: &'a str,
-        form: &'a str, rendered_since: DateTime<Utc>,
+        form: &'a str, rendered_since: DateTime<Utc>, was_full: bool,
     } -> (OpenedRow, Option<(Session, (Snapshot, FoundRow))>),
     "-- sessions.open
     with gaps as materialized (
@@ -108,30 +112,44 @@ statement! {
              where e.tenant_id = $1 and e.user_id = $2 and e.key = $4 and e.ended_at is not null
              order by e.session_id desc limit 1)) as session_id
         from (select count(*) from closed) as closing, begun
+    ), newest as materialized (
+        select l.room from sessions l, begun where l.tenant_id = $1 and l.user_id = $2 and not $20
+        order by l.session_id desc limit 1
+    ), uncounted as materialized (
+        select room - 1 as beyond from newest where room > 0 and room < $15::bigint
+    ), due as materialized (
+        select from begun where not $20 and not exists (select from uncounted)
+    ), logs as materialized (
+        select count(*) as sessions, coalesce(sum(k.log_bytes), 0)::bigint as bytes
+        from sessions k where k.tenant_id = $1 and k.user_id = $2 and exists (select from due)
     ), kept as materialized (
-        select count(*) as sessions,
-               coalesce(sum(k.log_bytes), 0)::bigint + (
-                   select coalesce(sum(n.bytes), 0)::bigint from snapshots n
-                   where n.tenant_id = $1 and n.user_id = $2 and exists (
-                       select from sessions u where u.tenant_id = $1 and u.user_id = $2
-                           and u.snapshot_id = n.snapshot_id)) as bytes
-        from sessions k where k.tenant_id = $1 and k.user_id = $2 and exists (select from begun)
+        select logs.sessions, logs.bytes + (
+            select coalesce(sum(n.bytes), 0)::bigint from snapshots n
+            where n.tenant_id = $1 and n.user_id = $2 and exists (
+                select from sessions u where u.tenant_id = $1 and u.user_id = $2
+                    and u.snapshot_id = n.snapshot_id)) as bytes
+        from logs, due
     ), over as materialized (
-        select o.session_id from sessions o, kept, begun
+        select o.session_id from sessions o, kept
         where (kept.sessions >= $15 or kept.bytes > $16)
           and o.tenant_id = $1 and o.user_id = $2 and o.ended_at is not null
-        order by o.session_id limit 20
+        order by o.session_id limit 40
     ), left_out as (
         delete from sessions s using over
         where s.tenant_id = $1 and s.user_id = $2 and s.session_id = over.session_id
-    ), room as (
-        select kept.sessions < $15 and kept.bytes <= $16 or exists (select from over) as is_left from kept, begun
+    ), room as materialized (
+        select case when kept.bytes <= $16 and kept.sessions - leaving.sessions < $15
+                    then least(($15 - kept.sessions + leaving.sessions - 1) / 2, 30)::integer
+                    when leaving.sessions > 0 then 0 end as beyond
+        from kept, (select count(*) as sessions from over) as leaving
+        union all select beyond from uncounted
+        union all select null from begun where $20
     ), made as (
         insert into sessions (tenant_id, user_id, session_id, key, channel, max_turns, index_budget, inline_top,
-            snapshot_id, previous_session_id, started_at, tools, last_message_at)
-        select $1, $2, $3, $4, $6, $7, $8, $9, begun.snapshot_id, p.session_id, $5, $13, $14
+            snapshot_id, previous_session_id, started_at, tools, last_message_at, room)
+        select $1, $2, $3, $4, $6, $7, $8, $9, begun.snapshot_id, p.session_id, $5, $13, $14, room.beyond
         from previous p, room, begun
-        where room.is_left and not exists (select from reused)
+        where room.beyond is not null and not exists (select from reused)
         on conflict (tenant_id, user_id, key) where ended_at is null do nothing
         returning *
     ), opened as (
@@ -140,7 +158,7 @@ statement! {
         union all select false, false, m.* from made m
     ), outcome as (
         select goes_on, is_reused, session_id from opened
-        union all select false, false, null from room where not is_left and not exists (select from reused)
+        union all select false, false, null from room where beyond is null and not exists (select from reused)
     )
     select u.goes_on, u.is_reused, s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by,
            s.quality, s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
@@ -233,6 +251,8 @@ pub struct NewSession<'a> {
     pub bounds: (i64, i64),
     /// Whether it has begun with being opened, without a message: a call comes from it already.
     pub has_begun: bool,
+    /// Whether there was no room for another one a moment ago.
+    pub was_full: bool,
 }
 
 /// The outcome of opening.
@@ -275,6 +295,7 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
         task: task::SUMMARIZE_CONVERSATION,
         form: new.form.as_str(),
         rendered_since: new.rendered_since,
+        was_full: new.was_full,
     };
     let opened = write(db, principal, open).await?.pop();
     Ok(opened.map(|(row, opened)| match opened.map(Opened::from) {

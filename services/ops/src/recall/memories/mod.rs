@@ -36,7 +36,7 @@ impl Source for Memories {
     async fn find(&self, ctx: &Ctx, asked: &Asked<'_>) -> Result<Vec<Found<Memory>>> {
         let kept = &ctx.app.catalogues.memories;
         let are_many = kept.find(ctx).await?.is_some_and(|kept| kept.len() > MANY);
-        let turn = if are_many { Some(LINE.turn(ctx.principal.tenant()).await?) } else { None };
+        let turn = if are_many { Some(LINE.turn(&ctx.principal).await?) } else { None };
         let searched = searched::memories_now(ctx).await?;
         let (wanted, kind) = (asked.wanted.clone(), self.kind);
         let search = move || searched.search(&wanted, kind);

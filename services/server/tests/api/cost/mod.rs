@@ -10,6 +10,7 @@ mod patches;
 mod plain;
 mod recall;
 mod reviews;
+mod sessions;
 mod waits;
 
 use std::fs::read_to_string;

@@ -30,3 +30,15 @@ async fn a_neighbour_feels_no_probes() {
     let anonymous = world.anonymous.clone();
     hold_beside(&service, "probes", move |_| anonymous.get("/healthz")).await;
 }
+
+/// What sixteen connections of the plainest question to the database are to others: what their own requests cost has to
+/// be seen beside this.
+#[ignore = "slow: make test-cost"]
+#[tokio::test]
+async fn a_neighbour_feels_few_small_lists() {
+    let service = Service::start(&[]);
+    let world = World::at(&service, keeper(), serde_json::json!({"starter_skills": false})).await;
+    world.alice.create(skill("p")).await;
+    let alice = world.alice.clone();
+    hold_beside(&service, "lists of one skill", move |_| alice.get("/v1/skills?limit=1")).await;
+}

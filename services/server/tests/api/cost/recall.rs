@@ -28,7 +28,7 @@ fn name(n: usize) -> String {
 }
 
 /// Imports skills with long names, long descriptions, and bodies of so many words.
-async fn fill(who: &Caller, count: usize, body: usize) {
+pub(super) async fn fill(who: &Caller, count: usize, body: usize) {
     for start in (0..count).step_by(BATCH) {
         let files: Vec<(String, String)> = (start..count.min(start + BATCH))
             .map(|n| {
@@ -48,7 +48,7 @@ async fn fill(who: &Caller, count: usize, body: usize) {
     }
 }
 
-async fn world(service: &Service) -> World {
+pub(super) async fn world(service: &Service) -> World {
     World::at(service, keeper(), json!({"starter_skills": false, "bytes_per_user": 1_000_000_000})).await
 }
 
@@ -131,6 +131,14 @@ async fn saves_and_turns_over_64_mib_cost_what_changed() {
     .await;
     at_most(spent, 3000);
     println!("{} MiB now, {} at most", resident_mib(&service), peak_mib(&service));
+    hold_beside(&service, "saves and turns over 64 MiB", move |n| match n % 2 {
+        0 => {
+            let body = json!({"name": name(n % 100), "description": "Changed", "content": words(n * 31, 5000)});
+            talk.who.post("/v1/skills", body)
+        }
+        _ => talk.turn(json!({"message": "what is the changed thing to do about all of this?"})),
+    })
+    .await;
 }
 
 /// Memories as long as can be, and as many.
@@ -184,6 +192,9 @@ async fn ten_thousand_memories_are_not_read_for_each_question() {
     })
     .await;
     at_most(spent, 500);
-    let alice = alice.clone();
-    hold_beside(&service, "questions to 10,000 memories", move |_| alice.get(&path)).await;
+    let (asking, saving) = (alice.clone(), alice.clone());
+    hold_beside(&service, "questions to 10,000 memories", move |_| asking.get(&path)).await;
+    let more = move |n| saving.post("/v1/memories", json!({"content": prose(n), "kind": "episodic"}));
+    more(1).await.refused(429, "quota-exceeded");
+    hold_beside(&service, "memories for which there is no room", more).await;
 }
