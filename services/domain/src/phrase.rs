@@ -64,6 +64,9 @@ const LEAST_CHARS: usize = 12;
 
 /// A description (a single line) in at most `most` characters, see [`Parted::within`].
 pub(crate) fn shorten(description: &str, most: usize) -> String {
+    if description.chars().nth(most).is_none() {
+        return description.to_owned();
+    }
     Parted::of(description).within(most).into_owned()
 }
 
@@ -126,14 +129,15 @@ pub(crate) fn shorten_sentence(sentence: &str, fits: impl Fn(&str) -> bool) -> S
 }
 
 fn longest_phrase(sentence: &str, ends: &[&str], fits: impl Fn(&str) -> bool) -> Option<String> {
-    let mut places: Vec<usize> = ends.iter().flat_map(|end| sentence.match_indices(end)).map(|(at, _)| at).collect();
-    places.sort_unstable();
-    let whole = |at: &usize| {
-        let phrase = tidy(&sentence[..*at]);
+    let ends_at = |at: usize| ends.iter().any(|end| sentence[at..].starts_with(end));
+    let whole = |at: usize| {
+        let phrase = tidy(&sentence[..at]);
         // The longest ones, most of which do not fit, are looked at first.
         (fits(phrase) && phrase.chars().nth(LEAST_CHARS - 1).is_some() && is_closed(phrase)).then(|| phrase.to_owned())
     };
-    places.iter().rev().find_map(whole)
+    // All of them begin with one of these.
+    let places = sentence.rmatch_indices([' ', ',', ';', ':']).map(|(at, _)| at);
+    places.filter(|at| ends_at(*at)).find_map(whole)
 }
 
 /// Whether no bracket or quotation stays open.

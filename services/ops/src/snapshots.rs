@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::dear::{self, Line};
+use crate::dear::{self, Line, Turn};
 use crate::{Ctx, compute};
 
 /// A frozen prompt block.
@@ -178,10 +178,11 @@ async fn find_young(ctx: &Ctx, kind: SnapshotKind) -> Result<Option<CurrentSnaps
 const AT_ONCE: usize = 8;
 /// How many of them are of one tenant. Its users begin their day together.
 const OF_TENANT: usize = 4;
-/// Most skills whose snapshot is rendered among requests, in less than a millisecond.
+/// Most skills that are printed on threads as urgent as those of requests: that takes about a millisecond.
 const FEW: usize = 200;
 
-static LINE: LazyLock<Line> = LazyLock::new(|| Line::shared("snapshots of this tenant", AT_ONCE, OF_TENANT));
+static LINE: LazyLock<Line> =
+    LazyLock::new(|| Line::shared("snapshots and indexes of this tenant", AT_ONCE, OF_TENANT));
 
 /// Why a snapshot is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +197,7 @@ pub(crate) enum Cause {
 
 /// Renders from one consistent read, and keeps it. One of a user's at a time: sessions that begin at once share one.
 pub(crate) async fn render(ctx: &Ctx, kind: SnapshotKind, cause: Cause) -> Result<CurrentSnapshot> {
-    let turn = LINE.turn(&ctx.principal).await?;
+    let turn = take_turn(ctx).await?;
     if turn.has_waited
         && cause == Cause::Session
         && let Some(current) = find_young(ctx, kind).await?
@@ -205,9 +206,8 @@ pub(crate) async fn render(ctx: &Ctx, kind: SnapshotKind, cause: Cause) -> Resul
     }
     let now = ctx.now();
     let parts = snapshots::read_parts(&ctx.app.db, &ctx.principal).await?;
-    let (revision, is_dear) = (parts.revision, parts.skills.len() > FEW);
-    let print = move || Ok(print(&parts, kind));
-    let rendered = if is_dear { dear::compute(print).await? } else { compute(print).await? };
+    let (revision, skills) = (parts.revision, parts.skills.len());
+    let rendered = print_beside(skills, move || print(&parts, kind)).await?;
     let index = &rendered.index;
     let omitted = json!({"omitted": index.omitted, "shortened": index.shortened + index.bare, "bare": index.bare});
     let sha256 = manifest::digest(rendered.text.as_bytes());
@@ -216,6 +216,20 @@ pub(crate) async fn render(ctx: &Ctx, kind: SnapshotKind, cause: Cause) -> Resul
     let snapshot = snapshots::put(&ctx.app.db, &ctx.principal, kind, &new).await?;
     let snapshot = snapshot.ok_or_else(|| Error::internal("a snapshot was rendered and not kept"))?;
     Ok(CurrentSnapshot { snapshot, rendered_at: now, is_whole: true, stale: Vec::new() })
+}
+
+/// A turn to read a user's skills and to print them: one of the user's at a time.
+pub(crate) async fn take_turn(ctx: &Ctx) -> Result<Turn> {
+    LINE.turn(&ctx.principal).await
+}
+
+/// Prints an index of so many skills beside the threads that answer requests.
+pub(crate) async fn print_beside<T: Send + 'static>(
+    skills: usize,
+    print: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let print = move || Ok(print());
+    if skills > FEW { dear::compute(print).await } else { compute(print).await }
 }
 
 /// The lines of an index.

@@ -89,21 +89,25 @@ pub fn render_index(lines: &[IndexLine<'_>], budget_chars: usize, style: &IndexS
         return Index::default();
     }
     let mut entries: Vec<Entry<'_>> = lines.iter().map(|line| Entry::new(line, style.detail)).collect();
-    entries.sort_by_key(|entry| entry.name);
+    entries.sort_by_key(|entry| entry.line.name);
     // What a mark means is said once, behind the lines.
     let meaning = lines.iter().any(|line| line.is_tainted).then(|| format!("({})", untrusted::MEANING));
     let header = chars(style.header) + meaning.as_ref().map_or(0, |meaning| 1 + chars(meaning));
-    let whole = header + entries.iter().map(|entry| entry.bare_cost() + entry.text_cost()).sum::<usize>();
-    if whole > budget_chars {
-        let most = entries.len();
-        let room = budget_chars.saturating_sub(header + 1 + chars(&note(most, most, most, style)));
-        if !shorten_all(&mut entries, room) {
+    let names: usize = entries.iter().map(Entry::bare_cost).sum();
+    let most = entries.len();
+    let room = budget_chars.saturating_sub(header + 1 + chars(&note(most, most, most, style)));
+    if header + names > budget_chars {
+        drop_least(&mut entries, room);
+    } else {
+        entries.iter_mut().for_each(Entry::find_text);
+        let whole = header + names + entries.iter().map(Entry::text_cost).sum::<usize>();
+        if whole > budget_chars && !shorten_all(&mut entries, room) {
             drop_least(&mut entries, room);
         }
     }
     let count = |fate| entries.iter().filter(|entry| entry.fate == fate).count();
     let (shortened, bare, omitted) = (count(Fate::Shortened), count(Fate::Bare), count(Fate::Omitted));
-    let shown = entries.iter().filter(|entry| entry.fate != Fate::Omitted).map(Entry::line);
+    let shown = entries.iter().filter(|entry| entry.fate != Fate::Omitted).map(Entry::print);
     let note = (shortened + bare + omitted > 0).then(|| note(shortened, bare, omitted, style));
     let all = std::iter::once(style.header.to_owned()).chain(shown).chain(meaning).chain(note);
     let text = all.collect::<Vec<_>>().join("\n");
@@ -135,50 +139,57 @@ enum Fate {
 
 /// A skill on its way into the index.
 struct Entry<'a> {
-    name: &'a str,
-    text: String,
-    rank: f32,
+    line: &'a IndexLine<'a>,
+    detail: Detail,
+    /// Found only for entries that have room: of thousands of skills most have none.
+    text: Option<String>,
     mark: &'static str,
     fate: Fate,
 }
 
 impl<'a> Entry<'a> {
-    fn new(line: &IndexLine<'a>, detail: Detail) -> Self {
-        let text = match detail {
+    fn new(line: &'a IndexLine<'a>, detail: Detail) -> Self {
+        Self { line, detail, text: None, mark: untrusted::mark(line.is_tainted), fate: Fate::Whole }
+    }
+
+    fn find_text(&mut self) {
+        let Self { line, detail, .. } = *self;
+        self.text.get_or_insert_with(|| match detail {
             Detail::Descriptions => line
                 .summary
                 .and_then(own_summary)
                 .unwrap_or_else(|| shorten(&inert_line(&beginning(line.description)), DESCRIPTION_CHARS)),
             Detail::Summaries => gist(line.summary.or(line.made_summary), line.description),
-        };
-        let mark = untrusted::mark(line.is_tainted);
-        Self { name: line.name, text, rank: line.rank, mark, fate: Fate::Whole }
+        });
+    }
+
+    fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
     }
 
     fn shorten(&mut self, most: usize) {
-        let short = shorten(&self.text, most);
-        if short != self.text {
-            (self.text, self.fate) = (short, Fate::Shortened);
+        let short = shorten(self.text(), most);
+        if short != self.text() {
+            (self.text, self.fate) = (Some(short), Fate::Shortened);
         }
     }
 
-    fn line(&self) -> String {
+    fn print(&self) -> String {
+        let (name, mark) = (self.line.name, self.mark);
         match self.fate {
-            Fate::Whole | Fate::Shortened if !self.text.is_empty() => {
-                format!("- {}{}: {}", self.name, self.mark, self.text)
-            }
-            _ => format!("- {}{}", self.name, self.mark),
+            Fate::Whole | Fate::Shortened if !self.text().is_empty() => format!("- {name}{mark}: {}", self.text()),
+            _ => format!("- {name}{mark}"),
         }
     }
 
     /// Characters of the line without its text, with a line end.
     fn bare_cost(&self) -> usize {
-        "\n- ".len() + chars(self.name) + self.mark.len()
+        "\n- ".len() + chars(self.line.name) + self.mark.len()
     }
 
     /// Characters that the text adds.
     fn text_cost(&self) -> usize {
-        cost(&self.text)
+        cost(self.text())
     }
 }
 
@@ -194,7 +205,7 @@ fn shorten_all(entries: &mut [Entry<'_>], room: usize) -> bool {
     if names > room {
         return false;
     }
-    let texts: Vec<Parted<'_>> = entries.iter().map(|entry| Parted::of(&entry.text)).collect();
+    let texts: Vec<Parted<'_>> = entries.iter().map(|entry| Parted::of(entry.text())).collect();
     let fits = |length| names + texts.iter().map(|text| cost(&text.within(length))).sum::<usize>() <= room;
     if !fits(SHORTEST_CHARS) {
         return false;
@@ -214,9 +225,10 @@ fn drop_least(entries: &mut [Entry<'_>], room: usize) {
     let names_fit = names <= room / 2;
     let (left, mut spare) = if names_fit { (Fate::Bare, room - names) } else { (Fate::Omitted, room) };
     let mut order: Vec<&mut Entry<'_>> = entries.iter_mut().collect();
-    order.sort_by(|a, b| b.rank.total_cmp(&a.rank));
+    order.sort_by(|a, b| b.line.rank.total_cmp(&a.line.rank));
     for entry in order {
         if spare > 0 {
+            entry.find_text();
             entry.shorten(SHORTEST_CHARS);
         }
         let cost = if names_fit { entry.text_cost() } else { entry.bare_cost() + entry.text_cost() };

@@ -105,18 +105,18 @@ fn check(lines: &[IndexLine<'_>], budget: usize, style: &IndexStyle) -> Index {
     let (mut shortened, mut bare, mut omitted, mut full) = (0, Vec::new(), Vec::new(), Vec::new());
     let mut rows = rows.into_iter().peekable();
     for line in sorted {
-        let whole = Entry::new(line, style.detail);
+        let whole = whole_entry(line, style.detail);
         let bare_row = format!("- {}", line.name);
         let Some(row) = rows.next_if(|row| *row == bare_row || row.starts_with(&format!("{bare_row}: "))) else {
             omitted.push(line);
             continue;
         };
-        if row == bare_row && !whole.text.is_empty() {
+        if row == bare_row && !whole.text().is_empty() {
             bare.push(line);
             continue;
         }
         full.push(line);
-        shortened += usize::from(row != whole.line());
+        shortened += usize::from(row != whole.print());
     }
     assert_eq!(rows.next(), None);
     assert_eq!((shortened, bare.len(), omitted.len()), (index.shortened, index.bare, index.omitted));
@@ -126,10 +126,16 @@ fn check(lines: &[IndexLine<'_>], budget: usize, style: &IndexStyle) -> Index {
     index
 }
 
+fn whole_entry<'a>(line: &'a IndexLine<'a>, detail: Detail) -> Entry<'a> {
+    let mut entry = Entry::new(line, detail);
+    entry.find_text();
+    entry
+}
+
 /// Holds that all of `kept` come before all of `dropped`; what has nothing to say takes no room.
 fn assert_ranked(kept: &[&IndexLine<'_>], dropped: &[&IndexLine<'_>]) {
     let order = |a: &&&IndexLine<'_>, b: &&&IndexLine<'_>| b.rank.total_cmp(&a.rank).then(a.name.cmp(b.name));
-    let kept = kept.iter().filter(|line| !Entry::new(line, Detail::Descriptions).text.is_empty());
+    let kept = kept.iter().filter(|line| !whole_entry(line, Detail::Descriptions).text().is_empty());
     if let (Some(last), Some(first)) = (kept.max_by(order), dropped.iter().min_by(order)) {
         assert!(order(&last, &first).is_lt(), "{last:?} {first:?}");
     }
