@@ -14,6 +14,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::ahead::{self, Connections};
+use super::line;
 use super::statement::{Durability, Read, Statement, Write, name_of, read_rows};
 use super::tx::{DatabaseRole, begin_statement};
 use crate::error::{refuse_pool, refuse_read};
@@ -37,17 +38,19 @@ pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statem
 async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, statement: &S) -> Result<Vec<S::Row>> {
     let since = Instant::now();
     let (tenant, user) = (principal.tenant(), principal.user()?);
+    let _place = line::take_for_statement(tenant, user, db.patience.statement).await?;
     let limits = db.patience.limits(since);
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + setting;
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];
     params.extend(statement.values());
-    let lease = within(S::SQL, db.patience.acquire, Lease::take(&db.reads)).await?;
+    let longest = db.patience.for_connection(since);
+    let lease = within(S::SQL, longest, Lease::take(&db.reads)).await?;
     // BEGIN waits for nothing, so it alone finds out a network that swallows answers.
     let client = lease.client();
     let began = async { client.batch_execute(&begin).await.map_err(refuse_read) };
     let answered = async { Ok(send(client, S::SQL, &params).await) };
     let ((), Answered { rows, is_over }) =
-        try_join(within(S::SQL, db.patience.acquire, began), within(S::SQL, db.patience.answer(), answered)).await?;
+        try_join(within(S::SQL, longest, began), within(S::SQL, db.patience.answer(), answered)).await?;
     if is_over {
         lease.give_back();
     }

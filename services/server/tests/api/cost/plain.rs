@@ -1,6 +1,7 @@
 //! The harness itself, with the plainest of requests.
 
 use super::neighbour::hold_beside;
+use super::recall::{fill, world};
 use super::{at_most, cpu_of, peak_mib, resident_mib};
 use crate::callers::{World, skill};
 use crate::service::{Service, keeper};
@@ -41,4 +42,15 @@ async fn a_neighbour_feels_few_small_lists() {
     world.alice.create(skill("p")).await;
     let alice = world.alice.clone();
     hold_beside(&service, "lists of one skill", move |_| alice.get("/v1/skills?limit=1")).await;
+}
+
+/// The largest answers of a list.
+#[ignore = "slow: make test-cost"]
+#[tokio::test]
+async fn a_neighbour_feels_few_large_lists() {
+    let service = Service::start(&[]);
+    let world = world(&service).await;
+    fill(&world.alice, 1_000, 20).await;
+    let alice = world.alice.clone();
+    hold_beside(&service, "lists of 200 skills", move |_| alice.get("/v1/skills?limit=200")).await;
 }
