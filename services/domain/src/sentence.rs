@@ -33,6 +33,11 @@ fn is_abbreviated(before: &str) -> bool {
     letters || matches!(word, "etc" | "vs" | "cf" | "incl") || before.parse::<u32>().is_ok()
 }
 
+/// The first characters of a text, at most so many.
+pub(crate) fn beginning(text: &str, chars: usize) -> &str {
+    text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
+}
+
 /// The text in at most `length` characters; where words have to go, `…` stands for them.
 pub fn cut(text: &str, length: usize) -> String {
     let end = |count: usize| text.char_indices().nth(count).map(|(at, _)| at);

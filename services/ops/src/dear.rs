@@ -6,12 +6,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use knowhow_domain::{Error, Result, TenantId, UserId};
-use knowhow_store::Principal;
+use knowhow_store::{Places, Principal};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
-
-use crate::places::Places;
 
 /// Longest wait for a turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);

@@ -23,7 +23,6 @@ pub mod memories;
 mod models;
 mod once;
 pub mod page;
-mod places;
 mod priority;
 pub mod recall;
 mod remote;

@@ -8,6 +8,7 @@ use crate::headline::{brief, headline};
 use crate::inert::inert_line;
 use crate::limits::DESCRIPTION_CHARS;
 use crate::phrase::{Parted, shorten};
+use crate::sentence::beginning;
 use crate::untrusted;
 pub use rank::{Standing, rank_skills};
 
@@ -94,14 +95,14 @@ pub fn render_index(lines: &[IndexLine<'_>], budget_chars: usize, style: &IndexS
     let meaning = lines.iter().any(|line| line.is_tainted).then(|| format!("({})", untrusted::MEANING));
     let header = chars(style.header) + meaning.as_ref().map_or(0, |meaning| 1 + chars(meaning));
     let names: usize = entries.iter().map(Entry::bare_cost).sum();
-    let most = entries.len();
-    let room = budget_chars.saturating_sub(header + 1 + chars(&note(most, most, most, style)));
-    if header + names > budget_chars {
-        drop_least(&mut entries, room);
-    } else {
+    if header + names <= budget_chars {
         entries.iter_mut().for_each(Entry::find_text);
-        let whole = header + names + entries.iter().map(Entry::text_cost).sum::<usize>();
-        if whole > budget_chars && !shorten_all(&mut entries, room) {
+    }
+    let whole = header + names + entries.iter().map(Entry::text_cost).sum::<usize>();
+    if whole > budget_chars {
+        let most = entries.len();
+        let room = budget_chars.saturating_sub(header + 1 + chars(&note(most, most, most, style)));
+        if !shorten_all(&mut entries, room) {
             drop_least(&mut entries, room);
         }
     }
@@ -121,11 +122,7 @@ pub fn gist(summary: Option<&str>, description: &str) -> String {
 }
 
 fn own_summary(summary: &str) -> Option<String> {
-    Some(brief(&inert_line(&beginning(summary)))).filter(|summary| !summary.is_empty())
-}
-
-fn beginning(text: &str) -> String {
-    text.chars().take(READ_CHARS).collect()
+    Some(brief(&inert_line(beginning(summary, READ_CHARS)))).filter(|summary| !summary.is_empty())
 }
 
 /// What becomes of a skill in the index.
@@ -158,7 +155,7 @@ impl<'a> Entry<'a> {
             Detail::Descriptions => line
                 .summary
                 .and_then(own_summary)
-                .unwrap_or_else(|| shorten(&inert_line(&beginning(line.description)), DESCRIPTION_CHARS)),
+                .unwrap_or_else(|| shorten(&inert_line(beginning(line.description, READ_CHARS)), DESCRIPTION_CHARS)),
             Detail::Summaries => gist(line.summary.or(line.made_summary), line.description),
         });
     }

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::BoxFuture;
 use knowhow_domain::TenantId;
+use knowhow_store::Places;
 use tokio::time::Instant;
 
 use super::wire::{EmbedRequest, read_answer};
 use super::{EmbedError, Embedder, Vectors};
-use crate::places::Places;
 use crate::remote::{Remote, RemoteError, RemoteSettings, within};
 use crate::{Asker, Priority};
 

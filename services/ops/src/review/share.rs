@@ -59,6 +59,7 @@ pub async fn share_skill(ctx: &Ctx, input: &ShareSkill) -> Result<Submission> {
     let known = submissions::find_known_share(&mut tx, &skill.name, &skill.digest).await?;
     match &known.last {
         Some(last) if last.state.waits() => {
+            drop(tx);
             return Ok(find(ctx, last.id).await?.without_findings());
         }
         Some(last) if last.state == SubmissionState::Rejected => {
@@ -127,6 +128,7 @@ pub(super) async fn approve(reached: &Reached, waiting: &Undecided, comment: Opt
     let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, user, "submissions.approve_share").await?;
     let state = library::find_state(&mut tx, name.as_str()).await?;
     if !submissions::lock_waiting(&mut tx, id).await? {
+        drop(tx);
         return Err(decided(&find(ctx, id).await?));
     }
     let decision = Decision {

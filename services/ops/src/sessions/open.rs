@@ -90,6 +90,7 @@ pub(super) async fn open(ctx: &Ctx, input: &OpenSession, has_begun: bool) -> Res
             Some(OpenedAs::Reused(open)) => view(ctx, open, true).await,
             Some(OpenedAs::New(open)) => view(ctx, open, false).await,
             Some(OpenedAs::Full) => {
+                // Not again by who was believed to be: they are counted once a second.
                 if !was_full {
                     ctx.app.full_users.note(&ctx.principal)?;
                 }

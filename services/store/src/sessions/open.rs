@@ -112,11 +112,12 @@ statement! {
              where e.tenant_id = $1 and e.user_id = $2 and e.key = $4 and e.ended_at is not null
              order by e.session_id desc limit 1)) as session_id
         from (select count(*) from closed) as closing, begun
-    ), newest as materialized (
-        select l.room from sessions l, begun where l.tenant_id = $1 and l.user_id = $2 and not $20
-        order by l.session_id desc limit 1
     ), uncounted as materialized (
-        select room - 1 as beyond from newest where room > 0 and room < $15::bigint
+        select newest.room - 1 as beyond
+        from begun cross join lateral (
+            select l.room from sessions l where l.tenant_id = $1 and l.user_id = $2
+            order by l.session_id desc limit 1) as newest
+        where not $20 and newest.room > 0 and newest.room < $15::bigint
     ), due as materialized (
         select from begun where not $20 and not exists (select from uncounted)
     ), logs as materialized (

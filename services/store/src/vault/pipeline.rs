@@ -38,7 +38,7 @@ pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statem
 async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, statement: &S) -> Result<Vec<S::Row>> {
     let since = Instant::now();
     let (tenant, user) = (principal.tenant(), principal.user()?);
-    let _place = line::take_for_statement(tenant, user, db.patience.statement).await?;
+    let _place = line::STATEMENTS.take(tenant, user, db.patience.statement).await?;
     let limits = db.patience.limits(since);
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + setting;
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];

@@ -110,7 +110,7 @@ impl TenantTx {
     async fn open(db: &Database, principal: &Principal, acting: As, name: &'static str) -> Result<Self> {
         let (name, patience) = (Named::now(name), db.patience);
         let (since, As { role, user }) = (name.since, acting);
-        let turn = line::take(principal.tenant(), user, patience.statement).await?;
+        let turn = line::TRANSACTIONS.take(principal.tenant(), user, patience.statement).await?;
         let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since));
         let tx = Held::begin(&db.writes, patience, since, begin).await.map_err(refuse)?;
         Ok(Self {

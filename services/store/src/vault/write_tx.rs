@@ -65,7 +65,7 @@ impl WriteTx {
     pub async fn begin(db: &Database, principal: &Principal, name: &'static str) -> Result<Self> {
         let (since, patience) = (Instant::now(), db.patience);
         let (tenant, user) = (principal.tenant(), principal.user()?);
-        let place = line::take(tenant, user, patience.statement).await?;
+        let place = line::TRANSACTIONS.take(tenant, user, patience.statement).await?;
         let connection = timeout(patience.for_connection(since), Connection::take(&db.changes, patience))
             .await
             .unwrap_or_else(|_| Err(Failed::Silent.refuse(name)))?;

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::{join_all, try_join_all};
 use knowhow_domain::{Outcome, SkillId, new_id};
+use knowhow_store::skills::ListQuery;
 use knowhow_store::usage::{self, Use};
 use knowhow_store::{Principal, TenantTx, WriteTx, idempotency, skills, versions};
 use knowhow_testing::poll_async;
 use serde_json::json;
+use sqlx::Executor;
 
-use crate::harness::{House, Place, now};
+use crate::harness::{House, Place, now, with_database};
 use crate::writer::{Draft, Keep, claim, delete, named, peek, save};
 
 /// `column = value` pairs that select a principal's rows.
@@ -40,6 +42,40 @@ async fn a_hundred_saves_at_once_make_versions_1_to_100() {
     assert_eq!(texts.len(), 100, "every save is in the history");
     assert_eq!(versions::find(&mut tx, current.id, 100).await.unwrap().unwrap().document, current.document);
     assert_counts(&house, &alice).await;
+}
+
+/// Four of one user's statements are at work, and others find a connection.
+#[tokio::test]
+async fn one_user_has_four_statements_at_work() {
+    with_database(async |place| {
+        let house = House::at(place, 1, 12);
+        let (alice, bob) = (house.tenant().await.user("alice").await, house.tenant().await.user("bob").await);
+        let mut owner = place.owner().await;
+        owner.execute("begin; lock table skills in access exclusive mode").await.unwrap();
+        let list = |who: Principal| {
+            let db = house.db.clone();
+            tokio::spawn(
+                async move { skills::list_page(&db, &who, &ListQuery { limit: 10, ..Default::default() }).await },
+            )
+        };
+        let at_work = async || {
+            let waiting = "select count(*) from pg_stat_activity
+                where datname = current_database() and usename = 'knowhow_login' and wait_event_type = 'Lock'";
+            place.count(waiting).await
+        };
+        let mut lists: Vec<_> = (0..8).map(|_| list(alice.clone())).collect();
+        poll_async("four of alice's", async || (at_work().await >= 4).then_some(())).await;
+        lists.push(list(bob));
+        poll_async("one of bob's", async || (at_work().await >= 5).then_some(())).await;
+        for _ in 0..10 {
+            assert_eq!(at_work().await, 5);
+        }
+        owner.execute("rollback").await.unwrap();
+        for list in lists {
+            assert!(list.await.unwrap().is_ok());
+        }
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -1,14 +1,12 @@
 //! Sessions that begin all the time, as many as can be, and the snapshots that they begin with.
 
+use knowhow_domain::index::BUDGET_STEPS;
 use serde_json::json;
 
 use super::neighbour::hold_beside;
 use super::recall::{fill, world};
 use crate::callers::skill;
 use crate::service::Service;
-
-/// What a session may ask for, a rendering each.
-const BUDGETS: [u32; 11] = [200, 500, 1_000, 2_000, 5_000, 10_000, 16_000, 30_000, 50_000, 100_000, 200_000];
 
 #[ignore = "slow: make test-cost"]
 #[tokio::test]
@@ -29,7 +27,7 @@ async fn a_neighbour_feels_no_snapshots_of_5000_skills() {
     let alice = world.alice.clone();
     hold_beside(&service, "snapshots of 5,000 skills", move |n| match n % 3 {
         0 => alice.post("/v1/snapshot/refresh", json!({})),
-        _ => alice.post("/v1/sessions", json!({"index_budget": BUDGETS[n % BUDGETS.len()]})),
+        _ => alice.post("/v1/sessions", json!({"index_budget": BUDGET_STEPS[n % BUDGET_STEPS.len()]})),
     })
     .await;
 }

@@ -1,8 +1,10 @@
 //! Round trips of each verb that writes, as the service logs them; `store/tests/store/flights.rs` counts them on the wire.
 
+use std::collections::HashSet;
 use std::future::IntoFuture;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -265,4 +267,17 @@ async fn what_is_kept_takes_one_small_statement() {
     assert_eq!(statements("/v1/skills").await, ["skills.list_page"]);
     assert_eq!(statements("/v1/skills/first").await, ["skills.load"]);
     assert_eq!(statements("/v1/skills/first").await, ["counts.count_load"]);
+}
+
+/// They wait for one rendering, and share it. One that asks just as it ends may render again.
+#[tokio::test]
+async fn sessions_that_begin_at_once_share_a_rendering() {
+    let (watched, alice, _world) = watched().await;
+    let open = || alice.post("/v1/sessions", json!({"index_budget": 5_000})).into_future();
+    let opened = join_all((0..16).map(|_| open())).await;
+    let snapshots: HashSet<String> =
+        opened.iter().map(|opened| opened.ok(201)["snapshot"]["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(snapshots.len(), 1);
+    let rendered = watched.service.log().matches("snapshots.read_parts").count();
+    assert!((1..=4).contains(&rendered), "{rendered} of 16");
 }
