@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -20,6 +21,12 @@ macro_rules! id {
         impl From<$inner> for $name {
             fn from(id: $inner) -> Self {
                 Self(id)
+            }
+        }
+
+        impl From<$name> for $inner {
+            fn from(id: $name) -> Self {
+                id.0
             }
         }
 
@@ -45,6 +52,12 @@ macro_rules! id {
             pub const FIRST: Self = Self(Uuid::nil());
             /// Behind all others in the order of ids.
             pub const LAST: Self = Self(Uuid::max());
+
+            /// When it was made; `None` of one that does not tell.
+            pub fn made_at(self) -> Option<DateTime<Utc>> {
+                let (seconds, nanoseconds) = self.0.get_timestamp()?.to_unix();
+                DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanoseconds)
+            }
         }
     };
 }
@@ -62,6 +75,7 @@ id!(MemoryId, "What is remembered of a user; later ones have larger ids.");
 id!(SessionId, "One conversation, from its opening on.");
 id!(MessageId, "One message of a conversation; later ones have larger ids.");
 id!(SnapshotId, "A frozen prompt block.");
+id!(SubmissionId, "A change that waits for review, or was decided; later ones have larger ids.");
 
 impl UserId {
     /// The owner of rows that belong to a tenant as a whole, such as an operator's audit entry.

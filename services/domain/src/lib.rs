@@ -61,7 +61,7 @@ pub use feedback::{FeedbackKind, Outcome};
 pub use headline::headline;
 pub use ids::{
     ArchiveId, AuditId, ExampleId, IssuerId, JobId, KeyId, MemoryId, MessageId, SessionId, SkillId, SnapshotId,
-    TenantId, UserId, new_id,
+    SubmissionId, TenantId, UserId, new_id,
 };
 pub use index::{INDEX_BUDGET, Index, IndexLine, gist, render_index};
 pub use inert::inert_line;

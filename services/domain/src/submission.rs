@@ -4,9 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-use crate::ChangeKind;
+use crate::{ChangeKind, SubmissionId};
 
 /// Where a submission stands. All but `checking` and `needs_review` are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, Display, EnumString, IntoStaticStr)]
@@ -118,7 +117,8 @@ pub struct Check {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Submission {
     /// Its id. Ids are ordered by time.
-    pub id: Uuid,
+    #[schema(value_type = uuid::Uuid)]
+    pub id: SubmissionId,
     /// The skill's full name. A new one is not reserved.
     #[schema(example = "plan-meeting")]
     pub skill: String,

@@ -3,9 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-use crate::SubmissionKind;
+use crate::{SubmissionId, SubmissionKind};
 
 /// A tenant's webhook, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -31,7 +30,7 @@ pub struct Webhook {
 pub struct Notice {
     /// The tenant's slug.
     pub tenant: String,
-    pub submission: Uuid,
+    pub submission: SubmissionId,
     pub skill: String,
     pub kind: SubmissionKind,
     /// Whose skill it is, by external id.

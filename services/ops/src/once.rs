@@ -1,12 +1,11 @@
 //! What is done once for each idempotency key, and how its answer is kept.
 
-use knowhow_domain::{Error, Result};
+use knowhow_domain::{Error, Result, SubmissionId};
 use knowhow_store::{WriteTx, idempotency, submissions};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 use crate::Ctx;
 
@@ -105,7 +104,7 @@ impl Ctx {
 
     /// Binds the call's idempotency key to a submission. Else the same request from a session that nobody distrusts would be
     /// carried out: the change that waits was refused, and has left no key.
-    pub(crate) fn bind_to_submission(&self, tx: &mut WriteTx, request: Option<[u8; 32]>, id: Uuid) {
+    pub(crate) fn bind_to_submission(&self, tx: &mut WriteTx, request: Option<[u8; 32]>, id: SubmissionId) {
         if let (Some(key), Some(request)) = (&self.call.idempotency_key, request) {
             idempotency::bind(tx, key, &request, json!({ WAITING: id }), self.now());
         }

@@ -1,9 +1,10 @@
 //! Telling a tenant's webhook what waits for a person, in the form of Standard Webhooks 1.0 (standardwebhooks.com).
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
-use knowhow_domain::{Error, Result, TenantId, new_id};
+use knowhow_domain::{Error, Result, SubmissionId, TenantId, new_id};
 use knowhow_store::credential::{self, guarded_client, sign_webhook};
 use knowhow_store::submissions;
 use knowhow_store::webhooks::{self, Target};
@@ -12,7 +13,6 @@ use reqwest::{Client, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 use url::Url;
-use uuid::Uuid;
 
 use crate::{App, Ctx};
 
@@ -83,7 +83,7 @@ struct Message {
 }
 
 impl Message {
-    fn new(id: Uuid, kind: &str, data: impl Serialize, now: DateTime<Utc>) -> Self {
+    fn new(id: impl Display, kind: &str, data: impl Serialize, now: DateTime<Utc>) -> Self {
         let timestamp = now.to_rfc3339_opts(SecondsFormat::Millis, true);
         let payload = json!({ "type": kind, "timestamp": timestamp, "data": data }).to_string();
         Self { id: id.to_string(), sent_at: now, payload }
@@ -95,7 +95,7 @@ impl Message {
 ///
 /// # Errors
 /// `Unavailable` where the webhook has not taken it, or is left alone for a moment.
-pub(crate) async fn notify(ctx: &Ctx, submission: Uuid) -> Result<()> {
+pub(crate) async fn notify(ctx: &Ctx, submission: SubmissionId) -> Result<()> {
     let (db, now) = (&ctx.app.db, ctx.now());
     let Some(notice) = submissions::find_unnotified(db, &ctx.principal, submission).await? else { return Ok(()) };
     let tenant = ctx.principal.tenant();

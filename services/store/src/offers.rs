@@ -1,7 +1,7 @@
 //! Newer starters for who has changed theirs: what a merge is made of, and what became of it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Result, new_id};
+use knowhow_domain::{Result, SubmissionId, new_id};
 use uuid::Uuid;
 
 use crate::vault::{read, row, statement};
@@ -81,7 +81,7 @@ pub struct Offered<'a> {
     /// SHA-256 of the newer text.
     pub newer: &'a [u8],
     /// What it waits as, where it does.
-    pub submission: Option<Uuid>,
+    pub submission: Option<SubmissionId>,
     /// Who submits offers.
     pub submitter: &'static str,
     /// When it was made.
@@ -95,7 +95,7 @@ pub fn note(tx: &mut WriteTx, offered: Offered<'_>) {
     tx.send_ahead(NoteOffer {
         name: name.to_owned(),
         newer: newer.to_vec(),
-        submission,
+        submission: submission.map(|id| id.0),
         submitter,
         now,
         audit_id: new_id(),

@@ -238,8 +238,8 @@ pub async fn find(db: &Database, principal: &Principal, name: &str) -> Result<Op
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_found(db: &Database, principal: &Principal, verdicts: &[String]) -> Result<Vec<Uuid>> {
-    Ok(read(db, principal, ListFound { verdicts }).await?.into_iter().map(|row| row.skill_id).collect())
+pub async fn list_found(db: &Database, principal: &Principal, verdicts: &[String]) -> Result<Vec<SkillId>> {
+    Ok(read(db, principal, ListFound { verdicts }).await?.into_iter().map(|row| SkillId(row.skill_id)).collect())
 }
 
 /// Whether this submitter has proposed a change of exactly this state of the skill before.

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use knowhow_domain::{IndexItem, Result, manifest};
+use knowhow_domain::{IndexItem, Result, SkillId, manifest};
 use knowhow_store::skills::{Count, Moment};
 use moka::sync::Cache;
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use super::{Owner, Rendered, owner_of};
 use crate::Ctx;
@@ -57,7 +56,7 @@ pub(crate) struct PageKey {
 
 /// A first page: lines with the ids of their skills.
 pub(crate) struct KeptPage {
-    pub(crate) items: Vec<(Uuid, Arc<KeptItem>)>,
+    pub(crate) items: Vec<(SkillId, Arc<KeptItem>)>,
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -66,7 +65,7 @@ pub(crate) struct KeptPage {
 pub(crate) struct KeptIndex {
     pub(crate) revision: i64,
     pages: Vec<(PageKey, Arc<KeptPage>)>,
-    items: HashMap<Uuid, Arc<KeptItem>>,
+    items: HashMap<SkillId, Arc<KeptItem>>,
     entries: Option<Arc<Page<SkillEntry>>>,
 }
 
@@ -77,7 +76,7 @@ impl KeptIndex {
     }
 
     /// The line of a skill, wherever it was shown.
-    pub(crate) fn item(&self, skill: Uuid) -> Option<&Arc<KeptItem>> {
+    pub(crate) fn item(&self, skill: SkillId) -> Option<&Arc<KeptItem>> {
         self.items.get(&skill)
     }
 
@@ -133,7 +132,7 @@ impl KeptIndexes {
     }
 
     /// Keeps lines of the caller's that a search has just read.
-    pub(crate) fn keep_items(&self, ctx: &Ctx, read: Moment, items: &[(Uuid, Arc<KeptItem>)]) {
+    pub(crate) fn keep_items(&self, ctx: &Ctx, read: Moment, items: &[(SkillId, Arc<KeptItem>)]) {
         self.change(ctx, read, |index| index.items.extend(items.iter().cloned()));
     }
 

@@ -28,7 +28,9 @@ pub(crate) async fn put(ctx: &Ctx, kind: EmbeddedKind, vectors: Vec<Made>) -> Re
     if kind == EmbeddedKind::Skill && !put.ids.is_empty() {
         hand_in(ctx, put.revision, || {
             let handed = vectors.into_iter().filter(|(of, _)| put.ids.contains(&of.id));
-            handed.map(|(of, vector)| SkillChanged::Vector { skill: of.id, stamp: put.stamp, vector }).collect()
+            handed
+                .map(|(of, vector)| SkillChanged::Vector { skill: SkillId(of.id), stamp: put.stamp, vector })
+                .collect()
         });
     }
     Ok(())

@@ -1,15 +1,15 @@
 //! Tells a tenant's webhook that a submission waits for a person.
 
+use knowhow_domain::SubmissionId;
 use knowhow_domain::job::task;
 use serde::Deserialize;
-use uuid::Uuid;
 
 use super::{JobResult, UserJob};
 use crate::{Ctx, Priority, webhooks};
 
 #[derive(Deserialize)]
 pub(super) struct NotifySubmission {
-    submission_id: Uuid,
+    submission_id: SubmissionId,
 }
 
 impl UserJob for NotifySubmission {

@@ -1,9 +1,9 @@
 //! Has a chat model read what was submitted, and people where none has in time.
 
+use knowhow_domain::SubmissionId;
 use knowhow_domain::job::task;
 use knowhow_store::due;
 use serde::Deserialize;
-use uuid::Uuid;
 
 use super::{JobResult, SystemJob, UserJob};
 use crate::{App, Ctx, Priority, review};
@@ -13,7 +13,7 @@ const MOST: i64 = 5_000;
 
 #[derive(Deserialize)]
 pub(super) struct ReviewSubmission {
-    submission_id: Uuid,
+    submission_id: SubmissionId,
 }
 
 impl UserJob for ReviewSubmission {

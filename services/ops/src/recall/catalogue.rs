@@ -3,18 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use knowhow_domain::Result;
 use knowhow_domain::recall::{Catalogue, Examples};
+use knowhow_domain::{Result, SkillId};
 use knowhow_store::examples::LearnedVectors;
 use knowhow_store::skills::{self, Revisions, Stamp};
-use uuid::Uuid;
 
 use crate::Ctx;
 
 /// A skill of a catalogue, as answers name it.
 #[derive(Debug)]
 pub(crate) struct KnownSkill {
-    pub(crate) id: Uuid,
+    pub(crate) id: SkillId,
     /// The skill's full name, with its namespaces.
     pub(crate) name: Box<str>,
     /// The line of the index.
@@ -95,7 +94,7 @@ impl Needed {
 
 impl UserCatalogue {
     /// The skills by id, with their places.
-    pub(super) fn known(&self) -> HashMap<Uuid, (usize, &Arc<KnownSkill>)> {
+    pub(super) fn known(&self) -> HashMap<SkillId, (usize, &Arc<KnownSkill>)> {
         self.skills.iter().enumerate().map(|(place, skill)| (skill.id, (place, skill))).collect()
     }
 
@@ -132,14 +131,14 @@ impl UserCatalogue {
             return Ok(None);
         };
         let found = skills::list_cosines(&ctx.app.db, &ctx.principal, embedder.model(), embedding).await?;
-        let found: HashMap<Uuid, f32> = found.into_iter().collect();
+        let found: HashMap<SkillId, f32> = found.into_iter().collect();
         Ok(Some(self.skills.iter().map(|skill| found.get(&skill.id).copied()).collect()))
     }
 }
 
 /// Learned vectors with the places of their skills; what was learned by a skill that is not there is left out.
 pub(super) fn place<'a>(skills: &[Arc<KnownSkill>], learned: &'a LearnedVectors) -> Vec<(u32, &'a [f32])> {
-    let places: HashMap<Uuid, u32> = skills.iter().map(|skill| skill.id).zip(0..).collect();
+    let places: HashMap<SkillId, u32> = skills.iter().map(|skill| skill.id).zip(0..).collect();
     let vectors = learned.vectors.iter();
     vectors.filter_map(|(skill, vector)| Some((*places.get(skill)?, vector.as_slice()))).collect()
 }

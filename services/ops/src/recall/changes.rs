@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use knowhow_domain::SkillId;
 use knowhow_domain::index::gist;
 use knowhow_domain::recall::{Listed, SkillText};
 use knowhow_store::skills::{CatalogueRow, Stamp};
-use uuid::Uuid;
 
 use super::catalogue::{KnownSkill, UserCatalogue};
 
@@ -17,7 +17,7 @@ pub(super) struct Changes {
     /// Of all skills, in no order.
     pub(super) stamps: Vec<Stamp>,
     /// Of those that changed, or whose body or vector was missing.
-    pub(super) read: HashMap<Uuid, CatalogueRow>,
+    pub(super) read: HashMap<SkillId, CatalogueRow>,
     /// Whether vectors are to be held.
     pub(super) keeps_vectors: bool,
     /// See [`UserCatalogue::awaits_library`].

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use knowhow_domain::SkillId;
 use knowhow_store::skills::{CatalogueRow, SkillState, Stamp};
 use moka::sync::Cache;
-use uuid::Uuid;
 
 use super::catalogue::UserCatalogue;
 use super::changes::Changes;
@@ -35,7 +35,7 @@ pub(crate) enum SkillChanged {
     /// It has this vector by the model of this process.
     Vector {
         /// The skill.
-        skill: Uuid,
+        skill: SkillId,
         /// See [`Stamp`].
         stamp: i64,
         /// The vector.
@@ -87,7 +87,7 @@ pub(crate) fn hand_in(ctx: &Ctx, revision: i64, changes: impl FnOnce() -> Vec<Sk
 /// A skill as recall reads it.
 pub(crate) fn row_of(skill: &SkillState) -> CatalogueRow {
     CatalogueRow {
-        id: skill.id.0,
+        id: skill.id,
         name: skill.name.clone(),
         summary: skill.summary.clone().or_else(|| skill.made_summary.clone()),
         description: skill.description.clone(),
@@ -114,8 +114,8 @@ impl UserCatalogue {
     /// What is to be done for changes that were handed in; `None` where they have to be read: a vector of a skill that is
     /// not here, or more skills than have their vectors here.
     pub(super) fn take_in(&self, revision: i64, handed: Vec<SkillChanged>, vectors_kept: usize) -> Option<Changes> {
-        let mut stamps: HashMap<Uuid, Stamp> = self.skills.iter().map(|skill| (skill.id, skill.stamp())).collect();
-        let mut read: HashMap<Uuid, CatalogueRow> = HashMap::new();
+        let mut stamps: HashMap<SkillId, Stamp> = self.skills.iter().map(|skill| (skill.id, skill.stamp())).collect();
+        let mut read: HashMap<SkillId, CatalogueRow> = HashMap::new();
         for change in handed {
             match change {
                 SkillChanged::Text { stamp, row } => {

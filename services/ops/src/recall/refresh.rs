@@ -4,10 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use knowhow_domain::Result;
+use knowhow_domain::{Result, SkillId};
 use knowhow_store::examples::{self, LearnedVectors};
 use knowhow_store::skills::{self, CatalogueRow, Stamp, Wanted};
-use uuid::Uuid;
 
 use super::catalogue::{KnownSkill, Needed, UserCatalogue};
 use super::changes::Changes;
@@ -97,7 +96,7 @@ async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>) -> Result<UserCatal
     ctx.app.catalogues.build(size_of_bodies(&changes.read), move || before.update(&changes)).await
 }
 
-fn size_of_bodies(read: &HashMap<Uuid, CatalogueRow>) -> usize {
+fn size_of_bodies(read: &HashMap<SkillId, CatalogueRow>) -> usize {
     read.values().map(|row| row.body.as_ref().map_or(0, String::len)).sum()
 }
 

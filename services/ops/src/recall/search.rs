@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use knowhow_domain::Result;
 use knowhow_domain::recall::{FLOOR, Hit, Ranking, Signals};
+use knowhow_domain::{Result, SkillId};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use super::source::Found;
 use super::{Query, UserCatalogue, catalogue_now, embed, find_in};
@@ -18,7 +17,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A skill that a search found.
 pub(crate) struct SearchedSkill {
-    pub(crate) id: Uuid,
+    pub(crate) id: SkillId,
     /// The skill's full name, with its namespaces.
     pub(crate) name: String,
     /// The line of the index.

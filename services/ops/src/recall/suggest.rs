@@ -4,12 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::recall::Hit;
-use knowhow_domain::{Channel, Result, Scope};
+use knowhow_domain::{Channel, Result, Scope, SkillId};
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use super::explain::{Asked, Explanation};
 use super::search::PATIENCE;
@@ -95,10 +94,11 @@ pub async fn suggest_skills(ctx: &Ctx, query: &SuggestSkills) -> Result<Suggesti
     let found = list_found(&catalogue, &ranking);
     let min_score = ctx.principal.settings().min_score(Channel::default());
     let known = |hit: &Hit| catalogue.skills.get(hit.skill).map(|skill| skill.id);
-    let fitting: HashSet<Uuid> = ranking.relevant(min_score).iter().filter_map(known).collect();
-    let ids: Vec<Uuid> = found.iter().map(|found| found.item.id).collect();
-    let known_ids: HashMap<String, Uuid> = found.iter().map(|found| (found.item.name.clone(), found.item.id)).collect();
-    let used: HashMap<Uuid, DateTime<Utc>> = if ids.is_empty() {
+    let fitting: HashSet<SkillId> = ranking.relevant(min_score).iter().filter_map(known).collect();
+    let ids: Vec<SkillId> = found.iter().map(|found| found.item.id).collect();
+    let known_ids: HashMap<String, SkillId> =
+        found.iter().map(|found| (found.item.name.clone(), found.item.id)).collect();
+    let used: HashMap<SkillId, DateTime<Utc>> = if ids.is_empty() {
         HashMap::new()
     } else {
         skills::list_last_uses(&ctx.app.db, &ctx.principal, &ids).await?.into_iter().collect()
@@ -110,7 +110,7 @@ pub async fn suggest_skills(ctx: &Ctx, query: &SuggestSkills) -> Result<Suggesti
     let mut items: Vec<Suggested> = found.into_iter().map(suggest).collect();
     items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
     items.truncate(limit);
-    let shown: Vec<Uuid> = items.iter().filter_map(|item| known_ids.get(&item.name).copied()).collect();
+    let shown: Vec<SkillId> = items.iter().filter_map(|item| known_ids.get(&item.name).copied()).collect();
     if !shown.is_empty() {
         let tainted = skills::find_tainted(&ctx.app.db, &ctx.principal, &shown, ctx.now()).await?;
         items

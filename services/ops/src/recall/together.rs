@@ -1,6 +1,6 @@
 //! Recall: the best of all sources for a question, together.
 
-use knowhow_domain::{Memory, MemoryKind, Result, Scope};
+use knowhow_domain::{Memory, MemoryKind, Result, Scope, SkillId};
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -94,10 +94,11 @@ pub async fn recall(ctx: &Ctx, query: &Recall) -> Result<RecalledItems> {
 
 /// What recall knows of skills does not tell which are not to be trusted.
 async fn mark_skills(ctx: &Ctx, items: &mut [RecalledItem]) -> Result<()> {
-    let ids: Vec<Uuid> = items.iter().filter(|item| item.kind == RecalledKind::Skill).map(|item| item.id).collect();
+    let found = items.iter().filter(|item| item.kind == RecalledKind::Skill);
+    let ids: Vec<SkillId> = found.map(|item| SkillId(item.id)).collect();
     if !ids.is_empty() {
         let tainted = skills::find_tainted(&ctx.app.db, &ctx.principal, &ids, ctx.now()).await?;
-        items.iter_mut().for_each(|item| item.tainted |= tainted.contains(&item.id));
+        items.iter_mut().for_each(|item| item.tainted |= tainted.contains(&SkillId(item.id)));
     }
     Ok(())
 }
@@ -118,6 +119,6 @@ impl From<Found<SearchedSkill>> for RecalledItem {
     fn from(found: Found<SearchedSkill>) -> Self {
         let Found { item: skill, score, reason } = found;
         let (kind, name) = (RecalledKind::Skill, Some(skill.name));
-        Self { kind, id: skill.id, name, content: skill.summary, score, reason, tainted: false }
+        Self { kind, id: skill.id.0, name, content: skill.summary, score, reason, tainted: false }
     }
 }

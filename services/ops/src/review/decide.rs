@@ -1,12 +1,13 @@
 //! Deciding: approve exactly what was shown, reject with a reason, or take back.
 
-use knowhow_domain::{Error, Result, SkillDocument, SkillName, Source, Submission, SubmissionKind, SubmissionState};
+use knowhow_domain::{
+    Error, Result, SkillDocument, SkillName, Source, Submission, SubmissionId, SubmissionKind, SubmissionState,
+};
 use knowhow_store::skills::{self, Locked, SkillKey};
 use knowhow_store::submissions::{self, Decision, Undecided};
 use knowhow_store::{WriteTx, offers};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::hold::find;
 use super::offer::{Take, has_conflict, is_offer};
@@ -24,7 +25,7 @@ use crate::{Ctx, follow_up};
 pub struct Decide {
     /// The submission's id: of the path.
     #[serde(skip)]
-    pub id: Uuid,
+    pub id: SubmissionId,
     /// Why: a rejection says what to change.
     #[schema(max_length = 2000)]
     pub comment: Option<String>,

@@ -3,17 +3,16 @@
 use std::fmt::Write;
 
 use knowhow_domain::invisible::is_invisible;
-use knowhow_domain::{Result, SubmissionKind};
+use knowhow_domain::{Result, SubmissionId, SubmissionKind};
 use knowhow_store::submissions::{self, Undecided};
 use knowhow_store::{WriteTx, library, offers, versions};
-use uuid::Uuid;
 
 use super::offer::{has_conflict, show_conflict};
 use crate::skills::compare::{Proposal, StateToCompare, compare_proposal};
 use crate::{Ctx, compute};
 
 /// Reads a submission with its text, and compares that with the state that it was made from.
-pub(super) async fn read(ctx: &Ctx, id: Uuid) -> Result<(Undecided, String)> {
+pub(super) async fn read(ctx: &Ctx, id: SubmissionId) -> Result<(Undecided, String)> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.read").await?;
     let proposed = submissions::read_undecided(&mut tx, id).await?;
     let old = read_base(&mut tx, &proposed).await?;

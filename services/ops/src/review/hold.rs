@@ -1,10 +1,9 @@
 //! Writing a change down as a submission, in place of making it.
 
-use knowhow_domain::{Check, CheckStep, Error, Result, Submission, SubmissionState};
+use knowhow_domain::{Check, CheckStep, Error, Result, Submission, SubmissionId, SubmissionState};
 use knowhow_store::WriteTx;
 use knowhow_store::skills::Locked;
 use knowhow_store::submissions::{self, Decision, Known, MAX_WAITING, MAX_WAITING_BYTES, ModelReads, Proposing, Same};
-use uuid::Uuid;
 
 use super::checks;
 use super::owner::STARTERS;
@@ -36,7 +35,7 @@ pub(super) struct Asked<'a> {
     /// Whether it waits for a person, whatever the checks say.
     pub(super) waits: bool,
     /// The submission that it takes the place of, which waits.
-    pub(super) replaces: Option<Uuid>,
+    pub(super) replaces: Option<SubmissionId>,
     /// The digest of the request that the call's idempotency key stands for.
     pub(super) request: Option<[u8; 32]>,
 }
@@ -176,7 +175,7 @@ pub(super) fn check_waiting(known: &Known, bytes: i64) -> Result<()> {
     )))
 }
 
-pub(super) async fn find(ctx: &Ctx, id: Uuid) -> Result<Submission> {
+pub(super) async fn find(ctx: &Ctx, id: SubmissionId) -> Result<Submission> {
     submissions::find(&ctx.app.db, &ctx.principal, id).await?.ok_or_else(|| Error::not_found("submission"))
 }
 

@@ -2,14 +2,14 @@
 //! unless somebody who may review says so.
 
 use knowhow_domain::{
-    ChangeKind, Check, CheckStep, Error, Result, SkillDocument, SkillName, Source, Submission, SubmissionKind, manifest,
+    ChangeKind, Check, CheckStep, Error, Result, SkillDocument, SkillName, Source, Submission, SubmissionId,
+    SubmissionKind, manifest,
 };
 use knowhow_store::WriteTx;
 use knowhow_store::offers::{self, Offered, Outdated};
 use knowhow_store::skills::{self, Locked, SkillKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::checks::held;
 use super::hold::{Asked, Locking, propose_over};
@@ -71,7 +71,7 @@ async fn offer(ctx: &Ctx, outdated: Outdated) -> Result<()> {
     note(ctx, &name, &newer_digest, submission).await
 }
 
-async fn note(ctx: &Ctx, name: &str, newer: &[u8], submission: Option<Uuid>) -> Result<()> {
+async fn note(ctx: &Ctx, name: &str, newer: &[u8], submission: Option<SubmissionId>) -> Result<()> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "offers.note").await?;
     offers::note(&mut tx, Offered { name, newer, submission, submitter: STARTERS, now: ctx.now() });
     tx.commit().await

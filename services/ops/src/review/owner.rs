@@ -1,12 +1,11 @@
 //! Whose submission it is, and who may see and decide it.
 
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Error, Result, Scope, SubmissionId};
 use knowhow_store::audit::{self, NewEntry};
 use knowhow_store::{Principal, TenantTx, check_external_id, submissions, users};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
-use uuid::Uuid;
 
 use crate::Ctx;
 use crate::admin::begin;
@@ -28,7 +27,7 @@ pub(crate) struct Reached {
 ///
 /// # Errors
 /// `NotFound`; `Forbidden` without a reason.
-pub(super) async fn reach(ctx: &Ctx, id: Uuid, reason: Option<&str>) -> Result<Reached> {
+pub(super) async fn reach(ctx: &Ctx, id: SubmissionId, reason: Option<&str>) -> Result<Reached> {
     if ctx.principal.user().is_ok() {
         let own = submissions::find(&ctx.app.db, &ctx.principal, id).await?;
         if own.is_some() {

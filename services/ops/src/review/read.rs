@@ -1,13 +1,12 @@
 //! Reading submissions. Their text is shown to those who may decide, and to nobody else.
 
-use knowhow_domain::{Result, Scope, Submission, SubmissionState};
+use knowhow_domain::{Result, Scope, Submission, SubmissionId, SubmissionState};
 use knowhow_store::audit::{self, NewEntry};
 use knowhow_store::check_external_id;
 use knowhow_store::submissions::{self, ListQuery};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use super::diff;
 use super::hold::find;
@@ -42,7 +41,7 @@ pub struct ListSubmissions {
 /// `Forbidden` for another user's without being an admin, or for an admin without a reason.
 pub async fn list_submissions(ctx: &Ctx, query: &ListSubmissions) -> Result<Page<Submission>> {
     ctx.principal.require(Scope::SkillsRead)?;
-    let (limit, before) = (query.page.limit()?, query.page.after::<Uuid>()?);
+    let (limit, before) = (query.page.limit()?, query.page.after::<SubmissionId>()?);
     let asked = ListQuery { state: query.state, before, limit: rows_for(limit) };
     let sees_all =
         is_admin(&ctx.principal) && (query.user.is_some() || ctx.principal.user().is_err() || query.reason.is_some());
@@ -69,7 +68,7 @@ pub async fn list_submissions(ctx: &Ctx, query: &ListSubmissions) -> Result<Page
 #[derive(Debug, Clone, Default)]
 pub struct GetSubmission {
     /// Its id.
-    pub id: Uuid,
+    pub id: SubmissionId,
     /// The header `Knowhow-Reason`, where an admin reads what is another's.
     pub reason: Option<String>,
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use knowhow_domain::{
-    Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, Submission, SubmissionKind, SubmissionState,
+    Error, ResourceEntry, Result, Scope, SkillDocument, SkillName, Submission, SubmissionId, SubmissionKind,
+    SubmissionState,
 };
 use knowhow_store::skills::Locked;
 use knowhow_store::submissions::{self, Undecided};
 use knowhow_store::{WriteTx, versions};
-use uuid::Uuid;
 
 use super::hold::{Asked, propose};
 use super::offer::has_conflict;
@@ -22,7 +22,7 @@ use crate::{Ctx, compute};
 #[derive(Debug, Clone, Default)]
 pub struct Rebase {
     /// Its id.
-    pub id: Uuid,
+    pub id: SubmissionId,
     /// The header `Knowhow-Reason`, where an admin rebases what is another's.
     pub reason: Option<String>,
 }

@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use knowhow_domain::{Check, CheckOutcome, CheckStep, Error, Result, Source, SubmissionState, manifest, new_id};
+use knowhow_domain::{
+    Check, CheckOutcome, CheckStep, Error, Result, Source, SubmissionId, SubmissionState, manifest, new_id,
+};
 use knowhow_store::WriteTx;
 use knowhow_store::submissions::{self, Decision, Undecided};
 use serde::Deserialize;
 use serde_json::json;
-use uuid::Uuid;
 
 use super::checks::passed;
 use super::decide::{Approval, let_in};
@@ -63,7 +64,7 @@ enum Verdict {
 ///
 /// # Errors
 /// `Unavailable`; the submission is as it was.
-pub(crate) async fn review_submission(ctx: &Ctx, id: Uuid, priority: Priority) -> Result<()> {
+pub(crate) async fn review_submission(ctx: &Ctx, id: SubmissionId, priority: Priority) -> Result<()> {
     let Some(chat) = ctx.app.models.chat.as_deref() else { return Ok(()) };
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "reviewer.read").await?;
     let asked = match submissions::read_undecided(&mut tx, id).await {
@@ -143,7 +144,7 @@ fn held(reason: &str, findings: Vec<serde_json::Value>) -> Check {
 
 /// Writes the step down, and does what follows from it: lets in what nothing holds, rejects what is an attack of an agent's, and
 /// leaves the rest to a person.
-async fn conclude(ctx: &Ctx, id: Uuid, check: Check) -> Result<()> {
+async fn conclude(ctx: &Ctx, id: SubmissionId, check: Check) -> Result<()> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "reviewer.conclude").await?;
     let waiting = submissions::read_undecided(&mut tx, id).await?;
     if !is_to_be_read(&waiting) {
@@ -184,7 +185,7 @@ async fn conclude(ctx: &Ctx, id: Uuid, check: Check) -> Result<()> {
     }
 }
 
-async fn leave_to_person(ctx: &Ctx, id: Uuid, check: &Check) -> Result<()> {
+async fn leave_to_person(ctx: &Ctx, id: SubmissionId, check: &Check) -> Result<()> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "reviewer.leave").await?;
     let waiting = submissions::read_undecided(&mut tx, id).await?;
     if is_to_be_read(&waiting) {

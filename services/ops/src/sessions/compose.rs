@@ -7,9 +7,8 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::prompt::NUDGE;
 use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, cut_body, render_turn};
 use knowhow_domain::recall::{Hit, Mention};
-use knowhow_domain::{Result, Tools};
+use knowhow_domain::{Result, SkillId, Tools};
 use knowhow_store::skills;
-use uuid::Uuid;
 
 use super::kept::BodyAt;
 use super::view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
@@ -29,8 +28,8 @@ const RECALLED_PART: usize = 2;
 /// The skills that the session was shown since its prompt was last compressed.
 #[derive(Default)]
 pub(super) struct Shown {
-    pub(super) listed: HashSet<Uuid>,
-    pub(super) injected: HashSet<Uuid>,
+    pub(super) listed: HashSet<SkillId>,
+    pub(super) injected: HashSet<SkillId>,
 }
 
 /// The session's terms, as far as they shape a turn.
@@ -66,12 +65,8 @@ impl Terms {
 
     /// Whether the index in the agent's prompt says what a skill does.
     fn is_indexed(&self, skill: &KnownSkill) -> bool {
-        let made = skill.id.get_timestamp().and_then(|at| {
-            let (seconds, nanoseconds) = at.to_unix();
-            DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanoseconds)
-        });
         // The id of a starter that is lent tells no time: it was there before the session.
-        self.indexed_until.is_some_and(|until| made.is_none_or(|made| made <= until))
+        self.indexed_until.is_some_and(|until| skill.id.made_at().is_none_or(|made| made <= until))
     }
 }
 
@@ -79,7 +74,7 @@ pub(super) struct Composed {
     /// The answer, its numbers aside.
     pub(super) answer: TurnAnswer,
     /// Skills whose bodies it holds, with their versions.
-    pub(super) used: Vec<(Uuid, i32)>,
+    pub(super) used: Vec<(SkillId, i32)>,
     /// Where the text of each is stored, in the same order: that of the active skills, then of the relevant ones.
     pub(super) bodies: Vec<BodyAt>,
 }
@@ -188,13 +183,13 @@ struct Choice<'a> {
     /// With the name of the skill that led there.
     related: Vec<(&'a KnownSkill, &'a str)>,
     /// Those of them that are not to be trusted.
-    tainted: HashSet<Uuid>,
+    tainted: HashSet<SkillId>,
 }
 
 impl<'a> Choice<'a> {
     fn of(catalogue: &'a UserCatalogue, found: &'a Recalled, shown: &Shown, terms: &Terms) -> Self {
         let skill = |place: usize| catalogue.skills.get(place).map(AsRef::as_ref);
-        let mut taken: HashSet<Uuid> = HashSet::new();
+        let mut taken: HashSet<SkillId> = HashSet::new();
         let named: Vec<_> = found.named.iter().filter_map(|m| Some((skill(m.skill)?, m))).collect();
         taken.extend(named.iter().map(|(skill, _)| skill.id));
         let hits = found.ranking.relevant(terms.min_score).iter().filter_map(|hit| Some((skill(hit.skill)?, hit)));
@@ -222,7 +217,7 @@ impl<'a> Choice<'a> {
     async fn find_tainted(&mut self, ctx: &Ctx) -> Result<()> {
         let named = self.named.iter().map(|(skill, _)| skill.id);
         let relevant = self.relevant.iter().map(|(skill, _)| skill.id);
-        let ids: Vec<Uuid> = named.chain(relevant).chain(self.related.iter().map(|(skill, _)| skill.id)).collect();
+        let ids: Vec<SkillId> = named.chain(relevant).chain(self.related.iter().map(|(skill, _)| skill.id)).collect();
         if !ids.is_empty() {
             self.tainted =
                 skills::find_tainted(&ctx.app.db, &ctx.principal, &ids, ctx.now()).await?.into_iter().collect();
@@ -235,7 +230,7 @@ impl<'a> Choice<'a> {
     }
 
     /// Whose bodies are wanted.
-    fn wanted(&self, terms: &Terms) -> Vec<Uuid> {
+    fn wanted(&self, terms: &Terms) -> Vec<SkillId> {
         let inlined = self.relevant.iter().take(terms.inlined()).map(|(skill, _)| skill.id);
         self.named.iter().map(|(skill, _)| skill.id).chain(inlined).collect()
     }
@@ -243,9 +238,9 @@ impl<'a> Choice<'a> {
 
 /// Bodies, given out within a budget.
 struct Bodies {
-    read: HashMap<Uuid, skills::Body>,
+    read: HashMap<SkillId, skills::Body>,
     room: usize,
-    used: Vec<(Uuid, i32)>,
+    used: Vec<(SkillId, i32)>,
     given: Vec<BodyAt>,
 }
 
@@ -263,7 +258,7 @@ impl Bodies {
 
     /// A body, or the characters of one that has no room any more. One that is longer than the room left is cut at the end
     /// of a section.
-    fn take(&mut self, skill: Uuid) -> Option<Result<Body, usize>> {
+    fn take(&mut self, skill: SkillId) -> Option<Result<Body, usize>> {
         let skills::Body { version, content, files, document, from, tainted, .. } = self.read.remove(&skill)?;
         let characters = content.chars().count();
         let body = if characters <= self.room {
@@ -290,7 +285,7 @@ impl Bodies {
     }
 
     /// The body of another one, where it fits whole.
-    fn take_whole(&mut self, skill: Uuid) -> Option<Body> {
+    fn take_whole(&mut self, skill: SkillId) -> Option<Body> {
         let fits = self.read.get(&skill)?.content.chars().count() <= self.room;
         if fits { self.take(skill)?.ok() } else { None }
     }

@@ -13,7 +13,6 @@ use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::compose::{Composed, FromRecall, Shown, Terms, compose};
 use super::kept::{pack, unpack};
@@ -175,7 +174,7 @@ fn list_taught(recalled: &FromRecall<'_>, composed: &Composed) -> Vec<SkillId> {
     let FromRecall { catalogue, found } = recalled;
     let named = found.named.iter().filter_map(|mention| catalogue.skills.get(mention.skill));
     let came = named.filter(|skill| composed.used.iter().any(|(id, _)| *id == skill.id));
-    came.map(|skill| SkillId(skill.id)).collect()
+    came.map(|skill| skill.id).collect()
 }
 
 /// Notes the untrusted sources that the agent has read. Each try of a turn names them, and they count even if the turn
@@ -301,8 +300,8 @@ fn number(composed: &mut Composed, state: &TurnState, degraded: Vec<String>) {
 
 async fn write(ctx: &Ctx, asked: &Asked<'_>, turn: ReadTurn, made: &Made<'_>) -> Result<bool> {
     let (Asked { input, turn_key, digest, .. }, Made { composed, answer, shown }) = (asked, made);
-    let sorted = |set: &std::collections::HashSet<Uuid>| {
-        let mut ids: Vec<Uuid> = set.iter().copied().collect();
+    let sorted = |set: &std::collections::HashSet<SkillId>| {
+        let mut ids: Vec<SkillId> = set.iter().copied().collect();
         ids.sort_unstable();
         ids
     };

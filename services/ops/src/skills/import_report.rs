@@ -1,9 +1,8 @@
 //! What became of an import, skill by skill.
 
-use knowhow_domain::FieldError;
+use knowhow_domain::{FieldError, SubmissionId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use crate::examples::ImportedExamples;
 
@@ -62,7 +61,8 @@ pub struct Imported {
     pub fixes: Vec<String>,
     /// Of one that waits: the submission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub submission: Option<Uuid>,
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub submission: Option<SubmissionId>,
     /// Of a duplicate: where the one was that was taken.
     pub same_as: Option<String>,
     /// Why it was refused: the problem's slug.

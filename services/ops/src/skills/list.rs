@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use knowhow_domain::scanner::Verdict;
-use knowhow_domain::{Error, IndexItem, Result, Scope};
+use knowhow_domain::{Error, IndexItem, Result, Scope, SkillId};
 use knowhow_store::scans;
 use knowhow_store::skills::{self, Checked, Count, ListQuery, Position};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use super::view::widen;
 use crate::Ctx;
@@ -157,8 +156,8 @@ async fn show_kept_page(ctx: &Ctx, key: PageKey) -> Result<Option<SkillPage>> {
 }
 
 /// The page that rows begin, and its counts.
-fn page_of(rows: Vec<(Uuid, IndexItem)>, key: PageKey) -> Result<(Arc<KeptPage>, Vec<Count>)> {
-    let cursor = |(_, last): &(Uuid, IndexItem)| Cursor {
+fn page_of(rows: Vec<(SkillId, IndexItem)>, key: PageKey) -> Result<(Arc<KeptPage>, Vec<Count>)> {
+    let cursor = |(_, last): &(SkillId, IndexItem)| Cursor {
         name: last.name.clone(),
         importance: last.importance,
         ranked: key.ranked,
@@ -222,7 +221,7 @@ async fn read_found(
     found: Vec<Found<SearchedSkill>>,
     limit: usize,
 ) -> Result<SkillPage> {
-    let ids: Vec<Uuid> = found.iter().map(|found| found.item.id).collect();
+    let ids: Vec<SkillId> = found.iter().map(|found| found.item.id).collect();
     if ids.is_empty() {
         return Ok(SkillPage::new(Vec::new(), None));
     }

@@ -54,7 +54,7 @@ fn closest(catalogue: &UserCatalogue, own: &Skill, cosines: &[Option<f32>]) -> V
     let text =
         SkillText { name: &own.name, description: &own.description, triggers: &own.triggers, ..SkillText::default() };
     let words = catalogue.index.shared_words(&text);
-    let others = catalogue.skills.iter().enumerate().filter(|(_, skill)| skill.id != own.id.0);
+    let others = catalogue.skills.iter().enumerate().filter(|(_, skill)| skill.id != own.id);
     let mut similar: Vec<Similar> = others
         .filter_map(|(place, skill)| {
             let (similarity, floor) = match cosines.get(place).copied().flatten() {

@@ -4,11 +4,10 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, get, post};
-use knowhow_domain::{Error, Submission};
+use knowhow_domain::{Error, Submission, SubmissionId};
 use knowhow_ops::page::{Page, PageQuery};
 use knowhow_ops::review::{self, Decide, GetSubmission, ListSubmissions, Rebase, ShareSkill, SubmissionDetail, Submit};
 use utoipa::IntoParams;
-use uuid::Uuid;
 
 use crate::http::{
     ApiError, JsonBody, OptionalJson, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems, json, proposed,
@@ -117,14 +116,14 @@ pub(crate) async fn list_submissions(
 #[get("/{submission}")]
 pub(crate) async fn get_submission(
     ctx: UserCaller,
-    id: Path<Uuid>,
+    id: Path<SubmissionId>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let query = GetSubmission { id: id.into_inner(), reason: reason(request.headers())? };
     Ok(json(StatusCode::OK, &review::get_submission(&ctx, &query).await?))
 }
 
-fn decision(id: Path<Uuid>, body: OptionalJson<Decide>, request: &HttpRequest) -> Result<Decide, ApiError> {
+fn decision(id: Path<SubmissionId>, body: OptionalJson<Decide>, request: &HttpRequest) -> Result<Decide, ApiError> {
     Ok(Decide { id: id.into_inner(), reason: reason(request.headers())?, ..body.0 })
 }
 
@@ -141,7 +140,7 @@ fn decision(id: Path<Uuid>, body: OptionalJson<Decide>, request: &HttpRequest) -
 #[post("/{submission}/approve")]
 pub(crate) async fn approve_submission(
     ctx: UserCaller,
-    id: Path<Uuid>,
+    id: Path<SubmissionId>,
     body: OptionalJson<Decide>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
@@ -162,7 +161,7 @@ pub(crate) async fn approve_submission(
 #[post("/{submission}/reject")]
 pub(crate) async fn reject_submission(
     ctx: UserCaller,
-    id: Path<Uuid>,
+    id: Path<SubmissionId>,
     body: JsonBody<Decide>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
@@ -183,7 +182,7 @@ pub(crate) async fn reject_submission(
 #[post("/{submission}/withdraw")]
 pub(crate) async fn withdraw_submission(
     ctx: UserCaller,
-    id: Path<Uuid>,
+    id: Path<SubmissionId>,
     body: OptionalJson<Decide>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
@@ -206,7 +205,7 @@ pub(crate) async fn withdraw_submission(
 #[post("/{submission}/rebase")]
 pub(crate) async fn rebase_submission(
     ctx: UserCaller,
-    id: Path<Uuid>,
+    id: Path<SubmissionId>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let input = Rebase { id: id.into_inner(), reason: reason(request.headers())? };

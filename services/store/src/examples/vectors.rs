@@ -1,7 +1,7 @@
 //! The vectors of examples: reading them for recall, and putting one.
 
-use knowhow_domain::Result;
 use knowhow_domain::lesson::EXAMPLES_PER_USER;
+use knowhow_domain::{Result, SkillId};
 use uuid::Uuid;
 
 use crate::vault::{read, row, statement};
@@ -28,7 +28,7 @@ statement! {
 pub struct LearnedVectors {
     pub revision: i64,
     /// Skills with a vector each, the most recently confirmed first.
-    pub vectors: Vec<(Uuid, Vec<f32>)>,
+    pub vectors: Vec<(SkillId, Vec<f32>)>,
 }
 
 /// The vectors by `model` of a user's examples.
@@ -41,7 +41,7 @@ pub async fn list_vectors(db: &Database, principal: &Principal, model: &str) -> 
         read(db, principal, ListVectors { model, most: EXAMPLES_PER_USER as i64 }).await?
     {
         learned.revision = examples_revision;
-        learned.vectors.extend(vector.map(|row| (row.skill_id, row.embedding)));
+        learned.vectors.extend(vector.map(|row| (SkillId(row.skill_id), row.embedding)));
     }
     Ok(learned)
 }

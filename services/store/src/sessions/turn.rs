@@ -1,11 +1,12 @@
 //! A turn: one statement to read what it starts from, one to write what came of it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Channel, Result, SessionId, Tools, new_id};
+use knowhow_domain::{Channel, Result, SessionId, SkillId, Tools, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::skills::Revisions;
+use crate::vault::value::uuids;
 use crate::vault::{Word, read, row, statement, write};
 use crate::{Database, Principal, starters};
 
@@ -28,8 +29,9 @@ pub struct TurnState {
     /// What of the snapshot's index was shortened and left out.
     pub snapshot_omitted: Value,
     /// Skills shown by name.
-    pub listed: Vec<Uuid>,
-    pub injected: Vec<Uuid>,
+    pub listed: Vec<SkillId>,
+    /// Skills shown whole.
+    pub injected: Vec<SkillId>,
     /// When the last message came.
     pub last_message_at: Option<DateTime<Utc>>,
     /// When the session ended; `None` while it is open.
@@ -100,7 +102,7 @@ statement! {
 // The session's row decides which of two turns goes first: the other finds its number taken and writes nothing.
 statement! {
     write WriteTurn<'a> {
-        session: Uuid, turns: i32, now: DateTime<Utc>, listed: &'a [Uuid], injected: &'a [Uuid],
+        session: Uuid, turns: i32, now: DateTime<Utc>, listed: Vec<Uuid>, injected: Vec<Uuid>,
         tainted_by: &'a [String], message_id: Uuid, message: &'a str, tool_calls: i32, turn_key: Option<&'a str>,
         request_digest: &'a [u8], answer: &'a str, used: Vec<Uuid>, versions: Vec<i32>, answer_digest: Option<&'a [u8]>,
     } -> NumberRow,
@@ -154,8 +156,8 @@ pub async fn read_turn(
         tools: row.tools.0,
         snapshot_created_at: row.snapshot_created_at,
         snapshot_omitted: row.omitted,
-        listed: row.listed,
-        injected: row.injected,
+        listed: row.listed.into_iter().map(SkillId).collect(),
+        injected: row.injected.into_iter().map(SkillId).collect(),
         last_message_at: row.last_message_at,
         ended_at: row.ended_at,
         lent: row.lent,
@@ -204,11 +206,11 @@ pub struct WrittenTurn<'a> {
     /// SHA-256 of the bytes that go out, see [`KeptTurn`].
     pub answer_digest: Option<&'a [u8]>,
     /// Skills shown by name so far.
-    pub listed: &'a [Uuid],
+    pub listed: &'a [SkillId],
     /// Skills shown whole so far.
-    pub injected: &'a [Uuid],
+    pub injected: &'a [SkillId],
     /// Skills whose bodies this turn injects, which counts as use, with their versions.
-    pub used: &'a [(Uuid, i32)],
+    pub used: &'a [(SkillId, i32)],
     /// Sources that are not to be trusted and were read since the turn before.
     pub tainted_by: &'a [String],
     /// When the turn is written.
@@ -228,13 +230,13 @@ pub async fn write_turn(
     if read_turn.lent && !written.used.is_empty() {
         starters::settle_alone(db, principal).await?;
     }
-    let (used, versions) = written.used.iter().copied().unzip();
+    let (used, versions) = written.used.iter().map(|(skill, version)| (skill.0, version)).unzip();
     let turn = WriteTurn {
         session: read_turn.session.0,
         turns: read_turn.turns,
         now: written.now,
-        listed: written.listed,
-        injected: written.injected,
+        listed: uuids(written.listed.iter().copied()),
+        injected: uuids(written.injected.iter().copied()),
         tainted_by: written.tainted_by,
         message_id: new_id(),
         message: written.message,

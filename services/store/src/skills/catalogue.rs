@@ -1,17 +1,17 @@
 //! Everything of a user's skills that recall works on, and what a turn needs of the few that it found.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::Result;
+use knowhow_domain::{Result, SkillId};
 use uuid::Uuid;
 
-use crate::vault::value::{Offset, Utf8};
+use crate::vault::value::{Offset, Utf8, uuids};
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
 /// The state of a skill in numbers. While they are the same, what was read of the skill is current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    pub id: Uuid,
+    pub id: SkillId,
     /// A number that changes with its text and fields.
     pub text: i64,
     /// A number that changes with its vector by the model asked for, if it has one.
@@ -33,7 +33,7 @@ pub struct Stamps {
 /// A skill to read, and the parts of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    pub id: Uuid,
+    pub id: SkillId,
     /// Whether its body is wanted.
     pub body: bool,
     /// Whether its vector is wanted.
@@ -43,7 +43,7 @@ pub struct Wanted {
 /// A skill as recall reads it.
 #[derive(Debug, Clone, Default)]
 pub struct CatalogueRow {
-    pub id: Uuid,
+    pub id: SkillId,
     /// The skill's full name, with its namespaces.
     pub name: String,
     pub summary: Option<String>,
@@ -142,7 +142,7 @@ statement! {
 }
 
 statement! {
-    read ReadBodies<'a> { skills: &'a [Uuid] } -> Body,
+    read ReadBodies { skills: Vec<Uuid> } -> Body,
     "-- skills.read_bodies
     select s.skill_id, s.version, substr(s.document, s.content_at_byte + 1) as content,
            array(select f ->> 'path' from jsonb_array_elements(s.resources) as f order by 1) as files,
@@ -152,7 +152,7 @@ statement! {
 }
 
 statement! {
-    read ListLastUses<'a> { skills: &'a [Uuid] } -> LastUseRow,
+    read ListLastUses { skills: Vec<Uuid> } -> LastUseRow,
     "-- skills.list_last_uses
     select u.skill_id, u.last_used_at from skill_usage u
     where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($3) and u.last_used_at is not null"
@@ -212,7 +212,7 @@ pub async fn list_texts(
     wanted: &[Wanted],
     model: Option<&str>,
 ) -> Result<Vec<CatalogueRow>> {
-    let ids: Vec<Uuid> = wanted.iter().map(|skill| skill.id).collect();
+    let ids: Vec<Uuid> = uuids(wanted.iter().map(|skill| skill.id));
     let (bodies, vectors): (Vec<bool>, Vec<bool>) = wanted.iter().map(|skill| (skill.body, skill.vector)).unzip();
     let rows = read(db, principal, ListTexts { ids, bodies, vectors, model }).await?;
     Ok(rows.into_iter().map(CatalogueRow::from).collect())
@@ -221,7 +221,7 @@ pub async fn list_texts(
 impl From<TextRow> for CatalogueRow {
     fn from(row: TextRow) -> Self {
         Self {
-            id: row.skill_id,
+            id: SkillId(row.skill_id),
             name: row.name,
             summary: row.summary,
             description: row.description,
@@ -238,7 +238,7 @@ impl From<TextRow> for CatalogueRow {
 /// A skill's body as a turn brings it.
 #[derive(Debug, Clone)]
 pub struct Body {
-    pub skill: Uuid,
+    pub skill: SkillId,
     /// The version it is of.
     pub version: i32,
     pub content: String,
@@ -275,8 +275,8 @@ pub async fn read_documents(db: &Database, principal: &Principal, digests: &[Str
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<Vec<Body>> {
-    read(db, principal, ReadBodies { skills }).await
+pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[SkillId]) -> Result<Vec<Body>> {
+    read(db, principal, ReadBodies { skills: uuids(skills.iter().copied()) }).await
 }
 
 /// When skills were last used; those never used are left out.
@@ -286,10 +286,10 @@ pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[Uuid]) 
 pub async fn list_last_uses(
     db: &Database,
     principal: &Principal,
-    skills: &[Uuid],
-) -> Result<Vec<(Uuid, DateTime<Utc>)>> {
-    let rows = read(db, principal, ListLastUses { skills }).await?;
-    Ok(rows.into_iter().map(|row| (row.skill_id, row.last_used_at)).collect())
+    skills: &[SkillId],
+) -> Result<Vec<(SkillId, DateTime<Utc>)>> {
+    let rows = read(db, principal, ListLastUses { skills: uuids(skills.iter().copied()) }).await?;
+    Ok(rows.into_iter().map(|row| (SkillId(row.skill_id), row.last_used_at)).collect())
 }
 
 /// The cosine of a vector to each skill that has one by `model`: exact, for catalogues too large to keep in memory.
@@ -301,7 +301,7 @@ pub async fn list_cosines(
     principal: &Principal,
     model: &str,
     embedding: &[f32],
-) -> Result<Vec<(Uuid, f32)>> {
+) -> Result<Vec<(SkillId, f32)>> {
     let rows = read(db, principal, ListCosines { model, embedding }).await?;
-    Ok(rows.into_iter().map(|row| (row.skill_id, row.cosine)).collect())
+    Ok(rows.into_iter().map(|row| (SkillId(row.skill_id), row.cosine)).collect())
 }

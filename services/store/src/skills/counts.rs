@@ -26,12 +26,12 @@ pub struct Count {
 pub struct Checked {
     /// What is kept of another revision is not current.
     pub revisions: Revisions,
-    counts: HashMap<Uuid, Count>,
+    counts: HashMap<SkillId, Count>,
 }
 
 impl Checked {
     /// The count of a skill; that of one which was never used is the default.
-    pub fn count(&self, skill: Uuid) -> Count {
+    pub fn count(&self, skill: SkillId) -> Count {
         self.counts.get(&skill).copied().unwrap_or_default()
     }
 }
@@ -95,7 +95,7 @@ pub async fn check_counts(db: &Database, principal: &Principal) -> Result<Checke
     let CountsRow { skills, times, last_uses } = row;
     let counts = times.unwrap_or_default().into_iter().zip(last_uses.unwrap_or_default());
     let counts = counts.map(|(times_used, last_used_at)| Count { times_used, last_used_at });
-    Ok(Checked { revisions, counts: skills.unwrap_or_default().into_iter().zip(counts).collect() })
+    Ok(Checked { revisions, counts: skills.unwrap_or_default().into_iter().map(SkillId).zip(counts).collect() })
 }
 
 /// A skill as it was read.

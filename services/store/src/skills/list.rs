@@ -2,10 +2,11 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::index::Standing;
-use knowhow_domain::{IndexItem, Result, SummaryBy};
+use knowhow_domain::{IndexItem, Result, SkillId, SummaryBy};
 use uuid::Uuid;
 
 use crate::vault::statement::{Accepts, Columns, Reader};
+use crate::vault::value::uuids;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
@@ -83,14 +84,14 @@ pub struct Moment {
 pub struct ListedRows {
     pub moment: Moment,
     /// The lines, with the ids of their skills.
-    pub rows: Vec<(Uuid, IndexItem)>,
+    pub rows: Vec<(SkillId, IndexItem)>,
 }
 
 impl ListedRows {
     fn of(rows: Vec<(IndexItem, PlaceRow)>) -> Self {
         let moment_of = |place: &PlaceRow| Moment { revision: place.revision, skill_count: place.skill_count };
         let moment = rows.first().map(|(_, place)| moment_of(place)).unwrap_or_default();
-        Self { moment, rows: rows.into_iter().map(|(item, place)| (place.skill_id, item)).collect() }
+        Self { moment, rows: rows.into_iter().map(|(item, place)| (SkillId(place.skill_id), item)).collect() }
     }
 }
 
@@ -162,7 +163,7 @@ statement! {
 }
 
 statement! {
-    read ListRows<'a> { skills: &'a [Uuid] } -> (IndexItem, PlaceRow),
+    read ListRows { skills: Vec<Uuid> } -> (IndexItem, PlaceRow),
     "-- skills.list_rows
     select s.name, s.summary, s.description, s.category, s.tags, s.version, coalesce(u.times_used, 0) as times_used, u.last_used_at, s.updated_at,
            s.pinned, s.importance, s.made_summary, s.tainted, s.skill_id, c.revision, c.skill_count
@@ -232,8 +233,8 @@ pub async fn list_index(db: &Database, principal: &Principal) -> Result<Vec<Prom
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_rows(db: &Database, principal: &Principal, skills: &[Uuid]) -> Result<ListedRows> {
-    Ok(ListedRows::of(read(db, principal, ListRows { skills }).await?))
+pub async fn list_rows(db: &Database, principal: &Principal, skills: &[SkillId]) -> Result<ListedRows> {
+    Ok(ListedRows::of(read(db, principal, ListRows { skills: uuids(skills.iter().copied()) }).await?))
 }
 
 /// A page in the order of names.

@@ -5,6 +5,7 @@ use knowhow_domain::{Error, Result, SkillId, UserId, new_id};
 use uuid::Uuid;
 
 use crate::error::refuse;
+use crate::vault::value::uuids;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal, TenantTx};
 
@@ -14,7 +15,7 @@ const KNOWN_BY_OLD_LINE: TimeDelta = TimeDelta::minutes(1);
 row! { struct TaintedRow { skill_id: Uuid } }
 
 statement! {
-    read FindTainted<'a> { skills: &'a [Uuid], since: DateTime<Utc> } -> TaintedRow,
+    read FindTainted { skills: Vec<Uuid>, since: DateTime<Utc> } -> TaintedRow,
     "-- skills.find_tainted
     select s.skill_id from skills s
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = any ($3)
@@ -30,11 +31,13 @@ statement! {
 pub async fn find_tainted(
     db: &Database,
     principal: &Principal,
-    skills: &[Uuid],
+    skills: &[SkillId],
     now: DateTime<Utc>,
-) -> Result<Vec<Uuid>> {
-    let rows = read(db, principal, FindTainted { skills, since: now - KNOWN_BY_OLD_LINE }).await?;
-    Ok(rows.into_iter().map(|row| row.skill_id).collect())
+) -> Result<Vec<SkillId>> {
+    let rows =
+        read(db, principal, FindTainted { skills: uuids(skills.iter().copied()), since: now - KNOWN_BY_OLD_LINE })
+            .await?;
+    Ok(rows.into_iter().map(|row| SkillId(row.skill_id)).collect())
 }
 
 row! { struct NameRow { name: String } }

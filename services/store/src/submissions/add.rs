@@ -2,7 +2,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::job::task;
-use knowhow_domain::{Check, Error, ResourceEntry, Result, SkillId, SubmissionKind, SubmissionState, manifest, new_id};
+use knowhow_domain::{
+    Check, Error, ResourceEntry, Result, SkillId, SubmissionId, SubmissionKind, SubmissionState, manifest, new_id,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -53,7 +55,7 @@ pub struct Known {
 /// A submission of the same bytes.
 pub struct LastDecision {
     /// Its id.
-    pub id: Uuid,
+    pub id: SubmissionId,
     /// What became of it.
     pub state: SubmissionState,
     /// The words of whoever decided.
@@ -69,7 +71,7 @@ pub struct Same<'a> {
     /// The digest of the state to be; `None` where the skill is to go.
     pub digest: Option<&'a [u8]>,
     /// A submission that does not count: the new one takes its place.
-    pub except: Option<Uuid>,
+    pub except: Option<SubmissionId>,
 }
 
 /// What is known of changes that come to the same. The user's catalogue row is locked, so that the numbers stay.
@@ -79,7 +81,8 @@ pub struct Same<'a> {
 pub async fn find_known(tx: &mut WriteTx, same: Same<'_>) -> Result<Known> {
     let Same { name, digest, except } = same;
     let result_digest = digest.map(<[u8]>::to_vec);
-    find_known_of(tx, FindKnown { name: name.to_owned(), result_digest, shares: false, except }).await
+    find_known_of(tx, FindKnown { name: name.to_owned(), result_digest, shares: false, except: except.map(|id| id.0) })
+        .await
 }
 
 /// The same of shares: what was decided on a text for all users of a tenant says nothing of it as a user's own.
@@ -94,8 +97,8 @@ pub async fn find_known_share(tx: &mut WriteTx, name: &str, digest: &[u8]) -> Re
 async fn find_known_of(tx: &mut WriteTx, asked: FindKnown) -> Result<Known> {
     let row = tx.read(asked).await?.pop().ok_or_else(|| Error::internal("a count without a row"))?;
     let last = match (row.submission_id, row.state, row.checks) {
-        (Some(id), Some(Word(state)), Some(stored)) => {
-            Some(LastDecision { id, state, comment: row.comment, checks: checks(stored)? })
+        (Some(of), Some(Word(state)), Some(stored)) => {
+            Some(LastDecision { id: SubmissionId(of), state, comment: row.comment, checks: checks(stored)? })
         }
         _ => None,
     };
@@ -243,8 +246,8 @@ statement! {
 
 /// Has the tenant's webhook, where there is one, told of a submission that waits for a person from now on: together with COMMIT.
 /// Of one that waits for the model, or for nobody, it is not told.
-pub fn tell_people(tx: &mut WriteTx, id: Uuid) {
-    tx.send_ahead(EnqueueNotice { id, task: task::NOTIFY_SUBMISSION });
+pub fn tell_people(tx: &mut WriteTx, id: SubmissionId) {
+    tx.send_ahead(EnqueueNotice { id: id.0, task: task::NOTIFY_SUBMISSION });
 }
 
 /// Writes a submission that waits, and says what taints it: `(its id, what marks it by session, by source)`, where it is
@@ -252,7 +255,7 @@ pub fn tell_people(tx: &mut WriteTx, id: Uuid) {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn add(tx: &mut WriteTx, new: &Proposing<'_>) -> Result<(Uuid, Option<(Vec<String>, Vec<String>)>)> {
+pub async fn add(tx: &mut WriteTx, new: &Proposing<'_>) -> Result<(SubmissionId, Option<(Vec<String>, Vec<String>)>)> {
     let id = new_id();
     let Proposed { document, resources, new_files, .. } = new.result;
     let result_digest = document.map(|text| manifest::state_digest(&manifest::digest(text.as_bytes()), resources));
@@ -292,5 +295,5 @@ pub async fn add(tx: &mut WriteTx, new: &Proposing<'_>) -> Result<(Uuid, Option<
     if new.model != ModelReads::Nothing {
         tx.send_ahead(EnqueueReview { id, task: task::REVIEW_SUBMISSION });
     }
-    Ok((id, added.tainted.then_some((added.tainted_in, added.tainted_by))))
+    Ok((SubmissionId(id), added.tainted.then_some((added.tainted_in, added.tainted_by))))
 }

@@ -1,7 +1,7 @@
 //! Deciding a submission: its text, and what becomes of it.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Check, Error, ResourceEntry, Result, SkillId, SubmissionState, new_id};
+use knowhow_domain::{Check, Error, ResourceEntry, Result, SkillId, SubmissionId, SubmissionState, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -68,9 +68,9 @@ pub struct Undecided {
 ///
 /// # Errors
 /// `NotFound`, `Unavailable`.
-pub async fn read_undecided(tx: &mut WriteTx, id: Uuid) -> Result<Undecided> {
+pub async fn read_undecided(tx: &mut WriteTx, id: SubmissionId) -> Result<Undecided> {
     tx.lock_user();
-    let (submission, row) = tx.write(ReadUndecided { id }).await?.pop().ok_or_else(missing)?;
+    let (submission, row) = tx.write(ReadUndecided { id: id.0 }).await?.pop().ok_or_else(missing)?;
     Ok(Undecided {
         submission: submission.try_into()?,
         skill: row.skill_id.map(SkillId),
@@ -127,10 +127,10 @@ statement! {
 }
 
 /// Closes a submission that waits, together with COMMIT.
-pub fn close(tx: &mut WriteTx, id: Uuid, decision: Decision<'_>) {
+pub fn close(tx: &mut WriteTx, id: SubmissionId, decision: Decision<'_>) {
     let actor = tx.actor();
     tx.send_ahead(CloseSubmission {
-        id,
+        id: id.0,
         state: decision.state.as_str(),
         decided_by: decision.decided_by.map(str::to_owned),
         comment: decision.comment.map(str::to_owned),
@@ -145,7 +145,7 @@ pub fn close(tx: &mut WriteTx, id: Uuid, decision: Decision<'_>) {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn lock_waiting(tx: &mut TenantTx, id: Uuid) -> Result<bool> {
+pub async fn lock_waiting(tx: &mut TenantTx, id: SubmissionId) -> Result<bool> {
     let (tenant, user) = (tx.tenant(), tx.user());
     let waits = sqlx::query_scalar!(
         r#"-- submissions.lock_waiting
@@ -154,7 +154,7 @@ pub async fn lock_waiting(tx: &mut TenantTx, id: Uuid) -> Result<bool> {
         for update"#,
         tenant,
         user,
-        id
+        id.0
     )
     .fetch_optional(tx.conn())
     .await
@@ -166,12 +166,12 @@ pub async fn lock_waiting(tx: &mut TenantTx, id: Uuid) -> Result<bool> {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn close_for_admin(tx: &mut TenantTx, id: Uuid, decision: Decision<'_>) -> Result<()> {
+pub async fn close_for_admin(tx: &mut TenantTx, id: SubmissionId, decision: Decision<'_>) -> Result<()> {
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     sqlx::query(CloseSubmission::SQL)
         .bind(tenant)
         .bind(user)
-        .bind(id)
+        .bind(id.0)
         .bind(decision.state.as_str())
         .bind(decision.decided_by)
         .bind(decision.comment)
@@ -197,9 +197,9 @@ statement! {
 ///
 /// # Errors
 /// For a check that cannot be stored.
-pub fn note_check(tx: &mut WriteTx, id: Uuid, check: &Check, holds: bool) -> Result<()> {
+pub fn note_check(tx: &mut WriteTx, id: SubmissionId, check: &Check, holds: bool) -> Result<()> {
     let check = serde_json::to_value(check).map_err(Error::internal)?;
-    tx.send_ahead(NoteCheck { id, check, holds });
+    tx.send_ahead(NoteCheck { id: id.0, check, holds });
     Ok(())
 }
 

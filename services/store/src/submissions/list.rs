@@ -1,6 +1,6 @@
 //! Reading submissions, without their texts.
 
-use knowhow_domain::{Error, Result, Submission, SubmissionState, UserId};
+use knowhow_domain::{Error, Result, Submission, SubmissionId, SubmissionState, UserId};
 use uuid::Uuid;
 
 use super::SubmissionRow;
@@ -25,16 +25,16 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find(db: &Database, principal: &Principal, id: Uuid) -> Result<Option<Submission>> {
-    read(db, principal, FindSubmission { id }).await?.pop().map(Submission::try_from).transpose()
+pub async fn find(db: &Database, principal: &Principal, id: SubmissionId) -> Result<Option<Submission>> {
+    read(db, principal, FindSubmission { id: id.0 }).await?.pop().map(Submission::try_from).transpose()
 }
 
 /// The same in an open transaction.
 ///
 /// # Errors
 /// `NotFound`, `Unavailable`.
-pub async fn find_in(tx: &mut WriteTx, id: Uuid) -> Result<Submission> {
-    tx.read(FindSubmission { id }).await?.pop().ok_or_else(missing)?.try_into()
+pub async fn find_in(tx: &mut WriteTx, id: SubmissionId) -> Result<Submission> {
+    tx.read(FindSubmission { id: id.0 }).await?.pop().ok_or_else(missing)?.try_into()
 }
 
 /// Which submissions, and how many: the newest first, `before` one.
@@ -43,7 +43,7 @@ pub struct ListQuery {
     /// Those of this state alone.
     pub state: Option<SubmissionState>,
     /// Those that are older than this one.
-    pub before: Option<Uuid>,
+    pub before: Option<SubmissionId>,
     /// At most so many.
     pub limit: i64,
 }
@@ -68,8 +68,11 @@ statement! {
 /// `Unavailable`.
 pub async fn list(db: &Database, principal: &Principal, query: ListQuery) -> Result<Vec<Submission>> {
     let ListQuery { state, before, limit } = query;
-    let asked =
-        ListSubmissions { state: state.map(SubmissionState::as_str), before: before.unwrap_or(Uuid::max()), limit };
+    let asked = ListSubmissions {
+        state: state.map(SubmissionState::as_str),
+        before: before.unwrap_or(SubmissionId::LAST).0,
+        limit,
+    };
     read(db, principal, asked).await?.into_iter().map(Submission::try_from).collect()
 }
 
@@ -96,7 +99,7 @@ pub async fn list_of_tenant(tx: &mut TenantTx, user: Option<&str>, query: ListQu
         tenant,
         user,
         query.state.map(SubmissionState::as_str),
-        query.before.unwrap_or(Uuid::max()),
+        query.before.unwrap_or(SubmissionId::LAST).0,
         query.limit
     )
     .fetch_all(tx.conn())
@@ -109,7 +112,7 @@ pub async fn list_of_tenant(tx: &mut TenantTx, user: Option<&str>, query: ListQu
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_owner(tx: &mut TenantTx, id: Uuid) -> Result<Option<(UserId, String)>> {
+pub async fn find_owner(tx: &mut TenantTx, id: SubmissionId) -> Result<Option<(UserId, String)>> {
     let tenant = tx.tenant();
     let row = sqlx::query!(
         "-- submissions.find_owner (a tenant's admin: the user_id is what is asked for)
@@ -117,7 +120,7 @@ pub async fn find_owner(tx: &mut TenantTx, id: Uuid) -> Result<Option<(UserId, S
         join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id
         where s.tenant_id = $1 and s.submission_id = $2",
         tenant,
-        id
+        id.0
     )
     .fetch_optional(tx.conn())
     .await

@@ -38,7 +38,7 @@ impl TryFrom<SubmissionRow> for Submission {
 
     fn try_from(row: SubmissionRow) -> Result<Self, Self::Error> {
         Ok(Self {
-            id: row.submission_id,
+            id: row.submission_id.into(),
             skill: row.name,
             kind: row.kind.0,
             state: row.state.0,

@@ -1,7 +1,7 @@
 //! Which submissions people were told of.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Notice, Result, SubmissionKind};
+use knowhow_domain::{Notice, Result, SubmissionId, SubmissionKind};
 use uuid::Uuid;
 
 use crate::vault::word::Word;
@@ -29,11 +29,11 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_unnotified(db: &Database, principal: &Principal, id: Uuid) -> Result<Option<Notice>> {
-    let found = read(db, principal, FindUnnotified { id }).await?.pop();
+pub async fn find_unnotified(db: &Database, principal: &Principal, id: SubmissionId) -> Result<Option<Notice>> {
+    let found = read(db, principal, FindUnnotified { id: id.0 }).await?.pop();
     Ok(found.map(|row| Notice {
         tenant: principal.tenant_slug().to_owned(),
-        submission: row.submission_id,
+        submission: row.submission_id.into(),
         skill: row.name,
         kind: row.kind.0,
         user: row.external_id,
@@ -54,6 +54,6 @@ statement! {
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn note_notified(db: &Database, principal: &Principal, id: Uuid, now: DateTime<Utc>) -> Result<()> {
-    write(db, principal, NoteNotified { id, now }).await.map(drop)
+pub async fn note_notified(db: &Database, principal: &Principal, id: SubmissionId, now: DateTime<Utc>) -> Result<()> {
+    write(db, principal, NoteNotified { id: id.0, now }).await.map(drop)
 }

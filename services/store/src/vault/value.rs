@@ -6,6 +6,7 @@ use std::error::Error;
 use knowhow_domain::{Attributes, ConversationSummary, ResourceEntry};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::types::{FromSql, Type};
+use uuid::Uuid;
 
 type Refused = Box<dyn Error + Sync + Send>;
 
@@ -67,6 +68,11 @@ impl FromSql<'_> for StoredAttributes {
     fn accepts(column: &Type) -> bool {
         *column == Type::JSONB
     }
+}
+
+/// Ids as Postgres takes them, in their order.
+pub(crate) fn uuids<T: Copy + Into<Uuid>>(ids: impl IntoIterator<Item = T>) -> Vec<Uuid> {
+    ids.into_iter().map(Into::into).collect()
 }
 
 /// A place in a text, in bytes from its start.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use knowhow_domain::new_id;
 use knowhow_domain::recall::{Query, search};
+use knowhow_domain::{SkillId, new_id};
 use knowhow_store::examples::LearnedVectors;
 use knowhow_store::skills::{CatalogueRow, Stamp};
 
@@ -13,7 +13,7 @@ use super::super::kept::Searched;
 
 fn row(name: &str) -> CatalogueRow {
     CatalogueRow {
-        id: new_id(),
+        id: SkillId(new_id()),
         name: name.to_owned(),
         description: format!("Does {name}"),
         importance: 0.7,
@@ -88,7 +88,7 @@ fn what_was_learned_stands_at_the_place_of_its_skill() {
     let skills = [row("a"), row("b"), row("c")];
     let vectors = [(&skills[2], 1.0), (&skills[0], 2.0), (&skills[2], 3.0)];
     let mut vectors: Vec<_> = vectors.into_iter().map(|(skill, x)| (skill.id, vec![x, 1.0])).collect();
-    vectors.push((new_id(), vec![4.0, 1.0]));
+    vectors.push((SkillId(new_id()), vec![4.0, 1.0]));
     let learned = LearnedVectors { revision: 5, vectors };
     let bare = UserCatalogue::default().update(&changes(3, &skills.each_ref().map(stamp), &skills.each_ref()));
     let placed = place(&bare.skills, &learned);

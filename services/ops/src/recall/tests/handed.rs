@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use knowhow_domain::recall::{Query, SkillText, search};
-use knowhow_domain::{TenantId, UserId, new_id};
+use knowhow_domain::{SkillId, TenantId, UserId, new_id};
 use knowhow_store::skills::{CatalogueRow, Stamp};
 use proptest::prelude::*;
-use uuid::Uuid;
 
 use super::super::catalogue::UserCatalogue;
 use super::super::changes::Changes;
@@ -85,7 +84,7 @@ impl House {
                 let (stamp, name) = (self.revision + 1, NAMES[*name]);
                 let before = self.stored.get(name);
                 let row = CatalogueRow {
-                    id: before.map_or_else(new_id, |before| before.row.id),
+                    id: before.map_or_else(|| SkillId(new_id()), |before| before.row.id),
                     name: name.to_owned(),
                     description: format!("Does {words}"),
                     triggers: vec![format!("{words}now")],
@@ -133,7 +132,7 @@ impl House {
     /// What the database answers with to who keeps this.
     fn read(&self, kept: &UserCatalogue) -> Changes {
         let stamps: Vec<Stamp> = self.stored.values().map(|stored| stored.stamp).collect();
-        let rows: HashMap<Uuid, &CatalogueRow> = self.stored.values().map(|s| (s.row.id, &s.row)).collect();
+        let rows: HashMap<SkillId, &CatalogueRow> = self.stored.values().map(|s| (s.row.id, &s.row)).collect();
         let read = list_wanted(kept, &stamps, true).into_iter().map(|wanted| {
             let row = rows[&wanted.id];
             let (body, embedding) = (row.body.clone(), row.embedding.clone());

@@ -1,12 +1,11 @@
 //! `skill_delete`.
 
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Error, Result, Scope, SubmissionId};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, DeleteSkill, Deleted};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{Effect, Tool, marks, result};
 use crate::mcp::handler::Caller;
@@ -30,7 +29,7 @@ pub(super) struct Answer {
     deleted: Option<String>,
     /// The submission, where the delete waits for a person.
     #[serde(skip_serializing_if = "Option::is_none")]
-    submission: Option<Uuid>,
+    submission: Option<SubmissionId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     absorbed_into: Option<String>,
 }

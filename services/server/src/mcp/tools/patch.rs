@@ -1,13 +1,12 @@
 //! `skill_patch`.
 
 use knowhow_domain::patch::{self, Strategy};
-use knowhow_domain::{Error, Result, Scope};
+use knowhow_domain::{Error, Result, Scope, SubmissionId};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, PatchSkill};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{Effect, Tool, count, marks, result};
 use crate::mcp::handler::Caller;
@@ -48,7 +47,7 @@ pub(super) struct Answer {
     unchanged: bool,
     /// The submission, where the change waits for a person.
     #[serde(skip_serializing_if = "Option::is_none")]
-    submission: Option<Uuid>,
+    submission: Option<SubmissionId>,
     #[schema(value_type = i32)]
     replacements: u32,
     #[schema(value_type = String)]

@@ -1,13 +1,12 @@
 //! `skill_save`.
 
-use knowhow_domain::{Error, Result, Role, Scope, with_skill_fields};
+use knowhow_domain::{Error, Result, Role, Scope, SubmissionId, with_skill_fields};
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, SaveSkill, Similar};
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{Effect, Tool, marks, result};
 use crate::mcp::handler::Caller;
@@ -67,7 +66,7 @@ pub(super) struct Answer {
     unchanged: bool,
     /// The submission, where the change waits for a person.
     #[serde(skip_serializing_if = "Option::is_none")]
-    submission: Option<Uuid>,
+    submission: Option<SubmissionId>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, value_type = Vec<Object>)]
     similar: Vec<Similar>,

@@ -1,13 +1,12 @@
 //! `skill_submit`.
 
-use knowhow_domain::{Error, Result, Scope, Submission, SubmissionState};
+use knowhow_domain::{Error, Result, Scope, Submission, SubmissionId, SubmissionState};
 use knowhow_ops::review::{self, Submit};
 use knowhow_ops::sessions::Standing;
 use rmcp::model::CallToolResult;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::{Effect, Tool, marks, result};
 use crate::mcp::handler::Caller;
@@ -35,7 +34,7 @@ pub(super) struct Arguments {
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct Answer {
-    submission: Uuid,
+    submission: SubmissionId,
     name: String,
     state: SubmissionState,
     #[serde(skip_serializing_if = "Option::is_none")]
