@@ -8,7 +8,7 @@ use std::time::Duration;
 use knowhow_domain::{Error, Result};
 use knowhow_store::skills::{self, Revisions};
 use serde::Serialize;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use utoipa::ToSchema;
 
 use super::catalogue::{Needed, UserCatalogue};
@@ -26,8 +26,11 @@ const SOON: Duration = Duration::from_secs(1);
 const MEMORIES: u64 = 2;
 /// Answers may take a part besides: one in this many.
 const ANSWERS: u64 = 2;
-/// Copies are built by at most this many requests at once: each takes a processor, and memory for what it reads.
+/// Copies are built by at most this many requests at once: each takes a processor.
 const BUILDING: usize = 2;
+/// Texts are read for at most this many copies that are or wait to be built: the texts of fifty skills take some 250 KB, and many
+/// users come at once when a process has just started.
+const READING: usize = 8;
 /// Texts of more bytes have a line of their own: who changed a skill or two does not wait for who has a whole library
 /// counted.
 const QUICK: usize = 256 * 1024;
@@ -60,8 +63,8 @@ pub struct Catalogues {
     pub(super) most_of_memories: usize,
     /// Whose catalogue is to be brought up to date soon.
     awaited: Mutex<HashSet<Owner>>,
-    building_little: Semaphore,
-    building_much: Semaphore,
+    few_texts: Line,
+    many_texts: Line,
     misses: AtomicU64,
 }
 
@@ -78,8 +81,8 @@ impl Catalogues {
             vectors_kept,
             most_of_memories: usize::try_from(of_memories / 2).unwrap_or(usize::MAX),
             awaited: Mutex::default(),
-            building_little: Semaphore::new(BUILDING),
-            building_much: Semaphore::new(BUILDING),
+            few_texts: Line::default(),
+            many_texts: Line::default(),
             misses: AtomicU64::new(0),
         }
     }
@@ -121,15 +124,9 @@ impl Catalogues {
         }
     }
 
-    /// Builds a copy of texts of so many bytes, beside the threads that answer requests.
-    pub(super) async fn build<T: Send + 'static>(
-        &self,
-        bytes: usize,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T> {
-        let building = if bytes > QUICK { &self.building_much } else { &self.building_little };
-        let _place = building.acquire().await.map_err(Error::internal)?;
-        compute(move || Ok(work())).await
+    /// Where a copy of texts of so many bytes waits to be built.
+    pub(super) fn line(&self, bytes: usize) -> &Line {
+        if bytes > QUICK { &self.many_texts } else { &self.few_texts }
     }
 
     /// Once for all that the caller changes within a second.
@@ -148,6 +145,31 @@ impl Catalogues {
 
     fn lock_awaited(&self) -> MutexGuard<'_, HashSet<Owner>> {
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Who builds copies, one behind the other.
+pub(super) struct Line {
+    reading: Semaphore,
+    building: Semaphore,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self { reading: Semaphore::new(READING), building: Semaphore::new(BUILDING) }
+    }
+}
+
+impl Line {
+    /// A place for texts in memory, to be held from before they are read until the copy is built.
+    pub(super) async fn place_for_texts(&self) -> Result<SemaphorePermit<'_>> {
+        self.reading.acquire().await.map_err(Error::internal)
+    }
+
+    /// Builds a copy, beside the threads that answer requests.
+    pub(super) async fn build<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let _place = self.building.acquire().await.map_err(Error::internal)?;
+        compute(move || Ok(work())).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! Brings a catalogue up to date: takes in what this process has changed itself, else reads what changed; of a large library
 //! the bodies bit by bit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use knowhow_domain::{Result, SkillId};
@@ -68,7 +68,7 @@ async fn take_in_handed(ctx: &Ctx, before: &Arc<UserCatalogue>, needed: Needed) 
     let changes = handed.and_then(|handed| before.take_in(needed.revision, handed, catalogues.vectors_kept));
     let Some(changes) = changes else { return Ok(None) };
     let before = before.clone();
-    catalogues.build(size_of_bodies(&changes.read), move || before.update(&changes)).await.map(Some)
+    catalogues.line(size_of_bodies(&changes.read)).build(move || before.update(&changes)).await.map(Some)
 }
 
 /// The catalogue as of now, from that of before.
@@ -79,6 +79,8 @@ async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>) -> Result<UserCatal
     let keeps_vectors = stamps.skills.len() <= ctx.app.catalogues.vectors_kept;
     let lacks = model.is_some() && stamps.skills.iter().any(|skill| skill.is_starter && skill.vector.is_none());
     let wanted = list_wanted(&before, &stamps.skills, keeps_vectors);
+    let line = ctx.app.catalogues.line(bytes_wanted(&wanted, &stamps.skills));
+    let _place = line.place_for_texts().await?;
     let read = match wanted.as_slice() {
         [] => HashMap::new(),
         wanted => {
@@ -93,7 +95,14 @@ async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>) -> Result<UserCatal
         keeps_vectors,
         awaits_library: lacks.then_some(library),
     };
-    ctx.app.catalogues.build(size_of_bodies(&changes.read), move || before.update(&changes)).await
+    line.build(move || before.update(&changes)).await
+}
+
+/// Bytes of the bodies that are to be read; those of starters, which are few, aside.
+fn bytes_wanted(wanted: &[Wanted], stamps: &[Stamp]) -> usize {
+    let bodies: HashSet<SkillId> = wanted.iter().filter(|skill| skill.body).map(|skill| skill.id).collect();
+    let bytes: i64 = stamps.iter().filter(|stamp| bodies.contains(&stamp.id)).map(|stamp| i64::from(stamp.bytes)).sum();
+    usize::try_from(bytes).unwrap_or_default()
 }
 
 fn size_of_bodies(read: &HashMap<SkillId, CatalogueRow>) -> usize {

@@ -52,7 +52,7 @@ impl Searched for SearchedMemories {
         for read in read {
             texts.entry(read.id).and_modify(|(_, found)| *found = Some(read));
         }
-        ctx.app.catalogues.build(bytes, move || self.update(stamp, &heads, &texts, !is_more)).await
+        ctx.app.catalogues.line(bytes).build(move || self.update(stamp, &heads, &texts, !is_more)).await
     }
 }
 
