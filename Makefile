@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cost stop doctor clean lint openapi settings bench bench-recall bench-scan fit-recall sqlx-prepare
+.PHONY: help run test test-cost test-dreams stop doctor clean lint openapi settings bench bench-recall bench-dream bench-scan fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -12,7 +12,10 @@ test: ## all tests, on an embedded PostgreSQL (or DATABASE_URL)
 	@scripts/dev/test.sh
 
 test-cost: ## what dear requests cost, and what others feel of them, in the build that make run serves: minutes
-	@scripts/dev/test.sh --profile quick --test api --test store -- --ignored --nocapture --test-threads=1 cost
+	@KNOWHOW_TEST_COMMIT=on scripts/dev/test.sh --profile quick --test api --test store -- --ignored --nocapture --test-threads=1 cost
+
+test-dreams: ## a thousand random runs of dreams, changed by people and taken back: some ten minutes
+	@scripts/dev/test.sh --test api -- --ignored --nocapture dreams
 
 stop: ## stop the service and the embedded PostgreSQL
 	@scripts/dev/stop.sh
@@ -39,6 +42,9 @@ bench: ## measure the service beside pgbench (ARGS="--quick")
 
 bench-recall: ## measure how well messages find skills (needs ../shared/corpus)
 	@scripts/dev/bench_recall.sh
+
+bench-dream: ## measure what is found for dreams before a model is asked (needs ../shared/corpus)
+	@scripts/dev/bench_dream.sh
 
 bench-scan: ## measure how well and how fast the scanner tells attacks from skills (needs ../shared/corpus)
 	@cargo test --quiet --profile quick -p knowhow-domain --test scanner -- --include-ignored --nocapture --test-threads=1

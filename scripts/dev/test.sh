@@ -8,5 +8,7 @@ start_database
 KNOWHOW_TEST_MODEL_DIR=${KNOWHOW_TEST_MODEL_DIR:-$(python3 scripts/dev/model.py)}
 export KNOWHOW_TEST_MODEL_DIR
 export DATABASE_URL="$TEST_DATABASE_URL" SQLX_OFFLINE=true
+# Most tests wait most of the time, for a process, a job or a cut line, and leave the cores to others.
+[ "$(getconf _NPROCESSORS_ONLN)" -ge 4 ] || export RUST_TEST_THREADS="${RUST_TEST_THREADS:-4}"
 unset KNOWHOW_MODEL_DIR TEST_DATABASE_URL KNOWHOW_DATABASE_URL KNOWHOW_SECRET_KEY KNOWHOW_URL KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN
 exec cargo test --workspace "$@"

@@ -1,9 +1,9 @@
 //! The catalogues that a message is tried on, as a user would have them.
 
 use knowhow_domain::recall::{Catalogue, Examples, SkillText};
-use sha2::{Digest, Sha256};
 
 use crate::corpus::{Corpus, Message};
+use crate::random::Random;
 use crate::vectors::Vectors;
 
 /// Which messages, to which skills.
@@ -135,34 +135,5 @@ impl Drawn {
     /// Whether a skill is one of the starters, which count neither as hit nor as answer.
     pub fn is_starter(&self, corpus: &Corpus, skill: usize) -> bool {
         self.places[skill] >= corpus.starters_at
-    }
-}
-
-/// `SplitMix64` (Steele, Lea and Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn seeded(id: &str) -> Self {
-        let digest = Sha256::digest(id.as_bytes());
-        Self(digest.iter().take(8).rev().fold(0, |seed, byte| seed << 8 | u64::from(*byte)))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn choose(&mut self, mut pool: Vec<usize>, count: usize) -> Vec<usize> {
-        let count = count.min(pool.len());
-        for at in 0..count {
-            let left = (pool.len() - at) as u128;
-            // The high half of the product: an even choice below `left`.
-            pool.swap(at, at + ((u128::from(self.next()) * left) >> 64) as usize);
-        }
-        pool.truncate(count);
-        pool
     }
 }

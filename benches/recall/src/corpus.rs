@@ -13,6 +13,8 @@ use serde::de::DeserializeOwned;
 
 /// A skill as its author wrote it.
 pub struct Skill {
+    /// In the corpus; none for everyday skills and starters.
+    pub id: String,
     pub name: String,
     pub description: String,
     pub triggers: Vec<String>,
@@ -121,14 +123,22 @@ impl Corpus {
 impl LongSkill {
     fn into_skill(self) -> (String, Skill) {
         let Self { id, name, description, body, source_repo: source } = self;
-        (id, Skill { name, description, triggers: Vec::new(), body, source, uses: Vec::new() })
+        (id.clone(), Skill { id, name, description, triggers: Vec::new(), body, source, uses: Vec::new() })
     }
 }
 
 impl ShortSkill {
     fn into_skill(self) -> Skill {
         let Self { name, description, content: body } = self;
-        Skill { name, description, triggers: Vec::new(), body, source: String::new(), uses: Vec::new() }
+        Skill {
+            id: String::new(),
+            name,
+            description,
+            triggers: Vec::new(),
+            body,
+            source: String::new(),
+            uses: Vec::new(),
+        }
     }
 }
 
@@ -159,6 +169,7 @@ fn read_starter(file: &Path) -> Result<Skill> {
     let fields = document.fields();
     let name = file.parent().and_then(Path::file_name).context("a folder of its own")?;
     Ok(Skill {
+        id: String::new(),
         name: name.to_string_lossy().into_owned(),
         description: fields.description.clone(),
         triggers: fields.triggers.clone(),

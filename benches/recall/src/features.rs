@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::catalogues::{Drawing, Drawn, World};
 use crate::cores;
 use crate::corpus::Corpus;
-use crate::measure::ask;
+use crate::measure::{Basis, ask};
 use crate::settings::Way;
 use crate::vectors::Vectors;
 
@@ -53,19 +53,19 @@ pub fn write_all(corpus: &Corpus, vectors: Option<&Vectors>, folder: &Path) -> R
     for (name, world, size, body_chars, examples) in SETTINGS {
         let starters = !name.ends_with("bare");
         let drawing = Drawing { world, same_source: false, size, body_chars, examples, starters };
-        write(corpus, (name, &drawing), vectors, folder)?;
+        write(name, Basis { corpus, drawing: &drawing, vectors }, folder)?;
     }
     for (name, same_source, size, body_chars) in LONG {
         let drawing = Drawing { world: World::Coding, same_source, size, body_chars, examples: 0, starters: false };
-        write(corpus, (name, &drawing), vectors, folder)?;
+        write(name, Basis { corpus, drawing: &drawing, vectors }, folder)?;
     }
     Ok(())
 }
 
 /// Writes `FOLDER/NAME.f32` (rows of 32-bit floats) and `FOLDER/NAME.jsonl` (a line for each message).
-fn write(corpus: &Corpus, (name, drawing): (&str, &Drawing), vectors: Option<&Vectors>, folder: &Path) -> Result<()> {
-    let groups = drawing.groups(corpus);
-    let made = cores::share(&groups, |group| of_group(corpus, drawing, group, vectors));
+fn write(name: &str, basis: Basis<'_>, folder: &Path) -> Result<()> {
+    let groups = basis.drawing.groups(basis.corpus);
+    let made = cores::share(&groups, |group| of_group(basis, group));
     let mut rows = BufWriter::new(File::create(folder.join(format!("{name}.f32"))).context("the folder for features")?);
     let mut lines = BufWriter::new(File::create(folder.join(format!("{name}.jsonl")))?);
     for (numbers, cases) in made {
@@ -80,27 +80,23 @@ fn write(corpus: &Corpus, (name, drawing): (&str, &Drawing), vectors: Option<&Ve
     Ok(())
 }
 
-fn of_group(corpus: &Corpus, drawing: &Drawing, group: &[usize], vectors: Option<&Vectors>) -> (Vec<f32>, Vec<Value>) {
+fn of_group(basis: Basis<'_>, group: &[usize]) -> (Vec<f32>, Vec<Value>) {
+    let Basis { corpus, drawing, vectors } = basis;
     let drawn = drawing.build(corpus, drawing.draw(corpus, group), vectors);
     let (mut rows, mut cases) = (Vec::new(), Vec::new());
     for at in group {
-        let (own, case) = of_message(corpus, drawing, &drawn, *at, vectors);
+        let (own, case) = of_message(basis, &drawn, *at);
         rows.extend(own);
         cases.push(case);
     }
     (rows, cases)
 }
 
-fn of_message(
-    corpus: &Corpus,
-    drawing: &Drawing,
-    drawn: &Drawn,
-    at: usize,
-    vectors: Option<&Vectors>,
-) -> (Vec<f32>, Value) {
+fn of_message(basis: Basis<'_>, drawn: &Drawn, at: usize) -> (Vec<f32>, Value) {
+    let Basis { corpus, drawing, .. } = basis;
     let message = &corpus.messages(drawing.world)[at];
     // As many examples as were drawn; none are as good as no list of them.
-    let query = ask(corpus, drawing, drawn, at, (vectors, Way::Examples));
+    let query = ask(basis, drawn, at, Way::Examples);
     let evidence = gather(&drawn.catalogue, &query);
     let relevant = drawn.relevant(message);
     let kept = keep(&evidence.signals, &relevant);

@@ -1,12 +1,15 @@
 //! Measures recall on real skills and messages: `make bench-recall`, described in docs/recall.md. With `--features` it
-//! writes what its weights are fitted on instead: `make fit-recall`.
+//! writes what its weights are fitted on instead: `make fit-recall`. With `--dream` it measures what a dream finds before a
+//! model is asked: `make bench-dream`.
 
 mod catalogues;
 mod cores;
 mod corpus;
+mod dream;
 mod features;
 mod json;
 mod measure;
+mod random;
 mod report;
 mod settings;
 mod times;
@@ -43,6 +46,9 @@ struct Arguments {
     /// Folder to write the features of skills and messages into, for `fit.py`; nothing is measured then.
     #[arg(long, conflicts_with = "out")]
     features: Option<PathBuf>,
+    /// Labelled pairs of skills: measures the candidates of dreams instead.
+    #[arg(long, requires = "model", conflicts_with = "features")]
+    dream: Option<PathBuf>,
 }
 
 fn main() -> Result<()> {
@@ -50,9 +56,10 @@ fn main() -> Result<()> {
     let corpus = Corpus::read(&arguments.corpus, &arguments.starters)?;
     eprintln!("{} skills, {} messages", corpus.skills.len(), corpus.coding.len() + corpus.everyday.len());
     let vectors = arguments.model.map(|model| vectors::embed(&corpus, &model, &arguments.cache)).transpose()?;
-    match &arguments.features {
-        Some(folder) => features::write_all(&corpus, vectors.as_ref(), folder),
-        None => measure_all(&corpus, vectors.as_ref(), arguments.out.as_deref()),
+    match (&arguments.features, &arguments.dream, &vectors) {
+        (Some(folder), ..) => features::write_all(&corpus, vectors.as_ref(), folder),
+        (None, Some(pairs), Some(vectors)) => dream::measure_all(&corpus, vectors, pairs, arguments.out.as_deref()),
+        _ => measure_all(&corpus, vectors.as_ref(), arguments.out.as_deref()),
     }
 }
 

@@ -64,11 +64,21 @@ struct Trial {
     answered: bool,
 }
 
+/// What messages are tried on.
+#[derive(Clone, Copy)]
+pub struct Basis<'a> {
+    pub corpus: &'a Corpus,
+    /// How catalogues are drawn of the corpus.
+    pub drawing: &'a Drawing,
+    /// Those of the corpus; `None` where search goes by words alone.
+    pub vectors: Option<&'a Vectors>,
+}
+
 pub fn run(corpus: &Corpus, setting: &'static Setting, vectors: Option<&Vectors>) -> Outcome {
     let drawing = &setting.drawing;
     let ways = setting.ways(vectors.is_some());
     let groups = drawing.groups(corpus);
-    let tried = cores::share(&groups, |group| try_group(corpus, drawing, group, vectors, ways));
+    let tried = cores::share(&groups, |group| try_group(Basis { corpus, drawing, vectors }, group, ways));
     let mut counted: Vec<(Way, Counts)> = ways.iter().map(|way| (*way, Counts::default())).collect();
     for trials in tried {
         for ((_, counts), trials) in counted.iter_mut().zip(trials) {
@@ -82,30 +92,19 @@ pub fn run(corpus: &Corpus, setting: &'static Setting, vectors: Option<&Vectors>
 }
 
 /// Tries the messages of a catalogue in all ways.
-fn try_group(
-    corpus: &Corpus,
-    drawing: &Drawing,
-    group: &[usize],
-    vectors: Option<&Vectors>,
-    ways: &[Way],
-) -> Vec<Vec<Trial>> {
+fn try_group(basis: Basis<'_>, group: &[usize], ways: &[Way]) -> Vec<Vec<Trial>> {
+    let Basis { corpus, drawing, vectors } = basis;
     let drawn = drawing.build(corpus, drawing.draw(corpus, group), vectors);
     let try_one = |at: &usize, way: Way| {
-        let ranking = search(&drawn.catalogue, &ask(corpus, drawing, &drawn, *at, (vectors, way)));
-        let message = &corpus.messages(drawing.world)[*at];
-        Trial::of(*at, message, &ranking, &drawn.relevant(message), |skill| drawn.is_starter(corpus, skill))
+        let ranking = search(&drawn.catalogue, &ask(basis, &drawn, *at, way));
+        Trial::of(basis, &drawn, *at, &ranking)
     };
     ways.iter().map(|way| group.iter().map(|at| try_one(at, *way)).collect()).collect()
 }
 
 /// What a turn would ask, but for the names in the message.
-pub fn ask<'a>(
-    corpus: &'a Corpus,
-    drawing: &Drawing,
-    drawn: &'a Drawn,
-    at: usize,
-    (vectors, way): (Option<&'a Vectors>, Way),
-) -> Query<'a> {
+pub fn ask<'a>(basis: Basis<'a>, drawn: &'a Drawn, at: usize, way: Way) -> Query<'a> {
+    let Basis { corpus, drawing, vectors } = basis;
     let vectors = vectors.filter(|_| way != Way::Words);
     Query {
         message: &corpus.messages(drawing.world)[at].text,
@@ -118,13 +117,9 @@ pub fn ask<'a>(
 }
 
 impl Trial {
-    fn of(
-        at: usize,
-        message: &Message,
-        ranking: &Ranking,
-        relevant: &[usize],
-        is_starter: impl Fn(usize) -> bool,
-    ) -> Self {
+    fn of(basis: Basis<'_>, drawn: &Drawn, at: usize, ranking: &Ranking) -> Self {
+        let message = &basis.corpus.messages(basis.drawing.world)[at];
+        let relevant = drawn.relevant(message);
         let is_short = is_short(&message.text);
         let shown = ranking.relevant(FLOOR).iter().take(if is_short { 0 } else { SHOWN });
         let shown: Vec<usize> = shown.map(|hit| hit.skill).collect();
@@ -136,7 +131,7 @@ impl Trial {
             is_short,
             names: shown.len(),
             right: shown.iter().filter(|skill| relevant.contains(skill)).count(),
-            answered: shown.iter().any(|skill| !is_starter(*skill)),
+            answered: shown.iter().any(|skill| !drawn.is_starter(basis.corpus, *skill)),
         }
     }
 }

@@ -7,7 +7,7 @@ use knowhow_domain::recall::{Catalogue, search};
 
 use crate::catalogues::{Drawing, World};
 use crate::corpus::Corpus;
-use crate::measure::ask;
+use crate::measure::{Basis, ask};
 use crate::settings::{Setting, Way};
 use crate::vectors::Vectors;
 
@@ -34,7 +34,7 @@ pub fn time(corpus: &Corpus, setting: &Setting, vectors: Option<&Vectors>) -> Co
         let messages: Vec<usize> = group.iter().copied().take(SEARCHES).collect();
         (drawing.draw(corpus, group), messages)
     });
-    measure(corpus, (setting.name, drawing), catalogues, vectors, setting.ways(vectors.is_some()))
+    measure(setting.name, Basis { corpus, drawing, vectors }, catalogues, setting.ways(vectors.is_some()))
 }
 
 /// The whole corpus as one catalogue: the size of a tenant's library rather than a user's.
@@ -51,17 +51,17 @@ pub fn time_whole(corpus: &Corpus, vectors: Option<&Vectors>) -> Cost {
     };
     let messages = (0..corpus.coding.len()).step_by(EVERY).collect();
     let ways: &[Way] = if vectors.is_some() { &[Way::Words, Way::Meaning] } else { &[Way::Words] };
-    measure(corpus, ("all", &drawing), [(places, messages)].into_iter(), vectors, ways)
+    measure("all", Basis { corpus, drawing: &drawing, vectors }, [(places, messages)].into_iter(), ways)
 }
 
 /// Builds each catalogue and searches its messages.
 fn measure(
-    corpus: &Corpus,
-    (name, drawing): (&'static str, &Drawing),
+    name: &'static str,
+    basis: Basis<'_>,
     catalogues: impl Iterator<Item = (Vec<usize>, Vec<usize>)>,
-    vectors: Option<&Vectors>,
     ways: &[Way],
 ) -> Cost {
+    let Basis { corpus, drawing, vectors } = basis;
     let (mut building, mut bytes, mut skills, mut built) = (Vec::new(), 0, 0, 0);
     let mut searching: Vec<(Way, Vec<Duration>)> = ways.iter().map(|way| (*way, Vec::new())).collect();
     for (places, messages) in catalogues {
@@ -72,7 +72,7 @@ fn measure(
         skills += drawn.catalogue.len();
         built += 1;
         for (way, times) in &mut searching {
-            let queries = messages.iter().map(|at| ask(corpus, drawing, &drawn, *at, (vectors, *way)));
+            let queries = messages.iter().map(|at| ask(basis, &drawn, *at, *way));
             times.extend(queries.map(|query| time_of(|| search(&drawn.catalogue, &query))));
         }
     }

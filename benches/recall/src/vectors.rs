@@ -21,11 +21,17 @@ pub struct Vectors {
     pub uses: Vec<Vec<Vec<f32>>>,
     /// Of phrases that ask for no skill.
     pub chatter: Examples,
+    phrases: Vec<Vec<f32>>,
     coding: Vec<Vec<f32>>,
     everyday: Vec<Vec<f32>>,
 }
 
 impl Vectors {
+    /// Of phrases that ask for no skill, one by one.
+    pub fn chatter_rows(&self) -> Vec<&[f32]> {
+        self.phrases.iter().map(Vec::as_slice).collect()
+    }
+
     pub fn message(&self, world: World, at: usize) -> &[f32] {
         match world {
             World::Coding => &self.coding[at],
@@ -73,12 +79,12 @@ pub fn embed(corpus: &Corpus, model: &Path, cache: &Path) -> Result<Vectors> {
     }
     let find = |text: &String| known.get(&key_of(text)).cloned().unwrap_or_default();
     let of_messages = |messages: &[Message]| messages.iter().map(|message| find(&message.text)).collect();
+    let phrases: Vec<Vec<f32>> = chatter.iter().map(find).collect();
     Ok(Vectors {
         skills: skills.iter().map(find).collect(),
         uses: corpus.skills.iter().map(|skill| skill.uses.iter().map(find).collect()).collect(),
-        chatter: Examples::new(
-            (0..).zip(&chatter.iter().map(find).collect::<Vec<_>>()).map(|(at, v)| (at, v.as_slice())),
-        ),
+        chatter: Examples::new((0..).zip(&phrases).map(|(at, vector)| (at, vector.as_slice()))),
+        phrases,
         coding: of_messages(&corpus.coding),
         everyday: of_messages(&corpus.everyday),
     })

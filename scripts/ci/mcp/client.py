@@ -209,7 +209,9 @@ async def published(client):
     index = await client.get_prompt("skills-index")
     assert f"- {NAME}: " in index.messages[0].content.text, index
     prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
-    assert prompts == {"skills-guidance", "skills-index", "frozen-context"}, prompts
+    assert prompts == {"skills-guidance", "skills-index", "frozen-context", "learning-status"}, prompts
+    status = await client.get_prompt("learning-status")
+    assert status.messages[0].content.text, status
 
 
 async def unreachable(client):

@@ -50,7 +50,7 @@ CASES = [
     (["resources/read", "--uri", f"{FIRST}/references/api.md"], lambda of: of["contents"][0]["text"] == "# API\n"),
     (["resources/read", "--uri", f"{FIRST}/assets/logo.png"], lambda of: of["contents"][0]["mimeType"] == "image/png"),
     (["resources/directory/read", "--uri", FIRST], lambda of: f"{FIRST}/references" in uris(of)),
-    (["prompts/list"], lambda of: len(of["prompts"]) == 3),
+    (["prompts/list"], lambda of: len(of["prompts"]) == 4),
 ]
 # All as the newer revision has it, the first few as the older one has it.
 CALLS = [("modern", *case) for case in CASES] + [("legacy", *case) for case in CASES[:4]]

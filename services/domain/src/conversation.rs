@@ -96,4 +96,12 @@ impl ConversationSummary {
         ];
         render_previous(&PreviousParts { day, title: &self.title, lists: &lists, last: &last, tainted })
     }
+
+    /// What is worth remembering of it: its title, then decisions, preferences, what is open and facts, a line each.
+    pub fn as_memory(&self) -> String {
+        let lists = [&self.decisions, &self.preferences, &self.pending, &self.facts];
+        let lines: Vec<&str> =
+            std::iter::once(&self.title).chain(lists.into_iter().flatten()).map(String::as_str).collect();
+        lines.join("\n")
+    }
 }

@@ -1,5 +1,7 @@
 //! What a reader sees of a text, and what not.
 
+use std::fmt::Write;
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -17,4 +19,31 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Writes characters that nobody sees as their code points, such as `<U+200B>`, so that who decides on a text does. Tabs and
+/// line feeds stay.
+pub fn show_invisible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            _ if is_invisible(c) || c.is_control() => {
+                // Writing to a String cannot fail.
+                let _ = write!(shown, "<U+{:04X}>", u32::from(c));
+            }
+            _ => shown.push(c),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_sees_is_written_out() {
+        assert_eq!(show_invisible("a\u{200b}b\r\n\tc\u{e0041}\u{1b}"), "a<U+200B>b<U+000D>\n\tc<U+E0041><U+001B>");
+    }
 }

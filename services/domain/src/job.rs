@@ -63,6 +63,12 @@ pub struct Job {
 
 /// What jobs are called in the queue. A name that changes leaves jobs behind that nobody works on.
 pub mod task {
+    /// Does one run of a dream.
+    pub const DREAM: &str = "dream";
+    /// Begins a user's runs of one night.
+    pub const DREAM_NIGHT: &str = "dream_night";
+    /// Enqueues the users whose night it is.
+    pub const DREAM_NIGHTS: &str = "dream_nights";
     /// Makes the vectors of a user's examples.
     pub const EMBED_EXAMPLES: &str = "embed_examples";
     /// Makes the vectors of a user's memories.
@@ -71,6 +77,10 @@ pub mod task {
     pub const EMBED_SKILL: &str = "embed_skill";
     /// Enqueues what has no vector of the present model.
     pub const EMBED_STALE: &str = "embed_stale";
+    /// Has a skill found better whose author said little.
+    pub const ENRICH_SKILL: &str = "enrich_skill";
+    /// Enqueues the skills that wait to be enriched and have no job.
+    pub const ENRICH_STALE: &str = "enrich_stale";
     /// Ends conversations that fell silent.
     pub const END_SESSIONS: &str = "end_sessions";
     /// Tells a tenant's webhook that a submission waits.
@@ -79,10 +89,18 @@ pub mod task {
     pub const OFFER_MERGES: &str = "offer_merges";
     /// Removes what is past its time.
     pub const PRUNE: &str = "prune";
+    /// Reads those of a user's skills for relations whose texts say others than before.
+    pub const RELATE_SKILLS: &str = "relate_skills";
+    /// Enqueues the users whose skills are to be read for relations.
+    pub const RELATE_STALE: &str = "relate_stale";
     /// Reads a user's skills with the scanner's rules of now.
     pub const RESCAN_SKILLS: &str = "rescan_skills";
     /// Enqueues the users whose skills are to be read anew.
     pub const RESCAN_STALE: &str = "rescan_stale";
+    /// Makes one reflection of a user.
+    pub const REFLECT: &str = "reflect";
+    /// Enqueues the reflections that are due.
+    pub const REFLECT_DUE: &str = "reflect_due";
     /// Has a chat model read a submission.
     pub const REVIEW_SUBMISSION: &str = "review_submission";
     /// Has people look at submissions that no model has read in time.

@@ -1,16 +1,21 @@
 //! Ground floor: the nouns of Knowhow. Ids, names, SKILL.md, the patch engine, rules and errors; no I/O.
 
 pub mod audit;
-mod bounds;
+pub mod bounds;
 mod channel;
 mod chat_tokens;
 pub mod clock;
 pub mod conversation;
 pub mod diff;
+pub mod directive;
 pub mod document;
+pub mod dream;
+pub mod enrich;
 pub mod error;
 pub mod example;
 pub mod feedback;
+mod fence;
+pub mod graph;
 pub mod guidance;
 pub mod headline;
 pub mod ids;
@@ -28,11 +33,14 @@ pub mod manifest;
 pub mod memory;
 pub mod message;
 pub mod name;
+pub mod object;
 pub mod patch;
+mod pattern;
 pub mod pause;
 mod phrase;
 pub mod prompt;
 pub mod recall;
+pub mod reflection;
 pub mod resource;
 pub mod scanner;
 pub mod scope;
@@ -54,14 +62,15 @@ pub use audit::AuditEntry;
 pub use channel::Channel;
 pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationSummary, LastMessage, MadeBy};
+pub use directive::{Directive, DirectiveName, DirectiveVersion};
 pub use document::{Attributes, FieldEdits, Fields, Mended, Role, Served, SkillDocument};
 pub use error::{Error, FieldError, Passage, Result};
 pub use example::Example;
 pub use feedback::{FeedbackKind, Outcome};
 pub use headline::headline;
 pub use ids::{
-    ArchiveId, AuditId, ExampleId, IssuerId, JobId, KeyId, MemoryId, MessageId, SessionId, SkillId, SnapshotId,
-    SubmissionId, TenantId, UserId, new_id,
+    ArchiveId, AuditId, DreamId, EntityId, ExampleId, IssuerId, JobId, KeyId, MemoryId, MessageId, ReflectionId,
+    SessionId, SkillId, SnapshotId, SubmissionId, TenantId, UserId, new_id,
 };
 pub use index::{INDEX_BUDGET, Index, IndexLine, gist, render_index};
 pub use inert::inert_line;
@@ -75,6 +84,7 @@ pub use memory::{Memory, MemoryKind};
 pub use message::{Message, Speaker, check_message};
 pub use name::SkillName;
 pub use prompt::{Form, Tools};
+pub use reflection::{Cadence, Reflection, ReflectionActions, ReflectionState, ReflectionText};
 pub use resource::ResourcePath;
 pub use scope::{Scope, Scopes};
 pub use secret::Secret;

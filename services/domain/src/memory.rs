@@ -39,7 +39,7 @@ pub struct Memory {
     /// What is remembered, in words.
     #[schema(example = "Prefers trains to planes")]
     pub content: String,
-    /// How much it matters, 0 to 1.
+    /// How much it matters, 0 to 1, as it was set when it was kept. It fades by 5 % a day, or the tenant's `memory_decay`.
     pub importance: f32,
     /// Labels by which memories can be listed.
     pub tags: Vec<String>,

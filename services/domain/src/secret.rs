@@ -15,6 +15,14 @@ pub const MASK: &str = "***";
 pub struct Secret(String);
 
 impl Secret {
+    /// Serializes the text itself, for the one answer that tells a caller their new secret.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn show<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+
     fn masked(&self) -> &'static str {
         if self.0.is_empty() { "" } else { MASK }
     }

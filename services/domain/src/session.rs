@@ -66,6 +66,11 @@ pub fn is_nudge_due(turn: i32, max_turns: i32) -> bool {
     turn % NUDGE_EVERY == 0 || max_turns <= NUDGE_EVERY && turn == half && turn < max_turns
 }
 
+/// Whether a turn, from 1, is the first of its session that reminds of saving.
+pub fn is_first_nudge(turn: i32, max_turns: i32) -> bool {
+    is_nudge_due(turn, max_turns) && !(1..turn).any(|before| is_nudge_due(before, max_turns))
+}
+
 /// Whether a conversation with its last message then has been silent for longer than `gap` now. One without a message has
 /// not begun.
 pub fn is_over(last_message_at: Option<DateTime<Utc>>, gap: TimeDelta, now: DateTime<Utc>) -> bool {
@@ -95,5 +100,8 @@ mod tests {
         assert_eq!((due(10), due(6), due(5), due(15)), (vec![5, 10], vec![3], vec![3], vec![10]));
         assert_eq!((due(1), due(2), due(3)), (vec![], vec![], vec![2]));
         assert_eq!(due(30), [10, 20, 30]);
+        let first =
+            |max_turns: i32| (1..=max_turns).filter(|turn| is_first_nudge(*turn, max_turns)).collect::<Vec<_>>();
+        assert_eq!((first(10), first(30), first(1)), (vec![5], vec![10], vec![]));
     }
 }

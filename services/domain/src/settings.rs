@@ -1,21 +1,20 @@
 //! What a tenant can be given more or less of.
 
 use std::collections::BTreeMap;
-use std::fmt::Formatter;
-use std::marker::PhantomData;
 
 use chrono::TimeDelta;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::bounds::out_of_bounds;
+use crate::dream::{Mode, Pass};
+use crate::graph::{DAILY_IMPORTANCE, DAILY_MEMORY, IMPORTANCE_FLOOR};
 use crate::index::INDEX_BUDGET;
+use crate::object::{Object, as_object};
 use crate::recall::FLOOR;
 use crate::session::GAP_MINUTES;
-use crate::{Channel, FieldError, Tools};
+use crate::{Channel, FieldError, ReflectionActions, Tools};
 
 /// Fewest and most characters that an index may be given.
 pub const INDEX_BUDGETS: std::ops::RangeInclusive<u32> = 200..=200_000;
@@ -66,6 +65,34 @@ pub struct TenantSettings {
     /// How long such a message is kept without being confirmed by another use, in days; 0 keeps none.
     #[schema(default = 365, maximum = 3650)]
     pub example_days: u16,
+    /// What is left of a skill's importance from one idle day to the next, where the skill has no rate of its own.
+    #[schema(default = 0.99, minimum = 0, maximum = 1)]
+    pub skill_decay: f32,
+    /// The least that a skill's importance fades to, where the skill has no floor of its own.
+    #[schema(default = 0.3, minimum = 0, maximum = 1)]
+    pub importance_floor: f32,
+    /// What is left of a memory's importance from one day to the next.
+    #[schema(default = 0.95, minimum = 0, maximum = 1)]
+    pub memory_decay: f32,
+    /// Whether skills whose authors said little of them are enriched. Off, nothing is made, and what was made before stays.
+    #[schema(default = true)]
+    pub enrich: bool,
+    /// How far the passes of a dream go by themselves.
+    #[serde(deserialize_with = "as_object")]
+    #[schema(inline)]
+    pub dreams: DreamSettings,
+    /// Most tokens of the chat model that dreams and reflections take for one user and day.
+    #[schema(default = 200_000, maximum = 100_000_000)]
+    pub dream_tokens_per_day: u32,
+    /// Whether what happened is told of each day, week and month, where a chat model is configured.
+    #[schema(default = true)]
+    pub reflections: bool,
+    /// Who decides on what reflections propose to do with skills.
+    #[schema(default = "none")]
+    pub reflection_actions: ReflectionActions,
+    /// Where the users are who do not say, by its IANA name: their nights are there.
+    #[schema(default = "UTC", max_length = 64)]
+    pub time_zone: String,
     /// How long an entry of the audit log is kept, in days.
     #[schema(default = 400, minimum = 30, maximum = 3650)]
     pub audit_days: u16,
@@ -87,6 +114,30 @@ pub struct TenantSettings {
     /// What is different on a channel.
     #[serde(deserialize_with = "by_channel")]
     pub channels: BTreeMap<Channel, ChannelSettings>,
+}
+
+/// How far each pass of a dream goes by itself: `off`, `propose` or `apply`. Absent, a pass proposes where a chat model is
+/// configured; else it does what code alone can do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DreamSettings {
+    /// Makes skills for requests that come again and again.
+    pub gaps: Option<Mode>,
+    /// Joins skills that say the same, and has skills point at each other.
+    pub consolidate: Option<Mode>,
+    /// Improves skills that failed, or say too little.
+    pub optimize: Option<Mode>,
+}
+
+impl DreamSettings {
+    /// The mode of a pass, where it is set.
+    pub fn of(&self, pass: Pass) -> Option<Mode> {
+        match pass {
+            Pass::Gaps => self.gaps,
+            Pass::Consolidate => self.consolidate,
+            Pass::Optimize => self.optimize,
+        }
+    }
 }
 
 /// Which changes of skills wait for a person.
@@ -128,7 +179,7 @@ pub struct ChannelSettings {
     pub session_gap_minutes: Option<u32>,
 }
 
-/// Serde would take a list of a struct's members in their order; nobody means that.
+/// Reads the channels, each an object.
 fn by_channel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Channel, ChannelSettings>, D::Error> {
     let objects = BTreeMap::<Name, Object<ChannelSettings>>::deserialize(deserializer)?;
     Ok(objects.into_iter().map(|(Name(channel), Object(settings))| (channel, settings)).collect())
@@ -143,29 +194,6 @@ impl<'de> Deserialize<'de> for Name {
         let name = String::deserialize(deserializer)?;
         let unknown = || serde::de::Error::unknown_field(&name, Channel::NAMES);
         name.parse().map(Self).map_err(|_| unknown())
-    }
-}
-
-/// A struct that is read from an object alone.
-struct Object<T>(T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor(PhantomData))
-    }
-}
-
-struct ObjectVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
-
-    fn expecting(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("a map")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(members)).map(Object)
     }
 }
 
@@ -185,6 +213,15 @@ impl Default for TenantSettings {
             conversation_days: 90,
             learn_from_use: true,
             example_days: 365,
+            skill_decay: DAILY_IMPORTANCE,
+            importance_floor: IMPORTANCE_FLOOR,
+            memory_decay: DAILY_MEMORY,
+            enrich: true,
+            dreams: DreamSettings::default(),
+            dream_tokens_per_day: 200_000,
+            reflections: true,
+            reflection_actions: ReflectionActions::None,
+            time_zone: "UTC".to_owned(),
             audit_days: 400,
             review: ReviewPolicy::Tainted,
             users_review: false,

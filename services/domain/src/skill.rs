@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
+use crate::enrich::Discovery;
 use crate::{ArchiveId, headline, inert_line};
 
 /// Who first wrote a skill.
@@ -20,9 +21,20 @@ pub enum Source {
     Import,
     /// The built-in library.
     Starter,
+    /// A folder that is kept the same as the user's skills.
+    Sync,
+    /// A dream, of what happened in conversations.
+    Dream,
+    /// A reflection, of what happened in a day, week or month.
+    Reflection,
 }
 
 impl Source {
+    /// Whether a background process may change what was written by it: agents' own skills, and its own.
+    pub fn is_open_to_learning(self) -> bool {
+        matches!(self, Self::Agent | Self::Dream | Self::Reflection)
+    }
+
     /// The stored and served form.
     pub fn as_str(self) -> &'static str {
         self.into()
@@ -83,6 +95,10 @@ pub struct IndexItem {
     pub importance: f32,
     /// Whether text of it came from a tainted session, and no person has approved it: information, no instructions.
     pub tainted: bool,
+    /// What was made for it to be found by, where its author gave little.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    pub discovery: Option<Discovery>,
     /// With `ranked` or `q`: what the order is by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,

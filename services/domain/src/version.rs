@@ -24,7 +24,7 @@ pub enum ChangeKind {
     Optimize,
     /// An earlier version was put back.
     Rollback,
-    /// A release of the starter skills.
+    /// A release of the starter skills brought it, or a folder that is kept the same.
     Sync,
 }
 
@@ -41,7 +41,7 @@ pub struct Version {
     /// From 1, without gaps; the oldest leave beyond the tenant's `versions_per_skill`.
     #[schema(minimum = 1)]
     pub version: i32,
-    /// How it came to be: `save`, `patch`, `import`, `rollback`, `sync`; there will be more words.
+    /// How it came to be: `save`, `patch`, `import`, `rollback`, `sync`, `enrich`; there will be more words.
     #[schema(value_type = String, example = "patch")]
     pub change: ChangeKind,
     /// Who made it.

@@ -6,7 +6,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use crate::attention::Attention;
 use crate::error::ModelError;
-use crate::linear::{LANES, Linear, shorten};
+use crate::linear::{LANES, Linear, Passing, shorten};
 use crate::math::{Norm, gelu, normalise};
 use crate::settings::{Settings, Shape};
 use crate::tensors::Tensors;
@@ -53,6 +53,14 @@ struct Scratch {
     inner: Vec<f32>,
     panel: Vec<f32>,
     attention: Attention,
+}
+
+/// Texts that the model reads together.
+struct Batch<'a> {
+    texts: &'a [Tokens],
+    scratch: &'a mut Scratch,
+    /// Called before each layer.
+    pause: &'a mut dyn FnMut(),
 }
 
 impl Encoder {
@@ -114,7 +122,8 @@ impl Encoder {
         let total = texts.iter().map(|text| text.0.len()).sum();
         let longest = texts.iter().map(|text| text.0.len()).max().unwrap_or(0);
         let mut scratch = Scratch::new(&self.shape, total, longest);
-        dispatch!(self.level, simd => self.run(simd, texts, &mut scratch, pause));
+        let batch = Batch { texts, scratch: &mut scratch, pause };
+        dispatch!(self.level, simd => self.run(simd, batch));
         let mut rest = &scratch.hidden[..];
         texts
             .iter()
@@ -126,7 +135,8 @@ impl Encoder {
             .collect()
     }
 
-    fn run<S: Simd>(&self, simd: S, texts: &[Tokens], scratch: &mut Scratch, pause: &mut dyn FnMut()) {
+    fn run<S: Simd>(&self, simd: S, batch: Batch<'_>) {
+        let Batch { texts, scratch, pause } = batch;
         self.look_up(texts, &mut scratch.hidden);
         self.norm.add(&mut scratch.hidden, &scratch.change);
         for layer in &self.layers {
@@ -180,7 +190,8 @@ impl Layer {
 
     #[inline(always)]
     fn attend<S: Simd>(&self, simd: S, texts: &[Tokens], scratch: &mut Scratch) {
-        self.attention.apply(simd, &scratch.hidden, &mut scratch.triple, &mut scratch.panel);
+        self.attention
+            .apply(simd, Passing { input: &scratch.hidden, out: &mut scratch.triple, room: &mut scratch.panel });
         let width = self.norm.gain.len();
         let (mut triples, mut outs) = (&scratch.triple[..], &mut scratch.attended[..]);
         for text in texts {
@@ -189,15 +200,16 @@ impl Layer {
             scratch.attention.run(simd, triple, out);
             (triples, outs) = (triples_after, outs_after);
         }
-        self.attention_out.apply(simd, &scratch.attended, &mut scratch.change, &mut scratch.panel);
+        self.attention_out
+            .apply(simd, Passing { input: &scratch.attended, out: &mut scratch.change, room: &mut scratch.panel });
         self.attention_norm.add(&mut scratch.hidden, &scratch.change);
     }
 
     #[inline(always)]
     fn think<S: Simd>(&self, simd: S, scratch: &mut Scratch) {
-        self.up.apply(simd, &scratch.hidden, &mut scratch.inner, &mut scratch.panel);
+        self.up.apply(simd, Passing { input: &scratch.hidden, out: &mut scratch.inner, room: &mut scratch.panel });
         gelu(&mut scratch.inner);
-        self.down.apply(simd, &scratch.inner, &mut scratch.change, &mut scratch.panel);
+        self.down.apply(simd, Passing { input: &scratch.inner, out: &mut scratch.change, room: &mut scratch.panel });
         self.norm.add(&mut scratch.hidden, &scratch.change);
     }
 }

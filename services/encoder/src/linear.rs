@@ -76,6 +76,16 @@ fn multiply_tile<S: Simd, const HEIGHT: usize>(simd: S, rows: Rows<'_>, panel: P
     }
 }
 
+/// What passes through a layer.
+pub(crate) struct Passing<'a> {
+    /// The rows that go in.
+    pub(crate) input: &'a [f32],
+    /// Where the rows that come out go.
+    pub(crate) out: &'a mut [f32],
+    /// Scratch, at least as much as [`Linear::room`] says.
+    pub(crate) room: &'a mut [f32],
+}
+
 /// A layer of weights and biases.
 pub(crate) struct Linear {
     inputs: usize,
@@ -106,9 +116,10 @@ impl Linear {
         self.inputs * LANES
     }
 
-    /// Multiplies all rows of `input`; `room` is scratch.
+    /// Multiplies all rows that go in.
     #[inline(always)]
-    pub(crate) fn apply<S: Simd>(&self, simd: S, input: &[f32], out: &mut [f32], room: &mut [f32]) {
+    pub(crate) fn apply<S: Simd>(&self, simd: S, passing: Passing<'_>) {
+        let Passing { input, out, room } = passing;
         let rows = Rows { values: input, stride: self.inputs, count: input.len() / self.inputs };
         let room = &mut room[..self.room()];
         let columns = self.scale.chunks_exact(LANES).zip(self.bias.chunks_exact(LANES));

@@ -29,10 +29,11 @@ impl Asker {
 
 /// On whose account a model is asked, how urgently, and until when its answer is waited for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asking {
-    pub(crate) asker: Asker,
-    pub(crate) priority: Priority,
-    pub(crate) deadline: Option<Instant>,
+pub struct Asking {
+    pub asker: Asker,
+    pub priority: Priority,
+    /// `None` waits however long it takes.
+    pub deadline: Option<Instant>,
 }
 
 impl Asking {

@@ -2,16 +2,17 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::recall::list_distinct_terms;
-use knowhow_domain::{Conversation, ConversationSummary, Message, Result, Scope, SessionId, Speaker};
+use knowhow_domain::{Conversation, ConversationSummary, DirectiveName, Message, Result, Scope, SessionId, Speaker};
 use knowhow_store::conversations::{self, NewConversation};
 use knowhow_store::sessions::{self, Excerpt, Opened};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::memories::remember_conversation;
 use crate::page::{self, Page, rows_for};
 use crate::recall::{Asked, Conversations, Source};
 use crate::summarize::{MESSAGE_CHARS, extract_summary, summarize_conversation};
-use crate::{Ctx, Priority, compute};
+use crate::{Ctx, Priority, compute, directives};
 
 /// Messages of a conversation that its summary is made from: the last ones.
 const EXCERPT: Excerpt = Excerpt { messages: 400, characters: MESSAGE_CHARS as i32 };
@@ -89,7 +90,12 @@ pub async fn summarize_session(ctx: &Ctx, session: SessionId, priority: Priority
         return Ok(());
     }
     let Some(said) = Said::read(ctx, session).await? else { return Ok(()) };
-    match summarize_conversation(&ctx.app.models, &said.messages(), priority).await {
+    // Nobody reads it where there is no model.
+    let directive = match ctx.app.models.chat {
+        Some(_) => directives::find(ctx, DirectiveName::Conversation).await?.text,
+        None => String::new(),
+    };
+    match summarize_conversation(&ctx.app.models, &directive, &said.messages(), priority).await {
         Ok(summary) => keep(ctx, session, &summary).await,
         Err(error) => {
             // Better than none, should the model stay away.
@@ -99,12 +105,27 @@ pub async fn summarize_session(ctx: &Ctx, session: SessionId, priority: Priority
     }
 }
 
+/// What a session comes to by its own words, whether or not it is over; `None` where nothing was said.
+///
+/// # Errors
+/// `Unavailable`.
+pub(crate) async fn extract_session(ctx: &Ctx, session: SessionId) -> Result<Option<ConversationSummary>> {
+    match Said::read(ctx, session).await? {
+        Some(said) => said.extract().await.map(Some),
+        None => Ok(None),
+    }
+}
+
 async fn keep(ctx: &Ctx, session: SessionId, summary: &ConversationSummary) -> Result<()> {
     let lists = [&summary.topics, &summary.decisions, &summary.preferences, &summary.pending, &summary.facts];
     let text: Vec<&str> =
         std::iter::once(&summary.title).chain(lists.into_iter().flatten()).map(String::as_str).collect();
     let terms = list_distinct_terms(&text.join("\n"));
-    conversations::put(&ctx.app.db, &ctx.principal, &NewConversation { session, summary, terms: &terms }).await
+    let new = NewConversation { session, summary, terms: &terms };
+    if conversations::put(&ctx.app.db, &ctx.principal, &new).await? {
+        remember_conversation(ctx, session, summary).await?;
+    }
+    Ok(())
 }
 
 /// What was said in a session.

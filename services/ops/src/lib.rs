@@ -10,10 +10,13 @@ pub mod chat;
 pub mod conversations;
 mod ctx;
 mod dear;
+pub mod directives;
+pub mod dream;
 pub mod embed;
+mod enrich;
 pub mod examples;
 pub mod follow_up;
-
+pub mod graph;
 pub mod jobs;
 mod library;
 #[cfg(test)]
@@ -25,6 +28,7 @@ mod once;
 pub mod page;
 mod priority;
 pub mod recall;
+pub mod reflect;
 mod remote;
 pub mod review;
 pub mod sessions;
@@ -39,8 +43,7 @@ pub use answers::SkillPage;
 pub use app::{App, readiness};
 
 use app::compute;
-pub use asker::Asker;
-use asker::Asking;
+pub use asker::{Asker, Asking};
 pub use call::{Call, IdempotencyKey, SessionRef};
 pub use ctx::Ctx;
 pub use knowhow_store::Principal;

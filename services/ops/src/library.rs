@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 
 use crate::embed::embedded_text;
 use crate::starters::{STARTERS, Starter};
-use crate::{App, Asker, Priority};
+use crate::{App, Asker, Asking, Priority};
 
 /// Identifies this binary's set of starters.
 pub(crate) static RELEASE: LazyLock<[u8; 32]> = LazyLock::new(|| {
@@ -151,7 +151,8 @@ async fn embed(app: &App, owner: &Owner) -> Result<()> {
     }
     let texts: Vec<String> = missing.iter().map(|t| embedded_text(&t.name, &t.description, &t.triggers)).collect();
     let digests: Vec<[u8; 32]> = texts.iter().map(|text| manifest::digest(text.as_bytes())).collect();
-    let vectors = embedder.embed(texts, asker, Priority::Change, None).await.map_err(Error::from)?;
+    let asking = Asking { asker, priority: Priority::Change, deadline: None };
+    let vectors = embedder.embed(texts, asking).await.map_err(Error::from)?;
     let new = |((text, text_digest), embedding): ((&Unembedded, [u8; 32]), Vec<f32>)| NewVector {
         starter: text.starter,
         text_digest,

@@ -2,7 +2,7 @@
 
 use knowhow_domain::index::BUDGET_STEPS;
 use knowhow_domain::lesson::{EXAMPLES_PER_SKILL, EXAMPLES_PER_USER};
-use knowhow_domain::{TenantSettings, library, limits};
+use knowhow_domain::{TenantSettings, directive, library, limits, reflection};
 use knowhow_store::{conversations, idempotency, issuers, keys, memories, sessions, souls, usage};
 
 use crate::sessions::{LOG_BYTES, REPLIES};
@@ -35,6 +35,11 @@ fn told() -> Vec<(&'static str, String)> {
         ("users |", grouped(settings.users)),
         ("skills of its library |", library::LIBRARY_SKILLS.to_string()),
         ("bytes of its library |", sized(library::LIBRARY_BYTES.unsigned_abs())),
+        ("versions of a directive |", grouped(directive::DIRECTIVE_VERSIONS)),
+        ("directive |", grouped(directive::DIRECTIVE_CHARS)),
+        ("text of a reflection |", grouped(reflection::TEXT_CHARS)),
+        ("tries of a reflection |", reflection::TRIES.to_string()),
+        ("actions of reflections |", format!("{} of one, {} a day", reflection::ACTIONS, reflection::ACTIONS_A_DAY)),
         ("API keys that work |", grouped(keys::WORKING_KEYS)),
         ("issuers |", grouped(issuers::ISSUERS)),
         ("entries of the audit log |", format!("{} days", settings.audit_days)),

@@ -1,7 +1,8 @@
 //! What is done once for each idempotency key, and how its answer is kept.
 
 use knowhow_domain::{Error, Result, SubmissionId};
-use knowhow_store::{WriteTx, idempotency, submissions};
+use knowhow_store::idempotency::{self, KeyedRequest};
+use knowhow_store::{WriteTx, submissions};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -69,13 +70,13 @@ impl Ctx {
             return work(tx).await;
         };
         // One time: a key must not expire between being recognised and being answered.
-        let now = self.now();
-        idempotency::claim(tx, key, &digest, now);
+        let keyed = KeyedRequest { key, digest: &digest, now: self.now() };
+        idempotency::claim(tx, keyed);
         let done = work(tx).await;
         match tx.is_repeated().await {
             // Whatever `work` says then, it says because it was not to be done.
             Ok(true) => {
-                let kept = idempotency::find_answer(tx, key, &digest, now).await?;
+                let kept = idempotency::find_answer(tx, keyed).await?;
                 if let Some(id) = kept.get(WAITING).and_then(Value::as_str) {
                     let id = id.parse().map_err(Error::internal)?;
                     let submission = submissions::find_in(tx, id).await?;
@@ -105,8 +106,8 @@ impl Ctx {
     /// Binds the call's idempotency key to a submission. Else the same request from a session that nobody distrusts would be
     /// carried out: the change that waits was refused, and has left no key.
     pub(crate) fn bind_to_submission(&self, tx: &mut WriteTx, request: Option<[u8; 32]>, id: SubmissionId) {
-        if let (Some(key), Some(request)) = (&self.call.idempotency_key, request) {
-            idempotency::bind(tx, key, &request, json!({ WAITING: id }), self.now());
+        if let (Some(key), Some(digest)) = (&self.call.idempotency_key, &request) {
+            idempotency::bind(tx, KeyedRequest { key, digest, now: self.now() }, json!({ WAITING: id }));
         }
     }
 }

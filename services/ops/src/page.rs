@@ -54,7 +54,11 @@ pub(crate) fn best_limit(limit: u32) -> Result<usize> {
     limit_of(limit, 50)
 }
 
-fn limit_of(limit: u32, most: u32) -> Result<usize> {
+/// A limit, 1 to `most`.
+///
+/// # Errors
+/// `Malformed` outside of it.
+pub(crate) fn limit_of(limit: u32, most: u32) -> Result<usize> {
     if (1..=most).contains(&limit) {
         Ok(limit as usize)
     } else {

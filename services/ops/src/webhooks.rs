@@ -7,7 +7,7 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use knowhow_domain::{Error, Result, SubmissionId, TenantId, new_id};
 use knowhow_store::credential::{self, guarded_client, sign_webhook};
 use knowhow_store::submissions;
-use knowhow_store::webhooks::{self, Target};
+use knowhow_store::webhooks::{self, Outcome, Target};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, StatusCode};
 use serde::Serialize;
@@ -138,7 +138,7 @@ async fn deliver(app: &App, tenant: TenantId, target: &Target, message: &Message
         }
     };
     let error = outcome.as_ref().err().map(String::as_str);
-    webhooks::note_outcome(&app.db, tenant, &target.url, error, app.now()).await?;
+    webhooks::note_outcome(&app.db, tenant, Outcome { url: &target.url, error, now: app.now() }).await?;
     Ok(outcome)
 }
 

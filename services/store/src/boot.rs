@@ -93,9 +93,10 @@ async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
                or coalesce(p.with_check, p.qual) not like '%tenant_id = app.tenant_id()%'
                or ('knowhow_tenant' = any (p.roles) or 'public' = any (p.roles))
                   and (p.qual not like '%user_id = app.user_id()%' or p.with_check not like '%user_id = app.user_id()%')
-                  -- What a tenant gives to all of its users; of webhooks, that there is one.
+                  -- What a tenant gives to all of its users, and says to models for them; of webhooks, that there is one.
                   and not (p.policyname = 'shared' and p.cmd = 'SELECT'
-                           and p.tablename in ('library_texts', 'library_releases', 'library_vectors', 'webhooks')))
+                           and p.tablename in ('library_texts', 'library_releases', 'library_vectors', 'directives',
+                                               'webhooks')))
         union all
         select 'entries of the audit log can be removed before their time: the policy ''past_its_time'' is missing'
         where not exists (select from pg_policies p

@@ -17,7 +17,7 @@ pub const SUMMARIES: i64 = 10_000;
 statement! {
     write PutSummary<'a> {
         session: Uuid, title: &'a str, summary: Json<&'a ConversationSummary>, made_by: &'a str, terms: &'a [String], most: i64,
-    } -> (),
+    } -> UseRow,
     "-- conversations.put
     with forgotten as (
         delete from conversation_summaries o
@@ -25,17 +25,23 @@ statement! {
             select e.ended_at, e.session_id from conversation_summaries e
             where e.tenant_id = $1 and e.user_id = $2 and e.session_id <> $3
             order by e.ended_at desc, e.session_id desc offset $8::bigint - 1 limit 100)
+    ), put as (
+        insert into conversation_summaries as c
+            (tenant_id, user_id, session_id, title, summary, made_by, terms, channel, tainted, started_at, ended_at)
+        select $1, $2, $3, $4, $5, $6, $7, s.channel, s.tainted_by <> '{}', s.started_at, s.ended_at
+        from sessions s
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is not null
+        for share of s
+        on conflict (tenant_id, user_id, session_id) do update
+        set title = excluded.title, summary = excluded.summary, made_by = excluded.made_by, terms = excluded.terms,
+            tainted = c.tainted or excluded.tainted, made_at = now()
+        where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'
     )
-    insert into conversation_summaries as c
-        (tenant_id, user_id, session_id, title, summary, made_by, terms, channel, tainted, started_at, ended_at)
-    select $1, $2, $3, $4, $5, $6, $7, s.channel, s.tainted_by <> '{}', s.started_at, s.ended_at
-    from sessions s
-    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is not null
-    for share of s
-    on conflict (tenant_id, user_id, session_id) do update
-    set title = excluded.title, summary = excluded.summary, made_by = excluded.made_by, terms = excluded.terms,
-        tainted = c.tainted or excluded.tainted, made_at = now()
-    where c.tenant_id = $1 and c.user_id = $2 and c.made_by = 'extract'"
+    select exists (select from pending_mentions p where p.tenant_id = $1 and p.user_id = $2 and p.session_id = $3)
+        or exists (select from sessions o
+                   where o.tenant_id = $1 and o.user_id = $2 and o.session_id = $3 and o.injected <> '{}')
+        or exists (select from memories m
+                   where m.tenant_id = $1 and m.user_id = $2 and m.conversation = $3) as used_skills"
 }
 
 row! {
@@ -46,6 +52,8 @@ row! {
 }
 
 row! { struct WordsRow { words: f32 } }
+
+row! { struct UseRow { used_skills: bool } }
 
 statement! {
     read ListConversations { ended_before: DateTime<Utc>, before: Uuid, limit: i64 } -> Conversation,
@@ -82,16 +90,15 @@ pub struct NewConversation<'a> {
     pub terms: &'a [String],
 }
 
-/// Keeps the summary of a session that is over; the oldest leaves.
+/// Keeps the summary of a session that is over; the oldest leaves. Returns whether it used skills.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn put(db: &Database, principal: &Principal, new: &NewConversation<'_>) -> Result<()> {
+pub async fn put(db: &Database, principal: &Principal, new: &NewConversation<'_>) -> Result<bool> {
     let NewConversation { session, summary, terms } = *new;
     let (title, made_by) = (summary.title.as_str(), summary.made_by.as_str());
     let put = PutSummary { session: session.0, title, summary: Json(summary), made_by, terms, most: SUMMARIES };
-    write(db, principal, put).await?;
-    Ok(())
+    Ok(write(db, principal, put).await?.iter().any(|row| row.used_skills))
 }
 
 /// Where a page begins: behind this end and session.

@@ -3,15 +3,17 @@
 
 use crate::vault::statement::{Accepts, Columns, Read, Statement, Write};
 use crate::{
-    conversations, embeddings, examples, history, idempotency, library, memories, offers, scans, sessions, skills,
-    snapshots, souls, starters, submissions, usage, vault, versions,
+    analytics, conversations, directives, dreams, embeddings, examples, graph, history, idempotency, library, memories,
+    offers, reflections, scans, sessions, skills, snapshots, souls, starters, submissions, usage, vault, versions,
 };
 
 /// What most requests read, or count, in one round trip.
-pub(crate) const OFTEN_READ: [&str; 9] = [
+pub(crate) const OFTEN_READ: [&str; 11] = [
     skills::counts::CheckCounts::SQL,
     skills::load::Load::SQL,
+    skills::load::LoadInSession::SQL,
     skills::counts::CountLoad::SQL,
+    skills::counts::CountLoadInSession::SQL,
     skills::catalogue::FindRevisions::SQL,
     skills::catalogue::ListStamps::SQL,
     skills::catalogue::ListTexts::SQL,
@@ -60,13 +62,14 @@ fn write<S: Write>() -> Declared {
 
 /// Lists all declared statements.
 pub fn list_declared() -> Vec<Declared> {
-    [list_reads(), list_writes()].concat()
+    [list_reads(), list_writes(), list_of_graph(), list_of_dreams(), list_of_reflections()].concat()
 }
 
 fn list_reads() -> Vec<Declared> {
     vec![
         read::<conversations::ListConversations>(),
         read::<conversations::SearchConversations>(),
+        read::<directives::FindInForce>(),
         read::<embeddings::FindSkill>(),
         read::<embeddings::ListSkills>(),
         read::<embeddings::ListMemories>(),
@@ -89,6 +92,7 @@ fn list_reads() -> Vec<Declared> {
         read::<scans::ListFound>(),
         read::<scans::FindScan>(),
         read::<scans::WasAsked>(),
+        read::<sessions::before::FindBefore>(),
         read::<sessions::log::ListMessages>(),
         read::<sessions::log::ListLastMessages>(),
         read::<sessions::log::ListSessions>(),
@@ -100,13 +104,14 @@ fn list_reads() -> Vec<Declared> {
         read::<skills::catalogue::ListStamps>(),
         read::<skills::catalogue::ListTexts>(),
         read::<skills::catalogue::ReadBodies>(),
-        read::<skills::catalogue::ListLastUses>(),
+        read::<skills::catalogue::ListClose>(),
         read::<skills::catalogue::ListCosines>(),
         read::<skills::catalogue::ReadDocuments>(),
         read::<skills::compare::Compare>(),
         read::<skills::counts::CheckCounts>(),
+        read::<skills::digests::ListDigests>(),
+        read::<skills::enrich::FindEnriching>(),
         read::<skills::list::ListPage>(),
-        read::<skills::list::ListRankedPage>(),
         read::<skills::list::ListRows>(),
         read::<skills::list::ListIndex>(),
         read::<skills::load::Peek>(),
@@ -176,8 +181,12 @@ fn list_writes() -> Vec<Declared> {
         write::<sessions::turn::WriteTurn>(),
         write::<skills::archive::ArchiveSkill>(),
         write::<skills::counts::CountLoad>(),
+        write::<skills::counts::CountLoadInSession>(),
         write::<skills::load::Load>(),
+        write::<skills::load::LoadInSession>(),
         write::<skills::lock::LockCounts>(),
+        write::<skills::enrich::NoteEnrichTry>(),
+        write::<skills::enrich::PutDiscovery>(),
         write::<skills::flags::SetFlags>(),
         write::<skills::follow_up::KeepStarterVectors>(),
         write::<skills::follow_up::OutdateVectors>(),
@@ -207,5 +216,93 @@ fn list_writes() -> Vec<Declared> {
         write::<offers::NoteMerged>(),
         write::<usage::CountUse>(),
         write::<vault::write_tx::LockUser>(),
+    ]
+}
+
+fn list_of_graph() -> Vec<Declared> {
+    vec![
+        read::<graph::around::ListEdges>(),
+        read::<graph::around::ListNodes>(),
+        read::<graph::around::ListStrongest>(),
+        read::<analytics::ListFigures>(),
+        read::<graph::entities::ListEntities>(),
+        read::<graph::hop::ListHops>(),
+        read::<graph::knowledge::ListDaysOfUse>(),
+        read::<graph::knowledge::ListLinkedMemories>(),
+        read::<graph::neighbours::ListNeighbours>(),
+        read::<graph::relate::ListUnread>(),
+        read::<graph::relations::ListRelations>(),
+        read::<graph::standings::FindStanding>(),
+        read::<graph::standings::ListStandings>(),
+        read::<graph::standings::RankSkills>(),
+        read::<graph::surroundings::ListNamedRelations>(),
+        read::<graph::surroundings::ListSurroundings>(),
+        read::<graph::things::ListThings>(),
+        write::<graph::declare::DeclareRelation>(),
+        write::<graph::declare::RemoveRelation>(),
+        write::<graph::forget::ForgetSkill>(),
+        write::<graph::importance::PutImportance>(),
+        write::<graph::link::LinkMemory>(),
+        write::<graph::pending::TakePending>(),
+        write::<graph::relate::FinishRelating>(),
+        write::<graph::relate::ForgetNamesakes>(),
+        write::<graph::relate::OutdateRelations>(),
+        write::<graph::relate::RelateSkill>(),
+    ]
+}
+
+fn list_of_reflections() -> Vec<Declared> {
+    use reflections::{inputs, keep, rows};
+    vec![
+        read::<inputs::ListConversations>(),
+        read::<inputs::ListBelow>(),
+        read::<inputs::ListUsed>(),
+        write::<keep::QueueReflection>(),
+        read::<keep::FindState>(),
+        write::<keep::FinishReflection>(),
+        write::<keep::Carry>(),
+        read::<keep::CountActions>(),
+        read::<rows::FindReflection>(),
+        read::<rows::ListReflections>(),
+        read::<rows::FindToday>(),
+    ]
+}
+
+fn list_of_dreams() -> Vec<Declared> {
+    use dreams::{absorb, inputs, ops, restore, runs, settings};
+    vec![
+        read::<absorb::ReadSurroundings>(),
+        write::<absorb::AbsorbSkill>(),
+        read::<inputs::ListDocuments>(),
+        read::<inputs::ListSkills>(),
+        read::<inputs::ListSessions>(),
+        read::<inputs::ListMessages>(),
+        write::<inputs::PutSessionVectors>(),
+        write::<ops::AddOps>(),
+        read::<ops::ListOps>(),
+        write::<ops::PutOps>(),
+        read::<ops::FindLater>(),
+        read::<ops::ListOpen>(),
+        read::<ops::ListLearned>(),
+        read::<restore::RecheckRestored>(),
+        write::<restore::TakeArchived>(),
+        write::<restore::PutBack>(),
+        write::<restore::GiveBack>(),
+        write::<runs::AddRun>(),
+        read::<runs::FindRun>(),
+        read::<runs::ListCalls>(),
+        write::<runs::LockRun>(),
+        read::<runs::ListRunRows>(),
+        write::<runs::EndRun>(),
+        read::<settings::FindLearning>(),
+        read::<settings::ListPasses>(),
+        write::<settings::PutTimeZone>(),
+        write::<settings::PutPasses>(),
+        write::<settings::NoteFailure>(),
+        write::<settings::NoteSuccess>(),
+        write::<settings::NoteNight>(),
+        write::<settings::TakeTokens>(),
+        read::<settings::ListResting>(),
+        write::<settings::PutRests>(),
     ]
 }

@@ -36,8 +36,10 @@ row! { struct PutRow { id: Uuid, revision: i64, stamp: i64 } }
 statement! {
     read FindSkill<'a> { model: &'a str, skill: Uuid } -> SkillRow,
     "-- embeddings.find_skill
-    select s.skill_id, s.name, s.description, s.triggers, e.text_digest,
-           sha256(convert_to(jsonb_build_array(s.name, s.description, s.triggers)::text, 'UTF8')) as made_of
+    select s.skill_id, s.name, coalesce(s.made_description, s.description) as description,
+           s.triggers || s.made_triggers as triggers, e.text_digest,
+           sha256(convert_to(jsonb_build_array(s.name, coalesce(s.made_description, s.description), s.triggers || s.made_triggers)::text,
+                               'UTF8')) as made_of
     from skills s
     left join skill_embeddings e on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $4 and s.starter_id is null"
@@ -47,8 +49,10 @@ statement! {
 statement! {
     read ListSkills<'a> { model: &'a str, asked: Uuid, limit: i64 } -> SkillRow,
     "-- embeddings.list_skills
-    select s.skill_id, s.name, s.description, s.triggers, null::bytea as text_digest,
-           sha256(convert_to(jsonb_build_array(s.name, s.description, s.triggers)::text, 'UTF8')) as made_of
+    select s.skill_id, s.name, coalesce(s.made_description, s.description) as description,
+           s.triggers || s.made_triggers as triggers, null::bytea as text_digest,
+           sha256(convert_to(jsonb_build_array(s.name, coalesce(s.made_description, s.description), s.triggers || s.made_triggers)::text,
+                               'UTF8')) as made_of
     from skills s
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id <> $4 and s.starter_id is null and not exists (
         select from skill_embeddings e
@@ -94,7 +98,8 @@ statement! {
         select $1, $2, s.skill_id, $4, made.text_digest, made.embedding, $10
         from made
         join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = made.id
-            and sha256(convert_to(jsonb_build_array(s.name, s.description, s.triggers)::text, 'UTF8')) = made.made_of
+            and sha256(convert_to(jsonb_build_array(s.name, coalesce(s.made_description, s.description), s.triggers || s.made_triggers)::text,
+                               'UTF8')) = made.made_of
         where $3 = 'skill'
         on conflict (tenant_id, user_id, skill_id, model) do update set
             text_digest = excluded.text_digest, embedding = excluded.embedding, updated_at = excluded.updated_at

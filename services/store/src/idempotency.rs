@@ -46,38 +46,49 @@ statement! {
     where $7 or claimed.user_id is not null"
 }
 
+/// A request under an idempotency key.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyedRequest<'a> {
+    pub key: &'a str,
+    /// SHA-256 of what is asked for.
+    pub digest: &'a [u8; 32],
+    pub now: DateTime<Utc>,
+}
+
 impl ClaimKey {
-    fn of(key: &str, request: &[u8; 32], now: DateTime<Utc>) -> Self {
-        Self { key: key.to_owned(), request_digest: request.to_vec(), now, most: KEYS, refuses: false }
+    fn of(request: KeyedRequest<'_>) -> Self {
+        let KeyedRequest { key, digest, now } = request;
+        Self { key: key.to_owned(), request_digest: digest.to_vec(), now, most: KEYS, refuses: false }
     }
 }
 
-/// Claims `key` for a request of this digest, ahead of what the transaction does next. A key older than a day is as new.
-pub fn claim(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) {
-    tx.claim(ClaimKey::of(key, request, now));
+/// Claims the key of a request, ahead of what the transaction does next. A key older than a day is as new.
+pub fn claim(tx: &mut WriteTx, request: KeyedRequest<'_>) {
+    tx.claim(ClaimKey::of(request));
 }
 
-/// Claims `key` in a transaction of one round trip: where the key is not fresh, all of it is refused.
-pub fn claim_or_refuse(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) {
-    tx.send_ahead(ClaimKey { refuses: true, ..ClaimKey::of(key, request, now) });
+/// Claims the key in a transaction of one round trip: where it is not fresh, all of it is refused.
+pub fn claim_or_refuse(tx: &mut WriteTx, request: KeyedRequest<'_>) {
+    tx.send_ahead(ClaimKey { refuses: true, ..ClaimKey::of(request) });
 }
 
-/// Binds `key` to the answer of a request that its own transaction refused, together with what this one writes instead.
-pub fn bind(tx: &mut WriteTx, key: &str, request: &[u8; 32], response: Value, now: DateTime<Utc>) {
-    tx.send_ahead(ClaimKey::of(key, request, now));
-    answer(tx, key, response);
+/// Binds the key to the answer of a request that its own transaction refused, together with what this one writes instead.
+pub fn bind(tx: &mut WriteTx, request: KeyedRequest<'_>, response: Value) {
+    tx.send_ahead(ClaimKey::of(request));
+    answer(tx, request.key, response);
 }
 
-/// Returns the answer that the request of this digest got the first time, after its key turned out to be claimed.
+/// Returns the answer that the request got the first time, after its key turned out to be claimed.
 ///
 /// # Errors
 /// `IdempotencyMismatch` where the key stands for another request; `Quota` where the user has as many as can be.
-pub async fn find_answer(tx: &mut WriteTx, key: &str, request: &[u8; 32], now: DateTime<Utc>) -> Result<Value> {
+pub async fn find_answer(tx: &mut WriteTx, request: KeyedRequest<'_>) -> Result<Value> {
+    let KeyedRequest { key, digest, now } = request;
     tx.begin_again();
     let found = tx.read(FindAnswer { key: key.to_owned(), now }).await?;
     let known = found.into_iter().next().ok_or_else(full)?;
     match known.response {
-        Some(response) if known.request_digest == request.as_slice() => Ok(response),
+        Some(response) if known.request_digest == digest.as_slice() => Ok(response),
         _ => Err(Error::IdempotencyMismatch),
     }
 }

@@ -1,14 +1,18 @@
 //! First floor: the vault. Who calls, transactions under row-level security, and every SQL statement of Knowhow.
 
 mod across;
+pub mod analytics;
 pub mod audit;
 pub mod boot;
 pub mod conversations;
 pub mod credential;
 mod declared;
+pub mod directives;
+pub mod dreams;
 pub mod embeddings;
 mod error;
 pub mod examples;
+pub mod graph;
 pub mod history;
 pub mod idempotency;
 pub mod issuers;
@@ -21,6 +25,7 @@ pub mod offers;
 mod places;
 mod prepare;
 pub mod queue;
+pub mod reflections;
 pub mod scans;
 pub mod sessions;
 pub mod skills;

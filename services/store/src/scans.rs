@@ -158,18 +158,33 @@ statement! {
                      and b.submitter = $5) as asked"
 }
 
+/// Which skills are to be read next.
+#[derive(Debug, Clone, Copy)]
+pub struct Due {
+    /// The version of the rules that they are read with.
+    pub rules: i32,
+    /// The last one that was read; the nil id before the first.
+    pub after: SkillId,
+    /// How many at most.
+    pub limit: i64,
+}
+
+/// What one round of reading has come to.
+#[derive(Debug, Clone, Copy)]
+pub struct Round<'a> {
+    pub scans: &'a [Scanned],
+    /// The version of the rules.
+    pub rules: i32,
+    pub now: DateTime<Utc>,
+}
+
 /// The next of the user's skills, by id, that were not read whole with these rules, or have changed since something was
 /// found in them.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn list_unread(
-    db: &Database,
-    principal: &Principal,
-    rules: i32,
-    after: SkillId,
-    limit: i64,
-) -> Result<Vec<Unread>> {
+pub async fn list_unread(db: &Database, principal: &Principal, due: Due) -> Result<Vec<Unread>> {
+    let Due { rules, after, limit } = due;
     let rows = read(db, principal, ListUnread { after: after.0, rules, limit }).await?;
     let unread = rows.into_iter().map(|row| Unread {
         skill: SkillId(row.skill_id),
@@ -195,13 +210,8 @@ pub async fn list_files(db: &Database, principal: &Principal, skill: SkillId) ->
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn put(
-    db: &Database,
-    principal: &Principal,
-    scans: &[Scanned],
-    rules: i32,
-    now: DateTime<Utc>,
-) -> Result<()> {
+pub async fn put(db: &Database, principal: &Principal, round: Round<'_>) -> Result<()> {
+    let Round { scans, rules, now } = round;
     let scan = |scanned: &Scanned| {
         let Scanned { skill, digest, verdict, findings } = scanned;
         json!({"skill_id": skill, "digest": knowhow_domain::manifest::hex(digest), "verdict": verdict, "findings": findings})

@@ -236,7 +236,7 @@ statement! {
               limit 1) changed
     )
     update user_catalogs c
-    set starters_release = $3, starters_at = null,
+    set starters_release = $3, starters_at = null, related_rules = 0,
         revision = c.revision + case when changes > 0 and not lent then 1 else 0 end,
         skill_count = c.skill_count + case when lent then 0 else skills end,
         byte_count = c.byte_count + case when lent then 0 else bytes end

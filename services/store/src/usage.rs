@@ -44,14 +44,17 @@ statement! {
             select from usage_events e, this
             where e.tenant_id = $1 and e.user_id = $2 and e.day = this.day and e.kind = 'used' limit $9) today
     ), event as (
-        insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, outcome, at)
-        select $1, $2, this.day, this.skill_id, 'used', this.use_digest, $4, $7, $8
+        insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, outcome, at,
+            outcome_at)
+        select $1, $2, this.day, this.skill_id, 'used', this.use_digest, $4, $7, $8,
+               case when $7::text is not null then $8::timestamptz end
         from this, room
         where room.is_left or exists (
             select from usage_events k where k.tenant_id = $1 and k.user_id = $2 and k.day = this.day
                 and k.skill_id = this.skill_id and k.kind = 'used' and k.use_digest = this.use_digest)
         on conflict (tenant_id, user_id, day, skill_id, kind, use_digest)
-        do update set outcome = excluded.outcome where e.outcome is null and excluded.outcome is not null
+        do update set outcome = excluded.outcome, outcome_at = excluded.outcome_at
+        where e.outcome is null and excluded.outcome is not null
         returning e.xmax = 0 as fresh
     ), counted as (
         update skill_usage u set
@@ -63,6 +66,17 @@ statement! {
         from event
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
         returning u.times_used
+    ), pending as (
+        insert into pending_mentions (tenant_id, user_id, session_id, skill_id)
+        select $1, $2, o.session_id, u.skill_id
+        from usage u
+        cross join lateral (select s.session_id from sessions s
+                            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = app.find_session($5)
+                              and s.ended_at is null and $5::text is not null) o
+        where (select count(*) < 32 from (select from pending_mentions p
+                                          where p.tenant_id = $1 and p.user_id = $2 and p.session_id = o.session_id
+                                          limit 32) noted)
+        on conflict do nothing
     )
     select coalesce((select fresh from event), false) as counted,
            (select is_left from room) as is_left,

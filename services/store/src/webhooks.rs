@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Error, Result, Webhook, new_id};
 
 use crate::TenantTx;
-pub use crate::across::webhooks::{Target, find_target, note_outcome};
+pub use crate::across::webhooks::{Outcome, Target, find_target, note_outcome};
 use crate::error::refuse;
 
 /// How long messages are signed by the secret before too.

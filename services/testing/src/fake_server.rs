@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::{Value, json};
+
+use crate::poll;
 
 /// How to answer one request.
 #[derive(Clone)]
@@ -18,6 +21,8 @@ pub enum Reply {
     Says(String),
     /// A chat model's whole answer, in which `$KEY` stands for the member `key` of the question.
     Repeats(String),
+    /// The same, once it may.
+    When(Arc<AtomicBool>, String),
     /// Status 200 and this body.
     Body(Vec<u8>),
     /// An error, with a header.
@@ -30,12 +35,19 @@ pub enum Reply {
     Close,
     /// 50 MB.
     Huge,
+    /// What this says to the request.
+    Chosen(Arc<dyn Fn(&Seen) -> Reply + Send + Sync>),
 }
 
 impl Reply {
     /// A chat model that says this.
     pub fn says(text: &str) -> Self {
         Self::Says(text.to_owned())
+    }
+
+    /// For each request, what this says to it.
+    pub fn chosen(choose: impl Fn(&Seen) -> Self + Send + Sync + 'static) -> Self {
+        Self::Chosen(Arc::new(choose))
     }
 
     /// Status 200 and this text.
@@ -141,6 +153,10 @@ fn answer(mut stream: &TcpStream, reply: Reply, seen: &Seen) -> bool {
             let text = text.replace("$KEY", question["key"].as_str().unwrap_or_default());
             send(stream, "200 OK", "", said(&seen.body, &text).to_string().as_bytes())
         }
+        Reply::When(may, text) => {
+            poll("the model to be let go", || may.load(Ordering::SeqCst).then_some(()));
+            answer(stream, Reply::Repeats(text), seen)
+        }
         Reply::Body(body) => send(stream, "200 OK", "", &body),
         Reply::Status(status, header, body) => send(stream, &format!("{status} No"), header, body.as_bytes()),
         Reply::Hang => {
@@ -153,6 +169,7 @@ fn answer(mut stream: &TcpStream, reply: Reply, seen: &Seen) -> bool {
             false
         }
         Reply::Close => false,
+        Reply::Chosen(choose) => answer(stream, choose(seen), seen),
         Reply::Huge => {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"data\":[");
             let _ = (0..800).try_for_each(|_| stream.write_all(&[b' '; 65536]));

@@ -38,6 +38,8 @@ struct Now {
     is_stalled: bool,
     is_cut: bool,
     is_gone: bool,
+    /// Behind which round trip it is cut, and whether the answer of that one passes.
+    cut_behind: Option<(usize, bool)>,
     open: Vec<TcpStream>,
 }
 
@@ -100,9 +102,7 @@ impl Wire {
 
     /// Breaks all connections off, as where the service is killed, and lets others begin.
     pub fn break_off(&self) {
-        for stream in self.state.now.lock().unwrap().open.drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+        self.state.now.lock().unwrap().break_off();
     }
 
     /// Breaks all connections off, and lets none begin.
@@ -111,9 +111,28 @@ impl Wire {
         self.break_off();
     }
 
+    /// Cuts it behind so many more round trips: what would begin the next one does not arrive.
+    pub fn cut_after(&self, flights: usize) {
+        let mut now = self.state.now.lock().unwrap();
+        now.cut_behind = Some((now.flights + flights, true));
+    }
+
+    /// The same, where the answer to the last of them is lost too.
+    pub fn lose_answer_to(&self, flights: usize) {
+        let mut now = self.state.now.lock().unwrap();
+        now.cut_behind = Some((now.flights + flights, false));
+    }
+
+    /// Whether it is cut.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.state.now.lock().unwrap().is_cut
+    }
+
     /// Mends it.
     pub fn mend(&self) {
-        self.state.now.lock().unwrap().is_cut = false;
+        let mut now = self.state.now.lock().unwrap();
+        (now.is_cut, now.cut_behind) = (false, None);
     }
 
     /// Lets nothing through, and says so to nobody.
@@ -191,6 +210,22 @@ impl State {
                 now.flights += 1;
             }
             From::Service => {}
+        }
+        let is_over = now.cut_behind.is_some_and(|(last, is_answered)| match from {
+            From::Service => now.flights > last,
+            From::Postgres => !is_answered && now.flights >= last,
+        });
+        if is_over {
+            now.is_cut = true;
+            now.break_off();
+        }
+    }
+}
+
+impl Now {
+    fn break_off(&mut self) {
+        for stream in self.open.drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }

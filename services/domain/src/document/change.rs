@@ -1,6 +1,8 @@
 //! Changes of single values inside a frontmatter: splices the text, and proves by reading it again that nothing else
 //! has changed.
 
+use std::ops::Range;
+
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::print::{self, Dialect};
@@ -37,6 +39,29 @@ impl EditedText {
             }
         }
         false
+    }
+}
+
+/// The text and tree after a change that is made in place, where it comes out right.
+pub(super) fn splice_of(from: &EditedText, change: &NodeChange) -> Option<(String, Node)> {
+    let expected = expected(&from.root, change);
+    let text = splice(&from.text, &from.root, change, &expected)?;
+    let root = yaml::parse(&text).ok()?;
+    root.same(&expected).then_some((text, root))
+}
+
+/// Where the value of a key of the top level stands, if it is a scalar: with the mark of a block, but without an anchor or comment.
+pub(super) fn value_range(text: &str, root: &Node, key: &str) -> Option<Range<usize>> {
+    let entry = root.entries()?.iter().find(|(name, _)| name.key() == key)?;
+    match &entry.1.shape {
+        Shape::Scalar(_, Style::Block) => {
+            let start = colon_after(text, &entry.0)? + 1;
+            let header = text[start..].lines().next()?;
+            let is_plain = header.trim().chars().all(|c| "|>+-".contains(c) || c.is_ascii_digit());
+            is_plain.then_some(start..value_end(text, entry)?)
+        }
+        Shape::Scalar(..) => Some(entry.1.span.clone()),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::FieldError;
 use crate::limits::{COMPATIBILITY_CHARS, DESCRIPTION_CHARS, SUMMARY_WORDS};
 use crate::name::SkillName;
 
-const LIST_ENTRIES: usize = 32;
+pub(crate) const LIST_ENTRIES: usize = 32;
 const TRIGGERS: usize = 8;
 const ENTRY_CHARS: usize = 100;
 const CATEGORY_CHARS: usize = 64;

@@ -233,7 +233,7 @@ pub(super) fn text_of(node: &Node) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-fn list_of(node: &Node) -> Vec<String> {
+pub(super) fn list_of(node: &Node) -> Vec<String> {
     let filled = |text: &&str| !text.trim().is_empty();
     match &node.shape {
         Shape::Sequence(items) => items.iter().filter_map(Node::as_text).filter(filled).map(str::to_owned).collect(),

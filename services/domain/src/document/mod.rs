@@ -1,5 +1,6 @@
 //! SKILL.md: a text that is kept as it was written, and what its frontmatter says.
 
+mod add;
 mod change;
 mod compose;
 mod core;
@@ -17,9 +18,11 @@ mod yaml;
 
 use std::sync::OnceLock;
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 pub use edits::FieldEdits;
+pub(crate) use edits::LIST_ENTRIES;
 pub use fields::{Attributes, Fields, Role};
 pub use mend::Mended;
 pub(crate) use scalars::{frontmatter_of, scalars_of};
@@ -85,6 +88,21 @@ impl SkillDocument {
             return Err(Error::invalid("/skill_md", detail));
         }
         Ok(Self { raw, parts, fields, root, digest: OnceLock::new() })
+    }
+
+    /// The texts of lists that stand under any of `keys` at the top of the frontmatter, below `metadata` or below
+    /// `metadata.hermes`, each with its key.
+    pub(crate) fn lists_below<'k>(&self, keys: &[&'k str]) -> Vec<(&'k str, String)> {
+        let metadata = self.root.get("metadata");
+        let hermes = metadata.and_then(|metadata| metadata.get("hermes"));
+        let parents = [Some(&self.root), metadata, hermes].into_iter().flatten();
+        let lists = parents.flat_map(|parent| keys.iter().filter_map(|key| Some((*key, parent.get(key)?))));
+        lists.flat_map(|(key, list)| fields::list_of(list).into_iter().map(move |text| (key, text))).collect()
+    }
+
+    /// All that the frontmatter holds, also what is no field of Knowhow's.
+    pub(crate) fn frontmatter_json(&self) -> Value {
+        self.root.to_json()
     }
 
     /// Writes a new document in the strict form; Knowhow's own fields go under `metadata`.

@@ -44,16 +44,20 @@ pub fn apply_edits(
     }
     let work = Work::for_bytes(doc.raw().len());
     let raw = doc.raw().to_owned();
-    let mut draft =
-        PatchedSkill { raw, resources: BTreeMap::new(), source: resources, forms: HashMap::new(), work: &work };
-    let (mut replacements, mut matched) = (0, Strategy::Exact);
+    let mut draft = PatchedSkill {
+        raw,
+        resources: BTreeMap::new(),
+        source: resources,
+        forms: HashMap::new(),
+        work: &work,
+        replacements: 0,
+        matched: Strategy::Exact,
+    };
     for (index, edit) in edits.iter().enumerate() {
         pause();
-        let (count, strategy) = draft.apply(index, edit)?;
-        replacements += count;
-        matched = matched.max(strategy);
+        draft.apply(index, edit)?;
     }
-    draft.finish(doc, replacements, matched, limits)
+    draft.finish(doc, limits)
 }
 
 /// SHA-256 over the edits, by which a retry is recognised: from the text alone it cannot be told from a slip.
@@ -102,6 +106,10 @@ struct PatchedSkill<'a> {
     /// What tolerant search made of the texts for the edits before.
     forms: HashMap<Name, Forms>,
     work: &'a Work,
+    /// How many places were replaced so far,
+    replacements: usize,
+    /// and the loosest strategy that this took.
+    matched: Strategy,
 }
 
 struct Resource {
@@ -111,7 +119,7 @@ struct Resource {
 }
 
 impl PatchedSkill<'_> {
-    fn apply(&mut self, index: usize, edit: &Edit) -> Result<(usize, Strategy)> {
+    fn apply(&mut self, index: usize, edit: &Edit) -> Result<()> {
         let places = self.places(index, edit)?;
         let (old, new, work) = (&edit.old_string, &edit.new_string, self.work);
         let change = Replacement { old, new, replace_all: edit.replace_all, work };
@@ -121,14 +129,15 @@ impl PatchedSkill<'_> {
                 let attempt =
                     if is_exact { change.exactly(self.text(place)) } else { change.tolerantly(self.forms(place)) };
                 if let Some(replaced) = attempt.map_err(refused)? {
-                    let done = (replaced.replacements, replaced.matched);
+                    self.replacements += replaced.replacements;
+                    self.matched = self.matched.max(replaced.matched);
                     let content = self.content_after(place, &replaced)?;
                     self.put(place, replaced);
                     if content.is_some_and(|at| SkillDocument::places(&self.raw).map(|p| p.1).ok() != Some(at)) {
                         let detail = "would end the frontmatter early; use path \"SKILL.md\" to edit across its end";
                         return Err(Error::invalid(format!("/edits/{index}/new_string"), detail));
                     }
-                    return Ok(done);
+                    return Ok(());
                 }
             }
         }
@@ -206,12 +215,13 @@ impl PatchedSkill<'_> {
         }
     }
 
-    fn finish(self, doc: &SkillDocument, replacements: usize, matched: Strategy, limits: &Limits) -> Result<Patched> {
+    fn finish(self, doc: &SkillDocument, limits: &Limits) -> Result<Patched> {
         let document = if self.raw == doc.raw() { doc.clone() } else { SkillDocument::parse_named(&self.raw, limits)? };
         if document.name_in_frontmatter() != doc.name_in_frontmatter() {
             let detail = "a patch cannot rename a skill: the frontmatter's name must stay; save it under the new name";
             return Err(Error::invalid("/edits", detail));
         }
+        let (replacements, matched) = (self.replacements, self.matched);
         let mut resources = Vec::new();
         for resource in self.resources.into_values().filter(|resource| resource.text != resource.before) {
             if resource.text.len() > limits.resource_bytes {

@@ -41,6 +41,16 @@ pub(super) struct Block<'a> {
     pub(super) work: &'a Work,
 }
 
+/// A line that the edit changes.
+struct ChangedLine<'a> {
+    /// As the edit searches for it,
+    old: &'a str,
+    /// as the edit wants it,
+    new: &'a str,
+    /// and as the file has it.
+    file: &'a str,
+}
+
 impl Block<'_> {
     /// What takes the block's place: lines that the edit does not change stay as the file has them, new ones get the
     /// file's indentation and line ends.
@@ -58,7 +68,10 @@ impl Block<'_> {
                 let partner = (at < op.old_range().end).then_some(at);
                 out.push(match (op, partner) {
                     (DiffOp::Equal { .. }, Some(at)) => (file[at].to_owned(), self.ending_of(at).unwrap_or(ending)),
-                    (_, Some(at)) => (self.changed(&indents, old[at], new[index], file[at]), ending),
+                    (_, Some(at)) => {
+                        let line = ChangedLine { old: old[at], new: new[index], file: file[at] };
+                        (self.changed(&indents, line), ending)
+                    }
                     _ => {
                         let near = nearest_of_depth(&old, new[index], at).map(|at| file[at]);
                         (added(&indents, new[index], near), ending)
@@ -70,7 +83,8 @@ impl Block<'_> {
     }
 
     /// A new line in place of an old one, with the dashes and quotes of the file.
-    fn changed(&self, indents: &Indents, old: &str, new: &str, file: &str) -> String {
+    fn changed(&self, indents: &Indents, line: ChangedLine<'_>) -> String {
+        let ChangedLine { old, new, file } = line;
         let same_depth = !old.trim().is_empty() && !new.trim().is_empty() && indent_of(old) == indent_of(new);
         let line = if same_depth {
             format!("{}{}", indent_of(file), &new[indent_of(new).len()..])

@@ -13,7 +13,18 @@ fn replaced(text: &str, old: &str, new: &str) -> (String, Strategy) {
     (replaced.text, replaced.matched)
 }
 
-fn assert_replaced(text: &str, (old, new): (&str, &str), expected: &str, matched: Strategy) {
+/// What an edit searches for, and what it puts there.
+struct Swap<'a> {
+    old: &'a str,
+    new: &'a str,
+}
+
+fn swap<'a>(old: &'a str, new: &'a str) -> Swap<'a> {
+    Swap { old, new }
+}
+
+fn assert_replaced(text: &str, swap: Swap<'_>, expected: &str, matched: Strategy) {
+    let Swap { old, new } = swap;
     assert_eq!(replaced(text, old, new), (expected.to_owned(), matched), "{old:?} in {text:?}");
 }
 
@@ -51,23 +62,23 @@ fn senseless_edits_are_refused() {
 
 #[test]
 fn exact_matches_are_taken_as_they_are() {
-    assert_replaced("a\n        b\n", ("b", "c\nd"), "a\n        c\nd\n", Strategy::Exact);
-    assert_replaced("abc", ("b", ""), "ac", Strategy::Exact);
-    assert_replaced("x — y -- z", ("--", "…"), "x — y … z", Strategy::Exact);
-    assert_replaced("foo bar\nfoo  bar\n", ("foo bar", "x"), "x\nfoo  bar\n", Strategy::Exact);
-    assert_replaced("a\r\nb\r\n", ("b", "c\nd"), "a\r\nc\r\nd\r\n", Strategy::Exact);
-    assert_replaced("a\r\nb\n", ("b", "c\nd"), "a\r\nc\nd\n", Strategy::Exact);
+    assert_replaced("a\n        b\n", swap("b", "c\nd"), "a\n        c\nd\n", Strategy::Exact);
+    assert_replaced("abc", swap("b", ""), "ac", Strategy::Exact);
+    assert_replaced("x — y -- z", swap("--", "…"), "x — y … z", Strategy::Exact);
+    assert_replaced("foo bar\nfoo  bar\n", swap("foo bar", "x"), "x\nfoo  bar\n", Strategy::Exact);
+    assert_replaced("a\r\nb\r\n", swap("b", "c\nd"), "a\r\nc\r\nd\r\n", Strategy::Exact);
+    assert_replaced("a\r\nb\n", swap("b", "c\nd"), "a\r\nc\nd\n", Strategy::Exact);
 }
 
 #[test]
 fn blanks_are_forgiven_inside_a_line() {
     let w = Strategy::Whitespace;
-    assert_replaced("def  foo(  x,  y  ):", ("def foo( x, y ):", "def bar(x, y):"), "def bar(x, y):", w);
-    assert_replaced("foo   bar baz", ("foo bar", "XY"), "XY baz", w);
-    assert_replaced("see foo   bar   baz", ("foo bar ", "XY "), "see XY baz", w);
-    assert_replaced("foo\tbar", ("foo bar", "x"), "x", w);
-    assert_replaced("foo bar\nbaz", ("foo bar  ", "x  "), "x\nbaz", Strategy::TrailingWhitespace);
-    assert_replaced("    foo  bar\nz", ("foo bar", "foo\n  bar"), "    foo\n      bar\nz", w);
+    assert_replaced("def  foo(  x,  y  ):", swap("def foo( x, y ):", "def bar(x, y):"), "def bar(x, y):", w);
+    assert_replaced("foo   bar baz", swap("foo bar", "XY"), "XY baz", w);
+    assert_replaced("see foo   bar   baz", swap("foo bar ", "XY "), "see XY baz", w);
+    assert_replaced("foo\tbar", swap("foo bar", "x"), "x", w);
+    assert_replaced("foo bar\nbaz", swap("foo bar  ", "x  "), "x\nbaz", Strategy::TrailingWhitespace);
+    assert_replaced("    foo  bar\nz", swap("foo bar", "foo\n  bar"), "    foo\n      bar\nz", w);
     assert!(apply("foobar", "foo bar", "x", false).is_err());
     assert!(apply("foo\nbar", "foo bar", "x", false).is_err());
     assert_eq!(lines_of(apply("a  b\na   b", "a b", "x", false).unwrap_err()).len(), 2);
@@ -76,13 +87,13 @@ fn blanks_are_forgiven_inside_a_line() {
 
 #[test]
 fn blanks_and_line_ends_are_forgiven_in_blocks() {
-    assert_replaced("a  \nb\t\nc\n", ("a\nb\nc", "a\nB\nc"), "a  \nB\nc\n", Strategy::TrailingWhitespace);
-    assert_replaced("a\r\nb\r\nc\r\n", ("a\nb\n", "a\nx\nb\n"), "a\r\nx\r\nb\r\nc\r\n", Strategy::LineEndings);
-    assert_replaced("a\nb\nc\n", ("a\r\nb\r\n", "x\r\n"), "x\nc\n", Strategy::LineEndings);
-    assert_replaced("a\rb\rc", ("b\nc", "d\ne"), "a\rd\re", Strategy::LineEndings);
-    assert_replaced("a b\nc  d\n", ("a  b\nc d", "e\nc d"), "e\nc  d\n", Strategy::Whitespace);
-    assert_replaced("x\na  \nb\n", ("a\nb\n", ""), "x\n", Strategy::TrailingWhitespace);
-    assert_replaced("x\na  \nb", ("a\nb\n", "c\n"), "x\nc", Strategy::TrailingWhitespace);
+    assert_replaced("a  \nb\t\nc\n", swap("a\nb\nc", "a\nB\nc"), "a  \nB\nc\n", Strategy::TrailingWhitespace);
+    assert_replaced("a\r\nb\r\nc\r\n", swap("a\nb\n", "a\nx\nb\n"), "a\r\nx\r\nb\r\nc\r\n", Strategy::LineEndings);
+    assert_replaced("a\nb\nc\n", swap("a\r\nb\r\n", "x\r\n"), "x\nc\n", Strategy::LineEndings);
+    assert_replaced("a\rb\rc", swap("b\nc", "d\ne"), "a\rd\re", Strategy::LineEndings);
+    assert_replaced("a b\nc  d\n", swap("a  b\nc d", "e\nc d"), "e\nc  d\n", Strategy::Whitespace);
+    assert_replaced("x\na  \nb\n", swap("a\nb\n", ""), "x\n", Strategy::TrailingWhitespace);
+    assert_replaced("x\na  \nb", swap("a\nb\n", "c\n"), "x\nc", Strategy::TrailingWhitespace);
     assert!(apply("xa\nb \nc", "a\nb\n", "y", false).is_err());
 }
 
@@ -90,47 +101,47 @@ fn blanks_and_line_ends_are_forgiven_in_blocks() {
 fn replacements_take_the_indentation_of_the_file() {
     let i = Strategy::Indentation;
     let text = "class A:\n        def f(self):\n            return 1\n\n        def g(self):\n";
-    let edit = ("def f(self):\n    return 1", "def f(self):\n    if x:\n        return 2\n\n    return 1");
+    let edit = swap("def f(self):\n    return 1", "def f(self):\n    if x:\n        return 2\n\n    return 1");
     let expected = "class A:\n        def f(self):\n            if x:\n                return 2\n\n            return 1\n\n        def g(self):\n";
     assert_replaced(text, edit, expected, i);
     assert_replaced(
         "\tif a:\n\t\tb\n",
-        ("if a:\n    b\n", "if a:\n    c\n    if d:\n        e\n"),
+        swap("if a:\n    b\n", "if a:\n    c\n    if d:\n        e\n"),
         "\tif a:\n\t\tc\n\t\tif d:\n\t\t\te\n",
         i,
     );
-    assert_replaced("  a:\n    b\n", ("\ta:\n\t\tb", "\ta:\n\t\tc\n\t\t\td"), "  a:\n    c\n      d\n", i);
-    assert_replaced("a\n  b\n", ("    a\n      b", "    a\n      c\n    d"), "a\n  c\nd\n", i);
+    assert_replaced("  a:\n    b\n", swap("\ta:\n\t\tb", "\ta:\n\t\tc\n\t\t\td"), "  a:\n    c\n      d\n", i);
+    assert_replaced("a\n  b\n", swap("    a\n      b", "    a\n      c\n    d"), "a\n  c\nd\n", i);
     assert_replaced(
         "- x\n  - y  z\n",
-        ("    - y z", "    - y z\n      - w"),
+        swap("    - y z", "    - y z\n      - w"),
         "- x\n  - y z\n    - w\n",
         Strategy::Whitespace,
     );
-    assert_replaced("    a\n    b\n", ("  a\n  b", "a\nb"), "  a\n  b\n", i);
-    assert_replaced("        x = 1\n        y = 2\n", ("x = 1\ny = 2", "z = 3"), "        z = 3\n", i);
+    assert_replaced("    a\n    b\n", swap("  a\n  b", "a\nb"), "  a\n  b\n", i);
+    assert_replaced("        x = 1\n        y = 2\n", swap("x = 1\ny = 2", "z = 3"), "        z = 3\n", i);
 }
 
 #[test]
 fn typography_is_forgiven_and_kept() {
     let u = Strategy::Unicode;
-    assert_replaced("Hello—world", ("Hello--world", "Bye--world"), "Bye—world", u);
-    assert_replaced("Hello—world", ("Hello-world", "Hi"), "Hi", u);
+    assert_replaced("Hello—world", swap("Hello--world", "Bye--world"), "Bye—world", u);
+    assert_replaced("Hello—world", swap("Hello-world", "Hi"), "Hi", u);
     assert_replaced(
         "say “hi” – it’s “ok”…",
-        ("say \"hi\" - it's \"ok\"...", "say \"ho\" - it's \"fine\"..."),
+        swap("say \"hi\" - it's \"ok\"...", "say \"ho\" - it's \"fine\"..."),
         "say “ho” – it’s “fine”…",
         u,
     );
-    assert_replaced("a\u{a0}b c", ("a b c", "a b d"), "a\u{a0}b d", u);
-    assert_replaced("Cafe\u{301} noir", ("Café noir", "Café blanc"), "Cafe\u{301} blanc", u);
+    assert_replaced("a\u{a0}b c", swap("a b c", "a b d"), "a\u{a0}b d", u);
+    assert_replaced("Cafe\u{301} noir", swap("Café noir", "Café blanc"), "Cafe\u{301} blanc", u);
     assert_replaced(
         "x “a”\n    y — z\n",
-        ("x \"a\"\ny -- z", "x \"a\"\ny -- w\nv -- z"),
+        swap("x \"a\"\ny -- z", "x \"a\"\ny -- w\nv -- z"),
         "x “a”\n    y — w\n    v -- z\n",
         u,
     );
-    assert_replaced("1 — 2\nrest — 3", ("1 -- 2", "one"), "one\nrest — 3", u);
+    assert_replaced("1 — 2\nrest — 3", swap("1 -- 2", "one"), "one\nrest — 3", u);
     assert!(apply("wait…", "wait.", "x", false).is_err());
     assert!(apply("a --- b", "a - b", "x", false).is_err());
     assert_eq!(apply("“a” “a”", "\"a\"", "b", true).unwrap().text, "b b");
@@ -139,9 +150,9 @@ fn typography_is_forgiven_and_kept() {
 #[test]
 fn spelled_out_escapes_are_understood() {
     let e = Strategy::Escapes;
-    assert_replaced("a\nb\n", ("a\\nb", "a\\nc"), "a\nc\n", e);
-    assert_replaced("say \"x\"", ("say \\\"x\\\"", "say \\\"y\\\""), "say \"y\"", e);
-    assert_replaced("a\\nb", ("a\\nb", "c"), "c", Strategy::Exact);
+    assert_replaced("a\nb\n", swap("a\\nb", "a\\nc"), "a\nc\n", e);
+    assert_replaced("say \"x\"", swap("say \\\"x\\\"", "say \\\"y\\\""), "say \"y\"", e);
+    assert_replaced("a\\nb", swap("a\\nb", "c"), "c", Strategy::Exact);
 }
 
 #[test]
@@ -150,7 +161,7 @@ fn similar_blocks_need_their_ends_and_a_similar_middle() {
     let old = "start\n    let total = sum(item);\n    print(total);\nend";
     let new = "start\n    let total = sum(item);\n    log(total);\nend";
     let expected = "start\n    let total = sum(items);\n    log(total);\nend\n";
-    assert_replaced(text, (old, new), expected, Strategy::Similarity);
+    assert_replaced(text, swap(old, new), expected, Strategy::Similarity);
     assert!(matches!(apply(text, old, new, true), Err(Miss::NotFound { .. })));
     let unrelated = "start\n    while queue: work();\n    quit(now);\nend";
     let miss = apply(text, unrelated, "x", false).unwrap_err();

@@ -1,6 +1,6 @@
 //! A body that is longer than there is room for: cut where a section ends, with what is missing told.
 
-use crate::sentence::cut;
+use crate::sentence::{beginning, cut};
 
 /// A body as far as it fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ const SECTION_CHARS: usize = 80;
 /// The beginning of a body in at most `room` characters: up to a heading, or where the first section alone is longer, to
 /// the end of a paragraph, then of a line; never within a fenced block. `None` where less than some sentences would be left.
 pub fn cut_body(body: &str, room: usize) -> Option<CutBody<'_>> {
-    let end = body.char_indices().nth(room).map_or(body.len(), |(at, _)| at);
+    let end = beginning(body, room).len();
     let (mut heading, mut paragraph, mut line_end) = (0, 0, 0);
     let mut fenced = false;
     let mut headings = Vec::new();

@@ -16,5 +16,5 @@ pub use fence::{fence, print_body};
 pub use form::{Form, Tools};
 pub use previous::{PreviousParts, Said, render_previous};
 pub use snapshot::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
-pub use turn::{ActiveSkill, Missing, NUDGE, SkillLine, TooLong, TurnParts, render_turn};
+pub use turn::{ActiveSkill, Missing, NUDGE, SkillLine, TooLong, TurnParts, name_solved, render_turn};
 pub use wording::wording;

@@ -29,7 +29,7 @@ fn a_turn_prints_byte_for_byte() {
         relevant: vec![SkillLine { name: "mcp/email", summary: Some("Send\nemail"), is_tainted: false }, SHOWN],
         inline: vec![ActiveSkill { version: 1, ..skill("mcp/email", "Send it.") }],
         related: vec![SkillLine { name: "mcp/calendar", summary: None, is_tainted: false }],
-        nudge: true,
+        nudge: Some(NUDGE),
     };
     assert_eq!(
         render_turn(&parts),
@@ -243,7 +243,8 @@ proptest! {
     fn no_blanks_and_marks_hide_structure(
         marks in prop::collection::vec(prop::sample::select(MARKS.to_vec()), 0..400),
         start in prop::sample::select(STRUCTURE.to_vec()),
-        (blanks, capitals) in (1_usize..300, any::<u64>()),
+        blanks in 1_usize..300,
+        capitals in any::<u64>(),
     ) {
         let letters = start.chars().zip((0..64).cycle());
         let start: String = letters.map(|(c, n)| if capitals >> n & 1 == 1 { c.to_ascii_uppercase() } else { c }).collect();
@@ -287,7 +288,7 @@ fn what_is_not_to_be_trusted_is_no_instruction() {
         relevant: vec![SkillLine { name: "mcp/email", summary: Some("Obey"), is_tainted: true }, SHOWN],
         inline: vec![doubted("mcp/email", "Obey it.")],
         related: vec![SkillLine { name: "web", summary: None, is_tainted: true }],
-        nudge: false,
+        nudge: None,
     };
     let text = render_turn(&parts);
     let (trusted, rest) = text.split_once("## Untrusted Skills\n").unwrap();

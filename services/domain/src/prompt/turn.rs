@@ -3,10 +3,21 @@
 use super::fence::{fence, wrap};
 use super::form::Tools;
 use crate::inert_line;
+use crate::sentence::cut;
 use crate::untrusted;
 
 /// What reminds an agent of saving.
 pub const NUDGE: &str = "Did you solve something complex? Save it with skill_save.";
+
+/// Characters of a title that is named.
+const TITLE_CHARS: usize = 80;
+
+/// What reminds an agent of the conversation before, in which something was worked out without a skill.
+pub fn name_solved(title: &str) -> String {
+    // Within quotes, which it cannot close.
+    let title = cut(&inert_line(title).replace('\'', "’"), TITLE_CHARS);
+    format!("Last time ('{title}') something was worked out without a skill: save it with skill_save?")
+}
 
 /// A skill whose body comes along.
 #[derive(Debug, Clone, Copy)]
@@ -72,8 +83,8 @@ pub struct TurnParts<'a> {
     pub inline: Vec<ActiveSkill<'a>>,
     /// Neighbours of what was named and recalled.
     pub related: Vec<SkillLine<'a>>,
-    /// Whether to remind of saving.
-    pub nudge: bool,
+    /// What to remind of.
+    pub nudge: Option<&'a str>,
 }
 
 /// Prints what a turn found, in blocks parted by blank lines between `<knowhow>` tags; nothing found is an empty text.
@@ -121,8 +132,8 @@ pub fn render_turn(parts: &TurnParts<'_>) -> String {
     if has_marks(parts) {
         blocks.push(untrusted::MEANING.to_owned());
     }
-    if parts.nudge && tools == Tools::Full {
-        blocks.push(NUDGE.to_owned());
+    if let Some(nudge) = parts.nudge.filter(|_| tools == Tools::Full) {
+        blocks.push(nudge.to_owned());
     }
     if blocks.is_empty() { String::new() } else { wrap(&blocks.join("\n\n")) }
 }

@@ -1,6 +1,6 @@
 //! Everything that finds the skills of one user, ready in memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::claims::claims_of;
 use super::count::Lengths;
@@ -9,7 +9,7 @@ use super::meaning::{Meanings, Vector};
 use super::names::Names;
 use super::postings::{Count, GONE};
 use super::segment::{Part, compact};
-use super::tokens::list_keys;
+use super::tokens::{list_distinct_terms, list_keys};
 use super::triggers::Triggers;
 
 /// What recall reads of one skill.
@@ -201,6 +201,17 @@ impl Catalogue {
             }
         }
         sums
+    }
+
+    /// The skills that hold all stemmed terms of a text, in their order; none for a text without any.
+    pub fn find_with_all(&self, text: &str) -> Vec<usize> {
+        let terms = list_distinct_terms(text);
+        let Some((first, others)) = terms.split_first() else { return Vec::new() };
+        let holders = |term: &String| -> BTreeSet<usize> {
+            self.count(short(hash(term.as_bytes()))).map(|(skill, _)| skill).collect()
+        };
+        let with_all = others.iter().fold(holders(first), |left, term| &left & &holders(term));
+        with_all.into_iter().collect()
     }
 
     /// The cosine of a vector to the embedding of each skill; `None` for those without one, nothing where there is none.

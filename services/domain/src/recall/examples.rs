@@ -44,6 +44,12 @@ impl Examples {
         moved
     }
 
+    /// The vectors, as exact as they are kept.
+    pub fn vectors(&self) -> Vec<Vec<f32>> {
+        let rows = self.rows.chunks_exact(self.dims.max(1)).zip(&self.scales);
+        rows.map(|(row, scale)| row.iter().map(|byte| f32::from(*byte) * scale).collect()).collect()
+    }
+
     /// How many it holds.
     pub fn len(&self) -> usize {
         self.skills.len()

@@ -7,7 +7,7 @@ use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 /// How a character takes part in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Gap,
     /// A letter or digit of a script that puts blanks between words.
     Word,
@@ -16,7 +16,7 @@ pub(super) enum Class {
 }
 
 /// The class of a character; combining marks go with the word that they stand in.
-pub(super) fn class_of(c: char) -> Class {
+pub(crate) fn class_of(c: char) -> Class {
     if c.is_ascii() {
         return if c.is_ascii_alphanumeric() { Class::Word } else { Class::Gap };
     }
@@ -40,7 +40,7 @@ pub(super) fn class_of(c: char) -> Class {
 }
 
 /// NFKC, lower case, no diacritics on Latin and Greek letters, no vowel points on Hebrew and Arabic ones.
-pub(super) fn fold(text: &str) -> Cow<'_, str> {
+pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return if text.bytes().any(|b| b.is_ascii_uppercase()) {
             Cow::Owned(text.to_ascii_lowercase())

@@ -40,6 +40,12 @@ impl Catalogue {
         })
     }
 
+    /// The skills named in a text by whole words, as far as the text alone tells: by a name that is no ordinary word, or in a form
+    /// that nothing else has.
+    pub fn find_surely_named(&self, text: &str) -> Vec<Mention> {
+        self.find_mentions(text).into_iter().filter(|mention| mention.explicit || !mention.common).collect()
+    }
+
     /// The skills named in a message by whole words, meant or not, the most specific names first.
     pub(super) fn find_mentions(&self, message: &str) -> Vec<Mention> {
         self.names.find_mentions(message)

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::fold::{Class, class_of};
 use super::hash::{EMPTY, Keyed, extend, mix};
-use super::ordinary::is_ordinary;
+use super::ordinary::is_ordinary_word;
 use crate::pause::pause_at;
 
 /// A message of at most this many characters is only matched by name, never searched.
@@ -105,7 +105,7 @@ impl Names {
         let keys = keys_of(&words, words.len());
         let Some(key) = keys.last().filter(|_| keys.len() == words.len()).copied() else { return };
         self.longest = self.longest.max(words.len());
-        let is_common = matches!(words.as_slice(), [word] if is_ordinary(&word.text));
+        let is_common = matches!(words.as_slice(), [word] if is_ordinary_word(&word.text));
         self.names.push(KnownName { key, skill, slashes: slashes_of(&words), is_alias, is_common });
     }
 

@@ -26,7 +26,7 @@ pub(super) fn find_rank(term: u32) -> Option<u16> {
 }
 
 /// Whether a lowercase word is an ordinary English one, such as `weather` but not `kubernetes`.
-pub(super) fn is_ordinary(word: &str) -> bool {
+pub fn is_ordinary_word(word: &str) -> bool {
     match list_terms(word).as_slice() {
         [] => true,
         [term] => find_rank(short(hash(term.as_bytes()))).is_some(),

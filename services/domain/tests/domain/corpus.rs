@@ -9,7 +9,7 @@ use ruzstd::decoding::StreamingDecoder;
 
 use crate::serving;
 
-fn open(file: &str) -> Option<impl Read> {
+pub fn open(file: &str) -> Option<impl Read> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus")).join(file);
     let Ok(file) = std::fs::File::open(&path) else {
         eprintln!("skipped: no sample data at {}", path.display());

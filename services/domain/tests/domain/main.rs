@@ -5,6 +5,8 @@
 mod composing;
 mod corpus;
 mod editing;
+mod enriching;
+mod graph;
 mod parsing;
 mod patching;
 mod serving;

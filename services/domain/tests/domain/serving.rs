@@ -164,18 +164,26 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn any_head()(
+        opening in prop::sample::select(vec!["---\n", "---\n", "---\n", "--- \n", "\u{feff}---\n"]),
+        frontmatter in any_frontmatter(),
+        closing in prop::sample::select(vec!["---\n", "---\t \n"]),
+    ) -> String {
+        format!("{opening}{frontmatter}{closing}")
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn any_document_can_be_served(
-        frontmatter in any_frontmatter(),
-        opening in prop::sample::select(vec!["---\n", "---\n", "---\n", "--- \n", "\u{feff}---\n"]),
-        closing in prop::sample::select(vec!["---\n", "---\t \n"]),
+        head in any_head(),
         ending in prop::sample::select(vec!["\n", "\n", "\r\n", "\r"]),
         body in "(\n|\r|\r\n|---|# |[a-z]| ){0,6}x(\n|\r\n|\r|---)?",
     ) {
-        let raw = format!("{opening}{frontmatter}{closing}").replace('\n', ending) + &body;
+        let raw = head.replace('\n', ending) + &body;
         if let Ok(document) = SkillDocument::parse_named(&raw, &Limits::default()) {
             check(&document, &email());
         }

@@ -46,27 +46,27 @@ fn tally(held: bool) -> Tally {
             if is_found {
                 tally.caught += 1
             } else {
-                tally.missed += 1
+                tally.missed += 1;
+                show(&rule, "missed", example);
             }
-            show(held, !is_found, &rule, "missed", example);
         }
         for example in examples.twins.iter().filter(|example| example.is_held() == held) {
             let scan = example.scan();
             let is_wrong = is_caught(&scan);
             if is_wrong {
-                tally.wrong += 1
+                tally.wrong += 1;
+                show(&rule, &rules_of(&scan), example);
             } else {
                 tally.right += 1
             }
-            show(held, is_wrong, &rule, &rules_of(&scan), example);
         }
     }
     tally
 }
 
 /// What is wrong in the half that rules are tuned on. The other half is not shown: it would not be held apart then.
-fn show(held: bool, is_wrong: bool, rule: &str, what: &str, example: &Example) {
-    if is_wrong && !held {
+fn show(rule: &str, what: &str, example: &Example) {
+    if !example.is_held() {
         println!("  {rule}: {what}: {}", example.text());
     }
 }

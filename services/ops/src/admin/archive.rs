@@ -74,7 +74,7 @@ pub async fn restore_skill(ctx: &Ctx, input: &Restore) -> Result<Restored> {
     tx.commit().await?;
     let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, owner, "admin.archive").await?;
     let tasks = follow_up::tasks_after_restore(&ctx.app);
-    let new = NewRestore { archive: input.id, reason, tasks };
+    let new = NewRestore { archive: input.id, reason, tasks: &tasks };
     let name = skills::restore(&mut tx, &new, ctx.now()).await?;
     tx.commit().await?;
     Ok(Restored { name, tenant: ctx.principal.tenant_slug().to_owned() })

@@ -1,7 +1,7 @@
 //! Issuers of a tenant's tokens, and tokens for development.
 
 use chrono::TimeDelta;
-use knowhow_domain::{Algorithm, Error, FieldError, Issuer, IssuerId, Result, Scope, new_id};
+use knowhow_domain::{Algorithm, Error, FieldError, Issuer, IssuerId, Result, Scope, Secret, new_id};
 use knowhow_store::credential::{self, NewToken};
 use knowhow_store::issuers;
 use serde::Deserialize;
@@ -29,8 +29,8 @@ pub struct CreateIssuer {
     /// What its tokens are signed with, and nothing else.
     pub algorithm: Algorithm,
     /// Shared secret, at least 32 bytes of text.
-    #[schema(min_length = 32, max_length = 1024)]
-    pub secret: Option<String>,
+    #[schema(value_type = Option<String>, min_length = 32, max_length = 1024)]
+    pub secret: Option<Secret>,
     /// HTTPS address of its JWK Set, in a public network.
     #[schema(max_length = 2048)]
     pub jwks_url: Option<String>,

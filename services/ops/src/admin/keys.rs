@@ -1,7 +1,7 @@
 //! API keys of a tenant's backends.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{ApiKey, Error, FieldError, KeyId, Result, Scope, new_id};
+use knowhow_domain::{ApiKey, Error, FieldError, KeyId, Result, Scope, Secret, new_id};
 use knowhow_store::credential::api_key;
 use knowhow_store::keys;
 use serde::{Deserialize, Serialize};
@@ -33,8 +33,9 @@ pub struct CreatedKey {
     #[serde(flatten)]
     pub key: ApiKey,
     /// The whole key. Nobody can show it again.
-    #[schema(example = "kh_a1b2c3d4e5f6_...")]
-    pub secret: String,
+    #[serde(serialize_with = "Secret::show")]
+    #[schema(value_type = String, example = "kh_a1b2c3d4e5f6_...")]
+    pub secret: Secret,
 }
 
 /// Makes a key.
@@ -64,7 +65,7 @@ pub async fn create_key(ctx: &Ctx, input: &CreateKey) -> Result<CreatedKey> {
     let mut tx = begin(ctx).await?;
     keys::create(&mut tx, &key, &hash).await?;
     tx.commit().await?;
-    Ok(CreatedKey { key, secret: text })
+    Ok(CreatedKey { key, secret: text.into() })
 }
 
 /// Lists keys, newest first.

@@ -44,7 +44,7 @@ async fn note_read(app: &App, tx: &mut TenantTx, action: &str, target: &str) -> 
 }
 
 /// The same for what is the tenant's: an entry says where it is an operator who reads it.
-async fn note_look(ctx: &Ctx, tx: &mut TenantTx, what: &str) -> Result<()> {
+pub(crate) async fn note_look(ctx: &Ctx, tx: &mut TenantTx, what: &str) -> Result<()> {
     if ctx.principal.is_operator() { note_read(&ctx.app, tx, "tenant.read", what).await } else { Ok(()) }
 }
 

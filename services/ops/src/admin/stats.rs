@@ -1,6 +1,7 @@
-//! What one process has counted since its start. It says nothing of the other processes, nor of any tenant.
+//! What one process has counted since its start, of all tenants together; and what all have repaired of the graph.
 
 use knowhow_domain::Result;
+use knowhow_store::due::{self, Reconciled};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,15 +13,34 @@ use crate::{Ctx, ModelsStatus};
 pub struct Stats {
     /// What recall keeps of users between their requests.
     pub catalogues: CacheCounts,
+    /// What was repaired of the graph.
+    pub graph: GraphStats,
     /// Which models are configured, and how they answer.
     pub models: ModelsStatus,
 }
 
-/// Reads the counters of this process.
+/// What the reconciler has repaired of the graph in the last 30 days, for all tenants and by all processes. What a change of a
+/// skill had read at the same time is not counted.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub struct GraphStats {
+    /// Skills that were not in the graph.
+    #[schema(minimum = 0)]
+    pub indexed: i64,
+    /// Skills that were to be read, and were forgotten.
+    #[schema(minimum = 0)]
+    pub reconciled: i64,
+    /// Things that stood for skills which were gone.
+    #[schema(minimum = 0)]
+    pub removed: i64,
+}
+
+/// Reads the counters of this process, and those of the graph.
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator: they are of all tenants together.
 pub async fn get_stats(ctx: &Ctx) -> Result<Stats> {
     ctx.principal.require_operator()?;
-    Ok(Stats { catalogues: ctx.app.catalogues.counts().await, models: ctx.app.models.status() })
+    let Reconciled { indexed, reconciled, removed } = due::sum_reconciled(&ctx.app.db, ctx.now()).await?;
+    let graph = GraphStats { indexed, reconciled, removed };
+    Ok(Stats { catalogues: ctx.app.catalogues.counts().await, graph, models: ctx.app.models.status() })
 }

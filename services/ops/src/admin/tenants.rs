@@ -1,5 +1,6 @@
 //! Tenants, kept by operators.
 
+use knowhow_domain::object::as_object_or_null;
 use knowhow_domain::{Error, FieldError, Result, Tenant, TenantSettings};
 use knowhow_store::Window;
 use knowhow_store::tenants::{self, NewTenant, TenantChange, TenantFilter};
@@ -21,6 +22,7 @@ pub struct CreateTenant {
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
     /// Quotas and switches.
+    #[serde(default, deserialize_with = "as_object_or_null")]
     pub settings: Option<TenantSettings>,
 }
 
@@ -36,6 +38,7 @@ pub struct UpdateTenant {
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
     /// All settings; members left out get their defaults.
+    #[serde(default, deserialize_with = "as_object_or_null")]
     pub settings: Option<TenantSettings>,
 }
 
@@ -47,7 +50,7 @@ pub async fn create_tenant(ctx: &Ctx, input: &CreateTenant) -> Result<Tenant> {
     ctx.principal.require_operator()?;
     let name = input.name.as_deref().unwrap_or(&input.slug);
     let settings = input.settings.clone().unwrap_or_default();
-    let mut findings = check(Some(name), Some(&settings));
+    let mut findings = check(ctx, Some(name), Some(&settings)).await?;
     if !is_slug(&input.slug) {
         findings.push(FieldError::new("/slug", "lower-case letters and digits, joined by single '-', at most 64"));
     }
@@ -64,7 +67,7 @@ pub async fn create_tenant(ctx: &Ctx, input: &CreateTenant) -> Result<Tenant> {
 /// `Forbidden` for anyone but an operator; `NotFound`; `Invalid`.
 pub async fn update_tenant(ctx: &Ctx, input: &UpdateTenant) -> Result<Tenant> {
     ctx.principal.require_operator()?;
-    let findings = check(input.name.as_deref(), input.settings.as_ref());
+    let findings = check(ctx, input.name.as_deref(), input.settings.as_ref()).await?;
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
@@ -101,7 +104,7 @@ pub async fn get_tenant(ctx: &Ctx, slug: &str) -> Result<Tenant> {
     rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))
 }
 
-fn check(name: Option<&str>, settings: Option<&TenantSettings>) -> Vec<FieldError> {
+async fn check(ctx: &Ctx, name: Option<&str>, settings: Option<&TenantSettings>) -> Result<Vec<FieldError>> {
     let mut findings = Vec::new();
     if let Some(name) = name
         && (name.trim().is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control))
@@ -110,8 +113,21 @@ fn check(name: Option<&str>, settings: Option<&TenantSettings>) -> Vec<FieldErro
     }
     if let Some(settings) = settings {
         findings.extend(settings.validate());
+        if !knows_time_zone(ctx, &settings.time_zone).await? {
+            findings.push(FieldError::new("/settings/time_zone", "must be an IANA time zone, e.g. Europe/Berlin"));
+        }
     }
-    findings
+    Ok(findings)
+}
+
+/// Nights are counted by Postgres, so what it knows is what there is.
+async fn knows_time_zone(ctx: &Ctx, name: &str) -> Result<bool> {
+    // The default needs no question, and a NUL Postgres would not take.
+    match name {
+        "UTC" => Ok(true),
+        _ if name.contains('\0') => Ok(false),
+        _ => tenants::knows_time_zone(&ctx.app.db, &ctx.principal, name).await,
+    }
 }
 
 fn is_slug(slug: &str) -> bool {

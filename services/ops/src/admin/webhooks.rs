@@ -1,9 +1,9 @@
 //! A tenant's webhook: where people are told of changes that wait for them.
 
-use knowhow_domain::{Error, Result, Webhook};
+use knowhow_domain::{Error, Result, Secret, Webhook};
 use knowhow_store::credential::new_webhook_secret;
 use knowhow_store::webhooks::{self, NewWebhook};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::{begin, note_look, note_read};
@@ -30,9 +30,16 @@ pub struct PutWebhookAnswer {
     #[serde(flatten)]
     pub webhook: Webhook,
     /// Its secret, where it is new: shown this once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwdJ3XZ0mR4hc=")]
-    pub secret: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show")]
+    #[schema(value_type = Option<String>, example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwdJ3XZ0mR4hc=")]
+    pub secret: Option<Secret>,
+}
+
+fn show<S: Serializer>(secret: &Option<Secret>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    match secret {
+        Some(secret) => secret.show(serializer),
+        None => serializer.serialize_none(),
+    }
 }
 
 /// Puts the tenant's one webhook. A new one gets a secret; one that is there keeps its own, unless another is asked for.
@@ -55,7 +62,7 @@ pub async fn put_webhook(ctx: &Ctx, input: &PutWebhook) -> Result<PutWebhookAnsw
     let mut tx = begin(ctx).await?;
     let (webhook, is_new) = webhooks::put(&mut tx, new).await?;
     tx.commit().await?;
-    Ok(PutWebhookAnswer { webhook, secret: is_new.then_some(secret) })
+    Ok(PutWebhookAnswer { webhook, secret: is_new.then(|| secret.into()) })
 }
 
 /// Reads the tenant's webhook, and how messages fare.

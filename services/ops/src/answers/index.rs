@@ -18,7 +18,7 @@ use crate::skills::SkillEntry;
 const IDLE: Duration = Duration::from_secs(3600);
 /// Most skills of a user whose lines are kept: the counts of more take longer to bring than a page of them to read.
 const MOST: i32 = 300;
-/// Most first pages of one user that are kept, of different lengths and orders.
+/// Most first pages of one user that are kept, of different lengths.
 const PAGES: usize = 4;
 
 /// A line of the index, without its counts.
@@ -26,7 +26,6 @@ pub(crate) struct KeptItem {
     pub(super) rendered: Rendered,
     /// SHA-256 of it.
     pub(super) digest: [u8; 32],
-    pub(crate) importance: f32,
 }
 
 impl KeptItem {
@@ -36,10 +35,9 @@ impl KeptItem {
     /// `Internal`.
     pub(crate) fn with_count(item: IndexItem) -> Result<(Arc<Self>, Count)> {
         let count = Count { times_used: item.times_used, last_used_at: item.last_used_at };
-        let importance = item.importance;
         let rendered = Rendered::of(&IndexItem { times_used: 0, last_used_at: None, ..item })?;
         let digest = manifest::digest(rendered.json().as_bytes());
-        Ok((Arc::new(Self { rendered, digest, importance }), count))
+        Ok((Arc::new(Self { rendered, digest }), count))
     }
 
     fn weight(&self) -> usize {
@@ -47,15 +45,10 @@ impl KeptItem {
     }
 }
 
-/// Which first page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PageKey {
-    pub(crate) limit: usize,
-    pub(crate) ranked: bool,
-}
-
 /// A first page: lines with the ids of their skills.
 pub(crate) struct KeptPage {
+    /// The most lines that it may have.
+    pub(crate) limit: usize,
     pub(crate) items: Vec<(SkillId, Arc<KeptItem>)>,
     pub(crate) next_cursor: Option<String>,
 }
@@ -64,15 +57,15 @@ pub(crate) struct KeptPage {
 #[derive(Clone, Default)]
 pub(crate) struct KeptIndex {
     pub(crate) revision: i64,
-    pages: Vec<(PageKey, Arc<KeptPage>)>,
+    pages: Vec<Arc<KeptPage>>,
     items: HashMap<SkillId, Arc<KeptItem>>,
     entries: Option<Arc<Page<SkillEntry>>>,
 }
 
 impl KeptIndex {
-    /// A first page.
-    pub(crate) fn page(&self, key: PageKey) -> Option<&Arc<KeptPage>> {
-        self.pages.iter().find(|(kept, _)| *kept == key).map(|(_, page)| page)
+    /// The first page of at most so many lines.
+    pub(crate) fn page(&self, limit: usize) -> Option<&Arc<KeptPage>> {
+        self.pages.iter().find(|page| page.limit == limit)
     }
 
     /// The line of a skill, wherever it was shown.
@@ -88,9 +81,12 @@ impl KeptIndex {
     fn weight(&self) -> u32 {
         let entries: usize = self.entries.iter().flat_map(|page| &page.items).map(weight_of_entry).sum();
         let items: usize = self.items.values().map(|item| 64 + item.weight()).sum();
-        // A page may hold the same line once more, where a search has shown it too.
-        let of_page = |page: &KeptPage| page.items.iter().map(|(_, item)| 32 + item.weight()).sum::<usize>();
-        let pages: usize = self.pages.iter().map(|(_, page)| of_page(page)).sum();
+        // A page shares most of its lines with `items`; a search may have read one of them anew since.
+        let is_shared =
+            |(id, item): &(SkillId, Arc<KeptItem>)| self.items.get(id).is_some_and(|known| Arc::ptr_eq(known, item));
+        let of_line = |line: &(SkillId, Arc<KeptItem>)| 32 + if is_shared(line) { 0 } else { line.1.weight() };
+        let of_page = |page: &KeptPage| page.items.iter().map(of_line).sum::<usize>();
+        let pages: usize = self.pages.iter().map(|page| of_page(page)).sum();
         u32::try_from(size_of::<Self>() + entries + items + pages).unwrap_or(u32::MAX)
     }
 }
@@ -117,12 +113,12 @@ impl KeptIndexes {
     }
 
     /// Keeps a page of the caller's that was just read.
-    pub(crate) fn keep_page(&self, ctx: &Ctx, read: Moment, key: PageKey, page: &Arc<KeptPage>) {
+    pub(crate) fn keep_page(&self, ctx: &Ctx, read: Moment, page: &Arc<KeptPage>) {
         self.change(ctx, read, |index| {
             index.items.extend(page.items.iter().cloned());
-            index.pages.retain(|(kept, _)| *kept != key);
+            index.pages.retain(|kept| kept.limit != page.limit);
             index.pages.truncate(PAGES - 1);
-            index.pages.push((key, page.clone()));
+            index.pages.push(page.clone());
         });
     }
 

@@ -10,7 +10,7 @@ mod skill;
 use knowhow_domain::{TenantId, UserId};
 
 use crate::Ctx;
-pub(crate) use index::{KeptIndexes, KeptItem, KeptPage, PageKey};
+pub(crate) use index::{KeptIndexes, KeptItem, KeptPage};
 pub(crate) use page::ShownItem;
 pub use page::SkillPage;
 pub(crate) use rendered::Rendered;

@@ -75,6 +75,7 @@ mod tests {
             pinned: true,
             importance: 0.5,
             tainted: false,
+            discovery: None,
             score: None,
             reason: None,
         }

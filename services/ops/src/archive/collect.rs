@@ -10,6 +10,15 @@ use super::{Kind, LeftOut, Limits, PackedFile, Unpacked, damaged, refusal};
 /// Files below this size, in bytes, may be packed as tightly as they like.
 pub(super) const SMALL: u64 = 4096;
 
+/// What an archive says of a file that is to be unpacked.
+pub(super) struct ToUnpack {
+    pub(super) path: String,
+    /// Bytes once it is unpacked.
+    pub(super) size: u64,
+    /// Bytes within the archive, where it is packed by itself.
+    pub(super) packed: Option<u64>,
+}
+
 /// Gathers the files of one archive.
 pub(super) struct Collector<'a> {
     limits: &'a Limits,
@@ -76,9 +85,9 @@ impl<'a> Collector<'a> {
         self.unpacked.left_out.push(LeftOut { path, detail: detail.to_owned(), is_missed });
     }
 
-    /// Unpacks a file that was admitted; it must turn out to have `size` bytes. `packed` is its size within the
-    /// archive, where it has one of its own.
-    pub(super) fn unpack(&mut self, path: String, content: impl Read, size: u64, packed: Option<u64>) -> Result<()> {
+    /// Unpacks a file that was admitted; it must turn out to be as large as the archive says.
+    pub(super) fn unpack(&mut self, file: ToUnpack, content: impl Read) -> Result<()> {
+        let ToUnpack { path, size, packed } = file;
         let room = self.limits.total_bytes - self.total;
         let mut bytes = Vec::new();
         content.take(room.saturating_add(1)).read_to_end(&mut bytes).map_err(|_| damaged())?;

@@ -8,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 use knowhow_domain::Result;
 use tar::{Archive, EntryType};
 
-use super::collect::Collector;
+use super::collect::{Collector, ToUnpack};
 use super::{damaged, path};
 
 pub(super) fn read_gzip(bytes: &[u8], collector: &mut Collector<'_>) -> Result<()> {
@@ -39,7 +39,7 @@ fn read_entries<R: Read>(mut archive: Archive<R>, collector: &mut Collector<'_>)
             EntryType::Regular | EntryType::Continuous => {
                 let size = entry.size();
                 if let Some(path) = collector.admit_file(&raw_path)? {
-                    collector.unpack(path, entry, size, None)?;
+                    collector.unpack(ToUnpack { path, size, packed: None }, entry)?;
                 }
             }
             // Comments on the archive as a whole; git writes its commit there.

@@ -7,7 +7,7 @@ use knowhow_domain::Result;
 use zip::read::ZipFileEntry;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::collect::Collector;
+use super::collect::{Collector, ToUnpack};
 use super::{damaged, path, refusal};
 
 const CENTRAL_RECORD: [u8; 4] = *b"PK\x01\x02";
@@ -41,10 +41,10 @@ pub(super) fn read(bytes: &[u8], collector: &mut Collector<'_>) -> Result<()> {
             collector.add_folder(record.name_raw())?;
             continue;
         }
-        let (size, packed) = (record.size(), record.compressed_size());
+        let (size, packed) = (record.size(), Some(record.compressed_size()));
         let Some(path) = collector.admit_file(record.name_raw())? else { continue };
         let content = archive.by_index(index).map_err(|_| damaged())?;
-        collector.unpack(path, content, size, Some(packed))?;
+        collector.unpack(ToUnpack { path, size, packed }, content)?;
     }
     Ok(())
 }

@@ -2,6 +2,13 @@
 
 mod error;
 mod read;
+
+/// Tokens of texts where no server has counted them: a fourth of the characters.
+pub(crate) fn estimate_tokens(texts: &[&str]) -> i64 {
+    let characters: usize = texts.iter().map(|text| text.chars().count()).sum();
+    i64::try_from(characters / 4).unwrap_or(i64::MAX)
+}
+
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -16,17 +23,26 @@ use crate::remote::{Remote, RemoteError, RemoteSettings, within};
 pub use error::ChatError;
 pub use read::read_json_answer;
 use read::without_thoughts;
-use wire::{Cap, ChatRequest, read_answer};
+use wire::{Answer, Cap, ChatRequest, read_answer};
 
 /// The largest answer that is read, in bytes.
 const MAX_ANSWER: usize = 1024 * 1024;
+
+/// What a model is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Prompt<'a> {
+    /// The rules that the answer keeps to.
+    pub system: &'a str,
+    /// The question. Never more than one user's data belongs into it.
+    pub user: &'a str,
+}
 
 /// How much a question may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatLimits {
     /// Tokens the model may write, its thoughts included.
     pub tokens: u32,
-    /// Longest answer, in bytes, without thoughts.
+    /// Longest answer, in bytes.
     pub bytes: usize,
     /// Longest wait, all attempts together.
     pub total: Duration,
@@ -59,21 +75,18 @@ impl ChatModel {
         self.remote.is_paused()
     }
 
-    /// The model's answer to `user` under the rules of `system`, without its thoughts. Never more than one user's
-    /// data belongs into one question.
+    /// The model's answer, without its thoughts.
     ///
     /// # Errors
     /// Where there is none within the limits.
     pub async fn complete(
         &self,
-        system: &str,
-        user: &str,
+        prompt: Prompt<'_>,
         priority: Priority,
         limits: ChatLimits,
     ) -> Result<String, ChatError> {
-        let deadline = Instant::now() + limits.total;
-        let answer = within(Some(deadline), RemoteError::Late, self.ask(system, user, priority, limits.tokens)).await?;
-        let answer = without_thoughts(&answer);
+        let Answer { text, .. } = self.ask_in_time(prompt, priority, limits).await?;
+        let answer = without_thoughts(&text);
         match answer.len() {
             0 => Err(ChatError::Empty),
             length if length > limits.bytes => Err(ChatError::TooLong),
@@ -81,11 +94,44 @@ impl ChatModel {
         }
     }
 
-    async fn ask(&self, system: &str, user: &str, priority: Priority, tokens: u32) -> Result<String, RemoteError> {
+    /// The model's answer as it came, thoughts and all, with the tokens that it took: as the server says, or a fourth of the
+    /// characters. Whoever keeps an answer wants all of it; whoever reads it takes the thoughts away.
+    ///
+    /// # Errors
+    /// Where there is none within the limits, without its thoughts.
+    pub async fn complete_counted(
+        &self,
+        prompt: Prompt<'_>,
+        priority: Priority,
+        limits: ChatLimits,
+    ) -> Result<(String, i64), ChatError> {
+        let Answer { text, tokens } = self.ask_in_time(prompt, priority, limits).await?;
+        // Thoughts may be long, and an answer of nothing else is kept as well.
+        if text.trim().is_empty() {
+            return Err(ChatError::Empty);
+        }
+        if without_thoughts(&text).len() > limits.bytes {
+            return Err(ChatError::TooLong);
+        }
+        let tokens = tokens.unwrap_or_else(|| estimate_tokens(&[prompt.system, prompt.user, &text]));
+        Ok((text, tokens))
+    }
+
+    async fn ask_in_time(
+        &self,
+        prompt: Prompt<'_>,
+        priority: Priority,
+        limits: ChatLimits,
+    ) -> Result<Answer, RemoteError> {
+        let deadline = Instant::now() + limits.total;
+        within(Some(deadline), RemoteError::Late, self.ask(prompt, priority, limits.tokens)).await
+    }
+
+    async fn ask(&self, prompt: Prompt<'_>, priority: Priority, tokens: u32) -> Result<Answer, RemoteError> {
         let newer = self.wants_newer_cap.load(Ordering::Relaxed);
         let cap = |newer| if newer { Cap::Newer(tokens) } else { Cap::Older(tokens) };
         let ask = async |newer| {
-            let question = ChatRequest::new(self.remote.model(), system, user, cap(newer));
+            let question = ChatRequest::new(self.remote.model(), prompt, cap(newer));
             self.remote.ask(priority, &question, read_answer).await
         };
         match ask(newer).await {

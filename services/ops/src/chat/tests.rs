@@ -7,11 +7,12 @@ use knowhow_testing::{FakeServer, Reply};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{ChatError, ChatLimits, ChatModel, read_json_answer, without_thoughts};
+use super::{ChatError, ChatLimits, ChatModel, Prompt, read_json_answer, without_thoughts};
 use crate::Priority;
 use crate::remote::RemoteSettings;
 use crate::remote::tests::settings;
 
+const HELLO: Prompt<'_> = Prompt { system: "be brief", user: "hello" };
 const LIMITS: ChatLimits = ChatLimits { tokens: 500, bytes: 100, total: Duration::from_secs(30) };
 
 fn model(fake: &FakeServer) -> ChatModel {
@@ -19,20 +20,31 @@ fn model(fake: &FakeServer) -> ChatModel {
 }
 
 async fn outcome(reply: Reply) -> Result<String, ChatError> {
-    model(&FakeServer::start([reply])).complete("be brief", "hello", Priority::Change, LIMITS).await
+    model(&FakeServer::start([reply])).complete(HELLO, Priority::Change, LIMITS).await
 }
 
 #[tokio::test]
 async fn a_question_has_rules_and_limits_and_gets_the_answer() {
     let fake = FakeServer::start([Reply::says("\n<think>hm {</think>\n\n Hi! \n")]);
     let model = model(&fake);
-    assert_eq!(model.complete("be brief", "hello", Priority::Change, LIMITS).await.unwrap(), "Hi!");
+    assert_eq!(model.complete(HELLO, Priority::Change, LIMITS).await.unwrap(), "Hi!");
     assert_eq!((model.model(), model.is_paused()), ("tiny", false));
     let seen = &fake.seen()[0];
     assert_eq!(seen.line, "POST /v1/chat/completions HTTP/1.1");
     assert_eq!(seen.headers.get("authorization").map(String::as_str), Some("Bearer sk-secret"));
     let messages = json!([{ "role": "system", "content": "be brief" }, { "role": "user", "content": "hello" }]);
     assert_eq!(seen.body, json!({ "model": "tiny", "messages": messages, "stream": false, "max_tokens": 500 }));
+}
+
+/// A plan may quote the mark of a thought in a text of its own: who strips before reading would cut the plan in two.
+#[tokio::test]
+async fn a_counted_answer_is_given_as_it_came() {
+    let came = "\n<think>hm</think> {\"body\": \"Close with </think>.\"} \n";
+    let model = model(&FakeServer::start([Reply::says(came), Reply::says(" \n")]));
+    let (answer, _) = model.complete_counted(HELLO, Priority::Change, LIMITS).await.unwrap();
+    assert_eq!(answer, came);
+    let blank = model.complete_counted(HELLO, Priority::Change, LIMITS).await.unwrap_err();
+    assert!(matches!(blank, ChatError::Empty), "{blank}");
 }
 
 #[tokio::test]
@@ -42,7 +54,7 @@ async fn a_server_that_wants_the_newer_limit_gets_it() {
     let fake = FakeServer::start([Reply::Status(400, "", refusal), Reply::says("Hi!")]);
     let model = model(&fake);
     for _ in 0..2 {
-        assert_eq!(model.complete("be brief", "hello", Priority::Change, LIMITS).await.unwrap(), "Hi!");
+        assert_eq!(model.complete(HELLO, Priority::Change, LIMITS).await.unwrap(), "Hi!");
     }
     let newer: Vec<_> = fake.seen().iter().map(|seen| seen.body["max_completion_tokens"].as_u64()).collect();
     assert_eq!(newer, [None, Some(500), Some(500)], "found out once");
@@ -83,7 +95,7 @@ async fn texts_that_make_a_model_ramble_do_not_have_it_paused() {
     let fake = FakeServer::start([Reply::body(rambles)]);
     let model = model(&fake);
     for _ in 0..9 {
-        let error = model.complete("be brief", "hello", Priority::Change, LIMITS).await.unwrap_err();
+        let error = model.complete(HELLO, Priority::Change, LIMITS).await.unwrap_err();
         assert!(!error.is_transient() && error.to_string().contains("cut off"), "{error}");
     }
     assert_eq!((fake.seen().len(), model.is_paused()), (9, false), "asked each time, and never again for the same");
@@ -95,7 +107,7 @@ async fn the_limit_of_time_holds_for_all_attempts_together() {
         let fake = FakeServer::start([reply]);
         let model = ChatModel::new(RemoteSettings { timeout: Duration::from_secs(3600), ..settings(&fake) }).unwrap();
         let limits = ChatLimits { total: Duration::from_millis(50), ..LIMITS };
-        let error = model.complete("", "hello", Priority::Change, limits).await.unwrap_err();
+        let error = model.complete(HELLO, Priority::Change, limits).await.unwrap_err();
         assert!(error.is_transient() && error.to_string().contains("deadline"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Prompt;
 use crate::remote::RemoteError;
 
 /// The body of a request. Nothing in it beyond what every server and model takes.
@@ -36,6 +37,19 @@ struct ChatMessage<'a> {
 #[derive(Deserialize)]
 struct ChatResponse {
     choices: Vec<Choice>,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    total_tokens: Option<i64>,
+}
+
+/// What a model said.
+pub(super) struct Answer {
+    pub(super) text: String,
+    /// Tokens of question and answer, where its server says.
+    pub(super) tokens: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -50,19 +64,21 @@ struct Said {
 }
 
 impl<'a> ChatRequest<'a> {
-    pub(super) fn new(model: &'a str, system: &'a str, user: &'a str, cap: Cap) -> Self {
+    pub(super) fn new(model: &'a str, prompt: Prompt<'a>, cap: Cap) -> Self {
+        let Prompt { system, user } = prompt;
         let messages = [ChatMessage { role: "system", content: system }, ChatMessage { role: "user", content: user }];
         Self { model, messages, stream: false, cap }
     }
 }
 
 /// The text of an answer, which must be whole.
-pub(super) fn read_answer(body: &[u8]) -> Result<String, RemoteError> {
+pub(super) fn read_answer(body: &[u8]) -> Result<Answer, RemoteError> {
     let answer: ChatResponse = serde_json::from_slice(body).map_err(|error| RemoteError::unread(&error))?;
     let choice = answer.choices.into_iter().next();
     let choice = choice.ok_or_else(|| RemoteError::Unfit("it has no choices".to_owned()))?;
     if choice.finish_reason.as_deref() == Some("length") {
         return Err(RemoteError::Unfit("it was cut off at the limit of tokens".to_owned()));
     }
-    Ok(choice.message.content.unwrap_or_default())
+    let tokens = answer.usage.and_then(|usage| usage.total_tokens).filter(|tokens| *tokens >= 0);
+    Ok(Answer { text: choice.message.content.unwrap_or_default(), tokens })
 }

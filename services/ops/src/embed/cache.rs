@@ -36,14 +36,13 @@ impl Cache {
         text: &str,
         asking: Asking,
     ) -> Result<Arc<[f32]>, EmbedError> {
-        let Asking { asker, priority, deadline } = asking;
-        let key = key(embedder, asker.user, text);
+        let key = key(embedder, asking.asker.user, text);
         let asked = AtomicBool::new(false);
         let entry = async {
             loop {
                 let work = async {
                     asked.store(true, Ordering::Relaxed);
-                    let vectors = embedder.embed(vec![text.to_owned()], asker, priority, deadline).await?;
+                    let vectors = embedder.embed(vec![text.to_owned()], asking).await?;
                     vectors.into_iter().next().map(Arc::from).ok_or(EmbedError::Stopped)
                 };
                 match self.0.try_get_with(key, work).await.map_err(|error| EmbedError::clone(&error)) {
@@ -53,7 +52,7 @@ impl Cache {
                 }
             }
         };
-        within(deadline, EmbedError::Late, entry).await
+        within(asking.deadline, EmbedError::Late, entry).await
     }
 
     /// Returns the vector of a text if it is cached. Never asks the embedder.

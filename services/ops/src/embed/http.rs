@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::future::BoxFuture;
 use knowhow_domain::TenantId;
 use knowhow_store::Places;
-use tokio::time::Instant;
 
 use super::wire::{EmbedRequest, read_answer};
 use super::{EmbedError, Embedder, Vectors};
 use crate::remote::{Remote, RemoteError, RemoteSettings, within};
-use crate::{Asker, Priority};
+use crate::{Asker, Asking, Priority};
 
 /// The largest answer that is read, in bytes.
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
@@ -116,14 +115,8 @@ impl Embedder for HttpEmbedder {
         self.remote.is_paused()
     }
 
-    fn embed(
-        &self,
-        texts: Vec<String>,
-        asker: Asker,
-        priority: Priority,
-        deadline: Option<Instant>,
-    ) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
-        Box::pin(within(deadline, EmbedError::Late, self.run(texts, asker, priority)))
+    fn embed(&self, texts: Vec<String>, asking: Asking) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
+        Box::pin(within(asking.deadline, EmbedError::Late, self.run(texts, asking.asker, asking.priority)))
     }
 }
 

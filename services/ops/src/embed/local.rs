@@ -14,7 +14,7 @@ use super::queue::{Batch, Queue, QueuedText};
 use super::{EmbedError, Embedder, Vectors};
 use crate::dear::yield_to_requests;
 use crate::remote::within;
-use crate::{Asker, Priority};
+use crate::{Asker, Asking, Priority};
 
 /// How to run the model.
 #[derive(Debug, Clone)]
@@ -62,7 +62,8 @@ impl LocalEmbedder {
     /// otherwise stand behind every message. It takes a tenth of a second. Where the queue is too short for it, there is none.
     fn learn_chatter(&self) -> Result<(), EmbedError> {
         let texts = list_chatter().map(str::to_owned).collect();
-        let Ok(waiting) = self.queue.push(texts, Asker::HOUSE, Priority::Turn, None) else { return Ok(()) };
+        let asking = Asking { asker: Asker::HOUSE, priority: Priority::Turn, deadline: None };
+        let Ok(waiting) = self.queue.push(texts, asking) else { return Ok(()) };
         let chatter = self.chatter.clone();
         let wait = move || {
             if let Ok(Ok(vectors)) = waiting.blocking_recv() {
@@ -93,13 +94,7 @@ impl Embedder for LocalEmbedder {
         self.chatter.get()
     }
 
-    fn embed(
-        &self,
-        mut texts: Vec<String>,
-        asker: Asker,
-        priority: Priority,
-        deadline: Option<Instant>,
-    ) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
+    fn embed(&self, mut texts: Vec<String>, asking: Asking) -> BoxFuture<'_, Result<Vectors, EmbedError>> {
         if texts.is_empty() {
             return Box::pin(async { Ok(Vectors::new()) });
         }
@@ -107,10 +102,10 @@ impl Embedder for LocalEmbedder {
             text.truncate(text.floor_char_boundary(self.encoder.max_bytes()));
             text.shrink_to_fit();
         }
-        let waiting = self.queue.push(texts, asker, priority, deadline);
+        let waiting = self.queue.push(texts, asking);
         Box::pin(async move {
             let waiting = waiting?;
-            within(deadline, EmbedError::Late, async { waiting.await.unwrap_or(Err(EmbedError::Stopped)) }).await
+            within(asking.deadline, EmbedError::Late, async { waiting.await.unwrap_or(Err(EmbedError::Stopped)) }).await
         })
     }
 }

@@ -12,9 +12,8 @@ mod wire;
 
 use futures_util::future::BoxFuture;
 use knowhow_domain::recall::Examples;
-use tokio::time::Instant;
 
-use crate::{Asker, Priority};
+use crate::Asking;
 pub(crate) use cache::Cache;
 pub use error::EmbedError;
 pub use http::HttpEmbedder;
@@ -42,14 +41,8 @@ pub trait Embedder: Send + Sync {
         None
     }
 
-    /// The vectors of texts for an asker, or `Late` at the deadline. Texts that are longer than the model reads are cut.
+    /// The vectors of texts, or `Late` at the deadline. Texts that are longer than the model reads are cut.
     ///
     /// The work may begin at the call, before the first poll; dropping the future calls it off.
-    fn embed(
-        &self,
-        texts: Vec<String>,
-        asker: Asker,
-        priority: Priority,
-        deadline: Option<Instant>,
-    ) -> BoxFuture<'_, Result<Vectors, EmbedError>>;
+    fn embed(&self, texts: Vec<String>, asking: Asking) -> BoxFuture<'_, Result<Vectors, EmbedError>>;
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::lane::{Lane, Mark};
 use super::{EmbedError, Vectors};
-use crate::{Asker, Priority};
+use crate::{Asker, Asking, Priority};
 
 /// A batch ends once it has that many bytes of text. Larger ones are no faster, and everybody in them waits longer.
 const BATCH_BYTES: usize = 256;
@@ -125,13 +125,8 @@ impl Queue {
     }
 
     /// Puts texts in line, all or none.
-    pub(super) fn push(
-        &self,
-        texts: Vec<String>,
-        asker: Asker,
-        priority: Priority,
-        deadline: Option<Instant>,
-    ) -> Result<Reply, EmbedError> {
+    pub(super) fn push(&self, texts: Vec<String>, asking: Asking) -> Result<Reply, EmbedError> {
+        let Asking { asker, priority, deadline } = asking;
         let count = texts.len();
         if count > self.limit {
             return Err(EmbedError::TooMany(self.limit));

@@ -8,31 +8,42 @@ pub use at_once::AtOnce;
 pub(crate) use at_once::embed_at_once;
 
 use knowhow_domain::SkillDocument;
+use knowhow_domain::enrich::Lacks;
 use knowhow_domain::job::task;
 use knowhow_store::skills::{FollowUp, SkillState};
 
-use crate::App;
+use crate::graph::says_other_relations;
+use crate::{App, Ctx};
 
 /// What follows when a skill is about to change, or to be made, by one person or in bulk.
 pub(crate) fn follow_up<'a>(
-    app: &'a App,
+    ctx: &'a Ctx,
     is_bulk: bool,
     before: Option<&SkillState>,
     document: &SkillDocument,
 ) -> FollowUp<'a> {
-    let fields = document.fields();
+    let (app, fields) = (&ctx.app, document.fields());
     let differs = |other: fn(&SkillState, &SkillDocument) -> bool| before.is_none_or(|before| other(before, document));
     let says_else = differs(|before, now| before.description != now.fields().description);
     let calls_else = differs(|before, now| before.triggers != now.fields().triggers);
     let does_else = differs(|before, now| before.content() != now.content());
     let lacks_summary = fields.summary.is_none() && before.is_none_or(|before| before.made_summary.is_none());
-    let (embeds, summarizes) = (says_else || calls_else, says_else || does_else);
+    let differs_at_all = differs(|before, now| before.document != now.raw());
+    // What was made for it to be found by goes with the text.
+    let drops_words = differs_at_all && before.is_some_and(|before| before.discovery.is_some());
+    let (embeds, summarizes) = (says_else || calls_else || drops_words, says_else || does_else);
+    let jobs = Jobs {
+        embeds,
+        summarizes: fields.summary.is_none() && (summarizes || lacks_summary),
+        enriches: differs_at_all && ctx.principal.settings().enrich && is_enriched(app, document),
+    };
     FollowUp {
-        tasks: tasks(app, embeds, fields.summary.is_none() && (summarizes || lacks_summary)),
+        tasks: jobs.tasks(app),
         is_bulk,
         outdates_vectors: embeds,
         replaced_by: app.models.embedder.as_deref().map(|embedder| embedder.model()),
         outdates_summary: summarizes,
+        relates: says_other_relations(before.map(|before| before.document.as_str()), document.raw()),
     }
 }
 
@@ -41,9 +52,10 @@ pub(crate) fn embeds(follow_up: &FollowUp<'_>) -> bool {
     follow_up.tasks.contains(&task::EMBED_SKILL)
 }
 
-/// The jobs about a skill that is put back: its vectors went with it.
-pub(crate) fn tasks_after_restore(app: &App) -> &'static [&'static str] {
-    tasks(app, true, true)
+/// The jobs about a skill that is put back: its vectors and its part of the graph went with it.
+pub(crate) fn tasks_after_restore(app: &App) -> Vec<&'static str> {
+    let all = Jobs { embeds: true, summarizes: true, enriches: true };
+    [all.tasks(app), &[task::RELATE_SKILLS]].concat()
 }
 
 /// The job that makes vectors of examples, where this process has a model for it; others are found by `embed_stale`.
@@ -51,12 +63,35 @@ pub(crate) fn task_for_examples(app: &App) -> Option<&'static str> {
     app.models.embedder.is_some().then_some(task::EMBED_EXAMPLES)
 }
 
-/// Those of them that a model of this process is for.
-fn tasks(app: &App, embeds: bool, summarizes: bool) -> &'static [&'static str] {
-    match (embeds && app.models.embedder.is_some(), summarizes && app.models.chat.is_some()) {
-        (true, true) => &[task::EMBED_SKILL, task::SUMMARIZE_SKILL],
-        (true, false) => &[task::EMBED_SKILL],
-        (false, true) => &[task::SUMMARIZE_SKILL],
-        (false, false) => &[],
+/// Whether enrichment can do something for a text: without a model it has nothing to give for triggers.
+fn is_enriched(app: &App, document: &SkillDocument) -> bool {
+    let fields = document.fields();
+    let lacks = Lacks::of(&fields.description, &fields.triggers, &fields.tags);
+    lacks.description || lacks.triggers && app.models.chat.is_some()
+}
+
+/// The jobs about one skill that a change calls for.
+struct Jobs {
+    embeds: bool,
+    summarizes: bool,
+    enriches: bool,
+}
+
+impl Jobs {
+    /// Those of them that a model of this process is for; enrichment needs none.
+    fn tasks(&self, app: &App) -> &'static [&'static str] {
+        use task::{EMBED_SKILL, ENRICH_SKILL, SUMMARIZE_SKILL};
+        let (embeds, summarizes) =
+            (self.embeds && app.models.embedder.is_some(), self.summarizes && app.models.chat.is_some());
+        match (embeds, summarizes, self.enriches) {
+            (false, false, false) => &[],
+            (true, false, false) => &[EMBED_SKILL],
+            (false, true, false) => &[SUMMARIZE_SKILL],
+            (true, true, false) => &[EMBED_SKILL, SUMMARIZE_SKILL],
+            (false, false, true) => &[ENRICH_SKILL],
+            (true, false, true) => &[EMBED_SKILL, ENRICH_SKILL],
+            (false, true, true) => &[SUMMARIZE_SKILL, ENRICH_SKILL],
+            (true, true, true) => &[EMBED_SKILL, SUMMARIZE_SKILL, ENRICH_SKILL],
+        }
     }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn embed(
     asking: Asking,
 ) -> Result<Vec<Made>, EmbedError> {
     let texts = pending.iter().map(|pending| pending.text.clone()).collect();
-    let vectors = embedder.embed(texts, asking.asker, asking.priority, asking.deadline).await?;
+    let vectors = embedder.embed(texts, asking).await?;
     Ok(pending.into_iter().zip(vectors).collect())
 }
 

@@ -1,18 +1,24 @@
 //! What the worker does, one file for each job. A job's payload is ids; it may run twice and has one effect; it holds no
 //! transaction while a model works.
 
+mod dream;
 mod embed;
 mod end_sessions;
+mod enrich;
 mod kinds;
 mod notify_submission;
 mod offer_merges;
 mod prune;
+mod reflect;
+mod relate;
 mod render_snapshot;
 mod render_snapshots;
 mod rescan;
 mod review;
 mod summarize_conversation;
 mod summarize_skill;
+
+pub use relate::{Backlog, find_backlog, reconcile};
 
 use kinds::{JobResult, SystemJob, UserJob, of_system, of_user};
 
@@ -29,6 +35,13 @@ pub fn tasks(app: &App) -> Vec<Task> {
         of_system::<render_snapshots::RenderSnapshots>(app),
         of_user::<render_snapshot::RenderSnapshot>(app),
         of_system::<rescan::RescanStale>(app),
+        of_user::<dream::Dream>(app),
+        of_user::<dream::DreamNight>(app),
+        of_system::<dream::DreamNights>(app),
+        of_user::<enrich::EnrichSkill>(app),
+        of_system::<enrich::EnrichStale>(app),
+        of_system::<relate::RelateStale>(app),
+        of_user::<relate::RelateSkills>(app),
         of_user::<rescan::RescanSkills>(app),
         of_user::<offer_merges::OfferMerges>(app),
         of_system::<review::ReviewOverdue>(app),
@@ -43,6 +56,8 @@ pub fn tasks(app: &App) -> Vec<Task> {
     if app.models.chat.is_some() {
         tasks.push(of_user::<summarize_skill::SummarizeSkill>(app));
         tasks.push(of_user::<review::ReviewSubmission>(app));
+        tasks.push(of_user::<reflect::Reflect>(app));
+        tasks.push(of_system::<reflect::ReflectDue>(app));
     }
     tasks
 }

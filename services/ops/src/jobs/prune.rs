@@ -35,6 +35,8 @@ impl SystemJob for Prune {
                 audit_entries = pruned.audit_entries,
                 api_keys = pruned.api_keys,
                 submissions = pruned.submissions,
+                dreams = pruned.dreams,
+                reflections = pruned.reflections,
                 "cleared up"
             );
             if !pruned.has_more(BATCH) || began.elapsed() > LONGEST {

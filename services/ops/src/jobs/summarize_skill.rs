@@ -1,14 +1,14 @@
 //! Has a model write the index line of a skill whose author gave none.
 
 use knowhow_domain::job::task;
-use knowhow_domain::{Error, MadeBy, SkillId, manifest};
+use knowhow_domain::{DirectiveName, Error, MadeBy, SkillId, manifest};
 use knowhow_store::TenantTx;
 use knowhow_store::skills::{self, SkillKey};
 use serde::Deserialize;
 
 use super::{JobResult, UserJob};
 use crate::summarize::{Summarized, summarize_skill};
-use crate::{Ctx, Priority};
+use crate::{Ctx, Priority, directives};
 
 #[derive(Deserialize)]
 pub(super) struct SummarizeSkill {
@@ -27,7 +27,8 @@ impl UserJob for SummarizeSkill {
             return Ok(());
         }
         let text = Summarized { name: &skill.name, description: &skill.description, content: skill.content() };
-        let summary = summarize_skill(&ctx.app.models, &text, priority);
+        let directive = directives::find(ctx, DirectiveName::Summary).await?.text;
+        let summary = summarize_skill(&ctx.app.models, &directive, &text, priority);
         let summary = summary.await.map_err(Error::from)?;
         // An extract is made wherever the line is shown.
         if summary.made_by == MadeBy::Extract {

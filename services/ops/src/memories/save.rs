@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use knowhow_domain::graph::{EntityKind, EntityName};
 use knowhow_domain::{Error, FieldError, Memory, MemoryKind, Result, Scope};
 use knowhow_store::WriteTx;
 use knowhow_store::memories::{self, CORE_MEMORIES, MEMORIES, NewMemory};
@@ -10,6 +11,7 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use crate::Ctx;
+use crate::graph::{Named, NamedSkills, check_entities, link_memory, named_skills};
 use crate::once::{Long, Request};
 
 /// A memory to keep.
@@ -33,13 +35,17 @@ pub struct SaveMemory {
     /// The conversation it comes from; by default that of the header `Knowhow-Session`.
     #[schema(max_length = 255)]
     pub session: Option<String>,
+    /// What it names: people, places, tools, skills. Skills whose names occur in the content are found without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 32)]
+    pub entities: Vec<EntityName>,
 }
 
 const CONTENT_CHARS: usize = 8_000;
 /// A core memory is one line of every prompt.
 const CORE_CHARS: usize = 500;
 /// Longest wait for its vector; a memory without one is found by its words.
-const WAIT: Duration = Duration::from_secs(2);
+pub(super) const WAIT: Duration = Duration::from_secs(2);
 
 /// Keeps a memory, and makes it findable at once.
 ///
@@ -48,8 +54,12 @@ const WAIT: Duration = Duration::from_secs(2);
 pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
     ctx.principal.require(Scope::Memories)?;
     check(input)?;
-    let deadline = Some(Instant::now() + WAIT);
-    let (embedding, _) = crate::recall::embed(ctx, &input.content, deadline).await?;
+    let mut entities = check_entities(&input.entities)?;
+    let deadline = Instant::now() + WAIT;
+    let embedding = crate::recall::embed(ctx, &input.content, Some(deadline));
+    let (embedding, skills) = tokio::join!(embedding, named_skills(ctx, &input.content, &entities, deadline));
+    let ((embedding, _), NamedSkills { names, may_name }) = (embedding?, skills?);
+    entities.extend(names.into_iter().map(|name| (EntityKind::Skill, name)));
     let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
     let named = ctx.call.named(input.session.as_deref());
     let new = NewMemory {
@@ -59,6 +69,7 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
         importance: input.importance.unwrap_or(0.5),
         core: input.core.unwrap_or_default(),
         session: input.session.as_deref().or(ctx.call.session.as_deref()),
+        conversation: None,
         named: &named,
         embedding: model.zip(embedding.as_deref()),
         now: ctx.now(),
@@ -66,7 +77,9 @@ pub async fn save_memory(ctx: &Ctx, input: &SaveMemory) -> Result<Memory> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "memories.save").await?;
     let kept = ctx
         .once_in_short(&mut tx, Request { asked: &("memory", input), long: &input }, async |tx| {
-            memories::add(tx, &new).await?.ok_or_else(full)
+            let kept = memories::add(tx, &new).await?.ok_or_else(full)?;
+            link_memory(ctx, tx, &kept, &Named { entities: &entities, may_name: &may_name });
+            Ok(kept)
         })
         .await?;
     tx.commit().await?;

@@ -18,8 +18,6 @@ pub(crate) struct KnownSkill {
     pub(crate) name: Box<str>,
     /// The line of the index.
     pub(crate) summary: Box<str>,
-    /// 0 to 1.
-    pub(crate) importance: f32,
     /// Whether it is recalled by name alone.
     pub(crate) reserved: bool,
     /// The state that was read.

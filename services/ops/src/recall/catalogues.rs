@@ -116,10 +116,15 @@ impl Catalogues {
         self.get(ctx, Revisions { skills: made - 1, examples: kept.examples_revision.unwrap_or_default() }).await
     }
 
+    /// Whether there is a catalogue of the caller's, however old.
+    pub(crate) fn has(&self, ctx: &Ctx) -> bool {
+        owner_of(ctx).is_ok_and(|owner| self.skills.has(&owner))
+    }
+
     /// Has the caller's catalogue made, where there is none, beside whatever the caller does: that of many skills takes
     /// longer than a turn waits.
     pub(crate) fn prepare(&self, ctx: &Ctx) {
-        if owner_of(ctx).is_ok_and(|owner| !self.skills.has(&owner)) {
+        if owner_of(ctx).is_ok() && !self.has(ctx) {
             bring_up_to_date(ctx);
         }
     }
@@ -186,4 +191,12 @@ fn bring_up_to_date(ctx: &Ctx) {
 pub(crate) async fn catalogue_now(ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
     let revisions = skills::find_revisions(&ctx.app.db, &ctx.principal).await?;
     ctx.app.catalogues.get(ctx, revisions).await
+}
+
+/// The user's catalogue as this process has it, or else as of now: for what may miss the last changes.
+pub(crate) async fn catalogue_at_hand(ctx: &Ctx) -> Result<Arc<UserCatalogue>> {
+    match ctx.app.catalogues.skills.find(ctx).await? {
+        Some(kept) => Ok(kept),
+        None => catalogue_now(ctx).await,
+    }
 }

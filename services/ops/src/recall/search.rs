@@ -22,8 +22,6 @@ pub(crate) struct SearchedSkill {
     pub(crate) name: String,
     /// The line of the index.
     pub(crate) summary: String,
-    /// 0 to 1.
-    pub(crate) importance: f32,
     /// How likely it is beside the best one, 0 to 1.
     pub(crate) closeness: f32,
 }
@@ -74,7 +72,6 @@ pub(crate) fn list_found(catalogue: &UserCatalogue, ranking: &Ranking) -> Vec<Fo
                 id: skill.id,
                 name: skill.name.to_string(),
                 summary: skill.summary.to_string(),
-                importance: skill.importance,
                 closeness: hit.closeness,
             },
             score: ranking.fit * hit.closeness,

@@ -7,6 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::SearchedSkill;
+use super::hop::add_linked;
 use super::memories::Memories;
 use super::skills::Skills;
 use super::source::{Asked, Found, Source};
@@ -50,7 +51,7 @@ pub struct RecalledItem {
     /// The memory, or the skill's summary.
     pub content: String,
     /// How well it fits, 0 to 1: half for the words in common by their rarity, half for the meaning. Of skills: how
-    /// likely the question asks for one, shared out by rank.
+    /// likely the question asks for one, shared out by rank. Of what is linked with a better one: at most half of that one's.
     pub score: f32,
     /// Why, in words and numbers.
     pub reason: String,
@@ -72,7 +73,8 @@ pub enum RecalledKind {
     Skill,
 }
 
-/// Recalls memories and skills.
+/// Recalls memories and skills, and what is one hop through the graph from the best of them: a memory and a skill that name the
+/// same thing, skills that are related.
 ///
 /// # Errors
 /// `Malformed` for a question or limit that cannot be.
@@ -86,8 +88,14 @@ pub async fn recall(ctx: &Ctx, query: &Recall) -> Result<RecalledItems> {
     let (found_memories, found_skills) = tokio::join!(memories.find(ctx, &asked), found_skills);
     let mut items: Vec<RecalledItem> = found_memories?.into_iter().map(RecalledItem::from).collect();
     items.extend(found_skills?.into_iter().map(RecalledItem::from));
-    items.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
+    let best_first = |a: &RecalledItem, b: &RecalledItem| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id));
+    items.sort_by(best_first);
     items.truncate(limit);
+    if query.kind.is_none() {
+        add_linked(ctx, &mut items, limit.div_ceil(2), has_skills).await?;
+        items.sort_by(best_first);
+        items.truncate(limit);
+    }
     mark_skills(ctx, &mut items).await?;
     Ok(RecalledItems { items })
 }
@@ -105,7 +113,12 @@ async fn mark_skills(ctx: &Ctx, items: &mut [RecalledItem]) -> Result<()> {
 
 impl From<Found<Memory>> for RecalledItem {
     fn from(found: Found<Memory>) -> Self {
-        let Found { item: memory, score, reason } = found;
+        Self::of_memory(found.item, found.score, found.reason)
+    }
+}
+
+impl RecalledItem {
+    pub(super) fn of_memory(memory: Memory, score: f32, reason: String) -> Self {
         let kind = match memory.kind {
             MemoryKind::Episodic => RecalledKind::Episodic,
             MemoryKind::Reflection => RecalledKind::Reflection,

@@ -29,6 +29,19 @@ pub(crate) async fn check(ctx: &Ctx, tx: &mut WriteTx, draft: &Draft, base: Opti
     if holds(&checks) { Err(Error::MustBeReviewed(checks)) } else { Ok(checks) }
 }
 
+/// Takes the steps for what a background process proposes, of which also what the scanner only wants looked at is held.
+///
+/// # Errors
+/// As [`take`].
+pub(crate) async fn check_proposed(
+    ctx: &Ctx,
+    tx: &mut WriteTx,
+    draft: &Draft,
+    base: Option<&SkillState>,
+) -> Result<Vec<Check>> {
+    take(ctx, tx, Reviewing { draft, base, is_submitted: true }).await
+}
+
 /// A change that goes through the steps.
 #[derive(Clone, Copy)]
 pub(super) struct Reviewing<'a> {
@@ -45,13 +58,13 @@ pub(super) struct Reviewing<'a> {
 /// `Invalid` for what is not to be taken at all; `Unavailable`.
 pub(super) async fn take(ctx: &Ctx, tx: &mut WriteTx, change: Reviewing<'_>) -> Result<Vec<Check>> {
     let Reviewing { draft, base, is_submitted } = change;
-    let heeds_reviews = is_submitted || draft.kind == ChangeKind::Import;
+    let heeds_reviews = is_submitted || matches!(draft.kind, ChangeKind::Import | ChangeKind::Sync);
     let scanned = scan(tx, draft, base, heeds_reviews).await?;
     Ok(vec![passed(CheckStep::Structure), scanned, tools(draft, base), policy(ctx)])
 }
 
 /// Whether a person has to decide.
-pub(super) fn holds(checks: &[Check]) -> bool {
+pub(crate) fn holds(checks: &[Check]) -> bool {
     checks.iter().any(|check| check.outcome != CheckOutcome::Passed)
 }
 

@@ -104,9 +104,10 @@ pub(super) async fn let_in(ctx: &Ctx, mut tx: WriteTx, waiting: &Undecided, appr
     if is_offer(&waiting.submission) {
         offers::note_merged(&mut tx, &waiting.submission.skill);
     }
+    let approved = Approved { waiting, locked, by_person: by.is_some() };
     let changed = match take {
         Some(Take::Mine) => None,
-        Some(Take::Theirs) | None => apply(ctx, &mut tx, waiting, locked, by.is_some()).await?,
+        Some(Take::Theirs) | None => apply(ctx, &mut tx, approved).await?,
     };
     let applied_version = changed.as_ref().map(|changed| changed.skill.version);
     if let Some(changed) = changed.as_ref().filter(|changed| by.is_some() && changed.written.is_some()) {
@@ -212,14 +213,18 @@ fn is_current(waiting: &Undecided, locked: Option<&Locked>) -> bool {
         && locked.is_none_or(|locked| locked.skill.name == waiting.submission.skill)
 }
 
-/// Makes what was approved. `None` where the skill is gone then.
-async fn apply(
-    ctx: &Ctx,
-    tx: &mut WriteTx,
-    waiting: &Undecided,
+/// A submission that is approved, and what it is made over.
+struct Approved<'a> {
+    waiting: &'a Undecided,
+    /// The skill as it is now.
     locked: Option<Locked>,
+    /// Whether a person says so, not the checks alone.
     by_person: bool,
-) -> Result<Option<Changed>> {
+}
+
+/// Makes what was approved. `None` where the skill is gone then.
+async fn apply(ctx: &Ctx, tx: &mut WriteTx, approved: Approved<'_>) -> Result<Option<Changed>> {
+    let Approved { waiting, locked, by_person } = approved;
     if waiting.submission.kind == SubmissionKind::Delete {
         let locked = locked.ok_or_else(|| stale("the skill"))?;
         let successor = waiting.successor.clone().map(|(id, name)| Successor { id, name });

@@ -1,8 +1,6 @@
 //! What a submission changes, as a reviewer reads it.
 
-use std::fmt::Write;
-
-use knowhow_domain::invisible::is_invisible;
+use knowhow_domain::invisible::show_invisible;
 use knowhow_domain::{Result, SubmissionId, SubmissionKind};
 use knowhow_store::submissions::{self, Undecided};
 use knowhow_store::{WriteTx, library, offers, versions};
@@ -59,30 +57,4 @@ async fn read_base(tx: &mut WriteTx, proposed: &Undecided) -> Result<StateToComp
 
 fn nothing() -> StateToCompare {
     StateToCompare { label: "nothing".into(), document: String::new(), resources: Vec::new() }
-}
-
-/// Writes characters that nobody sees as their code points, so that a reviewer does.
-fn show_invisible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => shown.push(c),
-            _ if is_invisible(c) || c.is_control() => {
-                // Writing to a String cannot fail.
-                let _ = write!(shown, "<U+{:04X}>", u32::from(c));
-            }
-            _ => shown.push(c),
-        }
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_nobody_sees_is_written_out() {
-        assert_eq!(show_invisible("a\u{200b}b\r\n\tc\u{e0041}"), "a<U+200B>b<U+000D>\n\tc<U+E0041>");
-    }
 }

@@ -25,26 +25,26 @@ pub(crate) async fn hold(ctx: &Ctx, verb: &impl SkillVerb, checks: Vec<Check>) -
 
 /// How a change is proposed; by default, as the caller's, applied where no check holds it.
 #[derive(Default)]
-pub(super) struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// Why, in the submitter's words.
-    pub(super) reason: Option<&'a str>,
+    pub(crate) reason: Option<&'a str>,
     /// Steps that hold it already; none for one that somebody submits.
-    pub(super) checks: Vec<Check>,
+    pub(crate) checks: Vec<Check>,
     /// Who proposes it, where that is not the caller.
-    pub(super) submitter: Option<&'a str>,
+    pub(crate) submitter: Option<&'a str>,
     /// Whether it waits for a person, whatever the checks say.
-    pub(super) waits: bool,
+    pub(crate) waits: bool,
     /// The submission that it takes the place of, which waits.
-    pub(super) replaces: Option<SubmissionId>,
+    pub(crate) replaces: Option<SubmissionId>,
     /// The digest of the request that the call's idempotency key stands for.
-    pub(super) request: Option<[u8; 32]>,
+    pub(crate) request: Option<[u8; 32]>,
 }
 
 /// Takes a change through the review: it is applied where nothing holds it, else it waits.
 ///
 /// # Errors
 /// As the change itself; `Conflict` `unchanged` or `rejected`; `Quota` where as many wait as can.
-pub(super) async fn propose(ctx: &Ctx, change: &impl SkillChange, asked: Asked<'_>) -> Result<Submission> {
+pub(crate) async fn propose(ctx: &Ctx, change: &impl SkillChange, asked: Asked<'_>) -> Result<Submission> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "submissions.add").await?;
     let locked = lock_target(&mut tx, change).await?;
     propose_over(ctx, Locking { tx, locked }, change, asked).await
@@ -73,7 +73,7 @@ pub(super) async fn propose_over(
         Proposal::Write(draft) => Wanted::State(draft),
         Proposal::Delete(successor) => Wanted::Gone(successor),
     };
-    let name = wanted.name(locked.as_ref());
+    let name = wanted.name(locked.as_ref()).to_owned();
     let digest = wanted.digest();
     if digest.is_some_and(|digest| locked.as_ref().is_some_and(|locked| locked.skill.digest == digest)) {
         return Err(unchanged());
@@ -102,7 +102,7 @@ pub(super) async fn propose_over(
         false => checks.extend(asked.checks),
         true => checks.extend(wanted.checks(ctx, &mut tx, locked.as_ref()).await?),
     }
-    let new = wanted.submission(ctx, change, locked.as_ref(), &name);
+    let new = wanted.submission(ctx, change, locked.as_ref());
     let named = ctx.call.named(None);
     // What the service offers is decided each time: the user has changed the skill since.
     let approved_before = digest.is_some()

@@ -27,10 +27,10 @@ pub use share::{ShareSkill, share_skill};
 pub use submit::{Submit, submit_skill};
 pub use texts::{ApproveText, approve_memory, approve_soul};
 
-pub(crate) use checks::{check, is_reviewed};
-pub(crate) use hold::hold;
+pub(crate) use checks::{check, check_proposed, holds, is_reviewed};
+pub(crate) use hold::{Asked, hold, propose};
 pub(crate) use offer::offer_merges;
-pub(crate) use owner::reach_user;
+pub(crate) use owner::{Reached, reach_user};
 pub(crate) use rescan::{note, rescan, rescan_libraries, rules};
-pub(crate) use reviewer::review_submission;
+pub(crate) use reviewer::{Reviewer, review_submission};
 pub(crate) use scan::scan_whole;

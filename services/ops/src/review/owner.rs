@@ -99,7 +99,7 @@ pub(super) fn require_reason(reason: Option<&str>) -> Result<&str> {
 
 impl Reached {
     /// Whether the caller is shown the text and what was found in it.
-    pub(super) fn sees_text(&self) -> bool {
+    pub(crate) fn sees_text(&self) -> bool {
         self.require_reviewer().is_ok()
     }
 
@@ -107,7 +107,7 @@ impl Reached {
     ///
     /// # Errors
     /// `Forbidden`.
-    pub(super) fn require_reviewer(&self) -> Result<()> {
+    pub(crate) fn require_reviewer(&self) -> Result<()> {
         let principal = &self.ctx.principal;
         principal.require(Scope::Review)?;
         if self.as_admin || principal.require_admin().is_ok() || principal.settings().users_review {

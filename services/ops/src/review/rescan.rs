@@ -7,7 +7,7 @@ use knowhow_domain::{
 };
 use knowhow_store::WriteTx;
 use knowhow_store::library_scans::{self, ScannedText, UnreadText};
-use knowhow_store::scans::{self, Scanned, Unread};
+use knowhow_store::scans::{self, Due, Round, Scanned, Unread};
 use knowhow_store::skills::{self, SkillKey};
 use knowhow_store::submissions::{self, MAX_WAITING, ModelReads, Proposed, Proposing, Same};
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub(crate) async fn rescan(ctx: &Ctx) -> Result<()> {
     let (db, principal, rules) = (&ctx.app.db, &ctx.principal, rules());
     let mut after = SkillId(Uuid::nil());
     loop {
-        let unread = scans::list_unread(db, principal, rules, after, PAGE).await?;
+        let unread = scans::list_unread(db, principal, Due { rules, after, limit: PAGE }).await?;
         let Some(last) = unread.last() else { break };
         after = last.skill;
         let mut scanned = Vec::with_capacity(unread.len());
@@ -48,7 +48,7 @@ pub(crate) async fn rescan(ctx: &Ctx) -> Result<()> {
             scanned.push(read(ctx, skill).await?);
         }
         let kept: Vec<Scanned> = scanned.iter().map(|(skill, scan)| to_keep(skill, scan)).collect();
-        scans::put(db, principal, &kept, rules, ctx.now()).await?;
+        scans::put(db, principal, Round { scans: &kept, rules, now: ctx.now() }).await?;
         for (skill, scan) in scanned.iter().filter(|(_, scan)| scan.verdict >= Verdict::Quarantine) {
             propose_removal(ctx, skill, scan).await?;
         }

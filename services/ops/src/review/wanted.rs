@@ -30,11 +30,11 @@ pub(super) struct Over {
 
 impl Wanted {
     /// The name of the skill that it is about.
-    pub(super) fn name(&self, locked: Option<&Locked>) -> String {
+    pub(super) fn name<'a>(&'a self, locked: Option<&'a Locked>) -> &'a str {
         match (self, locked) {
-            (Self::State(draft), _) => draft.name.as_str().to_owned(),
-            (Self::Gone(_), Some(locked)) => locked.skill.name.clone(),
-            (Self::Gone(_), None) => String::new(),
+            (Self::State(draft), _) => draft.name.as_str(),
+            (Self::Gone(_), Some(locked)) => &locked.skill.name,
+            (Self::Gone(_), None) => "",
         }
     }
 
@@ -74,7 +74,6 @@ impl Wanted {
         ctx: &'a Ctx,
         change: &impl SkillChange,
         locked: Option<&'a Locked>,
-        name: &'a str,
     ) -> Proposing<'a> {
         let result = match self {
             Self::State(draft) => Proposed {
@@ -94,7 +93,7 @@ impl Wanted {
         };
         Proposing {
             skill: locked.map(|locked| locked.skill.id),
-            name,
+            name: self.name(locked),
             kind: self.kind(),
             source: change.source(ctx).as_str(),
             session: ctx.call.session.as_deref(),

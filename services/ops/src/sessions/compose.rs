@@ -4,11 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::prompt::NUDGE;
 use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, cut_body, render_turn};
 use knowhow_domain::recall::{Hit, Mention};
 use knowhow_domain::{Result, SkillId, Tools};
-use knowhow_store::skills;
+use knowhow_store::{graph, skills};
 
 use super::kept::BodyAt;
 use super::view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
@@ -47,10 +46,12 @@ pub(super) struct Terms {
     /// Of skills that were made until then the index in the agent's prompt says what they do; `None` where it says that of some
     /// only.
     pub(super) indexed_until: Option<DateTime<Utc>>,
-    /// Whether it is time to remind of saving.
-    pub(super) nudge: bool,
+    /// What to remind of, where it is time.
+    pub(super) nudge: Option<String>,
     /// Whether any skill of the user may be tainted.
     pub(super) knows_taint: bool,
+    /// Whether any skills of the user are related.
+    pub(super) has_relations: bool,
 }
 
 impl Terms {
@@ -94,10 +95,12 @@ pub(super) async fn compose(
 ) -> Result<Composed> {
     let FromRecall { catalogue, found } = recalled;
     let mut choice = Choice::of(catalogue, found, shown, terms);
+    let (bodies, neighbours) = tokio::join!(Bodies::read(ctx, &choice, terms), choice.list_neighbours(ctx, terms));
+    let mut bodies = bodies?;
+    choice.add_neighbours(catalogue, &neighbours?, shown);
     if terms.knows_taint {
         choice.find_tainted(ctx).await?;
     }
-    let mut bodies = Bodies::read(ctx, &choice, terms).await?;
     let mut answer = TurnAnswer::default();
     for (skill, mention) in &choice.named {
         match bodies.take(skill.id) {
@@ -148,7 +151,7 @@ pub(super) async fn compose(
         via: via.to_string(),
         tainted: choice.is_tainted(skill),
     }));
-    answer.nudge = terms.nudge.then(|| NUDGE.to_owned());
+    answer.nudge.clone_from(&terms.nudge);
     answer.text = print(&answer, &choice, terms);
     shown.listed.extend(choice.named.iter().map(|(skill, _)| skill.id));
     shown.listed.extend(choice.related.iter().map(|(skill, _)| skill.id));
@@ -211,6 +214,33 @@ impl<'a> Choice<'a> {
             .collect();
         let named = named.into_iter().filter(|(skill, _)| !shown.injected.contains(&skill.id)).take(NAMED).collect();
         Self { named, relevant, related, tainted: HashSet::new() }
+    }
+
+    /// The strongest neighbours in the graph of what was recalled, where there is room beside what the skills themselves name.
+    async fn list_neighbours(&self, ctx: &Ctx, terms: &Terms) -> Result<Vec<(SkillId, SkillId)>> {
+        let recalled: Vec<SkillId> = self.recalled().map(|skill| skill.id).collect();
+        if !terms.has_relations || recalled.is_empty() || self.related.len() >= RELATED {
+            return Ok(Vec::new());
+        }
+        graph::list_neighbours(&ctx.app.db, &ctx.principal, &recalled, ctx.now()).await
+    }
+
+    fn add_neighbours(&mut self, catalogue: &'a UserCatalogue, neighbours: &[(SkillId, SkillId)], shown: &Shown) {
+        for (of, other) in neighbours {
+            let skill = |id: SkillId| catalogue.skills.iter().find(|skill| skill.id == id).map(AsRef::as_ref);
+            let (Some(source), Some(other)) = (skill(*of), skill(*other)) else { continue };
+            let is_there =
+                self.recalled().chain(self.related.iter().map(|(skill, _)| *skill)).any(|s| s.id == other.id);
+            if self.related.len() < RELATED && !is_there && !other.reserved && !shown.listed.contains(&other.id) {
+                self.related.push((other, &source.name));
+            }
+        }
+    }
+
+    /// What the message names, and what was found besides.
+    fn recalled(&self) -> impl Iterator<Item = &'a KnownSkill> {
+        let relevant = self.relevant.iter().map(|(skill, _)| *skill);
+        self.named.iter().map(|(skill, _)| *skill).chain(relevant)
     }
 
     /// Asks which are not to be trusted: what recall knows of skills does not tell.
@@ -316,7 +346,7 @@ fn print(answer: &TurnAnswer, choice: &Choice<'_>, terms: &Terms) -> String {
             .iter()
             .map(|(skill, _)| line(skill, terms.is_indexed(skill), choice.is_tainted(skill)))
             .collect(),
-        nudge: answer.nudge.is_some(),
+        nudge: answer.nudge.as_deref(),
     })
 }
 

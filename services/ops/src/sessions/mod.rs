@@ -7,6 +7,7 @@ mod join;
 mod kept;
 mod list;
 mod log;
+mod nudge;
 mod open;
 mod terms;
 mod turn;

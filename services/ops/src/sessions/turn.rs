@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
-use knowhow_domain::session::{is_nudge_due, is_over};
+use knowhow_domain::session::is_over;
 use knowhow_domain::{Error, FieldError, Result, Scope, SessionId, SkillId, check_message, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 use super::compose::{Composed, FromRecall, Shown, Terms, compose};
 use super::kept::{pack, unpack};
 use super::log::taint;
+use super::nudge::nudge;
 use super::view::TurnAnswer;
 use super::{check_log, check_sources, check_text, missing, session_id};
 use crate::Ctx;
@@ -112,6 +113,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         let found = recall::find_in(ctx, &catalogue, query).await?;
         let recalled = FromRecall { catalogue: &catalogue, found: &found };
         let mut terms = terms(&ctx.principal, &state)?;
+        terms.nudge = nudge(ctx, session, &state).await?;
         // The state was read before this turn's own taint was noted.
         terms.knows_taint |= !input.tainted_by.as_deref().unwrap_or_default().is_empty();
         let mut composed = compose(ctx, &recalled, &terms, &mut shown).await?;
@@ -287,8 +289,9 @@ fn terms(principal: &Principal, state: &TurnState) -> Result<Terms> {
         relevant: principal.settings().relevant_skills(channel) as usize,
         min_score: principal.settings().min_score(channel),
         indexed_until: omitted.is_nothing().then_some(state.snapshot_created_at),
-        nudge: is_nudge_due(state.turns + 1, state.max_turns),
+        nudge: None,
         knows_taint: state.knows_taint,
+        has_relations: state.has_relations,
     })
 }
 

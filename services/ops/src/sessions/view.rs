@@ -22,7 +22,8 @@ pub struct TurnAnswer {
     pub relevant: Vec<RelevantView>,
     /// Skills that the relevant ones name in `see_also`.
     pub related: Vec<RelatedView>,
-    /// A reminder to save what was learned: half-way through a session, in long ones every 10 turns, never in the last.
+    /// A reminder to save what was learned: half-way through a session, in long ones every 10 turns, never in the last. The first
+    /// one also names the conversation before, where something was worked out in it without a skill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nudge: Option<String>,
     /// The block to put into the prompt as is; empty where nothing was found.

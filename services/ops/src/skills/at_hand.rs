@@ -5,8 +5,9 @@
 //! A state at hand may be out of date, and decides nothing by itself: no refusal and no "unchanged" comes from it.
 
 use knowhow_domain::{Error, Result, name};
+use knowhow_store::WriteTx;
+use knowhow_store::idempotency::{self, KeyedRequest};
 use knowhow_store::skills::{Expected, Locked};
-use knowhow_store::{WriteTx, idempotency};
 use uuid::Uuid;
 
 use super::change::{Aftermath, Proposal, SkillVerb, Target};
@@ -39,7 +40,7 @@ pub(super) async fn change_at_once<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<
     let key = ctx.call.idempotency_key.as_deref();
     let digest = ctx.keyed(&verb.request())?;
     if let (Some(key), Some(digest)) = (key, &digest) {
-        idempotency::claim_or_refuse(&mut tx, key, digest, now);
+        idempotency::claim_or_refuse(&mut tx, KeyedRequest { key, digest, now });
     }
     let Some((mut answer, after)) = compose(ctx, &mut tx, verb, &base).await else { return Ok(None) };
     if let Some(key) = key {

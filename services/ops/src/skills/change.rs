@@ -272,11 +272,14 @@ impl Changed {
     }
 }
 
-/// Refuses where the caller's base is not the current version; 0 stands for a skill that does not exist.
+/// Refuses where the caller's base is not the current version; 0 stands for a skill that does not exist. What enrichment alone has
+/// made of the base counts as the base: nobody is refused for what the service did to their text meanwhile.
 pub(super) fn check_version(expected: Option<i32>, current: Option<&Locked>) -> Result<()> {
-    let current_version = current.map_or(0, |l| l.skill.version);
+    let is_base = |version| current.map_or(version == 0, |current| current.is_at(version));
     match expected {
-        Some(version) if version != current_version => Err(Error::VersionConflict { current_version }),
+        Some(version) if !is_base(version) => {
+            Err(Error::VersionConflict { current_version: current.map_or(0, |current| current.skill.version) })
+        }
         _ => Ok(()),
     }
 }
@@ -289,7 +292,7 @@ pub(super) fn existing(current: Option<&Locked>, expected: Option<i32>) -> Resul
 
 /// Returns the source of a new skill. A change that names a session, comes over MCP, or comes with an API key is an
 /// agent's. Over REST a user's own token writes as the user.
-fn author(ctx: &Ctx) -> Source {
+pub(crate) fn author(ctx: &Ctx) -> Source {
     let Ctx { principal, call, .. } = ctx;
     if call.by_agent || call.session.is_some() || principal.is_backend() { Source::Agent } else { Source::User }
 }

@@ -91,6 +91,12 @@ impl Changed {
     }
 }
 
+/// A file's text on both sides.
+struct Texts<'a> {
+    old: &'a str,
+    new: &'a str,
+}
+
 /// A state of a skill that is compared.
 pub(crate) struct StateToCompare {
     /// Stands behind each path in the diff.
@@ -169,8 +175,9 @@ impl Pair {
     pub(crate) fn compare(&self) -> Compared {
         let deadline = Instant::now() + TIME;
         let mut compared = Compared { text: String::new(), left_out: 0 };
+        let documents = Texts { old: &self.old.document, new: &self.new.document };
         // SKILL.md always comes: its size has a limit of its own.
-        compared.text.push_str(&self.unified(DOCUMENT, &self.old.document, &self.new.document, deadline));
+        compared.text.push_str(&self.unified(DOCUMENT, documents, deadline));
         for file in &self.changed {
             pause();
             match self.file(file, deadline) {
@@ -198,16 +205,16 @@ impl Pair {
                 let now = Instant::now();
                 let is_late = !self.is_one && now > deadline;
                 let until = if self.is_one { deadline } else { deadline.min(now + TIME_OF_ONE) };
-                (!is_late || diff::is_small(old, new)).then(|| self.unified(&file.path, old, new, until))
+                (!is_late || diff::is_small(old, new)).then(|| self.unified(&file.path, Texts { old, new }, until))
             }
             _ => Some(format!("Binary files {} and {} differ\n", self.label(&file.path).0, self.label(&file.path).1)),
         }
     }
 
     /// The diff of two texts, coarser past the deadline.
-    fn unified(&self, path: &str, old: &str, new: &str, deadline: Instant) -> String {
+    fn unified(&self, path: &str, texts: Texts<'_>, deadline: Instant) -> String {
         let (from, to) = self.label(path);
-        diff::unified(Side { label: &from, text: old }, Side { label: &to, text: new }, deadline)
+        diff::unified(Side { label: &from, text: texts.old }, Side { label: &to, text: texts.new }, deadline)
     }
 
     fn label(&self, path: &str) -> (String, String) {

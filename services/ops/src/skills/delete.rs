@@ -1,7 +1,7 @@
 //! Delete: gone from everything an agent can reach, at once; what absorbed it answers to its name.
 
 use chrono::TimeDelta;
-use knowhow_domain::{Error, Result, Scope, SkillId};
+use knowhow_domain::{ArchiveId, Error, Result, Scope, SkillId, new_id};
 use knowhow_store::skills::{self, Archived, Locked, SkillState};
 use knowhow_store::{WriteTx, examples, history};
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ async fn find_successor(tx: &mut WriteTx, name: &str, absorbed: SkillId) -> Resu
     if id == absorbed {
         return Err(Error::invalid("/absorbed_into", "a skill cannot be absorbed into itself"));
     }
-    if skills::count_names(tx, id, absorbed).await? >= NAMES {
+    if skills::count_names(tx, &[id, absorbed]).await? >= NAMES {
         let detail = format!("the skill answers to {NAMES} other names, the limit; delete without absorbed_into");
         return Err(Error::Quota(detail));
     }
@@ -111,8 +111,8 @@ pub(crate) struct Going<'a> {
     pub(crate) is_reviewed: bool,
 }
 
-/// Puts a skill away, with what it has learned for its successor.
-pub(crate) async fn archive(ctx: &Ctx, tx: &mut WriteTx, going: Going<'_>) -> Result<()> {
+/// Puts a skill away, with what it has learned for its successor. Returns its entry in the archive.
+pub(crate) async fn archive(ctx: &Ctx, tx: &mut WriteTx, going: Going<'_>) -> Result<ArchiveId> {
     let Going { skill, successor, is_reviewed } = going;
     if let Some(successor) = successor {
         examples::hand_over(tx, skill.id, successor.id, SAME_UP_TO);
@@ -122,7 +122,8 @@ pub(crate) async fn archive(ctx: &Ctx, tx: &mut WriteTx, going: Going<'_>) -> Re
     let purge_at = now + TimeDelta::days(settings.archive_days.into());
     let successor = successor.map(|successor| (successor.id, successor.name.as_str()));
     let named = ctx.call.named(None);
-    let stored = skills::archive(tx, &Archived { skill, successor, named: &named, is_reviewed, now, purge_at })?;
+    let id = ArchiveId(new_id());
+    let stored = skills::archive(tx, &Archived { id, skill, successor, named: &named, is_reviewed, now, purge_at })?;
     if settings.archive_days == 0 {
         // What one step leaves of a long history, clearing up takes.
         history::clear_deleted(tx, now).await?;
@@ -131,5 +132,5 @@ pub(crate) async fn archive(ctx: &Ctx, tx: &mut WriteTx, going: Going<'_>) -> Re
     if stored.unsigned_abs() > most {
         history::make_room(tx, most, now).await?;
     }
-    Ok(())
+    Ok(id)
 }

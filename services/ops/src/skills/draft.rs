@@ -26,6 +26,8 @@ pub(crate) struct Draft {
     pub(crate) request_digest: Option<[u8; 32]>,
     /// Whether it is made by changing the state before, and so is as tainted.
     pub(crate) derived: bool,
+    /// Conversations that it is made of, beside those that the request names: it is as tainted as they are, also later.
+    pub(crate) named: Vec<String>,
     /// What an archive says that it was tainted by.
     pub(crate) brought: Option<Vec<String>>,
     /// The flag that is no part of the text.
@@ -72,6 +74,7 @@ impl Draft {
             new_files: Vec::new(),
             request_digest: None,
             derived: false,
+            named: Vec::new(),
             brought: None,
             pinned: None,
             replaced: Replaced::NOTHING,
@@ -93,7 +96,7 @@ impl Draft {
         let (pinned, replaced, now) = (self.pinned, self.replaced, base.now);
         let mut changed = match base.locked {
             Some(same) if same.skill.digest == digest => Changed::nothing(same),
-            _ => self.write_version(ctx, tx, &base, digest).await?,
+            _ => NewVersion { draft: &self, base: &base, digest }.write(ctx, tx).await?,
         };
         changed.replaced = replaced;
         if let Some(pinned) = pinned.filter(|pinned| *pinned != changed.skill.pinned) {
@@ -104,42 +107,74 @@ impl Draft {
         Ok(changed)
     }
 
-    async fn write_version(&self, ctx: &Ctx, tx: &mut WriteTx, base: &Base, digest: [u8; 32]) -> Result<Changed> {
+    /// The frontmatter as hosts read it; `None` where they are served another text than the stored one.
+    fn frontmatter(&self) -> Option<Value> {
+        let served = self.document.served(&self.name);
+        matches!(served.text, Cow::Borrowed(_)).then_some(Value::Object(served.frontmatter))
+    }
+
+    fn keeps_text(&self, before: &SkillState) -> bool {
+        before.document == self.document.raw()
+    }
+
+    /// What was made of another text goes with it; what was written into the frontmatter stays until somebody changes it.
+    fn stays_enriched(&self, before: &SkillState) -> bool {
+        let fields = self.document.fields();
+        before.enriched
+            && before.description == fields.description
+            && before.triggers == fields.triggers
+            && (before.discovery.is_none() || self.keeps_text(before))
+    }
+}
+
+/// The version that a draft becomes, which differs from its base.
+struct NewVersion<'a> {
+    draft: &'a Draft,
+    base: &'a Base,
+    /// SHA-256 of the draft's state.
+    digest: [u8; 32],
+}
+
+impl NewVersion<'_> {
+    async fn write(&self, ctx: &Ctx, tx: &mut WriteTx) -> Result<Changed> {
+        let Self { draft, base, digest } = *self;
         let Base { locked, source, is_bulk, now, expected } = base;
         let before = locked.as_ref().map(|locked| &locked.skill);
-        let is_reviewed = self.reviewed.is_none() && self.kind != ChangeKind::Sync;
-        let checks = match &self.reviewed {
+        let is_release = draft.kind == ChangeKind::Sync && *source == Source::Starter;
+        let is_reviewed = draft.reviewed.is_none() && !is_release;
+        let checks = match &draft.reviewed {
             Some(reviewed) => reviewed.checks.clone(),
-            None if is_reviewed => review::check(ctx, tx, self, before).await?,
+            None if is_reviewed => review::check(ctx, tx, draft, before).await?,
             None => Vec::new(),
         };
-        let named = ctx.call.named(None);
+        let mut named = ctx.call.named(None);
+        named.extend(draft.named.iter().map(String::as_str));
         let change = Change {
-            name: &self.name,
-            document: &self.document,
+            name: &draft.name,
+            document: &draft.document,
             digest,
-            frontmatter: self.frontmatter(),
-            resources: &self.resources,
-            new_files: &self.new_files,
+            frontmatter: draft.frontmatter(),
+            resources: &draft.resources,
+            new_files: &draft.new_files,
             base: before,
             source: *source,
-            kind: self.kind,
-            session: match &self.reviewed {
+            kind: draft.kind,
+            session: match &draft.reviewed {
                 Some(reviewed) => reviewed.session.as_deref(),
                 None => ctx.call.session.as_deref(),
             },
-            author: self.reviewed.as_ref().map(|reviewed| reviewed.author.as_str()),
-            is_reviewed: (is_reviewed || self.reviewed.as_ref().is_some_and(|reviewed| !reviewed.by_person))
+            author: draft.reviewed.as_ref().map(|reviewed| reviewed.author.as_str()),
+            is_reviewed: (is_reviewed || draft.reviewed.as_ref().is_some_and(|reviewed| !reviewed.by_person))
                 && review::is_reviewed(ctx),
-            lineage: Lineage { named: &named, derived: self.derived, brought: self.brought.as_deref() },
-            follow_up: follow_up::follow_up(&ctx.app, *is_bulk, before, &self.document),
-            request_digest: self.request_digest,
+            lineage: Lineage { named: &named, derived: draft.derived, brought: draft.brought.as_deref() },
+            follow_up: follow_up::follow_up(ctx, *is_bulk, before, &draft.document),
+            request_digest: draft.request_digest,
             now: *now,
         };
         let (says_else, keeps_summary) = (follow_up::embeds(&change.follow_up), !change.follow_up.outdates_summary);
         let planned = skills::plan(tx, change)?;
         // What the service itself brings never locks a user out.
-        if self.kind != ChangeKind::Sync {
+        if !is_release {
             check_quotas(&ctx.principal, before, &planned)?;
         }
         if let Some(expected) = expected {
@@ -147,7 +182,7 @@ impl Draft {
         }
         let written = planned.write(tx)?;
         review::note(tx, written.id, &checks, *now);
-        let skill = self.state(base, &written, digest, keeps_summary);
+        let skill = self.state(&written, keeps_summary);
         keep_history_within(ctx, tx, &written).await?;
         let times_used = locked.as_ref().map_or(0, |locked| locked.times_used);
         let last_used_at = locked.as_ref().and_then(|locked| locked.last_used_at);
@@ -164,20 +199,15 @@ impl Draft {
         })
     }
 
-    /// The frontmatter as hosts read it; `None` where they are served another text than the stored one.
-    fn frontmatter(&self) -> Option<Value> {
-        let served = self.document.served(&self.name);
-        matches!(served.text, Cow::Borrowed(_)).then_some(Value::Object(served.frontmatter))
-    }
-
     /// The state that is written. What the statement keeps of the base is as it was there, which is locked; `tainted` is known
     /// once the change is committed.
-    fn state(&self, base: &Base, written: &Written, digest: [u8; 32], keeps_summary: bool) -> SkillState {
-        let fields = self.document.fields();
+    fn state(&self, written: &Written, keeps_summary: bool) -> SkillState {
+        let Self { draft, base, digest } = *self;
+        let fields = draft.document.fields();
         let before = base.locked.as_ref().map(|locked| &locked.skill);
         SkillState {
             id: written.id,
-            name: self.name.as_str().to_owned(),
+            name: draft.name.as_str().to_owned(),
             description: fields.description.clone(),
             summary: fields.summary.clone(),
             made_summary: before.filter(|_| keeps_summary).and_then(|before| before.made_summary.clone()),
@@ -190,15 +220,16 @@ impl Draft {
             reserved: fields.reserved,
             source: before.map_or_else(|| base.source.as_str().to_owned(), |before| before.source.clone()),
             pinned: before.is_some_and(|before| before.pinned),
-            enriched: before.is_some_and(|before| before.enriched),
+            enriched: draft.kind == ChangeKind::Enrich || before.is_some_and(|before| draft.stays_enriched(before)),
+            discovery: before.filter(|before| draft.keeps_text(before)).and_then(|before| before.discovery.clone()),
             importance: before.map_or(0.7, |before| before.importance),
-            decay_rate: before.map_or(0.99, |before| before.decay_rate),
+            decay_rate: before.and_then(|before| before.decay_rate),
             version: written.version,
             tainted: before.is_some_and(|before| before.tainted),
             digest: digest.to_vec(),
-            document: self.document.raw().to_owned(),
-            cuts: self.document.cuts(),
-            resources: self.resources.clone(),
+            document: draft.document.raw().to_owned(),
+            cuts: draft.document.cuts(),
+            resources: draft.resources.clone(),
             created_at: before.map_or(base.now, |before| before.created_at),
             updated_at: base.now,
         }

@@ -45,7 +45,7 @@ pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>>
         let Some(last) = batch.last() else { break };
         after.clone_from(&last.name);
         for skill in batch {
-            let folder = folder(&skill.name, &placed);
+            let folder = folder_of(&skill.name, &placed);
             placed.insert(skill.name.clone());
             placed.extend(skill.resources.iter().map(|r| format!("{}/{}", skill.name, r.path)));
             for resource in skill.resources {
@@ -137,8 +137,8 @@ pub(super) async fn read(ctx: &Ctx, piece: Vec<Planned>) -> Result<Vec<PackedFil
 
 /// The skill's name is its folder. An import takes what follows the first folder named `skills`, so a name that has
 /// such a segment is put below one; and apart from the rest, where a skill above has files in the very folder, or would
-/// take it for one of its own files.
-fn folder(name: &str, placed: &BTreeSet<String>) -> String {
+/// take it for one of its own files. `placed` has the names before it, and their files' paths below these.
+pub fn folder_of(name: &str, placed: &BTreeSet<String>) -> String {
     let below = format!("{name}/");
     let among_files = placed.range(below.clone()..).next().is_some_and(|path| path.starts_with(&below));
     if among_files || is_enclosed(name, placed) {

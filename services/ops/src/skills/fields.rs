@@ -60,7 +60,9 @@ macro_rules! put_fields {
 with_skill_fields!(put_fields);
 
 /// Tells null (remove) from absent (keep).
-fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<Option<Option<T>>, D::Error> {
+pub(crate) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    input: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(input).map(Some)
 }
 

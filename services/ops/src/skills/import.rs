@@ -1,13 +1,15 @@
 //! Import: SKILL.md files and archives of them. Each skill stands alone: a bad one is reported and stops no other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use knowhow_domain::limits::SEGMENTS;
 use knowhow_domain::scanner::Scan;
 use knowhow_domain::{
-    ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest,
+    ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, Source, manifest,
 };
 use knowhow_store::skills::Locked;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::draft::Draft;
 use super::import_batch::{ImportOne, batches, import_batch};
@@ -26,6 +28,39 @@ pub struct ImportSkills {
     pub uploads: Vec<Upload>,
     /// Whether what can be mended is mended.
     pub fix: bool,
+    /// Who brings them.
+    pub source: ImportSource,
+    /// The versions that they are based on, by name, where that matters; 0 for a skill that must not exist yet.
+    pub expected: HashMap<String, i32>,
+}
+
+/// Who brings the skills of an import.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ImportSource {
+    /// Somebody who moves them in.
+    #[default]
+    Import,
+    /// A folder that is kept the same. It changes no skill of another source.
+    Sync,
+}
+
+impl ImportSource {
+    /// The source of a new skill.
+    pub(super) fn source(self) -> Source {
+        match self {
+            Self::Import => Source::Import,
+            Self::Sync => Source::Sync,
+        }
+    }
+
+    /// What its versions are.
+    fn change(self) -> ChangeKind {
+        match self {
+            Self::Import => ChangeKind::Import,
+            Self::Sync => ChangeKind::Sync,
+        }
+    }
 }
 
 /// Imports everything in `uploads`.
@@ -35,7 +70,7 @@ pub struct ImportSkills {
 /// the same import again leaves it unchanged.
 pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportReport> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let ImportSkills { uploads, fix } = input;
+    let ImportSkills { uploads, fix, source, expected } = input;
     let limits = ctx.app.limits.clone();
     let is_reviewed = review::is_reviewed(ctx);
     let (skills, rest, examples) = compute(move || {
@@ -56,7 +91,8 @@ pub async fn import_skills(ctx: &Ctx, input: ImportSkills) -> Result<ImportRepor
         items.push(match skill {
             Ok(Readied::Taken(name, _)) if !names.insert(name.clone()) => Some(refused(path, duplicate(&name))?),
             Ok(Readied::Taken(name, skill)) => {
-                taken.push(ImportOne { at, path, name, skill: *skill, is_bulk });
+                let expected = expected.get(name.as_str()).copied();
+                taken.push(ImportOne { at, path, name, skill: *skill, source, expected, is_bulk });
                 None
             }
             Ok(Readied::SameAs(other)) => {
@@ -207,18 +243,18 @@ fn resource(path: &str, bytes: Vec<u8>) -> Result<(ResourceEntry, Vec<u8>)> {
 
 impl Readable {
     /// The identity of all its files.
-    fn digest(&self) -> [u8; 32] {
+    pub(super) fn digest(&self) -> [u8; 32] {
         let entries: Vec<ResourceEntry> = self.resources.iter().flatten().map(|(entry, _)| entry.clone()).collect();
         manifest::state_digest(&self.document.digest(), &entries)
     }
 
-    pub(super) fn draft(&self, name: &SkillName, current: Option<&Locked>) -> Draft {
+    pub(super) fn draft(&self, source: ImportSource, name: &SkillName, current: Option<&Locked>) -> Draft {
         let (resources, new_files) = match (&self.resources, current) {
             (Some(resources), _) => resources.iter().cloned().unzip(),
             (None, Some(current)) => (current.skill.resources.clone(), Vec::new()),
             (None, None) => (Vec::new(), Vec::new()),
         };
-        let draft = Draft::new(ChangeKind::Import, name.clone(), self.document.clone());
+        let draft = Draft::new(source.change(), name.clone(), self.document.clone());
         Draft { resources, new_files, brought: self.tainted_by.clone(), scan: self.scan.clone(), ..draft }
     }
 }

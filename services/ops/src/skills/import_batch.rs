@@ -5,8 +5,8 @@ use knowhow_store::WriteTx;
 use knowhow_store::skills::{self, Beside, Locked, SkillKey};
 use serde::{Deserialize, Serialize};
 
-use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, carry_out, change_skill};
-use super::import::{Readable, stops_import};
+use super::change::{Changed, Proposal, SkillChange, SkillVerb, Target, carry_out, change_skill, check_version};
+use super::import::{ImportSource, Readable, stops_import};
 use super::import_report::{ImportOutcome, Imported};
 use super::kept::ShowsSkill;
 use crate::{Ctx, follow_up, review};
@@ -24,6 +24,9 @@ pub(super) struct ImportOne {
     pub(super) path: String,
     pub(super) name: SkillName,
     pub(super) skill: Readable,
+    pub(super) source: ImportSource,
+    /// The version that it is based on, where that matters.
+    pub(super) expected: Option<i32>,
     pub(super) is_bulk: bool,
 }
 
@@ -123,11 +126,18 @@ impl SkillChange for ImportOne {
     }
 
     async fn propose(&self, _: &Ctx, _: &mut WriteTx, current: Option<&Locked>) -> Result<Proposal> {
-        Ok(Proposal::Write(Box::new(self.skill.draft(&self.name, current))))
+        if self.source == ImportSource::Sync {
+            check_synced(current)?;
+        }
+        // What is there already, byte for byte, is overwritten by nobody, whatever it was thought to be based on.
+        if current.is_none_or(|current| current.skill.digest != self.skill.digest()) {
+            check_version(self.expected, current)?;
+        }
+        Ok(Proposal::Write(Box::new(self.skill.draft(self.source, &self.name, current))))
     }
 
     fn source(&self, _: &Ctx) -> Source {
-        Source::Import
+        self.source.source()
     }
 
     fn is_bulk(&self) -> bool {
@@ -141,11 +151,27 @@ impl SkillVerb for ImportOne {
 
     fn request(&self) -> impl Serialize {
         let entries: Vec<&ResourceEntry> = self.skill.resources.iter().flatten().map(|(entry, _)| entry).collect();
-        ("import", self.name.as_str(), manifest::hex(&self.skill.document.digest()), entries)
+        let digest = manifest::hex(&self.skill.document.digest());
+        (self.source, self.expected, self.name.as_str(), digest, entries)
     }
 
     fn answer(&self, changed: Changed) -> Done {
         Done::of(changed)
+    }
+}
+
+/// A folder has no say over what did not come from one.
+fn check_synced(current: Option<&Locked>) -> Result<()> {
+    match current.map(|current| &current.skill) {
+        Some(skill) if skill.source != Source::Sync.as_str() => {
+            let detail = format!(
+                "the user has a '{}' that no sync has brought (its source is '{}'), and a sync leaves it alone; rename the \
+                 folder, or delete that skill first",
+                skill.name, skill.source
+            );
+            Err(Error::Conflict { code: "not-synced", detail })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use knowhow_domain::scanner::Verdict;
 use knowhow_domain::{Error, IndexItem, Result, Scope, SkillId};
 use knowhow_store::scans;
-use knowhow_store::skills::{self, Checked, Count, ListQuery, Position};
+use knowhow_store::skills::{self, Checked, Count, ListQuery};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::view::widen;
+use super::ranked::rank_skills;
 use crate::Ctx;
-use crate::answers::{KeptItem, KeptPage, PageKey, ShownItem, SkillPage};
+use crate::answers::{KeptItem, KeptPage, ShownItem, SkillPage};
 use crate::page::{self, Page, check_filter, check_question, rows_for};
 use crate::recall::{Found, SearchedSkill, search_skills, search_skills_in};
 
@@ -42,7 +42,8 @@ pub struct ListSkills {
     #[param(min_length = 1, max_length = 4096)]
     #[schema(min_length = 1, max_length = 4096)]
     pub q: Option<String>,
-    /// By importance, with `score` and `reason`, instead of by name.
+    /// By what they matter in the graph, with `score` and `reason`, instead of by name: importance, faded by idle days and
+    /// shifted by outcomes, and up to half more for memories that name them and for their relations.
     pub ranked: Option<bool>,
     /// Most items to answer with.
     #[param(minimum = 1, maximum = 200, default = 50)]
@@ -67,10 +68,11 @@ pub enum LeastFindings {
 /// What a cursor of this list holds. The order is part of it: a cursor of one order means nothing in the other.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cursor {
-    name: String,
-    importance: f32,
-    ranked: bool,
+pub(super) struct Cursor {
+    pub(super) name: String,
+    /// Of a ranked list.
+    #[serde(default)]
+    pub(super) score: Option<f32>,
 }
 
 /// Lists skills.
@@ -82,7 +84,7 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
     let ranked = query.ranked.unwrap_or_default();
     let limit = page::limit(query.limit)?;
     let cursor = page::after::<Cursor>(query.cursor.as_deref())?;
-    if cursor.as_ref().is_some_and(|c| c.ranked != ranked) {
+    if cursor.as_ref().is_some_and(|c| c.score.is_some() != ranked) {
         return Err(Error::Malformed("the cursor belongs to a list in another order; begin again without it".into()));
     }
     check_filter("prefix", query.prefix.as_deref(), 200)?;
@@ -94,29 +96,26 @@ pub async fn list_skills(ctx: &Ctx, query: &ListSkills) -> Result<SkillPage> {
     if let Some(q) = &query.q {
         return find_skills(ctx, query, q, limit).await;
     }
-    let key = PageKey { limit, ranked };
+    if ranked {
+        return rank_skills(ctx, query, limit, cursor).await;
+    }
     let is_kept = cursor.is_none() && !is_filtered(query);
-    if is_kept && let Some(page) = show_kept_page(ctx, key).await? {
+    if is_kept && let Some(page) = show_kept_page(ctx, limit).await? {
         return Ok(page);
     }
     let wanted = ListQuery {
         prefix: query.prefix.clone(),
         category: query.category.clone(),
         tag: query.tag.clone(),
-        after: cursor.map(|c| Position { name: c.name, importance: c.importance }),
+        after: cursor.map(|cursor| cursor.name),
         limit: rows_for(limit),
     };
-    let (db, principal) = (&ctx.app.db, &ctx.principal);
-    let mut read = if ranked {
-        skills::list_ranked_page(db, principal, &wanted).await?
-    } else {
-        skills::list_page(db, principal, &wanted).await?
-    };
-    let (page, counts) = page_of(std::mem::take(&mut read.rows), key)?;
+    let mut read = skills::list_page(&ctx.app.db, &ctx.principal, &wanted).await?;
+    let (page, counts) = page_of(std::mem::take(&mut read.rows), limit)?;
     if is_kept {
-        ctx.app.catalogues.answers.indexes.keep_page(ctx, read.moment, key, &page);
+        ctx.app.catalogues.answers.indexes.keep_page(ctx, read.moment, &page);
     }
-    Ok(show(&page, counts, ranked))
+    Ok(show(&page, counts))
 }
 
 /// The skills in which the scanner has found something: they are few.
@@ -144,43 +143,33 @@ async fn list_flagged(ctx: &Ctx, query: &ListSkills, least: LeastFindings) -> Re
 }
 
 /// A first page that is kept, with the counts of now; `None` where none is, or the skills have changed since.
-async fn show_kept_page(ctx: &Ctx, key: PageKey) -> Result<Option<SkillPage>> {
+async fn show_kept_page(ctx: &Ctx, limit: usize) -> Result<Option<SkillPage>> {
     let Some(index) = ctx.app.catalogues.answers.indexes.find(ctx) else { return Ok(None) };
-    let Some(page) = index.page(key) else { return Ok(None) };
+    let Some(page) = index.page(limit) else { return Ok(None) };
     let checked = skills::check_counts(&ctx.app.db, &ctx.principal).await?;
     if checked.revisions.skills != index.revision {
         return Ok(None);
     }
     let counts = page.items.iter().map(|(id, _)| checked.count(*id));
-    Ok(Some(show(page, counts, key.ranked)))
+    Ok(Some(show(page, counts)))
 }
 
 /// The page that rows begin, and its counts.
-fn page_of(rows: Vec<(SkillId, IndexItem)>, key: PageKey) -> Result<(Arc<KeptPage>, Vec<Count>)> {
-    let cursor = |(_, last): &(SkillId, IndexItem)| Cursor {
-        name: last.name.clone(),
-        importance: last.importance,
-        ranked: key.ranked,
-    };
-    let Page { items, next_cursor } = Page::of(rows, key.limit, cursor)?;
+fn page_of(rows: Vec<(SkillId, IndexItem)>, limit: usize) -> Result<(Arc<KeptPage>, Vec<Count>)> {
+    let cursor = |(_, last): &(SkillId, IndexItem)| Cursor { name: last.name.clone(), score: None };
+    let Page { items, next_cursor } = Page::of(rows, limit, cursor)?;
     let (mut kept, mut counts) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
     for (id, item) in items {
         let (item, count) = KeptItem::with_count(item)?;
         kept.push((id, item));
         counts.push(count);
     }
-    Ok((Arc::new(KeptPage { items: kept, next_cursor }), counts))
+    Ok((Arc::new(KeptPage { limit, items: kept, next_cursor }), counts))
 }
 
-/// The lines of a page with their counts. A ranked list says what it is ordered by.
-fn show(page: &KeptPage, counts: impl IntoIterator<Item = Count>, ranked: bool) -> SkillPage {
-    let items = page.items.iter().zip(counts).map(|((_, item), count)| {
-        if !ranked {
-            return ShownItem::plain(item.clone(), count);
-        }
-        let reason = format!("importance {:.2}, used {} times", item.importance, count.times_used);
-        ShownItem::scored(item.clone(), count, widen(item.importance), &reason)
-    });
+/// The lines of a page with their counts.
+fn show(page: &KeptPage, counts: impl IntoIterator<Item = Count>) -> SkillPage {
+    let items = page.items.iter().zip(counts).map(|((_, item), count)| ShownItem::plain(item.clone(), count));
     SkillPage::new(items.collect(), page.next_cursor.clone())
 }
 

@@ -154,10 +154,10 @@ impl SkillVerb for PatchSkill {
     }
 }
 
-/// Whether the current version was made by these very edits, sent for the version before it or for none.
+/// Whether the current version was made by these very edits, sent for the version before it or for none; enrichment aside.
 fn is_repeated(current: &Locked, request: &[u8; 32], expected: Option<i32>) -> bool {
     current.request_digest.as_deref() == Some(request)
-        && expected.is_none_or(|v| v == current.skill.version || v.checked_add(1) == Some(current.skill.version))
+        && expected.is_none_or(|v| current.is_at(v) || v.checked_add(1) == Some(current.authored_version))
 }
 
 /// The files that edits name, as far as they are texts.

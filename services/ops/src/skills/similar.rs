@@ -1,10 +1,12 @@
 //! Near-duplicates of a skill that is new.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use knowhow_domain::Result;
 use knowhow_domain::recall::{SkillText, embedded_text};
-use tokio::time::{Instant, timeout};
+use knowhow_store::skills::{self, CloseTo};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Similar, Skill};
 use crate::recall::{UserCatalogue, embed};
@@ -31,13 +33,42 @@ pub(crate) async fn find_similar(ctx: &Ctx, skill: &Skill, made: Option<i64>) ->
 /// What skills claim is compared, not their bodies.
 async fn look_for(ctx: &Ctx, skill: &Skill, made: Option<i64>) -> Result<Vec<Similar>> {
     let text = embedded_text(&skill.name, &skill.description, &skill.triggers);
-    let embedding = embed(ctx, &text, Some(Instant::now() + WAIT));
-    let catalogue = timeout(WAIT, ctx.app.catalogues.get_beside(ctx, made));
-    let (embedding, catalogue) = tokio::join!(embedding, catalogue);
-    let (embedding, _) = embedding?;
+    let deadline = Instant::now() + WAIT;
+    if ctx.app.catalogues.has(ctx) {
+        let embedding = embed(ctx, &text, Some(deadline));
+        let catalogue = timeout(WAIT, ctx.app.catalogues.get_beside(ctx, made));
+        let (embedding, catalogue) = tokio::join!(embedding, catalogue);
+        let ((embedding, _), Ok(catalogue)) = (embedding?, catalogue) else { return Ok(Vec::new()) };
+        return compare(ctx, skill, catalogue?, embedding).await;
+    }
+    // To read all of a user's texts for one comparison would cost more than the save.
+    let (embedding, _) = embed(ctx, &text, Some(deadline)).await?;
+    if let Some(close) = compare_in_database(ctx, skill, embedding.as_deref()).await? {
+        return Ok(close);
+    }
     // That of many skills, where there is none yet, is there for the next one.
-    let Ok(catalogue) = catalogue else { return Ok(Vec::new()) };
-    let catalogue = catalogue?;
+    match timeout_at(deadline, ctx.app.catalogues.get_beside(ctx, made)).await {
+        Ok(catalogue) => compare(ctx, skill, catalogue?, embedding).await,
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// By meaning alone, where each of the others has a vector too.
+async fn compare_in_database(ctx: &Ctx, skill: &Skill, embedding: Option<&[f32]>) -> Result<Option<Vec<Similar>>> {
+    let Some((embedder, embedding)) = ctx.app.models.embedder.as_deref().zip(embedding) else { return Ok(None) };
+    let (own, model) = (skill.id, embedder.model());
+    let close_to = CloseTo { own, model, embedding, least: CLOSE_COSINE, most: MOST as i64 };
+    let found = skills::list_close(&ctx.app.db, &ctx.principal, close_to).await?;
+    let similar = |(name, cosine): (String, f32)| Similar { name, similarity: rounded(cosine) };
+    Ok(found.map(|found| found.into_iter().map(similar).collect()))
+}
+
+async fn compare(
+    ctx: &Ctx,
+    skill: &Skill,
+    catalogue: Arc<UserCatalogue>,
+    embedding: Option<Arc<[f32]>>,
+) -> Result<Vec<Similar>> {
     let elsewhere = match &embedding {
         Some(embedding) => catalogue.cosines(ctx, embedding).await?,
         None => None,
@@ -48,6 +79,11 @@ async fn look_for(ctx: &Ctx, skill: &Skill, made: Option<i64>) -> Result<Vec<Sim
         Ok(closest(&catalogue, &skill, &elsewhere.unwrap_or_else(here)))
     })
     .await
+}
+
+/// A thousandth tells nothing more.
+fn rounded(similarity: f32) -> f32 {
+    (similarity.min(1.0) * 1000.0).round() / 1000.0
 }
 
 fn closest(catalogue: &UserCatalogue, own: &Skill, cosines: &[Option<f32>]) -> Vec<Similar> {
@@ -61,7 +97,7 @@ fn closest(catalogue: &UserCatalogue, own: &Skill, cosines: &[Option<f32>]) -> V
                 Some(cosine) => (cosine, CLOSE_COSINE),
                 None => (words.get(place).copied().unwrap_or_default(), CLOSE_WORDS),
             };
-            let similarity = (similarity.min(1.0) * 1000.0).round() / 1000.0;
+            let similarity = rounded(similarity);
             (similarity >= floor).then(|| Similar { name: skill.name.to_string(), similarity })
         })
         .collect();

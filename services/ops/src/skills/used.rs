@@ -1,8 +1,10 @@
 //! Reported use: what an agent did with a skill that it did not load here, or how a use turned out.
 
+use knowhow_domain::graph::EntityKind;
 use knowhow_domain::{Error, FieldError, Outcome, Result, Scope, SkillId};
 use knowhow_store::WriteTx;
 use knowhow_store::examples::{self, Lesson};
+use knowhow_store::graph::{self, Link};
 use knowhow_store::skills;
 use knowhow_store::usage::{self, USES_PER_DAY, Use};
 use serde::{Deserialize, Serialize};
@@ -23,7 +25,7 @@ pub struct ReportUse {
     /// The session in which it was used, by id or key.
     #[schema(max_length = 255)]
     pub session_key: Option<String>,
-    /// The memory it belongs to.
+    /// The memory it belongs to. The id of one of the user's memories links it with the skill.
     #[schema(max_length = 255)]
     pub memory_id: Option<String>,
     /// The caller's project. Taken, and not kept.
@@ -58,8 +60,9 @@ pub async fn report_use(ctx: &Ctx, input: &ReportUse) -> Result<Counted> {
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "skills.used").await?;
     let counted = ctx
         .once(&mut tx, &("used", input), async |tx| {
-            let (skill, _, version) = lookup::find_in(tx, &input.skill, Reach::Successor, skills::find).await?;
+            let (skill, name, version) = lookup::find_in(tx, &input.skill, Reach::Successor, skills::find).await?;
             taught = teach(ctx, tx, input, skill).await?.map(|lesson| (skill, lesson));
+            link(ctx, tx, input, name);
             let used = Use {
                 skill,
                 version,
@@ -100,6 +103,13 @@ async fn teach(ctx: &Ctx, tx: &mut WriteTx, input: &ReportUse, skill: SkillId) -
             None => Ok(None),
         },
     }
+}
+
+/// Notes in the graph that the memory names the skill, where it is one of the user's. This too locks the catalogue row.
+fn link(ctx: &Ctx, tx: &mut WriteTx, input: &ReportUse, skill: String) {
+    let Some(memory) = input.memory_id.as_deref().and_then(|id| id.parse().ok()) else { return };
+    let entities = [(EntityKind::Skill, skill)];
+    graph::link(tx, &Link { memory, entities: &entities, may_name: &[], now: ctx.now() });
 }
 
 fn check(input: &ReportUse) -> Result<()> {

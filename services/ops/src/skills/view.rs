@@ -1,6 +1,7 @@
 //! Skills as callers see them.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::enrich::Discovery;
 use knowhow_domain::{Attributes, ResourceEntry, SkillId, SummaryBy, manifest};
 use knowhow_store::skills::{Count, SkillState};
 use serde::{Deserialize, Serialize, Serializer};
@@ -49,14 +50,18 @@ pub struct Skill {
     pub source: String,
     /// Protected from deletion and background changes.
     pub pinned: bool,
-    /// Whether enrichment has run.
+    /// Whether enrichment has run on what it says now: it is in its frontmatter, or in `discovery`.
     pub enriched: bool,
+    /// What was made for it to be found by, where its author gave little. It is not in SKILL.md.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    pub discovery: Option<Discovery>,
     /// How much it matters, 0 to 1.
     #[serde(serialize_with = "shortest")]
     pub importance: f32,
-    /// Factor by which importance fades per idle day.
-    #[serde(serialize_with = "shortest")]
-    pub decay_rate: f32,
+    /// Factor by which importance fades per idle day; null follows the tenant's.
+    #[serde(serialize_with = "shortest_where_given")]
+    pub decay_rate: Option<f32>,
     /// Counts the changes of content, frontmatter and resources, from 1.
     #[schema(minimum = 1)]
     pub version: i32,
@@ -142,6 +147,7 @@ impl Skill {
             source: skill.source,
             pinned: skill.pinned,
             enriched: skill.enriched,
+            discovery: skill.discovery,
             importance: skill.importance,
             decay_rate: skill.decay_rate,
             version: skill.version,
@@ -157,6 +163,10 @@ impl Skill {
 /// The number of the same digits: 0.7 stays 0.7, also where JSON is built in memory, which knows no single precision.
 pub(super) fn widen(number: f32) -> f64 {
     number.to_string().parse().unwrap_or_else(|_| f64::from(number))
+}
+
+fn shortest_where_given<S: Serializer>(number: &Option<f32>, serializer: S) -> Result<S::Ok, S::Error> {
+    number.map(widen).serialize(serializer)
 }
 
 fn shortest<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {

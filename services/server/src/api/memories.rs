@@ -12,8 +12,8 @@ use knowhow_ops::soul::{self, ListSouls, PutSoul};
 
 use super::submissions::{ReasonHeader, reason};
 use crate::http::{
-    ApiError, CallerProblems, JsonBody, OptionalJson, Query, ReadProblems, UserCaller, WriteHeaders, WriteProblems,
-    if_match, json, versioned,
+    Address, ApiError, CallerProblems, JsonBody, OptionalJson, Query, ReadProblems, UserCaller, WriteHeaders,
+    WriteProblems, if_match, json, versioned,
 };
 
 /// Save a memory
@@ -51,12 +51,8 @@ pub(crate) async fn list_memories(
     Ok(json(StatusCode::OK, &memories::list_memories(&ctx, &query).await?))
 }
 
-fn approval(
-    body: OptionalJson<ApproveText>,
-    whose: Query<Whose>,
-    request: &HttpRequest,
-) -> Result<ApproveText, ApiError> {
-    Ok(ApproveText { whose: Whose { reason: reason(request.headers())?, ..whose.0 }, ..body.0 })
+fn approval(body: OptionalJson<ApproveText>, whose: Whose, request: &HttpRequest) -> Result<ApproveText, ApiError> {
+    Ok(ApproveText { whose: Whose { reason: reason(request.headers())?, ..whose }, ..body.0 })
 }
 
 /// Approve a memory
@@ -73,13 +69,12 @@ fn approval(
 #[post("/v1/memories/{memory}/approve")]
 pub(crate) async fn approve_memory(
     ctx: UserCaller,
-    memory: Path<String>,
-    whose: Query<Whose>,
+    address: Address<String, Whose>,
     body: OptionalJson<ApproveText>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let input = approval(body, whose, &request)?;
-    Ok(json(StatusCode::OK, &review::approve_memory(&ctx, &memory, &input).await?))
+    let input = approval(body, address.query, &request)?;
+    Ok(json(StatusCode::OK, &review::approve_memory(&ctx, &address.path, &input).await?))
 }
 
 /// Delete a memory
@@ -159,13 +154,12 @@ pub(crate) async fn list_souls(
 #[post("/v1/soul/versions/{version}/approve")]
 pub(crate) async fn approve_soul(
     ctx: UserCaller,
-    version: Path<i32>,
-    whose: Query<Whose>,
+    address: Address<i32, Whose>,
     body: OptionalJson<ApproveText>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let input = approval(body, whose, &request)?;
-    Ok(json(StatusCode::OK, &review::approve_soul(&ctx, version.into_inner(), &input).await?))
+    let input = approval(body, address.query, &request)?;
+    Ok(json(StatusCode::OK, &review::approve_soul(&ctx, address.path, &input).await?))
 }
 
 /// Write the soul

@@ -4,9 +4,13 @@
 //! otherwise passes them by at once. The macro of a handler in a scope names what follows that beginning.
 
 mod admin;
+mod directives;
+mod dreams;
+mod graph;
 mod health;
 mod memories;
 mod metadata;
+mod reflections;
 mod sessions;
 mod skills;
 mod submissions;
@@ -32,7 +36,16 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(memories::list_souls)
         .service(memories::approve_soul)
         .service(memories::put_soul)
+        .service(graph::get_graph)
+        .service(graph::list_entities)
+        .service(graph::analyse_skills)
+        .service(reflections::list_reflections)
+        .service(reflections::start_reflection)
+        .service(dreams::get_learning)
+        .service(dreams::put_learning)
+        .service(scope("/v1/dreams").configure(configure_dreams))
         .service(scope("/v1/submissions").configure(configure_submissions))
+        .service(scope("/v1/directives").configure(configure_directives))
         .service(scope("/v1/admin").configure(configure_admin))
         .service(health::check_health)
         .service(health::check_readiness)
@@ -46,6 +59,7 @@ fn configure_skills(routes: &mut ServiceConfig) {
         .service(skills::check_import)
         .service(skills::import_skills)
         .service(skills::export_skills)
+        .service(skills::list_digests)
         .service(skills::report_use)
         .service(skills::match_skills)
         .service(skills::suggest_skills)
@@ -62,6 +76,11 @@ fn configure_skills(routes: &mut ServiceConfig) {
         .service(skills::list_examples)
         .service(skills::delete_example)
         .service(skills::delete_examples)
+        .service(skills::get_knowledge)
+        .service(skills::put_importance)
+        .service(skills::list_relations)
+        .service(skills::declare_relation)
+        .service(skills::remove_relation)
         .service(skills::get_resource)
         .service(skills::put_resource)
         .service(skills::delete_resource)
@@ -91,6 +110,26 @@ fn configure_submissions(routes: &mut ServiceConfig) {
         .service(submissions::reject_submission)
         .service(submissions::withdraw_submission)
         .service(submissions::rebase_submission);
+}
+
+fn configure_dreams(routes: &mut ServiceConfig) {
+    routes
+        .service(dreams::start_dreams)
+        .service(dreams::list_dreams)
+        .service(dreams::list_candidates)
+        .service(dreams::get_dream)
+        .service(dreams::apply_dream)
+        .service(dreams::reject_dream)
+        .service(dreams::undo_dream);
+}
+
+fn configure_directives(routes: &mut ServiceConfig) {
+    routes
+        .service(directives::list_directives)
+        .service(directives::get_directive)
+        .service(directives::put_directive)
+        .service(directives::delete_directive)
+        .service(directives::list_directive_versions);
 }
 
 fn configure_admin(routes: &mut ServiceConfig) {

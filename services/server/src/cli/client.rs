@@ -60,6 +60,11 @@ impl Remote {
 }
 
 impl Service {
+    /// Where it is.
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// A request as the caller.
     pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(&self.token);
@@ -120,6 +125,17 @@ impl Refusal {
     /// Whether it may be otherwise in a moment; a full quota is not.
     fn is_passing(&self) -> bool {
         matches!(self.code.as_str(), "rate-limited" | "unavailable")
+    }
+
+    /// Whether the credential is not good for it, so that trying again is of no use.
+    pub(super) fn is_about_the_credential(&self) -> bool {
+        matches!(self.status, Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN))
+    }
+
+    /// Whether it is about one skill, so that others may be worked on still.
+    pub(super) fn is_about_a_skill(&self) -> bool {
+        let is_other = self.is_about_the_credential() || self.status == Some(StatusCode::TOO_MANY_REQUESTS);
+        self.status.is_some_and(|status| status.is_client_error()) && !is_other
     }
 
     /// Whether it is about what was sent, so that other things may be sent still.

@@ -73,7 +73,7 @@ pub(super) async fn add_issuer(app: &App, operator: &Principal) -> Result<()> {
         iss: format!("knowhow-dev/{}", operator.tenant_slug()),
         audience: None,
         algorithm: Algorithm::HS256,
-        secret: Some(secret),
+        secret: Some(secret.into()),
         jwks_url: None,
     };
     admin::create_issuer(&Ctx::of(app, operator), &issuer).await?;
@@ -91,7 +91,7 @@ impl KeyCommand {
             .collect::<Result<Vec<_>>>()?;
         let expires_at = days.map(|days| app.clock.now() + TimeDelta::days(i64::from(days)));
         let created = admin::create_key(&Ctx::of(&app, &operator), &CreateKey { name, scopes, expires_at }).await?;
-        println!("{}", created.secret);
+        println!("{}", &*created.secret);
         Ok(ExitCode::SUCCESS)
     }
 }

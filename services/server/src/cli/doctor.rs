@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use knowhow_ops::chat::ChatLimits;
-use knowhow_ops::{Asker, Models, Priority};
+use knowhow_ops::chat::{ChatLimits, Prompt};
+use knowhow_ops::{Asker, Asking, Models, Priority};
 use knowhow_store::{Database, boot, issuers, queue, reach};
 use tokio::time::Instant;
 
@@ -89,7 +89,8 @@ async fn examine(models: &Models) -> Vec<String> {
     if let Some(embedder) = &models.embedder {
         println!("embeddings: {}, {} numbers", embedder.model(), embedder.dims());
         let deadline = Some(Instant::now() + PATIENCE);
-        let asked = embedder.embed(vec!["Is anybody there?".to_owned()], Asker::HOUSE, Priority::Turn, deadline).await;
+        let asking = Asking { asker: Asker::HOUSE, priority: Priority::Turn, deadline };
+        let asked = embedder.embed(vec!["Is anybody there?".to_owned()], asking).await;
         findings.extend(asked.err().map(|error| error.to_string()));
     } else {
         println!("embeddings: none; skills are found by words only (KNOWHOW_MODEL_DIR, KNOWHOW_EMBEDDINGS_URL)");
@@ -97,7 +98,8 @@ async fn examine(models: &Models) -> Vec<String> {
     if let Some(chat) = &models.chat {
         println!("chat model: {}", chat.model());
         let limits = ChatLimits { tokens: 2048, bytes: 4096, total: PATIENCE };
-        let asked = chat.complete("Answer with one word.", "Is anybody there?", Priority::Turn, limits).await;
+        let prompt = Prompt { system: "Answer with one word.", user: "Is anybody there?" };
+        let asked = chat.complete(prompt, Priority::Turn, limits).await;
         findings.extend(asked.err().map(|error| error.to_string()));
     } else {
         println!("chat model: none; summaries are extracts (KNOWHOW_CHAT_URL)");

@@ -10,6 +10,7 @@ use clap::Args;
 use reqwest::Method;
 
 use super::client::Remote;
+use super::whole::write_whole;
 
 /// Exports all skills of a user into one archive.
 #[derive(Args)]
@@ -41,10 +42,7 @@ impl Export {
             return Ok(ExitCode::SUCCESS);
         }
         // Whole or not at all: a broken write must not replace an earlier export.
-        let part = self.output.with_extension("part");
-        std::fs::write(&part, &bytes)
-            .and_then(|()| std::fs::rename(&part, &self.output))
-            .with_context(|| format!("cannot write {}", self.output.display()))?;
+        write_whole(&self.output, &bytes).with_context(|| format!("cannot write {}", self.output.display()))?;
         eprintln!("{} bytes in {}", bytes.len(), self.output.display());
         Ok(ExitCode::SUCCESS)
     }

@@ -1,9 +1,11 @@
 //! The command line.
 
+mod backfill;
 mod client;
 mod create;
 mod database;
 mod doctor;
+mod dream;
 mod export;
 mod import;
 mod migrate;
@@ -11,7 +13,9 @@ mod scan;
 mod seed_demo;
 mod serve;
 mod shell;
+mod sync;
 mod token;
+mod whole;
 mod worker;
 
 use std::io::Write;
@@ -30,8 +34,8 @@ use crate::telemetry;
 /// when it helps.
 ///
 /// `knowhow serve` is the service, over PostgreSQL; `migrate` and `doctor` set it up; `tenant`, `key` and `token` let
-/// callers in; `import` and `export` move skills in and out of a running one; `scan` reads
-/// skills for what looks like an attack.
+/// callers in; `import` and `export` move skills in and out of a running one; `sync` keeps a folder of them the same; `scan`
+/// reads skills for what looks like an attack.
 #[derive(Parser)]
 #[command(name = "knowhow", version, about, propagate_version = true)]
 struct Cli {
@@ -66,6 +70,8 @@ enum Command {
     Import(import::Import),
     /// Export all skills of a user from a running service
     Export(export::Export),
+    /// Keep a folder of skills and a user's skills in a running service the same
+    Sync(sync::Sync),
     /// Read a folder or archive of skills for what looks like an attack; needs no service and no database
     Scan(scan::Scan),
     /// Print the OpenAPI document
@@ -80,6 +86,10 @@ enum Command {
         #[arg(long)]
         describe: bool,
     },
+    /// Have all skills read that are not in the graph yet, and say how far the workers are
+    Backfill(backfill::Backfill),
+    /// Have a user's skills and conversations looked at now, and print what is proposed and done
+    Dream(dream::DreamCommand),
     /// Check database, roles, row-level security, models and settings, and say what is wrong
     Doctor,
     /// Print what lets a shell complete these commands, e.g. for ~/.bashrc: source <(knowhow completions bash)
@@ -122,6 +132,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         }
         Command::Import(import) => return block_on(import.run()),
         Command::Export(export) => return block_on(export.run()),
+        Command::Sync(sync) => return block_on(sync.run()),
         Command::Scan(scan) => return scan.run(),
         _ => {}
     }
@@ -136,6 +147,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         }
         Command::Worker => block_on(worker::run(&config)),
         Command::Migrate(migrate) => block_on(migrate.run(&config)),
+        Command::Backfill(backfill) => block_on(or_explained(&config, backfill.run(&config))),
+        Command::Dream(dream) => block_on(or_explained(&config, dream.run(&config))),
         Command::Doctor => block_on(doctor::run(&config)),
         Command::Token(token) => block_on(or_explained(&config, token.run(&config))),
         Command::Tenant(command) => block_on(or_explained(&config, command.run(&config))),
@@ -145,6 +158,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         | Command::Completions { .. }
         | Command::Import(_)
         | Command::Export(_)
+        | Command::Sync(_)
         | Command::Scan(_) => Ok(ExitCode::SUCCESS),
     }
 }

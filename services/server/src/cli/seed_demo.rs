@@ -48,7 +48,7 @@ impl SeedDemo {
         }
         let scopes = vec![Scope::SkillsRead, Scope::SkillsWrite, Scope::Sessions, Scope::Memories];
         let key = CreateKey { name: "demo".into(), scopes, expires_at: None };
-        Ok(admin::create_key(&Ctx::of(app, operator), &key).await?.secret)
+        Ok(admin::create_key(&Ctx::of(app, operator), &key).await?.secret.to_string())
     }
 }
 

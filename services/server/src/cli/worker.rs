@@ -29,6 +29,10 @@ pub(super) async fn work(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
     tracing::info!(concurrency = config.concurrency, "working on jobs");
+    // What this version reads anew begins at once, not with the next minute.
+    if let Err(error) = jobs::reconcile(app).await {
+        tracing::warn!(%error, "the graph was not looked through at the start; it will be within a minute");
+    }
     queue::work(&app.db, config, &jobs::tasks(app), stop).await?;
     tracing::info!("the worker stopped");
     Ok(())

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::pin::Pin;
 
 use actix_web::dev::Payload;
-use actix_web::web::Bytes;
+use actix_web::web::{Bytes, Path};
 use actix_web::{FromRequest, HttpRequest};
 use serde::de::DeserializeOwned;
 
@@ -62,6 +62,26 @@ impl FromRequest for RawBody {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move { Ok(Self(read_body(&request, payload, RAW_BYTES).await?)) })
+    }
+}
+
+/// What the path of an address names, and its query.
+pub struct Address<P, Q> {
+    pub path: P,
+    pub query: Q,
+}
+
+impl<P: DeserializeOwned, Q: DeserializeOwned> FromRequest for Address<P, Q> {
+    type Error = actix_web::Error;
+    type Future = std::future::Ready<Result<Self, actix_web::Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let mut read = || {
+            let path = Path::<P>::from_request(request, payload).into_inner()?.into_inner();
+            let query = read_query(request.query_string()).map_err(ApiError::from)?;
+            Ok(Self { path, query })
+        };
+        std::future::ready(read())
     }
 }
 

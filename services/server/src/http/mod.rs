@@ -9,7 +9,7 @@ pub mod refusals;
 mod respond;
 
 pub use binary::Binary;
-pub use body::{JsonBody, OptionalJson, Query, RawBody};
+pub use body::{Address, JsonBody, OptionalJson, Query, RawBody};
 pub use caller::{AdminCaller, UserCaller, WriteHeaders};
 pub use problem::{ApiError, Problem};
 pub use refusals::{CallerProblems, ChangeProblems, ReadProblems, WriteProblems};

@@ -38,6 +38,9 @@ use crate::http::refusals::{self, MALFORMED, PRECONDITION_FAILED};
             their log and their summaries"),
         (name = "review", description = "Changes of skills that wait for a person, and the decisions"),
         (name = "memories", description = "Facts, events and reflections of one user, the soul, and recall over all of it"),
+        (name = "learning", description = "What is made of conversations while nobody waits: dreams, reflections, and how \
+            far they go"),
+        (name = "graph", description = "What skills, memories and the things that they name have to do with each other"),
         (name = "admin", description = "Tenants, users, issuers, keys, audit, archive and jobs. An operator who writes names \
             the `tenant`"),
         (name = "mcp", description = "The same over the Model Context Protocol, at `/mcp` (streamable HTTP)"),

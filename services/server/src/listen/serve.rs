@@ -37,6 +37,10 @@ pub struct Listening {
     pub addresses: Vec<SocketAddr>,
 }
 
+/// Threads of each worker for what takes longer than a request's thread may be held. Each keeps memory of its own that it has
+/// freed, and there are processors for few.
+const BLOCKING_THREADS: usize = 4;
+
 /// Binds and starts serving.
 ///
 /// # Errors
@@ -102,6 +106,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .wrap(from_fn(identify))
     })
     .workers(if config.workers == 0 { std::thread::available_parallelism()?.get() } else { config.workers })
+    .worker_max_blocking_threads(BLOCKING_THREADS)
     .shutdown_timeout(config.shutdown_timeout_s)
     .client_request_timeout(Duration::from_secs(5))
     .on_connect(|connection, _| leave_stalled(connection))

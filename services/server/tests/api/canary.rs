@@ -145,7 +145,7 @@ impl Scene {
             add("another turn", &talk.say("which mail asks for money, and who pays invoices?").await["text"]);
             add("the turn again", &talk.who.get(&talk.path("/turns/1")).await.ok(200)["text"]);
         }
-        for name in ["skills-index", "frozen-context"] {
+        for name in ["skills-index", "frozen-context", "learning-status"] {
             let prompt = who.rpc("prompts/get", json!({"name": name})).await.result();
             add(name, &prompt["messages"][0]["content"]["text"]);
         }

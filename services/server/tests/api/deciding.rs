@@ -105,9 +105,17 @@ fn rebase(who: &Caller, submission: &str) -> Sending {
     who.send(Method::POST, &format!("/v1/submissions/{submission}/rebase")).header("Knowhow-Reason", WHY)
 }
 
+/// A service whose way to the database can be cut.
+struct OnWire<'a> {
+    ground: &'a Ground,
+    wire: &'a Wire,
+    admin: &'a Caller,
+}
+
 /// Sends a decision of the admin's, and cuts the way to the database as so many round trips have begun; the answer's status.
 /// The way is mended when the database has heard of it.
-async fn cut_off(ground: &Ground, wire: &Wire, admin: &Caller, decision: Sending, trips: usize) -> u16 {
+async fn cut_off(service: &OnWire<'_>, decision: Sending, trips: usize) -> u16 {
+    let OnWire { ground, wire, admin } = *service;
     let (goal, is_answered) = (wire.flights() + trips, Cell::new(false));
     let deciding = async {
         let answer = decision.await;
@@ -134,13 +142,14 @@ async fn an_approval_that_loses_its_database_at_any_round_trip_is_whole_or_has_n
     let wire = Wire::to(&ground.login());
     let service = Service::start(&ground.with(&wire.url, &[("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1000")]));
     let World { alice, admin, .. } = &world(&service).await;
+    let on_wire = OnWire { ground: &ground, wire: &wire, admin };
     admin.get("/v1/skills").await.ok(200);
     for kind in [Kind::Patch, Kind::Import] {
         let mut undone = 0;
         for trips in 1.. {
             assert!(trips < MOST, "{kind:?} is never answered");
             let waiting = Waiting::propose(alice, kind, format!("{kind:?}-{trips}").to_lowercase()).await;
-            let status = cut_off(&ground, &wire, admin, approve(admin, &waiting.id), trips).await;
+            let status = cut_off(&on_wire, approve(admin, &waiting.id), trips).await;
             assert!([200, 503].contains(&status), "{kind:?} cut off at {trips}: {status}");
             let state = waiting.state(alice).await;
             if state == "needs_review" {
@@ -169,6 +178,7 @@ async fn a_rebase_that_loses_its_database_at_any_round_trip_leaves_one_that_wait
     let wire = Wire::to(&ground.login());
     let service = Service::start(&ground.with(&wire.url, &[("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1000")]));
     let World { alice, admin, .. } = &world(&service).await;
+    let on_wire = OnWire { ground: &ground, wire: &wire, admin };
     admin.get("/v1/skills").await.ok(200);
     let mut undone = 0;
     for trips in 1.. {
@@ -176,7 +186,7 @@ async fn a_rebase_that_loses_its_database_at_any_round_trip_leaves_one_that_wait
         let waiting = Waiting::propose(alice, Kind::Patch, format!("plan-{trips}")).await;
         let path = format!("/v1/skills/{}/fields", waiting.name);
         alice.send(Method::PUT, &path).json(&json!({"category": "office"})).await.ok(200);
-        let status = cut_off(&ground, &wire, admin, rebase(admin, &waiting.id), trips).await;
+        let status = cut_off(&on_wire, rebase(admin, &waiting.id), trips).await;
         assert!([202, 503].contains(&status), "cut off at {trips}: {status}");
         let state = waiting.state(alice).await;
         let waits = format!("submissions where state = 'needs_review' and name = '{}'", waiting.name);

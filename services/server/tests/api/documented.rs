@@ -41,7 +41,7 @@ async fn every_operation_refuses_a_query_parameter_that_it_does_not_know() {
     let World { alice, operator, slug, .. } = &World::new().await;
     let document = document();
     for (method, path, operation) in operations(&document) {
-        let admin = path.starts_with("/v1/admin/");
+        let admin = path.starts_with("/v1/admin/") || path.starts_with("/v1/directives");
         let caller = if admin { operator } else { alice };
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         let known: Vec<&str> =
@@ -104,7 +104,7 @@ async fn every_operation_refuses_a_member_that_it_does_not_know() {
         };
         let mut seen = BTreeSet::new();
         visit(schema, &document, &mut seen, &closed);
-        let admin = path.starts_with("/v1/admin/");
+        let admin = path.starts_with("/v1/admin/") || path.starts_with("/v1/directives");
         let in_tenant = admin && !path.starts_with("/v1/admin/tenants");
         let query = if in_tenant { format!("?tenant={slug}") } else { String::new() };
         let caller = if admin { operator } else { alice };

@@ -13,6 +13,7 @@ mod cli;
 mod cost;
 mod deciding;
 mod documented;
+mod graph;
 mod health;
 mod http;
 mod large;
@@ -34,7 +35,7 @@ mod unseen;
 // What tests of one folder lend to those of others.
 use admin::{jobs, library};
 use http::bodies;
-use process::{background, pools, submitted, worker};
+use process::{background, dreams, pools, submitted, worker};
 use sessions::shown;
 use skills::{examples, exchange};
 use support::{answers, callers, raw, reviewing, service, signing, sql, talk};

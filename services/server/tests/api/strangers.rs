@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 90] = [
+const GOLDEN: [(&str, [u16; 6]); 115] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -33,6 +33,11 @@ const GOLDEN: [(&str, [u16; 6]); 90] = [
     ("list_examples", [401, 401, 404, 404, 404, 200]),
     ("delete_example", [401, 401, 404, 404, 404, 403]),
     ("delete_examples", [401, 401, 404, 404, 404, 403]),
+    ("get_knowledge", [401, 401, 404, 404, 404, 200]),
+    ("put_importance", [401, 401, 404, 404, 404, 403]),
+    ("list_relations", [401, 401, 404, 404, 404, 200]),
+    ("declare_relation", [401, 401, 404, 404, 404, 403]),
+    ("remove_relation", [401, 401, 404, 404, 404, 403]),
     ("get_resource", [401, 401, 404, 404, 404, 200]),
     ("put_resource", [401, 401, 404, 404, 404, 403]),
     ("delete_resource", [401, 401, 404, 404, 404, 403]),
@@ -42,6 +47,7 @@ const GOLDEN: [(&str, [u16; 6]); 90] = [
     ("check_import", [401, 401, 200, 200, 200, 200]),
     ("import_skills", [401, 401, 200, 200, 200, 403]),
     ("export_skills", [401, 401, 200, 200, 200, 200]),
+    ("list_digests", [401, 401, 200, 200, 200, 200]),
     ("open_session", [401, 401, 200, 200, 200, 403]),
     ("list_sessions", [401, 401, 200, 200, 200, 403]),
     ("get_session", [401, 401, 404, 404, 404, 403]),
@@ -60,6 +66,11 @@ const GOLDEN: [(&str, [u16; 6]); 90] = [
     ("approve_memory", [401, 401, 403, 403, 404, 403]),
     ("delete_memory", [401, 401, 404, 404, 404, 403]),
     ("recall", [401, 401, 200, 200, 200, 403]),
+    ("list_reflections", [401, 401, 200, 200, 200, 403]),
+    ("start_reflection", [401, 401, 409, 409, 409, 403]),
+    ("get_graph", [401, 401, 200, 200, 200, 200]),
+    ("list_entities", [401, 401, 200, 200, 200, 403]),
+    ("analyse_skills", [401, 401, 200, 200, 200, 200]),
     ("get_soul", [401, 401, 200, 200, 200, 403]),
     ("list_souls", [401, 401, 200, 200, 200, 403]),
     ("approve_soul", [401, 401, 403, 403, 404, 403]),
@@ -72,6 +83,15 @@ const GOLDEN: [(&str, [u16; 6]); 90] = [
     ("reject_submission", [401, 401, 403, 403, 403, 403]),
     ("withdraw_submission", [401, 401, 404, 404, 403, 403]),
     ("rebase_submission", [401, 401, 404, 404, 403, 403]),
+    ("start_dreams", [401, 401, 202, 202, 202, 403]),
+    ("list_dreams", [401, 401, 200, 200, 200, 200]),
+    ("list_dream_candidates", [401, 401, 200, 200, 200, 403]),
+    ("get_dream", [401, 401, 404, 404, 404, 200]),
+    ("apply_dream", [401, 401, 403, 403, 404, 403]),
+    ("reject_dream", [401, 401, 403, 403, 404, 403]),
+    ("undo_dream", [401, 401, 404, 404, 404, 403]),
+    ("get_learning", [401, 401, 200, 200, 200, 200]),
+    ("put_learning", [401, 401, 200, 200, 200, 403]),
     ("create_tenant", [401, 401, 403, 403, 403, 403]),
     ("list_tenants", [401, 401, 403, 403, 403, 403]),
     ("get_tenant", [401, 401, 403, 403, 403, 403]),
@@ -97,6 +117,11 @@ const GOLDEN: [(&str, [u16; 6]); 90] = [
     ("list_starter_versions", [401, 401, 403, 403, 404, 403]),
     ("get_starter_version", [401, 401, 403, 403, 404, 403]),
     ("list_starter_users", [401, 401, 403, 403, 404, 403]),
+    ("list_directives", [401, 401, 403, 403, 404, 403]),
+    ("get_directive", [401, 401, 403, 403, 404, 403]),
+    ("put_directive", [401, 401, 403, 403, 404, 403]),
+    ("delete_directive", [401, 401, 403, 403, 404, 403]),
+    ("list_directive_versions", [401, 401, 403, 403, 404, 403]),
     ("put_webhook", [401, 401, 403, 403, 404, 403]),
     ("get_webhook", [401, 401, 403, 403, 404, 403]),
     ("delete_webhook", [401, 401, 403, 403, 404, 403]),
@@ -108,8 +133,17 @@ const GOLDEN: [(&str, [u16; 6]); 90] = [
 ];
 
 /// Passages of what is Alice's.
-pub const HERS: [&str; 8] =
-    ["somebody asks", "First this", "then this", "alpha", "the attic", "the cellar", "night trains", "Call me Al"];
+pub const HERS: [&str; 9] = [
+    "somebody asks",
+    "First this",
+    "then this",
+    "alpha",
+    "the attic",
+    "the cellar",
+    "night trains",
+    "Call me Al",
+    "parrots",
+];
 
 /// The stream of Alice's session; everybody may have one of that name.
 const STREAM: &str = "chat-alice";
@@ -129,6 +163,7 @@ pub struct Names {
     key: String,
     archived: String,
     submission: String,
+    dream: String,
     job: i64,
 }
 
@@ -158,8 +193,6 @@ fn walk(names: &Names) -> Vec<Step> {
     let edit = json!({"edits": [{"old_string": "First", "new_string": "Stolen"}]});
     let issuer = json!({"iss": "https://mine.example", "algorithm": "HS256", "secret": "s".repeat(40)});
     let file = "/resources/references/a.md";
-    // Of a skill that the caller does not have there is nothing to compare with.
-    let digests = json!({"skills": [{"name": "mcp/plan", "digest": "0".repeat(64)}]});
     let (get, post, put, patch, delete) = (Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE);
     let mut steps = vec![
         ("check_health", get.clone(), "/healthz".to_owned(), Body::None),
@@ -186,13 +219,12 @@ fn walk(names: &Names) -> Vec<Step> {
         ("report_use", post.clone(), "/v1/skills/used".to_owned(), Body::Json(json!({"skill": names.skill}))),
         ("match_skills", post.clone(), "/v1/skills/match".to_owned(), Body::Json(json!({"message": "use mcp/plan"}))),
         ("suggest_skills", get.clone(), "/v1/skills/suggest?context=plan%20this".to_owned(), Body::None),
-        ("check_import", post.clone(), "/v1/skills/import/check".to_owned(), Body::Json(digests)),
-        ("import_skills", post.clone(), "/v1/skills/import".to_owned(), Body::Form),
-        ("export_skills", get.clone(), "/v1/skills/export".to_owned(), Body::None),
     ];
+    steps.extend(walk_of_exchange());
     steps.extend(walk_of_sessions(names));
-    steps.extend(walk_of_memories(names));
+    steps.extend(walk_of_memories(names).into_iter().chain(walk_of_graph(names)));
     steps.extend(walk_of_submissions(names).into_iter().chain(walk_of_library(names)));
+    steps.extend(walk_of_dreams(names));
     steps.extend([
         ("create_tenant", post.clone(), "/v1/admin/tenants".to_owned(), Body::Json(json!({"slug": "stolen"}))),
         ("list_tenants", get.clone(), "/v1/admin/tenants".to_owned(), Body::None),
@@ -235,8 +267,20 @@ fn walk(names: &Names) -> Vec<Step> {
     steps
 }
 
+fn walk_of_exchange() -> Vec<Step> {
+    // Of a skill that the caller does not have there is nothing to compare with.
+    let digests = json!({"skills": [{"name": "mcp/plan", "digest": "0".repeat(64)}]});
+    vec![
+        ("check_import", Method::POST, "/v1/skills/import/check".to_owned(), Body::Json(digests)),
+        ("import_skills", Method::POST, "/v1/skills/import".to_owned(), Body::Form),
+        ("export_skills", Method::GET, "/v1/skills/export".to_owned(), Body::None),
+        ("list_digests", Method::GET, "/v1/skills/export/digests".to_owned(), Body::None),
+    ]
+}
+
 fn walk_of_library(names: &Names) -> Vec<Step> {
     let skills = |rest: &str| format!("/v1/admin/starter-skills{rest}?tenant={}", names.tenant);
+    let directive = |rest: &str| format!("/v1/directives{rest}?tenant={}", names.tenant);
     let webhook = |rest: &str| format!("/v1/admin/webhook{rest}?tenant={}", names.tenant);
     let get = Method::GET;
     let stolen = json!({"skill_md": "---\nname: plan\ndescription: Stolen.\n---\n\nStolen.\n"});
@@ -248,6 +292,11 @@ fn walk_of_library(names: &Names) -> Vec<Step> {
         ("list_starter_versions", get.clone(), skills("/plan/versions"), Body::None),
         ("get_starter_version", get.clone(), skills("/plan/versions/1"), Body::None),
         ("list_starter_users", get.clone(), skills("/plan/users"), Body::None),
+        ("list_directives", get.clone(), directive(""), Body::None),
+        ("get_directive", get.clone(), directive("/summary"), Body::None),
+        ("put_directive", Method::PUT, directive("/summary"), Body::Json(json!({"text": "Stolen."}))),
+        ("delete_directive", Method::DELETE, directive("/summary"), Body::None),
+        ("list_directive_versions", get.clone(), directive("/summary/versions"), Body::None),
         ("put_webhook", Method::PUT, webhook(""), Body::Json(json!({"url": "https://stolen.example"}))),
         ("get_webhook", get, webhook(""), Body::None),
         ("delete_webhook", Method::DELETE, webhook(""), Body::None),
@@ -276,6 +325,21 @@ fn walk_of_sessions(names: &Names) -> Vec<Step> {
     ]
 }
 
+fn walk_of_graph(names: &Names) -> Vec<Step> {
+    let skill = |rest: &str| format!("/v1/skills/{}{rest}", names.skill.replace('/', "%2F"));
+    let relation = skill("/relations/requires/mcp%2Fplan");
+    vec![
+        ("get_knowledge", Method::GET, skill("/knowledge"), Body::None),
+        ("put_importance", Method::PUT, skill("/importance"), Body::Json(json!({"importance": 0.1}))),
+        ("list_relations", Method::GET, skill("/relations"), Body::None),
+        ("declare_relation", Method::PUT, relation.clone(), Body::None),
+        ("remove_relation", Method::DELETE, relation, Body::None),
+        ("get_graph", Method::GET, "/v1/graph".to_owned(), Body::None),
+        ("list_entities", Method::GET, "/v1/entities".to_owned(), Body::None),
+        ("analyse_skills", Method::GET, "/v1/analytics/skills".to_owned(), Body::None),
+    ]
+}
+
 fn walk_of_memories(names: &Names) -> Vec<Step> {
     let (get, delete) = (Method::GET, Method::DELETE);
     let soul = json!({"text": "Be a stranger.", "expected_version": 1});
@@ -285,6 +349,8 @@ fn walk_of_memories(names: &Names) -> Vec<Step> {
         ("approve_memory", Method::POST, format!("/v1/memories/{}/approve", names.memory), Body::None),
         ("delete_memory", delete, format!("/v1/memories/{}", names.memory), Body::None),
         ("recall", get.clone(), "/v1/recall?q=night%20trains".to_owned(), Body::None),
+        ("list_reflections", get.clone(), "/v1/reflections".to_owned(), Body::None),
+        ("start_reflection", Method::POST, "/v1/reflections".to_owned(), Body::Json(json!({"cadence": "daily"}))),
         ("get_soul", get.clone(), "/v1/soul".to_owned(), Body::None),
         ("list_souls", get, "/v1/soul/versions".to_owned(), Body::None),
         ("approve_soul", Method::POST, "/v1/soul/versions/1/approve".to_owned(), Body::None),
@@ -313,6 +379,23 @@ fn walk_of_submissions(names: &Names) -> Vec<Step> {
     ]
 }
 
+fn walk_of_dreams(names: &Names) -> Vec<Step> {
+    let dream = |rest: &str| format!("/v1/dreams/{}{rest}", names.dream);
+    let (get, post) = (Method::GET, Method::POST);
+    let zone = json!({"time_zone": "Pacific/Auckland"});
+    vec![
+        ("start_dreams", post.clone(), "/v1/dreams".to_owned(), Body::Once(json!({"dry_run": true}))),
+        ("list_dreams", get.clone(), "/v1/dreams".to_owned(), Body::None),
+        ("list_dream_candidates", get.clone(), "/v1/dreams/candidates".to_owned(), Body::None),
+        ("get_dream", get.clone(), dream(""), Body::None),
+        ("apply_dream", post.clone(), dream("/apply"), Body::Json(json!({"ops": [0]}))),
+        ("reject_dream", post.clone(), dream("/reject"), Body::Json(json!({"comment": "by a stranger"}))),
+        ("undo_dream", post, dream("/undo"), Body::None),
+        ("get_learning", get, "/v1/learning".to_owned(), Body::None),
+        ("put_learning", Method::PUT, "/v1/learning".to_owned(), Body::Json(zone)),
+    ]
+}
+
 /// A save under their name that says it is based on their version: a user without such a skill is at version 0.
 fn based_on_theirs() -> Value {
     let mut body = skill("mcp/plan");
@@ -321,12 +404,13 @@ fn based_on_theirs() -> Value {
     body
 }
 
-async fn take(caller: &Caller, (_, method, path, body): &Step) -> Answer {
+async fn take(caller: &Caller, step: &Step) -> Answer {
+    let (name, method, path, body) = step;
     let sending = caller.send(method.clone(), path);
     match body {
         Body::None => sending.await,
         Body::Json(value) => sending.json(value).await,
-        Body::Once(value) => sending.header("Idempotency-Key", "walk").json(value).await,
+        Body::Once(value) => sending.header("Idempotency-Key", name).json(value).await,
         Body::Bytes => sending.body("application/octet-stream", "stolen").await,
         Body::Form => sending.files(&[("x.zip", &zip(&[("README.md", b"a stray")]))]).await,
     }
@@ -356,6 +440,7 @@ pub async fn furnish(world: &World) -> (Names, String) {
     alice.create_all(&["gone"]).await;
     alice.delete("/v1/skills/gone").await.empty(204);
     world.backend().await;
+    world.admin.put("/v1/directives/summary", json!({"text": "Write of parrots."})).await.ok(200);
     let (session, memory) = talk(alice).await;
     let load = alice.get("/v1/skills/mcp%2Fplan").header("Knowhow-Session", &session);
     load.await.ok(200);
@@ -363,6 +448,7 @@ pub async fn furnish(world: &World) -> (Names, String) {
         json!({"name": "waiting", "description": "Waits. Use never.", "content": "# Waits\n\nIn the attic.\n"});
     let waiting = alice.send(Method::POST, "/v1/skills").header("Knowhow-Session", "nobody-knows-it").json(&waiting);
     let waiting = waiting.await.ok(202)["id"].take();
+    let dream = alice.post("/v1/dreams", json!({})).await.ok(202)["items"][0]["id"].take();
     let example = learned(alice, "mcp/plan", &["tidy up the attic today"]).await[0]["id"].take();
     let names = Names {
         skill: "mcp/plan".into(),
@@ -375,6 +461,7 @@ pub async fn furnish(world: &World) -> (Names, String) {
         key: first_id(&world.admin, "keys").await,
         archived: first_id(&world.admin, "archive").await,
         submission: waiting.as_str().unwrap().to_owned(),
+        dream: dream.as_str().unwrap().to_owned(),
         job: jobs::enqueue(world, "alice").await,
     };
     (names, id)
@@ -392,8 +479,10 @@ async fn talk(alice: &Caller) -> (String, String) {
     (session.as_str().unwrap().to_owned(), memory.as_str().unwrap().to_owned())
 }
 
-/// Sees to it that a stranger has a session and a snapshot, as all who come again do.
+/// Sees to it that a stranger has a session and a snapshot, as all who come again do, and a dream: its job stands in the list
+/// of the tenant's jobs from then on.
 pub async fn settle(stranger: &Caller) {
+    take(stranger, &walk_of_dreams(&nobody())[0]).await.ok(202);
     stranger.post("/v1/sessions", json!({"key": STREAM})).await.ok(201);
     assert!(stranger.names().await.is_empty());
 }
@@ -411,6 +500,7 @@ fn nobody() -> Names {
         key: id(),
         archived: id(),
         submission: id(),
+        dream: id(),
         job: i64::MAX,
     }
 }
@@ -430,13 +520,24 @@ pub async fn inventory(world: &World) -> Vec<Vec<u8>> {
     for list in ["users", "issuers", "keys", "archive", "jobs"] {
         all.push(world.admin.get(&format!("/v1/admin/{list}")).await.body);
     }
+    all.push(world.admin.get("/v1/directives/summary").await.body);
     all.push(world.admin.get("/v1/admin/audit?limit=200&user=alice").await.body);
     all.push(world.operator.get(&format!("/v1/admin/tenants/{}", world.slug)).await.body);
     let sessions = world.alice.get("/v1/sessions").await;
     let id = sessions.json()["items"][0]["id"].take();
     let path = format!("/v1/sessions/{}", id.as_str().unwrap());
     let [turn, messages] = ["/turns/1", "/messages"].map(|rest| format!("{path}{rest}"));
-    for path in [&path, &turn, &messages, "/v1/memories", "/v1/soul/versions", "/v1/conversations", "/v1/snapshot"] {
+    for path in [
+        &path,
+        &turn,
+        &messages,
+        "/v1/memories",
+        "/v1/soul/versions",
+        "/v1/conversations",
+        "/v1/snapshot",
+        "/v1/dreams",
+        "/v1/learning",
+    ] {
         all.push(world.alice.get(path).await.body);
     }
     all.push(sessions.body);

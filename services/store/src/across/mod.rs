@@ -3,10 +3,12 @@
 //! at start. The audit of a refused login names its tenant; it is here as there is no caller to run it as.
 
 pub(crate) mod desk;
+pub(crate) mod dreams;
 pub mod due;
 pub(crate) mod library;
 pub mod library_scans;
 pub(crate) mod prune;
+pub(crate) mod reflections;
 pub(crate) mod refused;
 pub(crate) mod stale;
 pub(crate) mod system;

@@ -21,25 +21,34 @@ const LONGEST_WAIT: Duration = Duration::from_secs(600);
 const ADDRESSES: usize = 64;
 const TENANTS: usize = 64;
 
-/// Whose login, from where; the nil tenant where the credential names none that there is.
-type Key = (TenantId, Option<IpAddr>);
+/// A login that was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct RefusedLogin {
+    /// The nil tenant where the credential names none that there is.
+    pub(crate) tenant: TenantId,
+    /// Where it came from, as far as that is told apart.
+    pub(crate) address: Option<IpAddr>,
+}
 
 #[derive(Default)]
 struct Counts {
-    by_key: HashMap<Key, u32>,
+    by_login: HashMap<RefusedLogin, u32>,
     /// Whether a task will write them.
     is_awaited: bool,
 }
 
 impl Counts {
-    fn add(&mut self, tenant: TenantId, address: Option<IpAddr>) {
-        let known = self.by_key.len();
-        let key = match (tenant, address) {
-            key if self.by_key.contains_key(&key) || known < ADDRESSES => key,
-            (tenant, _) if self.by_key.contains_key(&(tenant, None)) || known < ADDRESSES + TENANTS => (tenant, None),
-            _ => (TenantId(Uuid::nil()), None),
+    fn add(&mut self, login: RefusedLogin) {
+        let known = self.by_login.len();
+        let from_anywhere = RefusedLogin { address: None, ..login };
+        let counted = if self.by_login.contains_key(&login) || known < ADDRESSES {
+            login
+        } else if self.by_login.contains_key(&from_anywhere) || known < ADDRESSES + TENANTS {
+            from_anywhere
+        } else {
+            RefusedLogin { tenant: TenantId(Uuid::nil()), address: None }
         };
-        let count = self.by_key.entry(key).or_default();
+        let count = self.by_login.entry(counted).or_default();
         *count = count.saturating_add(1);
     }
 }
@@ -54,9 +63,9 @@ impl RefusedLogins {
     }
 
     /// Counts one, and has it written soon.
-    pub(crate) fn note(&self, db: &Database, clock: &Arc<dyn Clock>, tenant: TenantId, address: Option<IpAddr>) {
+    pub(crate) fn note(&self, db: &Database, clock: &Arc<dyn Clock>, login: RefusedLogin) {
         let mut counts = self.lock();
-        counts.add(tenant, address);
+        counts.add(login);
         if !std::mem::replace(&mut counts.is_awaited, true) {
             tokio::spawn(self.clone().write_on(db.clone(), clock.clone()));
         }
@@ -69,8 +78,8 @@ impl RefusedLogins {
             tokio::time::sleep(wait).await;
             let counts = {
                 let mut counts = self.lock();
-                counts.is_awaited = !counts.by_key.is_empty();
-                std::mem::take(&mut counts.by_key)
+                counts.is_awaited = !counts.by_login.is_empty();
+                std::mem::take(&mut counts.by_login)
             };
             if counts.is_empty() {
                 return;
@@ -84,9 +93,9 @@ impl RefusedLogins {
 }
 
 /// Why: who is refused is nobody's user, and of no tenant for sure.
-async fn write(db: &Database, counts: HashMap<Key, u32>, clock: &dyn Clock) -> Result<()> {
+async fn write(db: &Database, counts: HashMap<RefusedLogin, u32>, clock: &dyn Clock) -> Result<()> {
     let (mut tenants, mut addresses, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-    for ((tenant, address), count) in counts {
+    for (RefusedLogin { tenant, address }, count) in counts {
         tenants.push(tenant.0);
         addresses.push(address.map(|address| address.to_string()).unwrap_or_default());
         numbers.push(i64::from(count));
@@ -120,12 +129,14 @@ mod tests {
     fn many_addresses_are_few_entries() {
         let mut counts = Counts::default();
         let tenant = |n: u128| TenantId(Uuid::from_u128(n));
+        let steady = RefusedLogin { tenant: tenant(1), address: Some(IpAddr::from([127, 0, 0, 1])) };
         for n in 0..10_000_u32 {
-            counts.add(tenant(u128::from(n % 1000) + 1), Some(IpAddr::from(n.to_be_bytes())));
-            counts.add(tenant(1), Some(IpAddr::from([127, 0, 0, 1])));
+            let address = Some(IpAddr::from(n.to_be_bytes()));
+            counts.add(RefusedLogin { tenant: tenant(u128::from(n % 1000) + 1), address });
+            counts.add(steady);
         }
-        assert!(counts.by_key.len() <= ADDRESSES + TENANTS + 1, "{}", counts.by_key.len());
-        assert_eq!(counts.by_key.values().sum::<u32>(), 20_000);
-        assert_eq!(counts.by_key[&(tenant(1), Some(IpAddr::from([127, 0, 0, 1])))], 10_000);
+        assert!(counts.by_login.len() <= ADDRESSES + TENANTS + 1, "{}", counts.by_login.len());
+        assert_eq!(counts.by_login.values().sum::<u32>(), 20_000);
+        assert_eq!(counts.by_login[&steady], 10_000);
     }
 }

@@ -23,6 +23,25 @@ pub(crate) async fn count_alone(tx: &mut TenantTx, things: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether Postgres knows a time zone by that name, an IANA one. Asked before there is a tenant to ask as.
+///
+/// # Errors
+/// `Forbidden` for anyone but an operator; `Unavailable`.
+pub async fn knows_time_zone(db: &Database, operator: &Principal, name: &str) -> Result<bool> {
+    operator.require_operator()?;
+    let mut tx = SystemTx::begin(db, "tenants.knows_time_zone").await?;
+    let is_known = sqlx::query_scalar!(
+        r#"-- tenants.knows_time_zone
+        select exists (select from pg_timezone_names n where n.name = $1) as "is_known!""#,
+        name
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(is_known)
+}
+
 /// A tenant to be made.
 #[derive(Debug, Clone, Copy)]
 pub struct NewTenant<'a> {

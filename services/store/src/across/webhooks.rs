@@ -48,17 +48,22 @@ pub async fn find_target(db: &Database, tenant: TenantId, now: DateTime<Utc>) ->
     }))
 }
 
+/// What became of a message.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome<'a> {
+    /// The address that it was sent to.
+    pub url: &'a str,
+    /// Why it was not taken; `None` where it was.
+    pub error: Option<&'a str>,
+    pub now: DateTime<Utc>,
+}
+
 /// Notes that a message was taken, or why not. What was sent to an address of before says nothing of the one of now.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn note_outcome(
-    db: &Database,
-    tenant: TenantId,
-    url: &str,
-    error: Option<&str>,
-    now: DateTime<Utc>,
-) -> Result<()> {
+pub async fn note_outcome(db: &Database, tenant: TenantId, outcome: Outcome<'_>) -> Result<()> {
+    let Outcome { url, error, now } = outcome;
     let mut tx = SystemTx::begin(db, "webhooks.note_outcome").await?;
     sqlx::query!(
         "-- webhooks.note_outcome

@@ -1,7 +1,7 @@
 //! Memories: facts, events and reflections of a user, found by words and by meaning.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Memory, MemoryId, MemoryKind, Result, new_id};
+use knowhow_domain::{Memory, MemoryId, MemoryKind, Result, SessionId, new_id};
 use uuid::Uuid;
 
 use crate::vault::{Word, read, row, statement};
@@ -25,6 +25,8 @@ pub struct NewMemory<'a> {
     /// Whether every snapshot shows it, as in [`Memory`].
     pub core: bool,
     pub session: Option<&'a str>,
+    /// The conversation that it is made of, where it is one that is over.
+    pub conversation: Option<SessionId>,
     /// Every conversation that the request names: the taint of each marks it.
     pub named: &'a [&'a str],
     /// Its vector and the model that made it.
@@ -79,7 +81,7 @@ statement! {
     write AddMemory {
         id: Uuid, kind: String, content: String, tags: Vec<String>, importance: f32, core: bool, session: Option<String>,
         now: DateTime<Utc>, model: Option<String>, embedding: Option<Vec<f32>>, most: i64, named: Vec<String>,
-        most_core: i64, audit_id: Uuid, actor: String,
+        most_core: i64, audit_id: Uuid, actor: String, conversation: Option<Uuid>,
     } -> AddedRow,
     "-- memories.add
     with counts as (
@@ -89,8 +91,8 @@ statement! {
         select w.* from app.weigh($14, false, null, null, array[convert_to($5, 'UTF8')], '{}', null, null, $3, 0) w
     ), made as (
         insert into memories (tenant_id, user_id, memory_id, kind, content, tags, importance, core, session,
-            tainted, created_at, actor)
-        select $1, $2, $3, $4, $5, $6, $7, $8, $9::text, w.tainted, $10, $17
+            tainted, created_at, actor, conversation)
+        select $1, $2, $3, $4, $5, $6, $7, $8, $9::text, w.tainted, $10, $17, $18
         from counts, weighed w
         where memories < $13 and (not $8 or core < $15)
         returning memory_id, tainted
@@ -140,6 +142,7 @@ pub async fn add(tx: &mut WriteTx, new: &NewMemory<'_>) -> Result<Option<Memory>
             most_core: CORE_MEMORIES,
             audit_id: new_id(),
             actor,
+            conversation: new.conversation.map(|session| session.0),
         })
         .await?;
     Ok(added.into_iter().next().map(|row| Memory {
@@ -186,12 +189,19 @@ pub async fn list(
     read(db, principal, ListMemories { before, kind, tag, core, limit, tainted }).await
 }
 
-// What sessions are shown must not outlive it, so snapshots of before are not given any more.
+// What sessions are shown must not outlive it, so snapshots of before are not given any more. What it alone named goes too.
 statement! {
     write DeleteMemory { memory: Uuid, audit_id: Uuid, now: DateTime<Utc>, actor: String } -> (),
     "-- memories.delete
     with gone as (
         delete from memories m where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3 returning m.core, m.content
+    ), unnamed as (
+        delete from entities e
+        where e.tenant_id = $1 and e.user_id = $2 and e.kind is distinct from 'skill'
+          and e.entity_id = any (array(select n.entity_id from mentions n
+                                       where n.tenant_id = $1 and n.user_id = $2 and n.memory_id = $3))
+          and not exists (select from mentions o
+                          where o.tenant_id = $1 and o.user_id = $2 and o.entity_id = e.entity_id and o.memory_id <> $3)
     ), catalog as (
         update user_catalogs c set revision = c.revision + 1, snapshot_floor = c.revision + 1
         from gone where c.tenant_id = $1 and c.user_id = $2 and gone.core
@@ -210,6 +220,8 @@ statement! {
 /// `Unavailable`.
 pub async fn delete(tx: &mut WriteTx, memory: MemoryId, now: DateTime<Utc>) -> Result<bool> {
     let actor = tx.actor();
+    // What it alone names goes with it, unless another memory that names it is being kept.
+    tx.lock_user();
     Ok(!tx.write(DeleteMemory { memory: memory.0, audit_id: new_id(), now, actor }).await?.is_empty())
 }
 

@@ -40,6 +40,8 @@ pub struct TurnState {
     pub lent: bool,
     /// Whether any skill of the user is tainted, or may have been a moment ago.
     pub knows_taint: bool,
+    /// Whether any of the user's skills are related, so that what is recalled may have neighbours.
+    pub has_relations: bool,
     /// The user's revisions now.
     pub revisions: Revisions,
     /// Bytes of its messages and turns.
@@ -64,7 +66,7 @@ row! {
         channel: Word<Channel>, max_turns: i32, turns: i32, inline_top: bool, listed: Vec<Uuid>, injected: Vec<Uuid>,
         last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>, revision: i64, examples_revision: i64,
         is_tainted: bool, tools: Word<Tools>, snapshot_created_at: DateTime<Utc>, omitted: Value, lent: bool,
-        knows_taint: bool, log_bytes: i64,
+        knows_taint: bool, has_relations: bool, log_bytes: i64,
     }
 }
 
@@ -82,6 +84,8 @@ statement! {
            n.created_at as snapshot_created_at, n.omitted, c.starters_at is not null as lent,
            exists (select from skills k where k.tenant_id = $1 and k.user_id = $2 and k.tainted)
                or exists (select from tainted_passages p where p.tenant_id = $1 and p.user_id = $2) as knows_taint,
+           (select r.from_id from relations r where r.tenant_id = $1 and r.user_id = $2
+            order by r.from_id limit 1) is not null as has_relations,
            coalesce(c.marked_at > t.created_at, false) as is_marked_since, t.answer_digest, s.log_bytes
     from sessions s
     join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
@@ -162,6 +166,7 @@ pub async fn read_turn(
         ended_at: row.ended_at,
         lent: row.lent,
         knows_taint: row.knows_taint,
+        has_relations: row.has_relations,
         revisions: Revisions { skills: row.revision, examples: row.examples_revision },
         log_bytes: row.log_bytes,
         repeated: repeated.map(|(request, kept)| (request.request_digest, kept)),

@@ -7,11 +7,14 @@ use uuid::Uuid;
 
 use super::SkillState;
 use crate::error::{is_unique_violation, refuse};
+use crate::vault::value::uuids;
 use crate::vault::{row, statement};
-use crate::{TenantTx, Window, WriteTx, starters};
+use crate::{TenantTx, Window, WriteTx, graph, starters};
 
 /// A delete of a skill, which puts it into the archive.
 pub struct Archived<'a> {
+    /// Its entry in the archive.
+    pub id: ArchiveId,
     pub skill: &'a SkillState,
     /// The skill that takes its place.
     pub successor: Option<(SkillId, &'a str)>,
@@ -79,9 +82,10 @@ statement! {
 pub fn archive(tx: &mut WriteTx, archived: &Archived<'_>) -> Result<i64> {
     let (skill, actor, counts) = (archived.skill, tx.actor(), tx.counts()?);
     let most_stored_bytes = counts.stored_bytes + most_archived(skill);
+    graph::forget(tx, skill.id, &skill.name);
     tx.send_ahead(ArchiveSkill {
         skill: skill.id.0,
-        archive_id: new_id(),
+        archive_id: archived.id.0,
         successor_name: archived.successor.map(|(_, name)| name.to_owned()),
         actor,
         now: archived.now,
@@ -108,18 +112,18 @@ fn most_archived(skill: &SkillState) -> i64 {
 row! { struct NamesRow { names: i64 } }
 
 statement! {
-    read CountNames { skill: Uuid, absorbed: Uuid } -> NamesRow,
+    read CountNames { skills: Vec<Uuid> } -> NamesRow,
     "-- skills.count_names
     select count(*) as names from skill_redirects
-    where tenant_id = $1 and user_id = $2 and skill_id in ($3, $4)"
+    where tenant_id = $1 and user_id = $2 and skill_id = any ($3)"
 }
 
-/// Other names that a skill and the one that it is to absorb answer to, together.
+/// Other names that these skills answer to, together.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn count_names(tx: &mut WriteTx, skill: SkillId, absorbed: SkillId) -> Result<i64> {
-    let found = tx.read(CountNames { skill: skill.0, absorbed: absorbed.0 }).await?;
+pub async fn count_names(tx: &mut WriteTx, skills: &[SkillId]) -> Result<i64> {
+    let found = tx.read(CountNames { skills: uuids(skills.iter().copied()) }).await?;
     Ok(found.iter().map(|row| row.names).sum())
 }
 
@@ -203,18 +207,9 @@ pub async fn restore(tx: &mut TenantTx, new: &NewRestore<'_>, now: DateTime<Utc>
             where tenant_id = $1 and user_id = $2 and archive_id = $3 and purge_at > $5
             returning skill_id, name, state, bytes
         ), skill as (
-            insert into skills (tenant_id, user_id, skill_id, name, description, summary, category, tags, triggers, see_also, role,
-                attributes, source, pinned, enriched, importance, decay_rate, version, digest, document_digest, document_bytes,
-                frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte, resources, resource_bytes, created_at,
-                updated_at, frontmatter, made_summary, starter_id, tainted)
-            select s.tenant_id, s.user_id, s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers,
-                   s.see_also, s.role, s.attributes, s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version,
-                   s.digest, s.document_digest, s.document_bytes, s.frontmatter_at_byte, s.frontmatter_end_at_byte,
-                   s.content_at_byte, s.resources, s.resource_bytes, s.created_at, s.updated_at, s.frontmatter,
-                   s.made_summary, s.starter_id, s.tainted
-            from taken, jsonb_populate_record(null::skills, jsonb_build_object('tainted', false) || taken.state) s
+            select s.skill_id, s.starter_id, s.document_bytes, s.resource_bytes, s.digest
+            from taken cross join lateral app.put_back(taken.state, null) s
             where s.tenant_id = $1 and s.user_id = $2
-            returning skill_id, starter_id, document_bytes, resource_bytes, digest
         ), counted as (
             insert into skill_usage (tenant_id, user_id, skill_id) select $1, $2, skill_id from skill
         ), unredirected as (

@@ -1,6 +1,5 @@
 //! Everything of a user's skills that recall works on, and what a turn needs of the few that it found.
 
-use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, SkillId};
 use uuid::Uuid;
 
@@ -47,14 +46,12 @@ pub struct CatalogueRow {
     /// The skill's full name, with its namespaces.
     pub name: String,
     pub summary: Option<String>,
-    /// What it does and when.
+    /// What it does and when, with what was made for it to be found by.
     pub description: String,
-    /// Phrases that call for it.
+    /// Phrases that call for it, those that were made included.
     pub triggers: Vec<String>,
     /// Names of its neighbours.
     pub see_also: Vec<String>,
-    /// Importance, 0 to 1, as its author set it.
-    pub importance: f32,
     /// Whether its author wants it recalled by name alone.
     pub reserved: bool,
     /// The markdown body; `None` where it was not wanted.
@@ -72,7 +69,7 @@ row! { Stamp { id: Uuid = skill_id, text: i64 = stamp, vector: Option<i64>, byte
 row! {
     struct TextRow {
         skill_id: Uuid, name: String, summary: Option<String>, description: String, triggers: Vec<String>,
-        see_also: Vec<String>, importance: f32, reserved: bool, body: Option<Utf8>, embedding: Option<Vec<f32>>,
+        see_also: Vec<String>, reserved: bool, body: Option<Utf8>, embedding: Option<Vec<f32>>,
     }
 }
 
@@ -83,7 +80,7 @@ row! {
     }
 }
 
-row! { struct LastUseRow { skill_id: Uuid, last_used_at: DateTime<Utc> } }
+row! { struct CloseRow { lacks: bool, name: Option<String>, cosine: Option<f32> } }
 
 row! { struct CosineRow { skill_id: Uuid, cosine: f32 } }
 
@@ -124,7 +121,8 @@ statement! {
 statement! {
     read ListTexts<'a> { ids: Vec<Uuid>, bodies: Vec<bool>, vectors: Vec<bool>, model: Option<&'a str> } -> TextRow,
     "-- skills.list_texts
-    select s.skill_id, s.name, coalesce(s.summary, s.made_summary) as summary, s.description, s.triggers, s.see_also, s.importance,
+    select s.skill_id, s.name, coalesce(s.summary, s.made_summary) as summary,
+           coalesce(s.made_description, s.description) as description, s.triggers || s.made_triggers as triggers, s.see_also,
            coalesce(s.attributes -> 'disable_model_invocation', s.frontmatter -> 'disable-model-invocation', 'false')
                = 'true' as reserved,
            case when w.body then coalesce(
@@ -152,13 +150,6 @@ statement! {
 }
 
 statement! {
-    read ListLastUses { skills: Vec<Uuid> } -> LastUseRow,
-    "-- skills.list_last_uses
-    select u.skill_id, u.last_used_at from skill_usage u
-    where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any ($3) and u.last_used_at is not null"
-}
-
-statement! {
     read ListCosines<'a> { model: &'a str, embedding: &'a [f32] } -> CosineRow,
     "-- skills.list_cosines
     select e.skill_id, (1 - (e.embedding <=> q.embedding))::real as cosine
@@ -171,6 +162,37 @@ statement! {
     join starter_vectors v on v.starter_id = s.starter_id
     where s.tenant_id = $1 and s.user_id = $2 and v.model = $3
       and vector_dims(v.embedding::vector) = cardinality($4::real[])"
+}
+
+// A skill without a vector by this model is compared by nobody here, so the caller is told that there are some.
+statement! {
+    read ListClose<'a> { own: Uuid, model: &'a str, embedding: &'a [f32], least: f32, most: i64 } -> CloseRow,
+    "-- skills.list_close
+    with vectors as materialized (
+        select e.skill_id, (1 - (e.embedding <=> q.embedding))::real as cosine
+        from (select $5::real[]::vector::halfvec as embedding) q, skill_embeddings e
+        where e.tenant_id = $1 and e.user_id = $2 and e.model = $4 and e.skill_id <> $3
+          and vector_dims(e.embedding::vector) = cardinality($5::real[])
+        union all
+        select s.skill_id, (1 - (v.embedding <=> q.embedding))::real
+        from (select $5::real[]::vector::halfvec as embedding) q, skill_states s
+        join starter_vectors v on v.starter_id = s.starter_id
+        where s.tenant_id = $1 and s.user_id = $2 and v.model = $4 and s.skill_id <> $3
+          and vector_dims(v.embedding::vector) = cardinality($5::real[])
+    ), compared as materialized (
+        select v.skill_id, max(v.cosine) as cosine from vectors v group by v.skill_id
+    ), others as (
+        select (select count(*) from skill_states o where o.tenant_id = $1 and o.user_id = $2 and o.skill_id <> $3)
+                   > (select count(*) from compared) as lacks
+    )
+    select lacks, c.name, c.cosine
+    from others
+    left join lateral (
+        select s.name, d.cosine from compared d
+        join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = d.skill_id
+        where d.cosine >= $6
+        order by d.cosine desc, s.name
+        limit $7) c on true"
 }
 
 /// The revisions of a user's catalogue. A copy in memory is current while they are the same.
@@ -227,7 +249,6 @@ impl From<TextRow> for CatalogueRow {
             description: row.description,
             triggers: row.triggers,
             see_also: row.see_also,
-            importance: row.importance,
             reserved: row.reserved,
             body: row.body.map(String::from),
             embedding: row.embedding,
@@ -279,19 +300,6 @@ pub async fn read_bodies(db: &Database, principal: &Principal, skills: &[SkillId
     read(db, principal, ReadBodies { skills: uuids(skills.iter().copied()) }).await
 }
 
-/// When skills were last used; those never used are left out.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_last_uses(
-    db: &Database,
-    principal: &Principal,
-    skills: &[SkillId],
-) -> Result<Vec<(SkillId, DateTime<Utc>)>> {
-    let rows = read(db, principal, ListLastUses { skills: uuids(skills.iter().copied()) }).await?;
-    Ok(rows.into_iter().map(|row| (SkillId(row.skill_id), row.last_used_at)).collect())
-}
-
 /// The cosine of a vector to each skill that has one by `model`: exact, for catalogues too large to keep in memory.
 ///
 /// # Errors
@@ -304,4 +312,35 @@ pub async fn list_cosines(
 ) -> Result<Vec<(SkillId, f32)>> {
     let rows = read(db, principal, ListCosines { model, embedding }).await?;
     Ok(rows.into_iter().map(|row| (SkillId(row.skill_id), row.cosine)).collect())
+}
+
+/// A vector that other skills are compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct CloseTo<'a> {
+    /// The skill whose vector it is.
+    pub own: SkillId,
+    pub model: &'a str,
+    pub embedding: &'a [f32],
+    /// The least cosine of what is close.
+    pub least: f32,
+    /// Most skills to name.
+    pub most: i64,
+}
+
+/// The other skills whose vectors are close, closest first, with their cosines; `None` where some have no vector by this model, or
+/// one of other dimensions, and so cannot be compared by it.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_close(
+    db: &Database,
+    principal: &Principal,
+    close_to: CloseTo<'_>,
+) -> Result<Option<Vec<(String, f32)>>> {
+    let CloseTo { own, model, embedding, least, most } = close_to;
+    let rows = read(db, principal, ListClose { own: own.0, model, embedding, least, most }).await?;
+    if rows.iter().any(|row| row.lacks) {
+        return Ok(None);
+    }
+    Ok(Some(rows.into_iter().filter_map(|row| row.name.zip(row.cosine)).collect()))
 }

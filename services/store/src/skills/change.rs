@@ -69,6 +69,8 @@ pub struct FollowUp<'a> {
     pub outdates_vectors: bool,
     /// The model whose vector stays nevertheless, as one of the jobs replaces it.
     pub replaced_by: Option<&'a str>,
+    /// Whether the text says other relations than before, so that a job reads it for them.
+    pub relates: bool,
     /// Whether the index line that a model wrote says something untrue.
     pub outdates_summary: bool,
 }

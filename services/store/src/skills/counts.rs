@@ -59,29 +59,60 @@ statement! {
 
 // As skills.load, without the skill: nothing is counted where its row is not the one that was read.
 statement! {
-    count CountLoad<'a> {
-        skill: Uuid, now: DateTime<Utc>, session: Option<&'a str>, taught_since: Option<DateTime<Utc>>, stamp: i64,
-        version: i32,
-    } -> (Count, Option<Lesson>),
+    count CountLoad { skill: Uuid, now: DateTime<Utc>, stamp: i64, version: i32 } -> Count,
     "-- counts.count_load
     with counted as (
         update skill_usage u set times_used = u.times_used + 1, last_used_at = $4
         from skills s
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
-          and s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.xmin::text::bigint = $7
+          and s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.xmin::text::bigint = $5
         returning u.times_used, u.last_used_at
+    ), event as (
+        insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, at)
+        select $1, $2, ($4::timestamptz at time zone 'UTC')::date, $3, 'view', '', $6, $4
+        from counted
+        on conflict (tenant_id, user_id, day, skill_id, kind, use_digest) do update
+        set times = e.times + 1, version = excluded.version, at = excluded.at
+    )
+    select times_used, last_used_at from counted"
+}
+
+// In a session it is noted for the graph, and may teach. Even where that finds nothing, it costs as much as the count.
+statement! {
+    count CountLoadInSession<'a> {
+        skill: Uuid, now: DateTime<Utc>, session: &'a str, taught_since: Option<DateTime<Utc>>, stamp: i64,
+        version: i32,
+    } -> (Count, Option<Lesson>),
+    "-- counts.count_load_in_session
+    with counted as (
+        update skill_usage u set times_used = u.times_used + 1, last_used_at = $4
+        from skills s
+        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
+          and s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.xmin::text::bigint = $7
+        returning u.skill_id, u.times_used, u.last_used_at
     ), event as (
         insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, at)
         select $1, $2, ($4::timestamptz at time zone 'UTC')::date, $3, 'view', '', $8, $4
         from counted
         on conflict (tenant_id, user_id, day, skill_id, kind, use_digest) do update
         set times = e.times + 1, version = excluded.version, at = excluded.at
+    ), pending as (
+        insert into pending_mentions (tenant_id, user_id, session_id, skill_id)
+        select $1, $2, o.session_id, c.skill_id
+        from counted c
+        cross join lateral (select s.session_id from sessions s
+                            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = app.find_session($5)
+                              and s.ended_at is null) o
+        where (select count(*) < 32 from (select from pending_mentions p
+                                          where p.tenant_id = $1 and p.user_id = $2 and p.session_id = o.session_id
+                                          limit 32) noted)
+        on conflict do nothing
     )
     select u.times_used, u.last_used_at, l.session_id, l.turn, l.message
     from counted u
     left join lateral (
         select c.session_id, c.turn, c.message from app.current_lesson($5, $6) c
-        where $5::text is not null and $6::timestamptz is not null offset 0) l on true"
+        where $6::timestamptz is not null offset 0) l on true"
 }
 
 /// The revisions, and the counts of all skills that were ever used.
@@ -119,5 +150,11 @@ pub async fn count_load(
 ) -> Result<Option<(Count, Option<Lesson>)>> {
     let LoadUse { session, taught_since, now } = used;
     let KnownState { id, version, stamp } = known;
-    Ok(write(db, principal, CountLoad { skill: id.0, now, session, taught_since, stamp, version }).await?.pop())
+    let skill = id.0;
+    Ok(match session {
+        Some(session) => {
+            write(db, principal, CountLoadInSession { skill, now, session, taught_since, stamp, version }).await?.pop()
+        }
+        None => write(db, principal, CountLoad { skill, now, stamp, version }).await?.pop().map(|count| (count, None)),
+    })
 }

@@ -2,11 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::index::Standing;
-use knowhow_domain::{IndexItem, Result, SkillId, SummaryBy};
+use knowhow_domain::{IndexItem, MadeBy, Result, SkillId, SummaryBy};
 use uuid::Uuid;
 
+use super::discovery_of;
 use crate::vault::statement::{Accepts, Columns, Reader};
 use crate::vault::value::uuids;
+use crate::vault::word::Word;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
 
@@ -17,19 +19,10 @@ pub struct ListQuery {
     pub prefix: Option<String>,
     pub category: Option<String>,
     pub tag: Option<String>,
-    /// The last row of the page before.
-    pub after: Option<Position>,
+    /// The name of the last row of the page before.
+    pub after: Option<String>,
     /// Most rows to return.
     pub limit: i64,
-}
-
-/// Where a page ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Position {
-    /// Name of the last row.
-    pub name: String,
-    /// Its importance, which a ranked list is ordered by first.
-    pub importance: f32,
 }
 
 row! {
@@ -37,6 +30,7 @@ row! {
         name: String, summary: Option<String>, made_summary: Option<String>, description: String,
         category: Option<String>, tags: Vec<String>, version: i32, times_used: i64,
         last_used_at: Option<DateTime<Utc>>, updated_at: DateTime<Utc>, pinned: bool, importance: f32, tainted: bool,
+        made_description: Option<String>, made_triggers: Vec<String>, made_by: Option<Word<MadeBy>>,
     }
 }
 
@@ -62,6 +56,7 @@ impl Columns for IndexItem {
             pinned: row.pinned,
             importance: row.importance,
             tainted: row.tainted,
+            discovery: discovery_of(row.made_description, row.made_triggers, row.made_by),
             score: None,
             reason: None,
         })
@@ -107,7 +102,8 @@ statement! {
     with page as materialized (
         (select s.skill_id, s.name, coalesce(s.summary, t.summary) as summary,
                 coalesce(s.description, t.description) as description, coalesce(s.category, t.category) as category,
-                coalesce(s.tags, t.tags) as tags, s.version, s.updated_at, s.pinned, s.importance, s.made_summary, s.tainted
+                coalesce(s.tags, t.tags) as tags, s.version, s.updated_at, s.pinned, s.importance, s.made_summary, s.tainted,
+               s.made_description, s.made_triggers, s.made_by
          from skills s
          left join starter_texts t on t.starter_id = s.starter_id
          where s.tenant_id = $1 and s.user_id = $2 and s.name > $3 and s.name < $4 and s.name >= $5
@@ -117,7 +113,8 @@ statement! {
          limit $8)
         union all
         select l.skill_id, l.name, l.summary, l.description, l.category, l.tags, l.version, l.updated_at, l.pinned,
-               l.importance, l.made_summary, l.tainted
+               l.importance, l.made_summary, l.tainted,
+               l.made_description, l.made_triggers, l.made_by
         from skill_states l
         where l.tenant_id = $1 and l.user_id = $2 and l.lent and l.name > $3 and l.name < $4 and l.name >= $5
           and ($6::text is null or l.category = $6) and ($7::text is null or $7 = any (l.tags))
@@ -128,7 +125,8 @@ statement! {
         where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
     )
     select p.name, p.summary, p.description, p.category, p.tags, p.version,
-           coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted, p.skill_id,
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted,
+           p.made_description, p.made_triggers, p.made_by, p.skill_id,
            c.revision, c.skill_count
     from page p full join used u on u.skill_id = p.skill_id
     cross join (select k.revision, k.skill_count from user_catalogs k where k.tenant_id = $1 and k.user_id = $2) c
@@ -136,37 +134,10 @@ statement! {
 }
 
 statement! {
-    read ListRankedPage<'a> {
-        after: &'a str, end: String, prefix: &'a str, category: Option<&'a str>, tag: Option<&'a str>, limit: i64,
-        importance: f32,
-    } -> (IndexItem, PlaceRow),
-    "-- skills.list_ranked_page
-    with page as materialized (
-        select s.skill_id, s.name, s.summary, s.description, s.category, s.tags, s.version, s.updated_at, s.pinned,
-               s.importance, s.made_summary, s.tainted
-        from skill_states s
-        where s.tenant_id = $1 and s.user_id = $2 and s.name < $4 and s.name >= $5
-          and (s.importance < $9 or (s.importance = $9 and s.name > $3))
-          and ($6::text is null or s.category = $6) and ($7::text is null or $7 = any (s.tags))
-        order by s.importance desc, s.name
-        limit $8
-    ), used as materialized (
-        select u.skill_id, u.times_used, u.last_used_at from skill_usage u
-        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = any (array(select skill_id from page))
-    )
-    select p.name, p.summary, p.description, p.category, p.tags, p.version,
-           coalesce(u.times_used, 0) as times_used, u.last_used_at, p.updated_at, p.pinned, p.importance, p.made_summary, p.tainted, p.skill_id,
-           c.revision, c.skill_count
-    from page p full join used u on u.skill_id = p.skill_id
-    cross join (select k.revision, k.skill_count from user_catalogs k where k.tenant_id = $1 and k.user_id = $2) c
-    order by p.importance desc, p.name"
-}
-
-statement! {
     read ListRows { skills: Vec<Uuid> } -> (IndexItem, PlaceRow),
     "-- skills.list_rows
     select s.name, s.summary, s.description, s.category, s.tags, s.version, coalesce(u.times_used, 0) as times_used, u.last_used_at, s.updated_at,
-           s.pinned, s.importance, s.made_summary, s.tainted, s.skill_id, c.revision, c.skill_count
+           s.pinned, s.importance, s.made_summary, s.tainted, s.made_description, s.made_triggers, s.made_by, s.skill_id, c.revision, c.skill_count
     from skill_states s
     cross join (select k.revision, k.skill_count from user_catalogs k where k.tenant_id = $1 and k.user_id = $2) c
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
@@ -247,21 +218,9 @@ pub async fn list_page(db: &Database, principal: &Principal, query: &ListQuery) 
     Ok(ListedRows::of(read(db, principal, page).await?))
 }
 
-/// A page in the order of importance, equals by name.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_ranked_page(db: &Database, principal: &Principal, query: &ListQuery) -> Result<ListedRows> {
-    let (category, tag, limit) = (query.category.as_deref(), query.tag.as_deref(), query.limit);
-    let importance = query.after.as_ref().map_or(f32::INFINITY, |p| p.importance);
-    let (after, end, prefix) = (query.after(), query.end(), query.prefix());
-    let page = ListRankedPage { after, end, prefix, category, tag, limit, importance };
-    Ok(ListedRows::of(read(db, principal, page).await?))
-}
-
 impl ListQuery {
     fn after(&self) -> &str {
-        self.after.as_ref().map_or("", |position| position.name.as_str())
+        self.after.as_deref().unwrap_or_default()
     }
 
     fn prefix(&self) -> &str {

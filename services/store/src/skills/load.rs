@@ -58,11 +58,8 @@ pub struct Misses {
 
 row! { Misses { successor: Option<String>, names: Vec<String> } }
 
-// `offset 0` keeps the two conditions before the function, which is then not called for a load in no session.
 statement! {
-    count Load<'a> {
-        name: &'a str, now: DateTime<Utc>, session: Option<&'a str>, taught_since: Option<DateTime<Utc>>,
-    } -> ((SkillRow, UsedRow), (Option<Lesson>, StandingRow)),
+    count Load<'a> { name: &'a str, now: DateTime<Utc> } -> ((SkillRow, UsedRow), StandingRow),
     "-- skills.load
     with found as (
         select * from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
@@ -81,14 +78,57 @@ statement! {
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, s.document,
-           coalesce(u.times_used, 0) as times_used, u.last_used_at, s.made_summary, s.tainted, l.session_id, l.turn, l.message, s.lent,
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, s.made_summary, s.tainted,
+           s.made_description, s.made_triggers, s.made_by, s.lent,
+           (select o.xmin::text::bigint from skills o
+            where o.tenant_id = $1 and o.user_id = $2 and o.skill_id = s.skill_id) as stamp
+    from found s
+    left join counted u on true"
+}
+
+// In a session it is noted for the graph, and may teach. `offset 0` keeps the condition before the function.
+statement! {
+    count LoadInSession<'a> {
+        name: &'a str, now: DateTime<Utc>, session: &'a str, taught_since: Option<DateTime<Utc>>,
+    } -> ((SkillRow, UsedRow), (Option<Lesson>, StandingRow)),
+    "-- skills.load_in_session
+    with found as (
+        select * from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.name = $3
+    ), counted as (
+        update skill_usage u set times_used = u.times_used + 1, last_used_at = $4
+        from found f
+        where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = f.skill_id
+        returning u.skill_id, u.times_used, u.last_used_at
+    ), event as (
+        insert into usage_events as e (tenant_id, user_id, day, skill_id, kind, use_digest, version, at)
+        select $1, $2, ($4::timestamptz at time zone 'UTC')::date, f.skill_id, 'view', '', f.version, $4
+        from found f, counted
+        on conflict (tenant_id, user_id, day, skill_id, kind, use_digest) do update
+        set times = e.times + 1, version = excluded.version, at = excluded.at
+    ), pending as (
+        insert into pending_mentions (tenant_id, user_id, session_id, skill_id)
+        select $1, $2, o.session_id, c.skill_id
+        from counted c
+        cross join lateral (select s.session_id from sessions s
+                            where s.tenant_id = $1 and s.user_id = $2 and s.session_id = app.find_session($5)
+                              and s.ended_at is null) o
+        where (select count(*) < 32 from (select from pending_mentions p
+                                          where p.tenant_id = $1 and p.user_id = $2 and p.session_id = o.session_id
+                                          limit 32) noted)
+        on conflict do nothing
+    )
+    select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
+           s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
+           s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, s.document,
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, s.made_summary, s.tainted, s.made_description, s.made_triggers, s.made_by,
+           l.session_id, l.turn, l.message, s.lent,
            (select o.xmin::text::bigint from skills o
             where o.tenant_id = $1 and o.user_id = $2 and o.skill_id = s.skill_id) as stamp
     from found s
     left join counted u on true
     left join lateral (
         select c.session_id, c.turn, c.message from app.current_lesson($5, $6) c
-        where $5::text is not null and $6::timestamptz is not null offset 0) l on true"
+        where $6::timestamptz is not null offset 0) l on true"
 }
 
 statement! {
@@ -97,7 +137,8 @@ statement! {
     select s.skill_id, s.name, s.description, s.summary, s.category, s.tags, s.triggers, s.see_also, s.role, s.attributes,
            s.source, s.pinned, s.enriched, s.importance, s.decay_rate, s.version, s.digest, s.frontmatter_at_byte,
            s.frontmatter_end_at_byte, s.content_at_byte, s.resources, s.created_at, s.updated_at, s.document,
-           coalesce(u.times_used, 0) as times_used, u.last_used_at, s.made_summary, s.tainted, s.lent,
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, s.made_summary, s.tainted, s.made_description, s.made_triggers, s.made_by,
+           s.lent,
            (select o.xmin::text::bigint from skills o
             where o.tenant_id = $1 and o.user_id = $2 and o.skill_id = s.skill_id) as stamp
     from skill_states s
@@ -163,18 +204,33 @@ pub struct LoadUse<'a> {
 /// # Errors
 /// `Unavailable`.
 pub async fn load(db: &Database, principal: &Principal, key: &SkillKey, used: LoadUse<'_>) -> Result<Option<Loaded>> {
-    let LoadUse { session, taught_since, now } = used;
     let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
-    let load = || Load { name: name.as_ref(), now, session, taught_since };
-    let mut rows = write(db, principal, load()).await?;
-    let is_lent = rows.first().is_some_and(|(_, (_, standing))| standing.lent);
+    let mut found = load_once(db, principal, &name, used).await?;
     // A caller that may only read must cause no rows.
-    if is_lent && principal.require(Scope::SkillsWrite).is_ok() {
+    if found.as_ref().is_some_and(|(_, is_lent)| *is_lent) && principal.require(Scope::SkillsWrite).is_ok() {
         // There is no row to count at; it is made once in the life of a user.
         starters::settle_alone(db, principal).await?;
-        rows = write(db, principal, load()).await?;
+        found = load_once(db, principal, &name, used).await?;
     }
-    Ok(rows.into_iter().next().map(|(row, (lesson, standing))| Loaded { lesson, ..loaded(row, &standing) }))
+    Ok(found.map(|(loaded, _)| loaded))
+}
+
+/// Loads a skill, and says whether it is lent.
+async fn load_once(
+    db: &Database,
+    principal: &Principal,
+    name: &str,
+    used: LoadUse<'_>,
+) -> Result<Option<(Loaded, bool)>> {
+    let LoadUse { session, taught_since, now } = used;
+    let Some(session) = session else {
+        let found = write(db, principal, Load { name, now }).await?.pop();
+        return Ok(found.map(|((skill, used), standing)| (loaded(skill, used, &standing), standing.lent)));
+    };
+    let found = write(db, principal, LoadInSession { name, now, session, taught_since }).await?.pop();
+    Ok(found.map(|((skill, used), (lesson, standing))| {
+        (Loaded { lesson, ..loaded(skill, used, &standing) }, standing.lent)
+    }))
 }
 
 /// Reads a skill without counting.
@@ -187,7 +243,7 @@ pub async fn peek(db: &Database, principal: &Principal, key: &SkillKey) -> Resul
         .await?
         .into_iter()
         .next()
-        .map(|(row, standing)| loaded(row, &standing)))
+        .map(|((skill, used), standing)| loaded(skill, used, &standing)))
 }
 
 /// Reads a skill's SKILL.md, byte for byte.
@@ -239,7 +295,7 @@ async fn name_of<'k>(db: &Database, principal: &Principal, key: &'k SkillKey) ->
     Ok(rows.into_iter().next().map(|row| Cow::Owned(row.name)))
 }
 
-fn loaded((skill, used): (SkillRow, UsedRow), standing: &StandingRow) -> Loaded {
+fn loaded(skill: SkillRow, used: UsedRow, standing: &StandingRow) -> Loaded {
     let UsedRow { times_used, last_used_at } = used;
     Loaded { skill: SkillState::from(skill), times_used, last_used_at, stamp: standing.stamp, lesson: None }
 }

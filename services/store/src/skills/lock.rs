@@ -20,7 +20,9 @@ pub struct Locked {
     pub times_used: i64,
     /// The last of them.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// The digest of the request that made the current version, where it was a patch.
+    /// The last version that was not made by enrichment: what its author knows, and means by the current one.
+    pub authored_version: i32,
+    /// The digest of the request that made that version, where it was a patch.
     pub request_digest: Option<Vec<u8>>,
     /// The past version that was asked for, where the skill has it.
     pub past: Option<VersionState>,
@@ -32,6 +34,7 @@ impl Locked {
     /// A state that was read before, and may have changed since: for a change that is checked when it arrives.
     pub fn at_hand(skill: SkillState, count: Count) -> Self {
         Self {
+            authored_version: skill.version,
             skill,
             times_used: count.times_used,
             last_used_at: count.last_used_at,
@@ -39,6 +42,13 @@ impl Locked {
             past: None,
             files: HashMap::new(),
         }
+    }
+}
+
+impl Locked {
+    /// Whether a change that was made of this version is one of the current: what came since is the service's own enrichment.
+    pub fn is_at(&self, version: i32) -> bool {
+        (self.authored_version..=self.skill.version).contains(&version)
     }
 }
 
@@ -55,7 +65,7 @@ row! { struct CountsRow { skill_count: i32, byte_count: i64, stored_bytes: i64, 
 
 row! { struct UsedRow { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
 
-row! { struct RequestRow { request_digest: Option<Vec<u8>> } }
+row! { struct RequestRow { authored_version: i32, request_digest: Option<Vec<u8>> } }
 
 statement! {
     write LockCounts {} -> CountsRow,
@@ -79,12 +89,17 @@ statement! {
            coalesce(s.frontmatter_end_at_byte, t.frontmatter_end_at_byte) as frontmatter_end_at_byte,
            coalesce(s.content_at_byte, t.content_at_byte) as content_at_byte, coalesce(s.resources, '[]') as resources,
            s.created_at, s.updated_at, coalesce(t.document, r.content) as document, s.made_summary, s.tainted,
-           coalesce(u.times_used, 0) as times_used, u.last_used_at, v.request_digest
+           s.made_description, s.made_triggers, s.made_by,
+           coalesce(u.times_used, 0) as times_used, u.last_used_at, v.request_digest,
+           coalesce(v.version, s.version) as authored_version
     from skills s
     left join starter_texts t on t.starter_id = s.starter_id
     left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
-    left join skill_versions v
-        on v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = s.version
+    left join lateral (
+        select v.version, v.request_digest from skill_versions v
+        where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.change <> 'enrich'
+        order by v.version desc
+        limit 1) v on true
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = s.skill_id
     where s.tenant_id = $1 and s.user_id = $2 and (s.name = $3 or s.skill_id = $4)"
 }
@@ -137,11 +152,12 @@ impl BaseAhead {
     fn take(self) -> Result<Option<Locked>> {
         let past = self.past.map(Answer::take).transpose()?.unwrap_or_default().pop();
         let files = self.files.map(Answer::take).transpose()?.unwrap_or_default();
-        Ok(self.base.take()?.pop().map(|((skill, used), RequestRow { request_digest })| Locked {
+        Ok(self.base.take()?.pop().map(|((skill, used), of)| Locked {
             skill: SkillState::from(skill),
             times_used: used.times_used,
             last_used_at: used.last_used_at,
-            request_digest,
+            authored_version: of.authored_version,
+            request_digest: of.request_digest,
             past: past.map(VersionState::from),
             files: files.into_iter().map(|file| (file.path, file.content)).collect(),
         }))

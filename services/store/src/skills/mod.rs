@@ -6,6 +6,8 @@ pub(crate) mod change;
 pub(crate) mod columns;
 pub(crate) mod compare;
 pub(crate) mod counts;
+pub(crate) mod digests;
+pub(crate) mod enrich;
 pub(crate) mod export;
 pub(crate) mod flags;
 pub(crate) mod follow_up;
@@ -21,18 +23,18 @@ pub(crate) mod write;
 
 pub use archive::{Archived, NewRestore, archive, count_names, find_archive_owner, list_archive, restore};
 pub use catalogue::{
-    Body, CatalogueRow, Revisions, Stamp, Stamps, Wanted, find_revisions, list_cosines, list_last_uses, list_stamps,
-    list_texts, read_bodies, read_documents,
+    Body, CatalogueRow, CloseTo, Revisions, Stamp, Stamps, Wanted, find_revisions, list_close, list_cosines,
+    list_stamps, list_texts, read_bodies, read_documents,
 };
 pub use change::{Change, FollowUp, Lineage, Written, WrittenOutcome};
 pub use compare::{Compared, compare};
 pub use counts::{Checked, Count, KnownState, check_counts, count_load};
+pub use digests::{DigestRow, list_digests};
+pub use enrich::{EnrichedText, Enriching, find_enriching, note_enrich_try, put_discovery};
 pub use export::{Exported, list_for_export, read_for_export};
 pub use flags::{put_made_summary, set_flags};
 pub(crate) use list::PromptColumns;
-pub use list::{
-    ListQuery, ListedRows, Moment, Position, PromptRow, list_index, list_page, list_ranked_page, list_rows,
-};
+pub use list::{ListQuery, ListedRows, Moment, PromptRow, list_index, list_page, list_rows};
 pub use load::{LoadUse, Loaded, Misses, RawFile, explain_miss, explain_miss_in, find_resource, load, peek, raw};
 pub use lock::{Beside, Locked, find, lock, lock_all, look_up, read_files};
 pub use published::{
@@ -43,13 +45,15 @@ pub use unlocked::Expected;
 pub use write::{Planned, plan};
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Attributes, Error, ResourceEntry, Result, SkillId};
+use knowhow_domain::enrich::Discovery;
+use knowhow_domain::{Attributes, Error, MadeBy, ResourceEntry, Result, SkillId};
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::vault::row;
 use crate::vault::value::{Files, Offset, StoredAttributes, Utf8};
+use crate::vault::word::Word;
 
 /// How a caller names a skill: the exact name, or its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -104,12 +108,14 @@ pub struct SkillState {
     pub source: String,
     /// Not to be deleted or touched by a background process.
     pub pinned: bool,
-    /// Whether enrichment has run.
+    /// Whether enrichment has run on what it says now.
     pub enriched: bool,
+    /// What was made for it to be found by, beside the text.
+    pub discovery: Option<Discovery>,
     /// 0 to 1.
     pub importance: f32,
-    /// Factor per idle day.
-    pub decay_rate: f32,
+    /// Factor per idle day, where that is its own.
+    pub decay_rate: Option<f32>,
     /// Counts the changes, from 1.
     pub version: i32,
     /// Whether text of that version came from what is not to be trusted, and no person has approved it.
@@ -137,6 +143,18 @@ impl SkillState {
         self.document.get(self.cuts[2]..).unwrap_or_default()
     }
 
+    /// The description that it is found by.
+    pub fn said(&self) -> &str {
+        self.discovery.as_ref().and_then(|made| made.description.as_deref()).unwrap_or(&self.description)
+    }
+
+    /// The phrases that call for it.
+    pub fn called(&self) -> &[String] {
+        self.discovery
+            .as_ref()
+            .map_or(&self.triggers, |made| if self.triggers.is_empty() { &made.triggers } else { &self.triggers })
+    }
+
     /// What the quota counts: SKILL.md and resources, in bytes.
     pub fn bytes(&self) -> i64 {
         let resources: u64 = self.resources.iter().map(|r| r.size).sum();
@@ -149,9 +167,10 @@ row! {
         skill_id: Uuid, name: String, description: String, summary: Option<String>, category: Option<String>,
         tags: Vec<String>, triggers: Vec<String>, see_also: Vec<String>, role: Option<String>,
         attributes: StoredAttributes,
-        source: String, pinned: bool, enriched: bool, importance: f32, decay_rate: f32, version: i32, digest: Vec<u8>,
+        source: String, pinned: bool, enriched: bool, importance: f32, decay_rate: Option<f32>, version: i32, digest: Vec<u8>,
         frontmatter_at_byte: Offset, frontmatter_end_at_byte: Offset, content_at_byte: Offset, resources: Files,
         created_at: DateTime<Utc>, updated_at: DateTime<Utc>, document: Utf8, made_summary: Option<String>, tainted: bool,
+        made_description: Option<String>, made_triggers: Vec<String>, made_by: Option<Word<MadeBy>>,
     }
 }
 
@@ -173,6 +192,7 @@ impl From<SkillRow> for SkillState {
             source: row.source,
             pinned: row.pinned,
             enriched: row.enriched,
+            discovery: discovery_of(row.made_description, row.made_triggers, row.made_by),
             importance: row.importance,
             decay_rate: row.decay_rate,
             version: row.version,
@@ -185,6 +205,16 @@ impl From<SkillRow> for SkillState {
             updated_at: row.updated_at,
         }
     }
+}
+
+/// What was made, where it is anything.
+fn discovery_of(
+    description: Option<String>,
+    triggers: Vec<String>,
+    made_by: Option<Word<MadeBy>>,
+) -> Option<Discovery> {
+    let made_by = made_by.filter(|_| description.is_some() || !triggers.is_empty())?;
+    Some(Discovery { description, triggers, made_by: made_by.into() })
 }
 
 pub(crate) fn resources(value: Value) -> Result<Vec<ResourceEntry>> {

@@ -10,7 +10,7 @@ use crate::vault::statement;
 use crate::vault::write_tx::Counts;
 
 // A statement of its own behind the lock, so that it sees what was committed before. A version keeps its text; what may
-// change without a new one (pin, made summary) is compared too. A patch that made the current version is not made again.
+// change without a new one (pin, made summary, enrichment) is compared too. A patch that made the current version is not made again.
 statement! {
     read ExpectBase {
         skill: Uuid,
@@ -23,6 +23,7 @@ statement! {
         most_stored_bytes: i64,
         uses: Option<i64>,
         last_used_at: Option<DateTime<Utc>>,
+        made_by: Option<&'static str>,
     } -> (),
     "-- skills.expect_base
     with base as materialized (
@@ -33,8 +34,12 @@ statement! {
           and s.pinned = $6 and s.made_summary is not distinct from $7
           and c.starters_at is null and c.byte_count <= $9 and c.stored_bytes <= $10
           and not exists (
-              select from skill_versions v
-              where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.version = $4 and v.request_digest = $8)
+              select from (select v.request_digest from skill_versions v
+                           where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.change <> 'enrich'
+                           order by v.version desc
+                           limit 1) authored
+              where authored.request_digest = $8)
+          and case when s.enriched then s.made_by end is not distinct from $13
           and ($11::bigint is null or exists (
               select from skill_usage u
               where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3 and u.times_used = $11
@@ -81,6 +86,7 @@ impl Planned<'_> {
             most_stored_bytes: room(expected.most_stored_bytes, self.most_stored_bytes),
             uses,
             last_used_at: last_used_at.flatten(),
+            made_by: base.discovery.as_ref().map(|made| made.made_by.as_str()),
         });
     }
 }

@@ -53,7 +53,16 @@ statement! {
             attributes = $12, version = s.version + 1, digest = $13, document_digest = $14, document_bytes = $15,
             frontmatter_at_byte = $16, frontmatter_end_at_byte = $17, content_at_byte = $18, resources = $19,
             resource_bytes = $20, made_summary = case when not $34 then s.made_summary end, updated_at = $21,
-            frontmatter = $22, starter_id = null, tainted = weighed.tainted
+            frontmatter = $22, starter_id = null, tainted = weighed.tainted,
+            made_description = case when s.document_digest = $14 then s.made_description end,
+            made_triggers = case when s.document_digest = $14 then s.made_triggers else '{}' end,
+            made_by = case when s.document_digest = $14 then s.made_by end,
+            enriched = $25 = 'enrich' or s.enriched and s.description = $5 and s.triggers = $9
+                and (s.made_by is null or s.document_digest = $14),
+            enrich_tries = case
+                when $25 = 'enrich' or s.description = $5 and s.triggers = $9
+                    or s.enrich_of = sha256(convert_to(jsonb_build_array($5::text, $9::text[])::text, 'UTF8'))
+                then s.enrich_tries else 0 end
         from weighed
         where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.version = $4
         returning s.skill_id, s.name, s.version, s.tainted

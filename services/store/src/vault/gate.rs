@@ -154,19 +154,10 @@ impl GateState {
         self.keys.try_get_with_by_ref(prefix, find).await.map_err(refuse_all)
     }
 
-    /// The user that the tenant calls `external`; made at first sight, as the audit log says for `actor`.
-    pub(crate) async fn user(
-        &self,
-        db: &Database,
-        tenant: &KnownTenant,
-        external: &str,
-        actor: &str,
-    ) -> Result<KnownUser> {
-        let find = async {
-            let (tenant, most, now) = (tenant.id, tenant.settings.users, self.clock.now());
-            system::ensure_user(db, &Newcomer { tenant, most, external_id: external, actor, now }).await
-        };
-        self.users.try_get_with((tenant.id, external.to_owned()), find).await.map_err(refuse_all)
+    /// The user that comes, who is made at first sight.
+    pub(crate) async fn user(&self, db: &Database, newcomer: &Newcomer<'_>) -> Result<KnownUser> {
+        let key = (newcomer.tenant, newcomer.external_id.to_owned());
+        self.users.try_get_with(key, system::ensure_user(db, newcomer)).await.map_err(refuse_all)
     }
 
     /// Remembers that the user has this release of the starter skills.

@@ -3,7 +3,8 @@
 use std::error::Error as StdError;
 use std::str::FromStr;
 
-use knowhow_domain::{Algorithm, Channel, MemoryKind, Speaker, Tools};
+use knowhow_domain::graph::{EntityKind, RelationSource, RelationType};
+use knowhow_domain::{Algorithm, Channel, DirectiveName, MadeBy, MemoryKind, Source, Speaker, Tools};
 use sqlx::postgres::{PgHasArrayType, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Postgres};
 use tokio_postgres::types::{FromSql, Type, accepts};
@@ -59,7 +60,19 @@ macro_rules! read_as_word {
     };
 }
 
-read_as_word!(Algorithm, Channel, MemoryKind, Speaker, Tools);
+read_as_word!(
+    Algorithm,
+    Channel,
+    DirectiveName,
+    EntityKind,
+    MadeBy,
+    MemoryKind,
+    RelationSource,
+    RelationType,
+    Source,
+    Speaker,
+    Tools
+);
 
 #[cfg(test)]
 mod tests {

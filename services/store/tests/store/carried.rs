@@ -85,8 +85,73 @@ fn rows_of(user: &Principal, had: &Had<'_>) -> String {
     sql
 }
 
+/// A starter as it was given.
+fn given(name: &str) -> String {
+    body(name, "Given.").raw().to_owned()
+}
+
+/// What a user made of it.
+fn own(name: &str) -> String {
+    document(name, "Mine.").raw().to_owned()
+}
+
+/// The text of before of the one that was given anew.
+fn older() -> String {
+    document("renewed", "Older.").raw().to_owned()
+}
+
+/// Bob has his texts, with their versions.
+async fn check_texts(house: &House, bob: &Principal) {
+    for (name, version, text) in [
+        ("kept", 1, given("kept")),
+        ("changed", 2, own("changed")),
+        ("back", 3, given("back")),
+        ("filed", 2, given("filed")),
+    ] {
+        let loaded = peek(&house.db, bob, name).await.unwrap();
+        assert_eq!((loaded.skill.version, &loaded.skill.document), (version, &text), "{name}");
+        assert_eq!((loaded.skill.pinned, loaded.times_used, loaded.skill.source.as_str()), (true, 3, "starter"));
+        assert_eq!(loaded.skill.description, format!("What {name} is for"));
+        assert_eq!(loaded.skill.content(), &text[loaded.skill.cuts[2]..]);
+        assert_eq!(loaded.skill.resources.len(), usize::from(name == "filed"));
+        let mut tx = WriteTx::begin(&house.db, bob, "test").await.unwrap();
+        let past = versions::list(&mut tx, loaded.skill.id, None, 10).await.unwrap();
+        assert_eq!(past.iter().map(|row| row.version).collect::<Vec<_>>(), (1..=version).rev().collect::<Vec<_>>());
+        let first = versions::find(&mut tx, loaded.skill.id, 1).await.unwrap().unwrap();
+        assert_eq!(first.document, given(name));
+    }
+    assert!(peek(&house.db, bob, "gone").await.is_none());
+}
+
+/// Carol and Dave have each version of the one that was given anew.
+async fn check_renewed(house: &House, carol: &Principal, dave: &Principal) {
+    for (user, version) in [(carol, 3), (dave, 1)] {
+        let loaded = peek(&house.db, user, "renewed").await.unwrap();
+        assert_eq!((loaded.skill.version, &loaded.skill.document), (version, &older()));
+        let mut tx = WriteTx::begin(&house.db, user, "test").await.unwrap();
+        for (version, text) in [(1, older()), (2, given("renewed")), (3, older())].into_iter().take(version as usize) {
+            assert_eq!(versions::find(&mut tx, loaded.skill.id, version).await.unwrap().unwrap().document, text);
+        }
+    }
+}
+
+/// What was deleted stays so, what is unchanged moves with a release, and what is changed does not.
+async fn check_ways_on(house: &House, alice: &Principal, bob: &Principal) {
+    let mut tx = WriteTx::begin(&house.db, bob, "test").await.unwrap();
+    assert!(!starters::lend(&mut tx, b"two", now()).await.unwrap());
+    tx.commit().await.unwrap();
+    save(&house.db, bob, &Draft::text("kept", "Mine.")).await.unwrap();
+    let texts = peek(&house.db, bob, "kept").await.unwrap().skill;
+    assert_eq!((texts.version, texts.document), (2, own("kept")));
+    assert!(delete(&house.db, bob, "back", Keep::a_month()).await.unwrap());
+    assert_eq!(
+        skills::raw(&house.db, alice, &SkillKey::Name("back".into())).await.unwrap().unwrap().content,
+        given("back").into_bytes()
+    );
+    assert_eq!(skills::peek(&house.db, alice, &named("kept")).await.unwrap().unwrap().skill.version, 1);
+}
+
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "one migration, and what each of its users finds after it")]
 async fn users_of_before_keep_their_skills_and_give_back_the_space() {
     with_empty_database(async |place| {
         migrate_to_before(place, 10).await;
@@ -97,8 +162,6 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
             .await;
         let tenancy = house.tenant().await;
         let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
-        let given = |name: &str| body(name, "Given.").raw().to_owned();
-        let own = |name: &str| document(name, "Mine.").raw().to_owned();
         let file = manifest::hex(&manifest::digest(b"a file"));
         let filed = format!(r#"[{{"path": "a.md", "media_type": "text/markdown", "size": 6, "digest": "{file}"}}]"#);
         let had = [
@@ -109,7 +172,6 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
         ];
         // Carol was brought to another text, and went back to the one that Dave still has as it was given.
         let (carol, dave) = (tenancy.user("carol").await, tenancy.user("dave").await);
-        let older = || document("renewed", "Older.").raw().to_owned();
         let renewed = |texts| Had { name: "renewed", texts, resources: "[]" };
         place.run(&rows_of(&carol, &renewed(vec![older(), given("renewed"), older()]))).await;
         place.run(&rows_of(&dave, &renewed(vec![older()]))).await;
@@ -136,35 +198,8 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
         place.run("alter table tenants drop column user_count, drop column library").await;
         migrate(&place.owner_url, None).await.unwrap();
 
-        for (name, version, text) in [
-            ("kept", 1, given("kept")),
-            ("changed", 2, own("changed")),
-            ("back", 3, given("back")),
-            ("filed", 2, given("filed")),
-        ] {
-            let loaded = peek(&house.db, &bob, name).await.unwrap();
-            assert_eq!((loaded.skill.version, &loaded.skill.document), (version, &text), "{name}");
-            assert_eq!((loaded.skill.pinned, loaded.times_used, loaded.skill.source.as_str()), (true, 3, "starter"));
-            assert_eq!(loaded.skill.description, format!("What {name} is for"));
-            assert_eq!(loaded.skill.content(), &text[loaded.skill.cuts[2]..]);
-            assert_eq!(loaded.skill.resources.len(), usize::from(name == "filed"));
-            let mut tx = WriteTx::begin(&house.db, &bob, "test").await.unwrap();
-            let past = versions::list(&mut tx, loaded.skill.id, None, 10).await.unwrap();
-            assert_eq!(past.iter().map(|row| row.version).collect::<Vec<_>>(), (1..=version).rev().collect::<Vec<_>>());
-            let first = versions::find(&mut tx, loaded.skill.id, 1).await.unwrap().unwrap();
-            assert_eq!(first.document, given(name));
-        }
-        assert!(peek(&house.db, &bob, "gone").await.is_none());
-        for (user, version) in [(&carol, 3), (&dave, 1)] {
-            let loaded = peek(&house.db, user, "renewed").await.unwrap();
-            assert_eq!((loaded.skill.version, &loaded.skill.document), (version, &older()));
-            let mut tx = WriteTx::begin(&house.db, user, "test").await.unwrap();
-            for (version, text) in
-                [(1, older()), (2, given("renewed")), (3, older())].into_iter().take(version as usize)
-            {
-                assert_eq!(versions::find(&mut tx, loaded.skill.id, version).await.unwrap().unwrap().document, text);
-            }
-        }
+        check_texts(&house, &bob).await;
+        check_renewed(&house, &carol, &dave).await;
         // Texts of bob's own: two that he wrote, and the one of a version with other files.
         let bob_has = |what: &str| format!("select count(*) from {what} and user_id = '{}'", bob.user().unwrap().0);
         assert_eq!(place.count(&bob_has("skills where starter_id is not null")).await, 2);
@@ -172,19 +207,7 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
         assert_eq!(place.count(&bob_has("skill_embeddings where true")).await, 2);
         assert_eq!(place.count("select count(*) from starter_texts").await, 5);
 
-        // What was deleted stays so, what is unchanged moves with a release, and what is changed does not.
-        let mut tx = WriteTx::begin(&house.db, &bob, "test").await.unwrap();
-        assert!(!starters::lend(&mut tx, b"two", now()).await.unwrap());
-        tx.commit().await.unwrap();
-        save(&house.db, &bob, &Draft::text("kept", "Mine.")).await.unwrap();
-        let texts = peek(&house.db, &bob, "kept").await.unwrap().skill;
-        assert_eq!((texts.version, texts.document), (2, own("kept")));
-        assert!(delete(&house.db, &bob, "back", Keep::a_month()).await.unwrap());
-        assert_eq!(
-            skills::raw(&house.db, &alice, &SkillKey::Name("back".into())).await.unwrap().unwrap().content,
-            given("back").into_bytes()
-        );
-        assert_eq!(skills::peek(&house.db, &alice, &named("kept")).await.unwrap().unwrap().skill.version, 1);
+        check_ways_on(&house, &alice, &bob).await;
         house.db.close().await;
     })
     .await;

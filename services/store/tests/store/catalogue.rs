@@ -16,9 +16,15 @@ const GRANTS: &str = "
     knowhow_admin builtin_vectors: select
     knowhow_admin conversation_summaries: delete, insert, select, update
     knowhow_admin current_snapshots: delete, insert, select, update
+    knowhow_admin directives: delete, insert, select, update (in_force)
+    knowhow_admin dream_ops: insert, select, update
+    knowhow_admin dream_passes: insert, select, update
+    knowhow_admin dream_rests: insert, select, update
+    knowhow_admin dream_runs: delete, insert, select, update
     knowhow_admin failed_lessons: insert, select
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
+    knowhow_admin learning: insert, select, update
     knowhow_admin library_releases: select
     knowhow_admin library_scans: select
     knowhow_admin library_texts: insert, select
@@ -63,14 +69,21 @@ const GRANTS: &str = "
     knowhow_system builtin_vectors: insert, select
     knowhow_system conversation_summaries: select (tenant_id, user_id, made_at)
     knowhow_system current_snapshots: delete, select, update (rendered_at)
+    knowhow_system dream_passes: select (tenant_id, user_id, pass, last_night)
+    knowhow_system dream_rests: delete, select (tenant_id, user_id, key, rests_until)
+    knowhow_system dream_runs: delete, select (tenant_id, user_id, run_id, state, created_at, texts_until), update (state, reason, finished_at)
+    knowhow_system entities: select (tenant_id, user_id, entity_id, kind, read_by)
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
+    knowhow_system learning: select (tenant_id, user_id, time_zone)
     knowhow_system library_releases: insert, select
     knowhow_system library_scans: insert, select, update
     knowhow_system library_texts: select (tenant_id, starter_id, name, version, description, triggers, document)
     knowhow_system library_vectors: insert, select
     knowhow_system memories: select (tenant_id, user_id, memory_id)
     knowhow_system memory_embeddings: delete, select (tenant_id, user_id, memory_id, model, updated_at)
+    knowhow_system reconciliations: insert, select, update
+    knowhow_system reflections: delete, select (tenant_id, user_id, reflection_id, cadence, period, state, tries, calls, created_at, finished_at, texts_until), update (calls)
     knowhow_system sessions: delete, select (tenant_id, user_id, session_id, channel, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
     knowhow_system skill_embeddings: delete, select (tenant_id, user_id, skill_id, model, updated_at)
     knowhow_system skill_examples: delete, select (tenant_id, user_id, example_id, model, confirmed_at)
@@ -79,7 +92,7 @@ const GRANTS: &str = "
     knowhow_system skill_scans: select (tenant_id, user_id, skill_id, digest)
     knowhow_system skill_usage: select (tenant_id, user_id, last_used_at)
     knowhow_system skill_versions: delete, select (tenant_id, user_id, skill_id, version, document_digest, resources, bytes)
-    knowhow_system skills: select (tenant_id, user_id, skill_id, digest, starter_id)
+    knowhow_system skills: select (tenant_id, user_id, skill_id, digest, starter_id, lacks, made_by, enrich_tries)
     knowhow_system snapshots: delete, select (tenant_id, user_id, snapshot_id, created_at)
     knowhow_system submission_files: delete, select (tenant_id, user_id, submission_id)
     knowhow_system submissions: delete, select (tenant_id, user_id, submission_id, state, created_at, expires_at), update (state, document, resources, decided_at, expires_at)
@@ -95,20 +108,36 @@ const GRANTS: &str = "
     knowhow_tenant builtin_vectors: select
     knowhow_tenant conversation_summaries: delete, insert, select, update
     knowhow_tenant current_snapshots: delete, insert, select, update
+    knowhow_tenant directives: select
+    knowhow_tenant dream_ops: insert, select, update
+    knowhow_tenant dream_passes: insert, select, update
+    knowhow_tenant dream_rests: insert, select, update
+    knowhow_tenant dream_runs: delete, insert, select, update
+    knowhow_tenant entities: delete, insert, select, update
+    knowhow_tenant entity_aliases: delete, insert, select, update
     knowhow_tenant failed_lessons: insert, select
     knowhow_tenant idempotency_keys: delete, insert, select, update
+    knowhow_tenant learning: insert, select, update
     knowhow_tenant library_releases: select
     knowhow_tenant library_texts: select
     knowhow_tenant library_vectors: select
     knowhow_tenant memories: delete, insert, select, update (tainted, approved_by, approved_at)
     knowhow_tenant memory_embeddings: delete, insert, select, update
+    knowhow_tenant mentions: delete, insert, select
     knowhow_tenant messages: insert, select
+    knowhow_tenant pending_mentions: delete, insert, select
+    knowhow_tenant reflections: insert, select, update
+    knowhow_tenant relation_hints: delete, insert, select, update
+    knowhow_tenant relations: delete, insert, select, update
     knowhow_tenant session_feedback: insert, select
+    knowhow_tenant session_judgements: select
     knowhow_tenant session_texts: insert, select
+    knowhow_tenant session_vectors: insert, select, update
     knowhow_tenant sessions: delete, insert, select, update
     knowhow_tenant skill_embeddings: delete, insert, select, update
     knowhow_tenant skill_examples: delete, insert, select, update
     knowhow_tenant skill_files: delete, insert, select, update
+    knowhow_tenant skill_mentions: delete, insert, select
     knowhow_tenant skill_redirects: delete, insert, select, update
     knowhow_tenant skill_resources: delete, insert, select
     knowhow_tenant skill_scans: delete, insert, select, update
@@ -125,6 +154,7 @@ const GRANTS: &str = "
     knowhow_tenant submission_files: delete, insert, select
     knowhow_tenant submissions: insert, select, update
     knowhow_tenant tainted_passages: delete, insert, select
+    knowhow_tenant trusted_relations: select
     knowhow_tenant turns: insert, select
     knowhow_tenant usage_events: delete, insert, select, update
     knowhow_tenant user_catalogs: select, update
@@ -166,10 +196,18 @@ const WITHOUT_TENANT: &[(&str, &str)] = &[
     ("builtin_releases", "which starters the binary brought"),
     ("builtin_texts", "the built-in skills, which everybody has in the binary; no tenant's role can write them"),
     ("builtin_vectors", "vectors of the built-in skills; no tenant's role can write them"),
+    ("reconciliations", "what was repaired of the graph of all tenants together; no tenant's role can read them"),
 ];
 
 /// Views. Each runs as its caller, so that the policies of its tables hold.
-const VIEWS: &[&str] = &["skill_states", "starter_releases", "starter_texts", "starter_vectors"];
+const VIEWS: &[&str] = &[
+    "session_judgements",
+    "skill_states",
+    "starter_releases",
+    "starter_texts",
+    "starter_vectors",
+    "trusted_relations",
+];
 
 /// Unique indexes that do not start with the owner's keys, and why that is no oracle.
 const OTHER_UNIQUES: &[(&str, &str)] = &[
@@ -440,12 +478,14 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.origin(integer)",
             "app.passage(bytea)",
             "app.passages(bytea)",
+            "app.put_back(jsonb,text)",
             "app.require_written(uuid)",
             "app.spread_in_skill(uuid)",
             "app.submitted_passages(uuid)",
             "app.tenant_id()",
             "app.user_id()",
             "app.weigh(text[],boolean,text[],text[],bytea[],bytea[],bytea,bytea[],uuid,integer)",
+            "app.zone(text)",
         ]
     );
     let of_system = functions.replace("'knowhow_tenant'", "'knowhow_system'");
@@ -457,11 +497,13 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.enqueue_for(uuid,uuid,text,jsonb,text)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
             "app.forget_versions(uuid,uuid,uuid[],integer[])",
+            "app.is_reflected(text,integer,timestamp with time zone,timestamp with time zone)",
             "app.is_sealed(text,jsonb)",
             "app.no_context()",
             "app.origin(integer)",
             "app.tenant_id()",
             "app.user_id()",
+            "app.zone(text)",
         ]
     );
 }

@@ -27,6 +27,15 @@ struct Learner<'a> {
     session: SessionId,
 }
 
+/// A message that a skill learns from.
+struct Heard<'a> {
+    message: &'a str,
+    vector: Option<&'a [f32]>,
+    /// Which of the session's.
+    turn: i32,
+    at: DateTime<Utc>,
+}
+
 impl<'a> Learner<'a> {
     async fn new(house: &'a House, who: Principal) -> Self {
         let skill = save(&house.db, &who, &Draft::text("plan", "Plan.")).await.unwrap().id;
@@ -34,7 +43,8 @@ impl<'a> Learner<'a> {
         Self { house, who, skill, session }
     }
 
-    async fn learn(&self, message: &str, vector: Option<&[f32]>, turn: i32, at: DateTime<Utc>) -> bool {
+    async fn learn(&self, heard: Heard<'_>) -> bool {
+        let Heard { message, vector, turn, at } = heard;
         let mut tx = WriteTx::begin(&self.house.db, &self.who, "test").await.unwrap();
         let new = NewExample {
             skill: self.skill,
@@ -106,11 +116,11 @@ async fn a_skill_keeps_what_was_confirmed_last() {
     let begin = now();
     let moment = |n: usize| begin + TimeDelta::seconds(n as i64);
     for n in 0..EXAMPLES_PER_SKILL {
-        assert!(learner.learn(&format!("message {n}"), None, 1, moment(n)).await);
+        assert!(learner.learn(Heard { message: &format!("message {n}"), vector: None, turn: 1, at: moment(n) }).await);
     }
     // The oldest is confirmed, so that the one behind it goes.
-    assert!(!learner.learn("message 0", None, 2, moment(100)).await);
-    assert!(learner.learn("one more", None, 2, moment(101)).await);
+    assert!(!learner.learn(Heard { message: "message 0", vector: None, turn: 2, at: moment(100) }).await);
+    assert!(learner.learn(Heard { message: "one more", vector: None, turn: 2, at: moment(101) }).await);
     let messages = learner.messages().await;
     assert_eq!(messages.len(), EXAMPLES_PER_SKILL);
     assert!(messages.contains(&"message 0".into()) && !messages.contains(&"message 1".into()), "{messages:?}");
@@ -123,15 +133,15 @@ async fn what_says_the_same_confirms_and_counts_once_in_a_turn() {
     let house = House::open().await;
     let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
     let before = learner.revisions().await;
-    assert!(learner.learn("first", Some(&at(0.0)), 1, now()).await);
-    assert!(!learner.learn("first", Some(&at(0.0)), 1, now()).await);
-    assert!(!learner.learn("nearly first", Some(&at(10.0)), 2, now()).await);
-    assert!(!learner.learn("nearly first", Some(&at(10.0)), 2, now()).await);
-    assert!(learner.learn("second", Some(&at(30.0)), 2, now()).await);
-    assert!(learner.learn("of another model", None, 2, now()).await);
+    assert!(learner.learn(Heard { message: "first", vector: Some(&at(0.0)), turn: 1, at: now() }).await);
+    assert!(!learner.learn(Heard { message: "first", vector: Some(&at(0.0)), turn: 1, at: now() }).await);
+    assert!(!learner.learn(Heard { message: "nearly first", vector: Some(&at(10.0)), turn: 2, at: now() }).await);
+    assert!(!learner.learn(Heard { message: "nearly first", vector: Some(&at(10.0)), turn: 2, at: now() }).await);
+    assert!(learner.learn(Heard { message: "second", vector: Some(&at(30.0)), turn: 2, at: now() }).await);
+    assert!(learner.learn(Heard { message: "of another model", vector: None, turn: 2, at: now() }).await);
     // Nothing can be said of vectors of other dimensions, or without direction.
-    assert!(learner.learn("longer", Some(&[1.0, 0.0, 0.0]), 2, now()).await);
-    assert!(learner.learn("nothing", Some(&[0.0, 0.0]), 2, now()).await);
+    assert!(learner.learn(Heard { message: "longer", vector: Some(&[1.0, 0.0, 0.0]), turn: 2, at: now() }).await);
+    assert!(learner.learn(Heard { message: "nothing", vector: Some(&[0.0, 0.0]), turn: 2, at: now() }).await);
     assert_eq!(learner.messages().await, ["nothing", "longer", "of another model", "second", "first"]);
     assert_eq!(learner.list_of(learner.skill).await.pop().unwrap().confirmations, 2);
     let after = learner.revisions().await;
@@ -147,7 +157,7 @@ async fn vectors_that_come_later_are_compared_then() {
     let house = House::open().await;
     let learner = Learner::new(&house, house.tenant().await.user("alice").await).await;
     for message in ["first", "the same", "another"] {
-        assert!(learner.learn(message, None, 1, now()).await);
+        assert!(learner.learn(Heard { message, vector: None, turn: 1, at: now() }).await);
     }
     let list = async |model: &str| {
         let page = Page { model, after: Uuid::nil(), limit: 10 };
@@ -180,7 +190,16 @@ async fn many_learn_at_once_and_the_bounds_hold() {
     let lessons = (0..54).map(|n: u16| {
         let learner = &learner;
         let angle = f32::from(n % 18) * 20.0 + f32::from(n / 18);
-        async move { learner.learn(&format!("message {n}"), Some(&at(angle)), i32::from(n), now()).await }
+        async move {
+            learner
+                .learn(Heard {
+                    message: &format!("message {n}"),
+                    vector: Some(&at(angle)),
+                    turn: i32::from(n),
+                    at: now(),
+                })
+                .await
+        }
     });
     join_all(lessons).await;
     let user = learner.who.user().unwrap().0;
@@ -216,7 +235,7 @@ async fn a_user_keeps_so_many_in_all() {
              from skills, generate_series(1, 10) n where user_id = '{user}' and name like 'other-%'"
         ))
         .await;
-    assert!(learner.learn("one more", None, 1, now()).await);
+    assert!(learner.learn(Heard { message: "one more", vector: None, turn: 1, at: now() }).await);
     let count = format!("select count(*) from skill_examples where user_id = '{user}'");
     assert_eq!(house.place.count(&count).await, EXAMPLES_PER_USER as i64);
     assert_eq!(learner.messages().await, ["one more"]);
@@ -232,10 +251,10 @@ async fn others_and_deleted_skills_learn_nothing() {
     let bob = Learner::new(&house, tenancy.user("bob").await).await;
     let as_bob = |skill, session| Learner { house: &house, who: bob.who.clone(), skill, session };
     for (skill, session) in [(alice.skill, bob.session), (bob.skill, alice.session), (bob.skill, SessionId(new_id()))] {
-        assert!(!as_bob(skill, session).learn("stolen", None, 1, now()).await);
+        assert!(!as_bob(skill, session).learn(Heard { message: "stolen", vector: None, turn: 1, at: now() }).await);
     }
     assert!(alice.messages().await.is_empty() && bob.messages().await.is_empty());
-    assert!(alice.learn("her own", Some(&at(0.0)), 1, now()).await);
+    assert!(alice.learn(Heard { message: "her own", vector: Some(&at(0.0)), turn: 1, at: now() }).await);
     let mut tx = WriteTx::begin(&house.db, &bob.who, "test").await.unwrap();
     assert_eq!(examples::remove(&mut tx, alice.skill, None).await.unwrap(), 0);
     examples::fail(&mut tx, alice.skill, &alice.session.to_string());
@@ -250,7 +269,7 @@ async fn others_and_deleted_skills_learn_nothing() {
     assert_eq!(alice.messages().await, ["her own"]);
     delete(&house.db, &alice.who, "plan", Keep::a_month()).await.unwrap();
     assert!(alice.messages().await.is_empty());
-    assert!(!alice.learn("too late", None, 2, now()).await);
+    assert!(!alice.learn(Heard { message: "too late", vector: None, turn: 2, at: now() }).await);
 }
 
 #[tokio::test]
@@ -261,14 +280,23 @@ async fn a_successor_takes_what_is_new_to_it() {
     let begin = now();
     let moment = |n: usize| begin + TimeDelta::seconds(n as i64);
     for n in 0..12_u8 {
-        assert!(learner.learn(&format!("old {n}"), Some(&at(f32::from(n) * 20.0)), 1, moment(n.into())).await);
+        assert!(
+            learner
+                .learn(Heard {
+                    message: &format!("old {n}"),
+                    vector: Some(&at(f32::from(n) * 20.0)),
+                    turn: 1,
+                    at: moment(n.into())
+                })
+                .await
+        );
     }
-    assert!(learner.learn("both", None, 1, moment(50)).await);
+    assert!(learner.learn(Heard { message: "both", vector: None, turn: 1, at: moment(50) }).await);
     learner.skill = save(&house.db, &learner.who, &Draft::text("successor", "Go on.")).await.unwrap().id;
-    assert!(learner.learn("both", None, 1, moment(60)).await);
-    assert!(learner.learn("near old 11", Some(&at(221.0)), 1, moment(61)).await);
+    assert!(learner.learn(Heard { message: "both", vector: None, turn: 1, at: moment(60) }).await);
+    assert!(learner.learn(Heard { message: "near old 11", vector: Some(&at(221.0)), turn: 1, at: moment(61) }).await);
     for n in 0..6_usize {
-        assert!(learner.learn(&format!("own {n}"), None, 1, moment(62 + n)).await);
+        assert!(learner.learn(Heard { message: &format!("own {n}"), vector: None, turn: 1, at: moment(62 + n) }).await);
     }
     let before = learner.revisions().await.examples;
     let mut tx = WriteTx::begin(&house.db, &learner.who, "test").await.unwrap();
@@ -313,10 +341,10 @@ async fn clearing_up_takes_what_was_not_confirmed_for_long() {
         let at = now();
         for learner in [&usual, &brief, &none] {
             for (message, age) in [("a year", 366), ("weeks", 11), ("days", 9)] {
-                assert!(learner.learn(message, None, 1, at - TimeDelta::days(age)).await);
+                assert!(learner.learn(Heard { message, vector: None, turn: 1, at: at - TimeDelta::days(age) }).await);
             }
         }
-        assert!(!usual.learn("a year", None, 2, at).await);
+        assert!(!usual.learn(Heard { message: "a year", vector: None, turn: 2, at }).await);
         let before = brief.revisions().await.examples;
         assert_eq!(prune(&house.db, at, 2).await.unwrap(), Pruned { examples: 2, ..Pruned::default() });
         assert_eq!(prune(&house.db, at, 100).await.unwrap(), Pruned { examples: 3, ..Pruned::default() });

@@ -1,9 +1,10 @@
 //! How many round trips a change takes, and what is left where one breaks off between them: nothing.
 
 use knowhow_domain::Result;
+use knowhow_store::idempotency::{self, KeyedRequest};
 use knowhow_store::skills::{self, Beside, Expected, SkillKey, SkillState, Written};
 use knowhow_store::souls::{self, NewSoul};
-use knowhow_store::{Database, DatabaseConfig, Principal, WriteTx, idempotency, memories};
+use knowhow_store::{Database, DatabaseConfig, Principal, WriteTx, memories};
 use knowhow_testing::Wire;
 use serde_json::json;
 
@@ -14,7 +15,7 @@ use crate::writer::{Draft, Save, claim, named, peek, save, save_in};
 /// A save as it is done with an idempotency key.
 async fn save_with_key(db: &Database, who: &Principal, draft: &Draft<'_>, key: &str) -> Result<Written> {
     let mut tx = WriteTx::begin(db, who, "test").await?;
-    idempotency::claim(&mut tx, key, &[1; 32], now());
+    idempotency::claim(&mut tx, KeyedRequest { key, digest: &[1; 32], now: now() });
     let written = save_in(&mut tx, draft).await?;
     assert!(!tx.is_repeated().await?);
     idempotency::answer(&mut tx, key, json!({"kept": true}));
@@ -57,7 +58,7 @@ async fn a_new_connection_prepares_ahead_what_most_requests_run() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
     save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
-    for (prepares_ahead, to_list, to_save) in [(false, 2, 5), (true, 1, 2)] {
+    for (prepares_ahead, to_list, to_save) in [(false, 2, 6), (true, 1, 2)] {
         let wire = Wire::to(&house.place.login_url);
         let db = Database::open(&DatabaseConfig { prepares_ahead, ..config(&wire.url, 1, 1) }).unwrap();
         // The second waits for the only connection, until it has prepared its statements.
@@ -81,11 +82,11 @@ async fn a_new_connection_prepares_ahead_what_most_requests_run() {
 /// Some work with an idempotency key: whether it was done now, or before.
 async fn once<T>(db: &Database, who: &Principal, key: &str, work: impl AsyncFnOnce(&mut WriteTx) -> Result<T>) -> bool {
     let mut tx = WriteTx::begin(db, who, "test").await.unwrap();
-    idempotency::claim(&mut tx, key, &[1; 32], now());
+    idempotency::claim(&mut tx, KeyedRequest { key, digest: &[1; 32], now: now() });
     let done = work(&mut tx).await;
     if tx.is_repeated().await.unwrap() {
         assert!(done.is_err(), "what is to be rolled back is no answer");
-        let kept = idempotency::find_answer(&mut tx, key, &[1; 32], now()).await.unwrap();
+        let kept = idempotency::find_answer(&mut tx, KeyedRequest { key, digest: &[1; 32], now: now() }).await.unwrap();
         assert_eq!(kept, json!({"kept": true}));
         tx.commit().await.unwrap();
         return false;
@@ -191,8 +192,9 @@ async fn a_change_of_what_is_at_hand_takes_one_round_trip_or_leaves_nothing() {
     db.close().await;
 }
 
-fn new_memory() -> memories::NewMemory<'static> {
+pub fn new_memory() -> memories::NewMemory<'static> {
     memories::NewMemory {
+        conversation: None,
         kind: knowhow_domain::MemoryKind::Semantic,
         content: "Prefers trains.",
         tags: &[],
@@ -216,7 +218,7 @@ async fn what_breaks_off_between_the_round_trips_leaves_nothing() {
     for keyed in [false, true] {
         let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
         if keyed {
-            idempotency::claim(&mut tx, "key", &[1; 32], now());
+            idempotency::claim(&mut tx, KeyedRequest { key: "key", digest: &[1; 32], now: now() });
         }
         save_in(&mut tx, &Draft::text("plan-meeting", "Never.")).await.unwrap();
         wire.break_off();
@@ -242,7 +244,7 @@ async fn a_write_that_fails_with_commit_behind_it_leaves_nothing_and_frees_its_c
         let backend = format!("select pid::bigint from pg_stat_activity where usename = '{role}'");
         let before = house.place.count(&backend).await;
         let mut tx = WriteTx::begin(&db, &alice, "test").await.unwrap();
-        idempotency::claim(&mut tx, "key", &[1; 32], now());
+        idempotency::claim(&mut tx, KeyedRequest { key: "key", digest: &[1; 32], now: now() });
         save_in(&mut tx, &Draft::text("plan-meeting", "Never.")).await.unwrap();
         // Nobody does so while the user's row is locked, but for somebody who does not ask for it.
         house.place.run(&format!("update skills set version = 7 where skill_id = '{}'", id.0)).await;

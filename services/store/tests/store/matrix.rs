@@ -25,6 +25,7 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("sessions", "who fell silent and what is past its time are questions over all tenants"),
     ("snapshots", "what no session and no user has any more"),
     ("current_snapshots", "whose snapshots are due is a question over all tenants"),
+    ("entities", "whose skills are to be read for the graph is a question over all tenants"),
     ("skill_usage", "which snapshots would be rendered alike is a question over all tenants"),
     ("conversation_summaries", "which snapshots would be rendered alike is a question over all tenants"),
     ("skills", "which skills have no vector of the present model is a question over all tenants"),
@@ -36,6 +37,11 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("skill_scans", "whose skills have changed since something was found in them is a question over all tenants"),
     ("memory_embeddings", "which memories have no vector of the present model is a question over all tenants"),
     ("webhooks", "a job is of a user, who may not read where the tenant's messages go"),
+    ("learning", "whose night it is is a question over all tenants"),
+    ("dream_passes", "whose night it is is a question over all tenants"),
+    ("dream_runs", "what is past its time is a question over all tenants"),
+    ("dream_rests", "what is past its time is a question over all tenants"),
+    ("reflections", "when a day ends where a user is, and what is past its time, are questions over all tenants"),
     ("library_texts", "what a tenant's users are given is put together by whichever request is the first, of a user"),
     ("library_releases", "the same"),
     ("library_scans", "texts are read once for all users of a tenant"),
@@ -47,6 +53,7 @@ pub const SHARED: &[(&str, &str)] = &[
     ("library_texts", "the skills that the tenant gives to all of its users"),
     ("library_releases", "which of them make what is given"),
     ("library_vectors", "their vectors, by which each user finds them"),
+    ("directives", "what jobs of each user say to a model"),
     ("webhooks", "whether there is anybody to tell of what waits; no more of it is granted"),
 ];
 
@@ -216,7 +223,7 @@ pub async fn findings(conn: &mut PgConnection, frame: Frame, cast: &Cast, tables
         for cell in cells(table) {
             let rights = &rights[cell.role as usize];
             let granted = rights.suffice(cell.verb);
-            let outcome = run(conn, frame, cast, (table, &rights.column), cell).await;
+            let outcome = run(conn, frame, cast, Attempt { table, column: &rights.column, cell }).await;
             if !expected(table, cell, granted).contains(&kind(&outcome)) {
                 findings.push(format!("{}: {cell}: {outcome:?}", table.name));
             }
@@ -378,13 +385,17 @@ fn all(columns: &[&str], privilege: &str) -> String {
     each.join(" and ")
 }
 
-async fn run(
-    conn: &mut PgConnection,
-    frame: Frame,
-    cast: &Cast,
-    (table, column): (&Table, &str),
+/// What is tried on a table.
+#[derive(Clone, Copy)]
+struct Attempt<'a> {
+    table: &'a Table,
+    /// As [`Rights`] names it.
+    column: &'a str,
     cell: Cell,
-) -> Outcome {
+}
+
+async fn run(conn: &mut PgConnection, frame: Frame, cast: &Cast, attempt: Attempt<'_>) -> Outcome {
+    let cell = attempt.cell;
     let (open, close) = match frame {
         Frame::Transaction => ("begin", "rollback"),
         Frame::Savepoint => ("savepoint cell", "rollback to cell"),
@@ -392,7 +403,7 @@ async fn run(
     let context = settings(cell.context, cast);
     let begin = format!("{open}; set local role {}{context}", cell.role.name());
     conn.execute(AssertSqlSafe(begin)).await.unwrap();
-    let outcome = attempt(conn, cast, (table, column), cell).await;
+    let outcome = make(conn, cast, attempt).await;
     conn.execute(close).await.unwrap();
     outcome
 }
@@ -410,7 +421,8 @@ fn settings(context: Context, cast: &Cast) -> String {
     }
 }
 
-async fn attempt(conn: &mut PgConnection, cast: &Cast, (table, column): (&Table, &str), cell: Cell) -> Outcome {
+async fn make(conn: &mut PgConnection, cast: &Cast, attempt: Attempt<'_>) -> Outcome {
+    let Attempt { table, column, cell } = attempt;
     let (name, target) = (&table.name, cast.owner(cell.target));
     let owned = |owner: Owner| {
         let user = if table.of_users { format!(" and user_id = '{}'", owner.user) } else { String::new() };

@@ -141,7 +141,10 @@ async fn columns(place: &Place) -> Vec<(String, String)> {
 }
 
 /// A migration that changes or removes rows on purpose says so here, by leaving their table out of the comparison.
-const CHANGED_ON_PURPOSE: &[&str] = &[];
+const CHANGED_ON_PURPOSE: &[&str] = &[
+    // Nobody had set a rate of their own, so all follow the tenant's.
+    "skills",
+];
 
 #[tokio::test]
 async fn migrations_keep_the_rows_that_are_there() {

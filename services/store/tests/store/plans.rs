@@ -22,8 +22,9 @@ const NEW_USERS: u32 = 3_000;
 const HISTORY: &[&str] =
     &["audit_log", "messages", "sessions", "skill_resources", "skill_versions", "turns", "usage_events"];
 
-/// Indexes that hold few rows of a user: the open sessions, what is tainted, what waits for a decision.
-const FEW: &[&str] = &["sessions_open", "skills_tainted", "submissions_waiting"];
+/// Indexes that hold few rows of a user: the open sessions, what is tainted, what waits for a decision, dreams that can be
+/// decided on or taken back.
+const FEW: &[&str] = &["dream_runs_live", "sessions_open", "skills_tainted", "submissions_waiting"];
 
 /// What looks at all of a user's rows because that is what it is for: the statement, and words of the finding.
 const WHOLE: &[(&str, &str)] = &[
@@ -33,7 +34,9 @@ const WHOLE: &[(&str, &str)] = &[
     ("snapshots.read_parts", "NOT tainted"),
     // Looks for what fits among all.
     ("conversations.search", "terms"),
+    ("graph.list_entities", "strpos"),
     ("embeddings.list_skills", "skills"),
+    ("skills.list_close", "skill_id <> $3"),
     ("snapshots.find_current", "updated_at"),
     // Looks at examples, of which there are some hundred.
     ("examples.remove_of_session", "skill_examples"),
@@ -46,7 +49,14 @@ const WHOLE: &[(&str, &str)] = &[
     ("scans.list_found", "skill_scans"),
     // Looks for what is to go.
     ("conversations.put", "conversation_summaries"),
+    ("graph.take_pending", "conversation"),
     ("memories.approve", "tainted_passages"),
+    // Of the whole user: the figures of all skills, and a repair of all.
+    ("analytics.list_figures", "session_feedback"),
+    ("graph.finish_relating", "entities"),
+    // Few of a user's entities, of which there are as many as skills and 20,000 at most; beside the work of their job.
+    ("graph.forget_namesakes", "canonical = ANY"),
+    ("memories.delete", "entity_id = ANY"),
     ("history.forget_oldest_versions", "skill_versions"),
     ("sessions.open", "for (ended_at IS NOT NULL)"),
     ("sessions.open", "n_1.snapshot_id = u_1.snapshot_id"),

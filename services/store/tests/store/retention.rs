@@ -1,10 +1,11 @@
 //! Deleted skills: they come back whole while they are kept, and leave no byte when they are not.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::{ArchiveId, TenantSettings, manifest};
+use knowhow_domain::{ArchiveId, TenantSettings, manifest, new_id};
+use knowhow_store::idempotency::{self, KeyedRequest};
 use knowhow_store::skills::{self, Archived, LoadUse, NewRestore};
 use knowhow_store::usage::{self, Use};
-use knowhow_store::{Principal, Pruned, TenantTx, Window, WriteTx, history, idempotency, prune, versions};
+use knowhow_store::{Principal, Pruned, TenantTx, Window, WriteTx, history, prune, versions};
 
 use crate::concurrency::assert_counts;
 use crate::harness::{House, Tenancy, now, with_database};
@@ -264,7 +265,15 @@ async fn what_absorbed_a_skill_answers_to_its_name() {
         let (successor, purge_at) = (Some((successor.id, by)), now() + TimeDelta::days(30));
         skills::archive(
             &mut tx,
-            &Archived { skill: &skill, successor, named: &[], is_reviewed: false, now: now(), purge_at },
+            &Archived {
+                id: ArchiveId(new_id()),
+                skill: &skill,
+                successor,
+                named: &[],
+                is_reviewed: false,
+                now: now(),
+                purge_at,
+            },
         )
         .unwrap();
         tx.commit().await.unwrap();
@@ -352,7 +361,7 @@ async fn clearing_up_takes_what_is_due_and_nothing_else() {
 
 async fn claim(house: &House, alice: &Principal, key: &str, at: DateTime<Utc>) {
     let mut tx = WriteTx::begin(&house.db, alice, "test").await.unwrap();
-    idempotency::claim(&mut tx, key, &[1; 32], at);
+    idempotency::claim(&mut tx, KeyedRequest { key, digest: &[1; 32], now: at });
     assert!(!tx.is_repeated().await.unwrap());
     tx.commit().await.unwrap();
 }

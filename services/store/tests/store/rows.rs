@@ -107,6 +107,48 @@ const ROWS: &[(&str, &str)] = &[
         "(tenant_id, user_id, memory_id, model, embedding) values ({t}, {u}, {i}, 'test', '[1,0]')",
     ),
     (
+        "entities",
+        "(tenant_id, user_id, entity_id, kind, canonical, name, created_at)
+         values ({t}, {u}, {i}, 'skill', {i}::text, {i}::text, now()),
+                ({t}, {u}, '00000000-0000-7000-8000-000000000001', 'thing', 'test', 'Test', now())",
+    ),
+    (
+        "entity_aliases",
+        "(tenant_id, user_id, kind, canonical, entity_id, name) values ({t}, {u}, 'thing', {i}::text, '00000000-0000-7000-8000-000000000001', 'T')",
+    ),
+    (
+        "relations",
+        "(tenant_id, user_id, from_id, to_id, type, source, strength, mentions, confidence, reinforced_at, said_by)
+         values ({t}, {u}, {i}, '00000000-0000-7000-8000-000000000001', 'requires', 'declared', 1, 1, 1, now(), {i})",
+    ),
+    (
+        "relation_hints",
+        "(tenant_id, user_id, from_id, to_name, type, mentions, confidence)
+         values ({t}, {u}, {i}, 'later', 'requires', 1, 1)",
+    ),
+    ("mentions", "(tenant_id, user_id, entity_id, memory_id) values ({t}, {u}, {i}, {i})"),
+    (
+        "skill_mentions",
+        "(tenant_id, user_id, skill_id, entity_id) values ({t}, {u}, {i}, '00000000-0000-7000-8000-000000000001')",
+    ),
+    ("pending_mentions", "(tenant_id, user_id, session_id, skill_id) values ({t}, {u}, {i}, {i})"),
+    (
+        "session_vectors",
+        "(tenant_id, user_id, session_id, model, embedding) values ({t}, {u}, {i}, 'test', '[1,0]')",
+    ),
+    ("learning", "(tenant_id, user_id, time_zone) values ({t}, {u}, 'UTC')"),
+    ("dream_passes", "(tenant_id, user_id, pass) values ({t}, {u}, 'gaps')"),
+    (
+        "dream_runs",
+        "(tenant_id, user_id, run_id, pass, cause, mode, dry_run, state, started_by, created_at, texts_until)
+         values ({t}, {u}, {i}, 'gaps', 'demand', 'propose', false, 'queued', 'test', now(), now() + interval '30 days')",
+    ),
+    (
+        "dream_ops",
+        "(tenant_id, user_id, run_id, position, kind, op, outcome) values ({t}, {u}, {i}, 0, 'create', '{}', 'proposed')",
+    ),
+    ("dream_rests", "(tenant_id, user_id, key, rests_until) values ({t}, {u}, {i}::text, now() + interval '90 days')"),
+    (
         "archived_skills",
         "(tenant_id, user_id, archive_id, skill_id, name, state, version, version_count, deleted_by, deleted_at, purge_at)
          values ({t}, {u}, {i}, {i}, {i}::text, '{}', 1, 1, 'test', now(), now() + interval '30 days')",
@@ -164,6 +206,16 @@ const ROWS: &[(&str, &str)] = &[
         "(tenant_id, starter_id, rules, verdict, findings, scanned_at) values ({t}, 1073741824, 1, 'ok', '[]', now())",
     ),
     ("webhooks", "(tenant_id, url, sealed_secret, created_at) values ({t}, 'https://test.example', '\\x00', now())"),
+    (
+        "directives",
+        "(tenant_id, name, version, text, digest, actor, created_at, in_force)
+         values ({t}, 'summary', 1, 'text', sha256('text'), 'test', now(), true)",
+    ),
+    (
+        "reflections",
+        "(tenant_id, user_id, reflection_id, cadence, period, state, created_at, texts_until)
+         values ({t}, {u}, {i}, 'daily', current_date, 'quiet', now(), now())",
+    ),
     ("library_releases", "(tenant_id, release, starter_ids) values ({t}, sha256('text'), '{1073741824}')"),
     (
         "starter_installs",

@@ -124,6 +124,7 @@ async fn write(house: &House, alice: &Principal, part: &str) {
 
 fn core_memory() -> NewMemory<'static> {
     NewMemory {
+        conversation: None,
         kind: MemoryKind::Semantic,
         content: "Lives in Rome",
         tags: &[],

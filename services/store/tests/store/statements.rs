@@ -24,6 +24,11 @@ impl Statement {
         self.first_line().trim_start_matches("-- ").split(' ').next().unwrap_or_default()
     }
 
+    /// Whether it works across tenants, and so as the role for that.
+    pub fn is_across(&self) -> bool {
+        self.file.to_string_lossy().contains("src/across/")
+    }
+
     /// Whether its first line gives a reason, in parentheses, for naming less than others.
     pub fn is_excused(&self) -> bool {
         let file = self.file.to_string_lossy();

@@ -1,11 +1,14 @@
 //! Saving, reading and deleting skills as the operations do, in transactions of their own.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::{ChangeKind, Limits, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest};
+use knowhow_domain::{
+    ArchiveId, ChangeKind, Limits, ResourceEntry, Result, SkillDocument, SkillName, Source, manifest, new_id,
+};
+use knowhow_store::idempotency::{self, KeyedRequest};
 use knowhow_store::skills::{
     self, Archived, Change, Expected, FollowUp, Lineage, Loaded, Planned, SkillKey, SkillState, Written,
 };
-use knowhow_store::{Database, Principal, WriteTx, history, idempotency};
+use knowhow_store::{Database, Principal, WriteTx, history};
 use serde_json::Value;
 
 use crate::harness::now;
@@ -153,7 +156,15 @@ pub async fn delete(db: &Database, principal: &Principal, name: &str, keep: Keep
     };
     skills::archive(
         &mut tx,
-        &Archived { skill: &locked.skill, successor: None, named: &[], is_reviewed: false, now: now(), purge_at },
+        &Archived {
+            id: ArchiveId(new_id()),
+            skill: &locked.skill,
+            successor: None,
+            named: &[],
+            is_reviewed: false,
+            now: now(),
+            purge_at,
+        },
     )?;
     if matches!(keep, Keep::Nothing) {
         history::clear_deleted(&mut tx, purge_at).await?;
@@ -164,9 +175,9 @@ pub async fn delete(db: &Database, principal: &Principal, name: &str, keep: Keep
 
 /// Claims an idempotency key: `None` where it is fresh, else what was answered.
 pub async fn claim(tx: &mut WriteTx, key: &str, request: u8, at: DateTime<Utc>) -> Result<Option<Value>> {
-    idempotency::claim(tx, key, &[request; 32], at);
+    idempotency::claim(tx, KeyedRequest { key, digest: &[request; 32], now: at });
     match tx.is_repeated().await? {
-        true => idempotency::find_answer(tx, key, &[request; 32], at).await.map(Some),
+        true => idempotency::find_answer(tx, KeyedRequest { key, digest: &[request; 32], now: at }).await.map(Some),
         false => Ok(None),
     }
 }

@@ -9,6 +9,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::Poll;
 
+use tokio::time::Instant;
+
+use crate::{Asker, Asking, Priority};
+
+/// On this account, that urgently, until then.
+fn asking(asker: Asker, priority: Priority, deadline: Option<Instant>) -> Asking {
+    Asking { asker, priority, deadline }
+}
+
 /// Runs a future far enough to be under way.
 async fn begin<F: Future + Unpin>(future: &mut F) {
     std::future::poll_fn(|context| {

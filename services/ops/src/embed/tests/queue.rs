@@ -5,6 +5,7 @@ use std::time::Duration;
 use knowhow_domain::{TenantId, UserId, new_id};
 use tokio::time::Instant;
 
+use super::asking;
 use crate::Asker;
 use crate::Priority::{self, Background, Change, Turn};
 use crate::embed::EmbedError;
@@ -23,7 +24,7 @@ fn texts(count: usize) -> Vec<String> {
 /// A short batch in hand, of that kind.
 fn of(priority: Priority) -> Batch {
     let queue = Queue::new(1, 1);
-    let _reply = queue.push(texts(1), ME, priority, None).unwrap();
+    let _reply = queue.push(texts(1), asking(ME, priority, None)).unwrap();
     queue.next().unwrap()
 }
 
@@ -41,9 +42,9 @@ fn serve(queue: &Queue) -> (Priority, Vec<String>) {
 #[test]
 fn turns_go_first_then_changes_then_bulk() {
     let queue = Queue::new(10, 1);
-    let _bulk = queue.push(texts(3), ME, Background, None).unwrap();
-    let _change = queue.push(vec!["change".to_owned()], ME, Change, None).unwrap();
-    let _turn = queue.push(vec!["turn".to_owned()], ME, Turn, None).unwrap();
+    let _bulk = queue.push(texts(3), asking(ME, Background, None)).unwrap();
+    let _change = queue.push(vec!["change".to_owned()], asking(ME, Change, None)).unwrap();
+    let _turn = queue.push(vec!["turn".to_owned()], asking(ME, Turn, None)).unwrap();
     assert_eq!(serve(&queue), (Turn, vec!["turn".to_owned()]));
     assert_eq!(serve(&queue), (Change, vec!["change".to_owned()]));
     assert_eq!(serve(&queue), (Background, texts(3)));
@@ -53,7 +54,8 @@ fn turns_go_first_then_changes_then_bulk() {
 #[test]
 fn a_batch_makes_way_for_those_before_it_alone() {
     let queue = Queue::new(10, 1);
-    let orders: Vec<_> = [Background, Change, Turn].map(|lane| queue.push(texts(2), ME, lane, None).unwrap()).into();
+    let orders: Vec<_> =
+        [Background, Change, Turn].map(|lane| queue.push(texts(2), asking(ME, lane, None)).unwrap()).into();
     let [background, change, turn] = [Background, Change, Turn].map(of);
     assert!(queue.next_before(&turn).is_none());
     let lane_before = |batch| queue.next_before(batch).map(|before| (before.priority, before.tasks.len()));
@@ -68,7 +70,8 @@ fn a_batch_makes_way_for_those_before_it_alone() {
 fn short_texts_share_a_batch_and_long_ones_do_not() {
     let queue = Queue::new(10, 1);
     let (short, long) = ("s".repeat(100), "l".repeat(2000));
-    let _all = queue.push(vec![short.clone(), short.clone(), long.clone(), short.clone()], ME, Turn, None).unwrap();
+    let _all =
+        queue.push(vec![short.clone(), short.clone(), long.clone(), short.clone()], asking(ME, Turn, None)).unwrap();
     assert_eq!(serve(&queue).1, [short.clone(), short.clone()]);
     assert_eq!(serve(&queue).1, [long]);
     assert_eq!(serve(&queue).1, [short]);
@@ -77,8 +80,8 @@ fn short_texts_share_a_batch_and_long_ones_do_not() {
 #[tokio::test]
 async fn an_order_is_answered_once_all_of_it_is_done_in_its_order() {
     let queue = Queue::new(10, 1);
-    let order = queue.push(vec!["1".repeat(300), "2".repeat(400)], ME, Turn, None).unwrap();
-    let other = queue.push(vec!["3".to_owned()], ME, Turn, None).unwrap();
+    let order = queue.push(vec!["1".repeat(300), "2".repeat(400)], asking(ME, Turn, None)).unwrap();
+    let other = queue.push(vec!["3".to_owned()], asking(ME, Turn, None)).unwrap();
     let first = queue.next().unwrap().tasks;
     serve(&queue);
     serve(&queue);
@@ -90,25 +93,25 @@ async fn an_order_is_answered_once_all_of_it_is_done_in_its_order() {
 #[test]
 fn it_is_bounded_for_each_lane() {
     let queue = Queue::new(5, 1);
-    let _first = queue.push(texts(3), ME, Background, None).unwrap();
-    assert!(matches!(queue.push(texts(3), ME, Background, None), Err(EmbedError::Busy(3))));
-    let _second = queue.push(texts(2), ME, Background, None).unwrap();
-    let _change = queue.push(texts(5), ME, Change, None).unwrap();
-    assert!(matches!(queue.push(texts(1), ME, Change, None), Err(EmbedError::Busy(5))));
-    let _turn = queue.push(texts(5), ME, Turn, None).unwrap();
-    assert!(matches!(queue.push(texts(1), ME, Turn, None), Err(EmbedError::Busy(5))));
-    assert!(matches!(queue.push(texts(6), ME, Turn, None), Err(EmbedError::TooMany(5))));
+    let _first = queue.push(texts(3), asking(ME, Background, None)).unwrap();
+    assert!(matches!(queue.push(texts(3), asking(ME, Background, None)), Err(EmbedError::Busy(3))));
+    let _second = queue.push(texts(2), asking(ME, Background, None)).unwrap();
+    let _change = queue.push(texts(5), asking(ME, Change, None)).unwrap();
+    assert!(matches!(queue.push(texts(1), asking(ME, Change, None)), Err(EmbedError::Busy(5))));
+    let _turn = queue.push(texts(5), asking(ME, Turn, None)).unwrap();
+    assert!(matches!(queue.push(texts(1), asking(ME, Turn, None)), Err(EmbedError::Busy(5))));
+    assert!(matches!(queue.push(texts(6), asking(ME, Turn, None)), Err(EmbedError::TooMany(5))));
 }
 
 #[test]
 fn what_nobody_waits_for_makes_room_and_is_skipped() {
     let queue = Queue::new(4, 1);
-    drop(queue.push(texts(3), ME, Turn, None).unwrap());
-    let kept = queue.push(vec!["kept".to_owned()], ME, Turn, None).unwrap();
-    let _more = queue.push(texts(3), ME, Turn, None).unwrap();
+    drop(queue.push(texts(3), asking(ME, Turn, None)).unwrap());
+    let kept = queue.push(vec!["kept".to_owned()], asking(ME, Turn, None)).unwrap();
+    let _more = queue.push(texts(3), asking(ME, Turn, None)).unwrap();
     assert_eq!(serve(&queue).1, ["kept", "text 0", "text 1", "text 2"]);
     drop(kept);
-    drop(queue.push(texts(2), ME, Turn, None).unwrap());
+    drop(queue.push(texts(2), asking(ME, Turn, None)).unwrap());
     assert!(queue.next_before(&of(Change)).is_none());
 }
 
@@ -117,9 +120,9 @@ async fn what_would_be_late_is_told_at_once_and_costs_nothing() {
     let queue = Queue::new(9, 1);
     let within = |ms| Some(Instant::now() + Duration::from_millis(ms));
     queue.note(84, Duration::from_millis(800)); // 1 ms a byte, of which an eighth is believed
-    let late = queue.push(vec!["l".repeat(84)], ME, Turn, within(50)).unwrap();
-    let in_time = queue.push(vec!["t".repeat(84)], ME, Turn, within(250)).unwrap();
-    let patient = queue.push(texts(1), ME, Turn, None).unwrap();
+    let late = queue.push(vec!["l".repeat(84)], asking(ME, Turn, within(50))).unwrap();
+    let in_time = queue.push(vec!["t".repeat(84)], asking(ME, Turn, within(250))).unwrap();
+    let patient = queue.push(texts(1), asking(ME, Turn, None)).unwrap();
     assert_eq!(serve(&queue).1.len(), 2);
     assert!(matches!(late.await.unwrap(), Err(EmbedError::Late)));
     assert!(in_time.await.unwrap().is_ok() && patient.await.unwrap().is_ok());
@@ -133,23 +136,23 @@ async fn what_would_be_late_behind_others_is_not_taken_in() {
     let deadline = Some(Instant::now() + Duration::from_millis(500));
     let text = || vec!["t".repeat(84)];
     queue.note(84, Duration::from_millis(800)); // 1 ms a byte, of which an eighth is believed
-    let orders: Vec<_> = (0..20).map(|_| queue.push(text(), somebody(), Turn, deadline)).collect();
+    let orders: Vec<_> = (0..20).map(|_| queue.push(text(), asking(somebody(), Turn, deadline))).collect();
     let taken = orders.iter().filter(|order| order.is_ok()).count();
     assert_eq!(taken, 5, "84 ms each, and 100 ms for one's own");
     assert!(orders[taken..].iter().all(|order| matches!(order, Err(EmbedError::Late))));
-    let later = queue.push(text(), somebody(), Change, deadline);
+    let later = queue.push(text(), asking(somebody(), Change, deadline));
     assert!(matches!(later, Err(EmbedError::Late)), "it goes behind all turns");
 
     let queue = Queue::new(100, 1);
     queue.note(84, Duration::from_millis(800));
     let greedy = somebody();
-    let flood: Vec<_> = (0..20).map(|_| queue.push(text(), greedy, Turn, None).unwrap()).collect();
-    assert!(matches!(queue.push(text(), greedy, Turn, deadline), Err(EmbedError::Late)));
-    let modest = queue.push(text(), somebody(), Turn, deadline);
+    let flood: Vec<_> = (0..20).map(|_| queue.push(text(), asking(greedy, Turn, None)).unwrap()).collect();
+    assert!(matches!(queue.push(text(), asking(greedy, Turn, deadline)), Err(EmbedError::Late)));
+    let modest = queue.push(text(), asking(somebody(), Turn, deadline));
     assert!(modest.is_ok(), "one text goes before it");
     drop(flood);
     // What nobody waits for any more is in nobody's way.
-    assert!(queue.push(text(), greedy, Turn, deadline).is_ok());
+    assert!(queue.push(text(), asking(greedy, Turn, deadline)).is_ok());
 }
 
 /// One slow moment is no reason to refuse everything from then on.
@@ -159,7 +162,7 @@ async fn after_a_slow_moment_it_tries_again() {
     queue.note(84, Duration::from_secs(80));
     let mut refused = 0;
     loop {
-        let waiting = queue.push(texts(1), ME, Turn, Some(Instant::now() + Duration::from_millis(50))).unwrap();
+        let waiting = queue.push(texts(1), asking(ME, Turn, Some(Instant::now() + Duration::from_millis(50)))).unwrap();
         if queue.next_before(&of(Change)).is_some() {
             break;
         }
@@ -172,8 +175,8 @@ async fn after_a_slow_moment_it_tries_again() {
 #[tokio::test]
 async fn a_failed_text_fails_its_order_and_no_other() {
     let queue = Queue::new(9, 1);
-    let broken = queue.push(vec!["1".repeat(300), "2".repeat(300)], ME, Turn, None).unwrap();
-    let whole = queue.push(texts(1), ME, Turn, None).unwrap();
+    let broken = queue.push(vec!["1".repeat(300), "2".repeat(300)], asking(ME, Turn, None)).unwrap();
+    let whole = queue.push(texts(1), asking(ME, Turn, None)).unwrap();
     queue.next().unwrap().tasks.into_iter().for_each(|task| task.fail());
     assert_eq!(serve(&queue).1, texts(1), "the rest of a failed order is skipped");
     assert!(broken.await.is_err() && whole.await.is_ok());
@@ -182,11 +185,11 @@ async fn a_failed_text_fails_its_order_and_no_other() {
 #[tokio::test]
 async fn closing_tells_everybody() {
     let queue = Queue::new(9, 1);
-    let waiting = queue.push(texts(2), ME, Background, None).unwrap();
+    let waiting = queue.push(texts(2), asking(ME, Background, None)).unwrap();
     queue.close();
     assert!(waiting.await.is_err());
     assert!(queue.next().is_none() && queue.next_before(&of(Background)).is_none());
-    assert!(matches!(queue.push(texts(1), ME, Turn, None), Err(EmbedError::Stopped)));
+    assert!(matches!(queue.push(texts(1), asking(ME, Turn, None)), Err(EmbedError::Stopped)));
 }
 
 /// What is served next, text by text, without being answered.
@@ -205,12 +208,12 @@ fn nobody_waits_for_all_that_somebody_else_has_asked() {
         let queue = Queue::new(100, 1);
         let (greedy, modest) = (somebody(), somebody());
         let _flood: Vec<Reply> =
-            (0..16).map(|_| queue.push(vec!["x".repeat(2000)], greedy, lane, None).unwrap()).collect();
+            (0..16).map(|_| queue.push(vec!["x".repeat(2000)], asking(greedy, lane, None)).unwrap()).collect();
         let _first = queue.next().unwrap();
-        let _question = queue.push(vec!["mine".to_owned()], modest, lane, None).unwrap();
+        let _question = queue.push(vec!["mine".to_owned()], asking(modest, lane, None)).unwrap();
         assert_eq!(order_of(&queue, 1), ["mine"]);
         // Nor does it help to have asked once: it is bytes that count.
-        let _again = queue.push(vec!["again".to_owned()], modest, lane, None).unwrap();
+        let _again = queue.push(vec!["again".to_owned()], asking(modest, lane, None)).unwrap();
         assert_eq!(order_of(&queue, 1), ["again"]);
     }
 }
@@ -224,9 +227,9 @@ fn shares_are_of_tenants_and_then_of_their_users() {
     let mut waiting = Vec::new();
     for user in ["a", "b"] {
         let asker = Asker { tenant: large, user: UserId(new_id()) };
-        waiting.extend((0..3).map(|_| queue.push(long(user), asker, Turn, None).unwrap()));
+        waiting.extend((0..3).map(|_| queue.push(long(user), asking(asker, Turn, None)).unwrap()));
     }
-    waiting.extend((0..3).map(|_| queue.push(long("o"), one, Turn, None).unwrap()));
+    waiting.extend((0..3).map(|_| queue.push(long("o"), asking(one, Turn, None)).unwrap()));
     let order: String = order_of(&queue, 9).iter().map(|text| text.chars().next().unwrap()).collect();
     assert_eq!(order, "aoboaobab");
 }
@@ -236,18 +239,18 @@ fn shares_are_of_tenants_and_then_of_their_users() {
 fn a_long_question_lets_short_ones_of_others_by() {
     let queue = Queue::new(100, 1);
     let (greedy, modest) = (somebody(), somebody());
-    let _long = queue.push(vec!["x".repeat(4000)], greedy, Turn, None).unwrap();
+    let _long = queue.push(vec!["x".repeat(4000)], asking(greedy, Turn, None)).unwrap();
     let in_hand = queue.next().unwrap();
-    let _own = queue.push(vec!["own".to_owned()], greedy, Turn, None).unwrap();
+    let _own = queue.push(vec!["own".to_owned()], asking(greedy, Turn, None)).unwrap();
     assert!(queue.next_before(&in_hand).is_none(), "one's own waits");
-    let _short = queue.push(vec!["short".to_owned()], modest, Turn, None).unwrap();
+    let _short = queue.push(vec!["short".to_owned()], asking(modest, Turn, None)).unwrap();
     let passing = queue.next_before(&in_hand).unwrap();
     assert_eq!(passing.tasks[0].text, "short");
-    let other = queue.push(vec!["y".repeat(3000)], modest, Turn, None).unwrap();
+    let other = queue.push(vec!["y".repeat(3000)], asking(modest, Turn, None)).unwrap();
     assert!(queue.next_before(&in_hand).is_none(), "it is no shorter by half");
     let of_tenant = Asker { user: UserId(new_id()), ..greedy };
     drop(other);
-    let _sibling = queue.push(vec!["sibling".to_owned()], of_tenant, Turn, None).unwrap();
+    let _sibling = queue.push(vec!["sibling".to_owned()], asking(of_tenant, Turn, None)).unwrap();
     assert_eq!(queue.next_before(&in_hand).unwrap().tasks[0].text, "sibling");
 }
 
@@ -256,11 +259,11 @@ fn a_long_question_lets_short_ones_of_others_by() {
 async fn a_full_line_has_room_for_those_who_have_less_in_it() {
     let queue = Queue::new(8, 1);
     let (greedy, modest) = (somebody(), somebody());
-    let mut flood: Vec<Reply> = (0..8).map(|_| queue.push(texts(1), greedy, Turn, None).unwrap()).collect();
-    assert!(matches!(queue.push(texts(1), greedy, Turn, None), Err(EmbedError::Busy(8))));
-    let mine = queue.push(vec!["mine".to_owned()], modest, Turn, None).unwrap();
+    let mut flood: Vec<Reply> = (0..8).map(|_| queue.push(texts(1), asking(greedy, Turn, None)).unwrap()).collect();
+    assert!(matches!(queue.push(texts(1), asking(greedy, Turn, None)), Err(EmbedError::Busy(8))));
+    let mine = queue.push(vec!["mine".to_owned()], asking(modest, Turn, None)).unwrap();
     assert!(matches!(flood.pop().unwrap().await, Ok(Err(EmbedError::Busy(8)))));
-    assert!(matches!(queue.push(texts(7), modest, Turn, None), Err(EmbedError::Busy(8))));
+    assert!(matches!(queue.push(texts(7), asking(modest, Turn, None)), Err(EmbedError::Busy(8))));
     serve(&queue);
     assert!(mine.await.unwrap().is_ok());
 }

@@ -20,6 +20,18 @@ const LEAST_VECTOR: usize = 1024;
 /// What was wanted of a memory, and what of it was there.
 pub(super) type Wanted = (WantedText, Option<ReadText>);
 
+/// A user's memories as they are now.
+pub(super) struct MemoriesNow<'a> {
+    /// What they are at.
+    pub(super) stamp: Stamp,
+    /// All that there are, ascending.
+    pub(super) heads: &'a [Head],
+    /// What was read of them.
+    pub(super) read: &'a HashMap<MemoryId, Wanted>,
+    /// Whether that is all that was wanted.
+    pub(super) is_complete: bool,
+}
+
 impl Searched for SearchedMemories {
     type State = Stamp;
 
@@ -52,7 +64,11 @@ impl Searched for SearchedMemories {
         for read in read {
             texts.entry(read.id).and_modify(|(_, found)| *found = Some(read));
         }
-        ctx.app.catalogues.line(bytes).build(move || self.update(stamp, &heads, &texts, !is_more)).await
+        ctx.app
+            .catalogues
+            .line(bytes)
+            .build(move || self.update(MemoriesNow { stamp, heads: &heads, read: &texts, is_complete: !is_more }))
+            .await
     }
 }
 
@@ -91,14 +107,9 @@ impl SearchedMemories {
         (wanted, is_more)
     }
 
-    /// The memories that there are at `stamp`, ascending, with what was read of them.
-    pub(super) fn update(
-        &self,
-        stamp: Stamp,
-        heads: &[Head],
-        read: &HashMap<MemoryId, Wanted>,
-        is_complete: bool,
-    ) -> Self {
+    /// The memories that there are now.
+    pub(super) fn update(&self, now: MemoriesNow<'_>) -> Self {
+        let MemoriesNow { stamp, heads, read, is_complete } = now;
         let mut memories = Vec::with_capacity(heads.len());
         let mut listed = Vec::with_capacity(heads.len());
         for head in heads {

@@ -8,6 +8,7 @@ use knowhow_store::memories::{Head, ReadText, Stamp};
 use super::super::question::Question;
 use super::super::source::Wanted;
 use super::SearchedMemories;
+use super::refresh::MemoriesNow;
 
 /// Bytes that are read.
 #[derive(Clone, Copy)]
@@ -36,7 +37,8 @@ fn refresh(before: &SearchedMemories, there: &[(MemoryId, &str, Option<[f32; 2]>
         let embedding = vector.filter(|_| wanted.vector).map(|vector| vector.to_vec());
         (wanted.id, (wanted, Some(ReadText { id: wanted.id, content, embedding })))
     });
-    before.update(Stamp::default(), &heads, &read.collect(), !is_more)
+    let read = read.collect();
+    before.update(MemoriesNow { stamp: Stamp::default(), heads: &heads, read: &read, is_complete: !is_more })
 }
 
 fn find(memories: &SearchedMemories, vector: Option<&[f32]>) -> Vec<(MemoryId, f32, Option<f32>)> {

@@ -16,7 +16,6 @@ fn row(name: &str) -> CatalogueRow {
         id: SkillId(new_id()),
         name: name.to_owned(),
         description: format!("Does {name}"),
-        importance: 0.7,
         body: Some("Do it.".to_owned()),
         embedding: Some(vec![1.0, 0.0]),
         ..CatalogueRow::default()

@@ -89,7 +89,6 @@ impl House {
                     description: format!("Does {words}"),
                     triggers: vec![format!("{words}now")],
                     see_also: names_other.then(|| NAMES[0].to_owned()).into_iter().collect(),
-                    importance: 0.7,
                     reserved: *is_reserved,
                     body: Some(words.repeat(3)),
                     ..CatalogueRow::default()

@@ -1,5 +1,7 @@
 //! Import and export.
 
+use std::collections::{BTreeMap, HashMap};
+
 use actix_multipart::{Multipart, MultipartError};
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Bytes;
@@ -7,7 +9,10 @@ use actix_web::{HttpRequest, HttpResponse, get, post};
 use futures_util::TryStreamExt;
 use futures_util::stream::unfold;
 use knowhow_domain::{Error, Result, Scope};
-use knowhow_ops::skills::{self, CheckImport, CheckedImport, Content, ExportQuery, ImportReport, ImportSkills, Upload};
+use knowhow_ops::skills::{
+    self, CheckImport, CheckedImport, Content, DigestPage, ExportQuery, ImportReport, ImportSkills, ImportSource,
+    ListDigests, Upload,
+};
 use serde::Deserialize;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
@@ -29,9 +34,13 @@ pub(crate) struct ImportQuery {
     /// Mend frontmatter that other hosts let pass: values that want quotes, a missing name (the folder's is taken), a
     /// description that is too long (cut at a sentence, the whole is kept under `metadata`).
     fix: Option<bool>,
+    /// `sync`: a folder is kept the same. New skills have this source, versions are of this kind, and a skill of another
+    /// source is refused with `not-synced` and stays as it is.
+    #[param(inline)]
+    source: Option<ImportSource>,
 }
 
-/// Files to import, at least one. Every part of the form is taken for a file, whatever its name.
+/// Files to import, at least one. Every part of the form but `expected` is taken for a file, whatever its name.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the form; the handler reads its parts as they come")]
 pub(crate) struct ImportForm {
@@ -41,6 +50,18 @@ pub(crate) struct ImportForm {
     /// Several of them.
     #[schema(inline, required = false, max_items = 500)]
     files: Vec<Binary>,
+    /// The versions that skills are based on, by name; 0 for one that must not exist yet. Where another one is current, and
+    /// not the same byte for byte, the skill is refused with `version-conflict`. Skills that are not named are written over
+    /// whatever is current. A part without a file name.
+    #[schema(required = false)]
+    expected: BTreeMap<String, i32>,
+}
+
+/// What the parts of a form are.
+#[derive(Default)]
+struct Parts {
+    uploads: Vec<Upload>,
+    expected: HashMap<String, i32>,
 }
 
 /// Import skills
@@ -62,9 +83,10 @@ pub(crate) async fn import_skills(
 ) -> Result<HttpResponse, ApiError> {
     ctx.principal.require(Scope::SkillsWrite)?;
     let mut lease = Lease::of(&request);
-    let uploads = in_time(&request, read_uploads(form, &mut lease)).await?;
+    let Parts { uploads, expected } = in_time(&request, read_parts(form, &mut lease)).await?;
     lease.keep(&request);
-    let input = ImportSkills { uploads, fix: query.fix.unwrap_or_default() };
+    let (fix, source) = (query.fix.unwrap_or_default(), query.source.unwrap_or_default());
+    let input = ImportSkills { uploads, fix, source, expected };
     let report = skills::import_skills(&ctx, input).await?;
     Ok(json(StatusCode::OK, &report))
 }
@@ -84,11 +106,26 @@ pub(crate) async fn check_import(ctx: UserCaller, body: JsonBody<CheckImport>) -
     Ok(json(StatusCode::OK, &skills::check_import(&ctx, &body.0).await?))
 }
 
-async fn read_uploads(mut form: Multipart, lease: &mut Lease) -> Result<Vec<Upload>> {
-    let (mut uploads, mut total) = (Vec::new(), 0);
+/// List digests
+///
+/// Names, versions and digests of the user's skills: what there is to compare a folder with. By name, in pages.
+#[utoipa::path(
+    operation_id = "list_digests",
+    tag = "exchange",
+    params(ListDigests),
+    responses((status = 200, description = "A page", body = DigestPage), CallerProblems)
+)]
+#[get("/export/digests")]
+pub(crate) async fn list_digests(ctx: UserCaller, query: Query<ListDigests>) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &skills::list_digests(&ctx, &query).await?))
+}
+
+async fn read_parts(mut form: Multipart, lease: &mut Lease) -> Result<Parts> {
+    let (mut parts, mut total) = (Parts::default(), 0);
     while let Some(mut part) = form.try_next().await.map_err(unreadable)? {
-        let given = part.content_disposition().and_then(|d| d.get_filename()).unwrap_or("SKILL.md");
-        let file_name: String = given.chars().filter(|c| !c.is_control()).take(255).collect();
+        let given = part.content_disposition().and_then(|d| d.get_filename());
+        let is_expected = given.is_none() && part.name() == Some("expected");
+        let file_name: String = given.unwrap_or("SKILL.md").chars().filter(|c| !c.is_control()).take(255).collect();
         let mut bytes = Vec::new();
         while let Some(chunk) = part.try_next().await.map_err(unreadable)? {
             total += chunk.len();
@@ -98,15 +135,24 @@ async fn read_uploads(mut form: Multipart, lease: &mut Lease) -> Result<Vec<Uplo
             lease.grow(chunk.len())?;
             bytes.extend_from_slice(&chunk);
         }
-        if uploads.len() == UPLOADS {
+        if is_expected {
+            parts.expected.extend(read_expected(&bytes)?);
+            continue;
+        }
+        if parts.uploads.len() == UPLOADS {
             return Err(Error::invalid("/file", format!("takes at most {UPLOADS} files")));
         }
-        uploads.push(Upload { file_name, bytes });
+        parts.uploads.push(Upload { file_name, bytes });
     }
-    if uploads.is_empty() {
+    if parts.uploads.is_empty() {
         return Err(Error::invalid("/file", "the form has no file; send one as the part 'file'"));
     }
-    Ok(uploads)
+    Ok(parts)
+}
+
+fn read_expected(bytes: &[u8]) -> Result<HashMap<String, i32>> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| Error::invalid("/expected", format!("must be JSON, versions by name: {error}")))
 }
 
 fn unreadable(error: MultipartError) -> Error {

@@ -15,7 +15,7 @@ const LIMITS: archive::Limits = archive::Limits { entries: 200_000, total_bytes:
 
 /// Files by their paths below what the user named, `/` between segments.
 #[derive(Default)]
-pub(super) struct Listing {
+pub(in crate::cli) struct Listing {
     /// What the folder or archive is called, e.g. `.hermes`.
     pub(super) name: String,
     /// What comes before a path when it is shown to the user.
@@ -24,7 +24,7 @@ pub(super) struct Listing {
     is_one_file: bool,
     files: BTreeMap<String, Content>,
     /// What was seen and is not taken.
-    pub(super) left_out: Vec<LeftOut>,
+    pub(in crate::cli) left_out: Vec<LeftOut>,
 }
 
 /// Where the bytes of a file are.
@@ -44,7 +44,7 @@ pub(in crate::cli) struct LeftOut {
 
 impl Listing {
     /// Lists a folder, an archive or a single file.
-    pub(super) fn of(source: &Path) -> Result<Self> {
+    pub(in crate::cli) fn of(source: &Path) -> Result<Self> {
         let unreadable = || format!("cannot read {}", source.display());
         let resolved = source.canonicalize().with_context(unreadable)?;
         let name = source.file_name().or(resolved.file_name()).unwrap_or_default().to_string_lossy().into_owned();
@@ -71,7 +71,7 @@ impl Listing {
     }
 
     /// The paths, sorted.
-    pub(super) fn paths(&self) -> Vec<&str> {
+    pub(in crate::cli) fn paths(&self) -> Vec<&str> {
         self.files.keys().map(String::as_str).collect()
     }
 
@@ -96,6 +96,14 @@ impl Listing {
         }
     }
 
+    /// Where a file is on the disk, links followed.
+    pub(in crate::cli) fn place(&self, path: &str) -> Option<&Path> {
+        match self.files.get(path) {
+            Some(Content::Disk(file)) => Some(file),
+            _ => None,
+        }
+    }
+
     /// The text of a file, without the mark that some editors put first.
     pub(super) fn text(&self, path: &str) -> Result<String, String> {
         let text = String::from_utf8(self.read(path)?).map_err(|_| format!("'{path}' is not UTF-8 text"))?;
@@ -103,7 +111,7 @@ impl Listing {
     }
 
     /// A path as the user would write it.
-    pub(super) fn shown(&self, path: &str) -> String {
+    pub(in crate::cli) fn shown(&self, path: &str) -> String {
         let shown = if self.is_one_file { self.shown_below.clone() } else { self.shown_below.join(path) };
         shown.display().to_string()
     }

@@ -8,10 +8,10 @@ pub(in crate::cli) mod kinds;
 pub(in crate::cli) mod listing;
 mod notes;
 mod personal;
-mod plan;
-mod report;
-mod upload;
-mod walk;
+pub(in crate::cli) mod plan;
+pub(in crate::cli) mod report;
+pub(in crate::cli) mod upload;
+pub(in crate::cli) mod walk;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -157,7 +157,7 @@ fn list(source: &Path, from: Option<Kind>) -> Result<Listing> {
 }
 
 /// The file that says which skills are not to be trusted, at the top or in the one folder around everything.
-fn find_provenance(listing: &Listing) -> Result<Option<File>, Refusal> {
+pub(in crate::cli) fn find_provenance(listing: &Listing) -> Result<Option<File>, Refusal> {
     let is_it = |path: &&str| path.split_once('/').map_or(*path, |(_, file)| file) == PROVENANCE_FILE;
     let Some(path) = listing.paths().into_iter().find(is_it) else { return Ok(None) };
     let bytes = listing.read(path).map_err(|detail| Refusal { status: None, code: String::new(), detail })?;

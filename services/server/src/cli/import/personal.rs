@@ -79,6 +79,7 @@ impl Personal<'_> {
             tags: Some(memory.tags.clone()),
             core: Some(core),
             session: None,
+            entities: Vec::new(),
         };
         self.service.send(|service| service.request(Method::POST, "/v1/memories").json(&body)).await?;
         Ok(())

@@ -11,36 +11,36 @@ use super::listing::Listing;
 use super::report::Entry;
 
 /// A skill that can be sent.
-pub(super) struct Ready {
+pub(in crate::cli) struct Ready {
     /// The file that it was found by.
-    pub(super) path: String,
-    pub(super) name: SkillName,
-    pub(super) document: Vec<u8>,
+    pub(in crate::cli) path: String,
+    pub(in crate::cli) name: SkillName,
+    pub(in crate::cli) document: Vec<u8>,
     /// Its other files by their paths within the skill.
-    pub(super) resources: Vec<(String, Vec<u8>)>,
+    pub(in crate::cli) resources: Vec<(String, Vec<u8>)>,
     /// A lone SKILL.md says nothing of other files: those that the user's skill has stay.
-    pub(super) is_lone: bool,
-    pub(super) fixes: Vec<String>,
+    pub(in crate::cli) is_lone: bool,
+    pub(in crate::cli) fixes: Vec<String>,
     /// The identity of all its files, hex.
-    pub(super) digest: String,
+    pub(in crate::cli) digest: String,
 }
 
 #[derive(Default)]
-pub(super) struct Plan {
-    pub(super) ready: Vec<Ready>,
+pub(in crate::cli) struct Plan {
+    pub(in crate::cli) ready: Vec<Ready>,
     /// Those that are settled without the service.
-    pub(super) settled: Vec<Entry>,
+    pub(in crate::cli) settled: Vec<Entry>,
 }
 
 /// How to read skills.
 #[derive(Default)]
-pub(super) struct Options {
-    pub(super) fix: bool,
-    pub(super) prefix: Option<SkillName>,
+pub(in crate::cli) struct Options {
+    pub(in crate::cli) fix: bool,
+    pub(in crate::cli) prefix: Option<SkillName>,
 }
 
 /// Reads and names all skills together: a portion alone would not show which names are taken.
-pub(super) fn plan(listing: &Listing, skills: Vec<Skill>, options: &Options) -> Plan {
+pub(in crate::cli) fn plan(listing: &Listing, skills: Vec<Skill>, options: &Options) -> Plan {
     let mut plan = Plan::default();
     let mut readable = Vec::new();
     for mut skill in skills {

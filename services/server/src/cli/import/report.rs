@@ -10,7 +10,7 @@ use super::listing::LeftOut;
 /// How one thing went; of a dry run: how it would go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
+pub(in crate::cli) enum Outcome {
     Created,
     Updated,
     Unchanged,
@@ -25,23 +25,38 @@ pub(super) enum Outcome {
 
 /// What became of a skill, a memory or the soul.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Entry {
+pub(in crate::cli) struct Entry {
     /// The user's own path.
-    pub(super) path: String,
+    pub(in crate::cli) path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) name: Option<String>,
-    pub(super) outcome: Outcome,
+    pub(in crate::cli) name: Option<String>,
+    pub(in crate::cli) outcome: Outcome,
+    /// The version that the service has now.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reason: Option<String>,
+    pub(in crate::cli) version: Option<i32>,
+    /// Why the service refuses it: the problem's slug.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) same_as: Option<String>,
+    pub(in crate::cli) code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) same_as: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) fixes: Vec<String>,
+    pub(in crate::cli) fixes: Vec<String>,
 }
 
 impl Entry {
     pub(super) fn new(path: &str, outcome: Outcome) -> Self {
-        Self { path: path.to_owned(), name: None, outcome, reason: None, same_as: None, fixes: Vec::new() }
+        Self {
+            path: path.to_owned(),
+            name: None,
+            outcome,
+            version: None,
+            code: None,
+            reason: None,
+            same_as: None,
+            fixes: Vec::new(),
+        }
     }
 
     pub(super) fn refused(path: &str, reason: impl Into<String>) -> Self {
@@ -246,7 +261,7 @@ impl Report {
 }
 
 /// Tells what has one reason together: a few hundred lines that say the same hide the one that does not.
-fn tell_by_reason(lines: &mut Vec<String>, word: &str, all: &[(&str, &str)], verbose: bool) {
+pub(in crate::cli) fn tell_by_reason(lines: &mut Vec<String>, word: &str, all: &[(&str, &str)], verbose: bool) {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (path, reason) in all {
         match reasons.iter_mut().find(|(known, _)| known == reason) {

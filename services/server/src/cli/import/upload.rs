@@ -19,17 +19,22 @@ use crate::cli::client::{Refusal, Service};
 const PORTION_FILES: usize = 400;
 const PORTION_BYTES: usize = 12 * 1024 * 1024;
 const PATH: &str = "/v1/skills/import";
+/// Why a folder that is kept the same leaves a skill alone.
+const FOREIGN: &str = "the user has a skill of this name that no sync has brought, and a sync leaves it alone; rename the \
+                       folder, or delete that skill first";
 
 /// Skills on their way.
-pub(super) struct Upload<'a> {
+pub(in crate::cli) struct Upload<'a> {
     service: &'a Service,
     /// Shows a listing's path as the user's own.
     shown: &'a dyn Fn(&str) -> String,
     is_dry: bool,
     /// What the source says of where its texts come from, which goes with each portion.
     provenance: Option<File>,
+    /// Where a folder is kept the same: the versions that its skills are based on, by name.
+    expected: Option<HashMap<String, i32>>,
     /// What became of each skill so far.
-    pub(super) entries: Vec<Entry>,
+    pub(in crate::cli) entries: Vec<Entry>,
     /// New skills that still fit, and how many the user may have.
     room: usize,
     limit: u32,
@@ -43,18 +48,23 @@ struct Waiting {
 }
 
 impl<'a> Upload<'a> {
-    pub(super) fn new(service: &'a Service, shown: &'a dyn Fn(&str) -> String, is_dry: bool) -> Self {
+    pub(in crate::cli) fn new(service: &'a Service, shown: &'a dyn Fn(&str) -> String, is_dry: bool) -> Self {
         let (entries, bar) = (Vec::new(), ProgressBar::hidden());
-        Self { service, shown, is_dry, provenance: None, entries, room: usize::MAX, limit: 0, bar }
+        Self { service, shown, is_dry, provenance: None, expected: None, entries, room: usize::MAX, limit: 0, bar }
     }
 
     /// The same with the source's provenance.
-    pub(super) fn with_provenance(self, provenance: Option<File>) -> Self {
+    pub(in crate::cli) fn with_provenance(self, provenance: Option<File>) -> Self {
         Self { provenance, ..self }
     }
 
+    /// The same for a folder that is kept the same, whose skills are based on these versions; 0 for one that is new.
+    pub(in crate::cli) fn with_bases(self, expected: HashMap<String, i32>) -> Self {
+        Self { expected: Some(expected), ..self }
+    }
+
     /// Sends the skills, each of which has an entry afterwards; `Err` says why it stopped before its end.
-    pub(super) async fn run(&mut self, skills: Vec<Ready>) -> Result<(), Refusal> {
+    pub(in crate::cli) async fn run(&mut self, skills: Vec<Ready>) -> Result<(), Refusal> {
         let mut checked = VecDeque::new();
         let mut unchecked = VecDeque::from(skills);
         let outcome = match self.check(&mut unchecked, &mut checked).await {
@@ -82,6 +92,10 @@ impl<'a> Upload<'a> {
             (self.room, self.limit) = (checked.room as usize, checked.limit);
             for (skill, item) in from.drain(..count).zip(checked.items) {
                 match item.state {
+                    state if self.is_foreign(&skill, state) => {
+                        self.settle(&skill, Outcome::Refused, Some(FOREIGN.to_owned()));
+                        self.entries.last_mut().into_iter().for_each(|last| last.code = Some("not-synced".to_owned()));
+                    }
                     SkillState::Unchanged => self.settle(&skill, Outcome::Unchanged, None),
                     state => to.push_back(Waiting { skill, is_new: state == SkillState::New }),
                 }
@@ -90,10 +104,14 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
+    /// Whether a skill that is new to a sync is there already, so by another way.
+    fn is_foreign(&self, skill: &Ready, state: SkillState) -> bool {
+        let expected = self.expected.as_ref().and_then(|expected| expected.get(skill.name.as_str()));
+        expected == Some(&0) && state != SkillState::New
+    }
+
     async fn send_all(&mut self, waiting: &mut VecDeque<Waiting>) -> Result<(), Refusal> {
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} skills {elapsed}") {
-            self.bar = ProgressBar::new(waiting.len() as u64).with_style(style);
-        }
+        self.bar = progress(waiting.len());
         while let Some(portion) = self.next_portion(waiting) {
             if self.is_dry {
                 for Waiting { skill, is_new } in &portion {
@@ -173,8 +191,18 @@ impl<'a> Upload<'a> {
             detail: format!("cannot be packed: {error}"),
         })?;
         let form = || Form::new().part("file", Part::bytes(packed.clone()).file_name("skills.zip"));
-        let response = self.service.send(|service| service.request(Method::POST, PATH).multipart(form())).await?;
-        response.json().await.map_err(Refusal::unreadable)
+        let names = part.iter().map(|waiting| waiting.skill.name.as_str());
+        let expected = self.expected.as_ref().map(|all| {
+            let of_part: HashMap<&str, i32> = names.filter_map(|name| Some((name, *all.get(name)?))).collect();
+            serde_json::json!(of_part).to_string()
+        });
+        let make = |service: &Service| match &expected {
+            None => service.request(Method::POST, PATH).multipart(form()),
+            Some(expected) => service
+                .request(Method::POST, &format!("{PATH}?source=sync"))
+                .multipart(form().text("expected", expected.clone())),
+        };
+        self.service.send(make).await?.json().await.map_err(Refusal::unreadable)
     }
 
     fn settle_portion(&mut self, part: &[Waiting], report: ImportReport) {
@@ -199,6 +227,9 @@ impl<'a> Upload<'a> {
             // The folder is of the archive that was made here; the user knows it by another path.
             let detail = item.detail.map(|detail| detail.replace(&folder_of(skill), ""));
             self.settle(skill, outcome, detail);
+            if let Some(entry) = self.entries.last_mut() {
+                (entry.version, entry.code) = (item.version, item.code);
+            }
         }
     }
 
@@ -208,6 +239,14 @@ impl<'a> Upload<'a> {
         let fixes = if outcome == Outcome::Refused { Vec::new() } else { skill.fixes.clone() };
         self.entries.push(Entry { name: Some(skill.name.to_string()), reason, fixes, ..entry });
         self.bar.inc(1);
+    }
+}
+
+/// Shows how far it is with so many skills, where somebody looks on.
+pub(in crate::cli) fn progress(skills: usize) -> ProgressBar {
+    match ProgressStyle::with_template("{bar:30} {pos}/{len} skills {elapsed}") {
+        Ok(style) => ProgressBar::new(skills as u64).with_style(style),
+        Err(_) => ProgressBar::hidden(),
     }
 }
 

@@ -15,7 +15,7 @@ const MAX_FILES: usize = 500_000;
 /// Hosts look for skills and commands here, and people link folders of a checkout into them.
 const LINKED_FROM: [&str; 2] = ["skills", "commands"];
 /// Packages and caches, which tools make again.
-const PASSED_OVER: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
+pub(in crate::cli) const PASSED_OVER: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
 
 #[derive(Default)]
 pub(super) struct Walked {

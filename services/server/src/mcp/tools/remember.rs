@@ -1,5 +1,6 @@
 //! `memory_save`.
 
+use knowhow_domain::graph::{EntityKind, EntityName};
 use knowhow_domain::{MemoryKind, Result, Scope};
 use knowhow_ops::memories::{self, SaveMemory};
 use knowhow_ops::sessions::Standing;
@@ -24,6 +25,8 @@ pub(super) struct Arguments {
     tags: Option<Vec<String>>,
     /// Into every prompt, 500 characters at most: only what always matters.
     core: Option<bool>,
+    /// Names in it.
+    entities: Option<Vec<String>>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -52,9 +55,11 @@ impl Tool for Remember {
     }
 
     async fn call(caller: &Caller, standing: &Standing, arguments: Arguments) -> Result<CallToolResult> {
-        let Arguments { kind, content, importance, tags, core } = arguments;
+        let Arguments { kind, content, importance, tags, core, entities } = arguments;
+        let thing = |name| EntityName { name, kind: EntityKind::Thing };
+        let entities = entities.unwrap_or_default().into_iter().map(thing).collect();
         // The conversation is what the client says of the call, never what a model says.
-        let input = SaveMemory { kind, content, importance, tags, core, session: None };
+        let input = SaveMemory { kind, content, importance, tags, core, session: None, entities };
         let kept = memories::save_memory(caller.ctx()?, &input).await?;
         let note = kept.tainted.then(|| marks::of_memory(standing, kept.core));
         let text = match (&note, kept.core) {

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use knowhow_domain::untrusted;
 use knowhow_domain::{ResourceEntry, Result, Scope, inert_line};
+use knowhow_ops::graph;
 use knowhow_ops::sessions::Standing;
 use knowhow_ops::skills::{self, GetResource, LoadSkill, LoadedSkill};
 use rmcp::model::CallToolResult;
@@ -67,15 +68,20 @@ impl Tool for View {
     }
 }
 
-async fn view_skill(caller: &Caller, name: &str) -> Result<CallToolResult> {
-    let loaded =
-        skills::load_skill(caller.ctx()?, &LoadSkill { skill: name.to_owned(), peek: false }).await?.to_loaded();
+async fn view_skill(caller: &Caller, asked: &str) -> Result<CallToolResult> {
+    let ctx = caller.ctx()?;
+    let load = LoadSkill { skill: asked.to_owned(), peek: false };
+    let (loaded, relations) = tokio::join!(skills::load_skill(ctx, &load), graph::list_said_relations(ctx, asked));
+    let (loaded, mut relations) = (loaded?.to_loaded(), relations?);
+    if loaded.skill.name != asked && relations.is_empty() {
+        relations = graph::list_said_relations(ctx, &loaded.skill.name).await?;
+    }
     let (skill, moved_from) = (&loaded.skill, loaded.moved_from.as_deref());
     let (name, version, digest, resources) = (&skill.name, skill.version, &skill.digest, &skill.resources);
-    text_result(describe(&loaded), &Answer { name, version, digest, moved_from, resources })
+    text_result(describe(&loaded, &relations), &Answer { name, version, digest, moved_from, resources })
 }
 
-fn describe(loaded: &LoadedSkill) -> String {
+fn describe(loaded: &LoadedSkill, relations: &[String]) -> String {
     let skill = &loaded.skill;
     // What an author wrote stays on its line: those below are ours.
     let mark = untrusted::mark(skill.tainted);
@@ -86,6 +92,9 @@ fn describe(loaded: &LoadedSkill) -> String {
     }
     if !skill.see_also.is_empty() {
         let _ = write!(text, "\nSee also: {}", skill.see_also.join(", "));
+    }
+    if !relations.is_empty() {
+        let _ = write!(text, "\nRelations: {}", relations.join(", "));
     }
     if !skill.resources.is_empty() {
         let paths: Vec<&str> = skill.resources.iter().map(|r| r.path.as_str()).collect();

@@ -1,5 +1,6 @@
 //! `/v1/admin`: what operators and a tenant's admins do.
 
+mod directives;
 pub mod jobs;
 mod jwks;
 mod keys;

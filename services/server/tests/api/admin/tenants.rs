@@ -21,9 +21,12 @@ async fn tenants_are_made_read_changed_and_listed() {
         "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "versions_per_skill": 200,
         "stored_bytes_per_user": 1_073_741_824, "users": 1_000_000, "sessions_per_user": 5_000,
         "conversation_bytes_per_user": 268_435_456, "archive_days": 30, "starter_skills": true,
-        "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "audit_days": 400,
+        "index_budget": 16_000, "conversation_days": 90, "learn_from_use": true, "example_days": 365, "audit_days": 400, "enrich": true,
+        "skill_decay": 0.99, "importance_floor": 0.3, "memory_decay": 0.95,
         "review": "tainted", "users_review": false,
+        "dreams": {"gaps": null, "consolidate": null, "optimize": null}, "dream_tokens_per_day": 200_000, "time_zone": "UTC",
         "min_score": 0.18,
+        "reflections": true, "reflection_actions": "none",
         "session_gap_minutes": 360, "channels": {},
     });
     assert_eq!((&made["slug"], &made["name"], &made["settings"]), (&json!(slug), &json!("Acme"), &defaults));
@@ -49,48 +52,9 @@ async fn bad_tenants_are_refused() {
     for bad in ["", "A", "a_b", "-a", "a-", "a--b", "a b", "a/b", "ä", "a\0b", &long] {
         operator.post("/v1/admin/tenants", json!({"slug": bad})).await.invalid("/slug", "");
     }
-    let with = |member: &str, value: Value| {
-        let mut body = json!({"slug": fresh_slug()});
-        body[member] = value;
-        operator.post("/v1/admin/tenants", body)
-    };
     for name in ["", " ", "a\0b", &"n".repeat(201)] {
-        with("name", json!(name)).await.invalid("/name", "");
+        operator.post("/v1/admin/tenants", json!({"slug": fresh_slug(), "name": name})).await.invalid("/name", "");
     }
-    with("settings", json!({"archive_days": 3651})).await.invalid("/settings/archive_days", "3650");
-    for (settings, pointer, bound) in [
-        (json!({"conversation_days": 3651}), "conversation_days", "3650"),
-        (json!({"versions_per_skill": 0}), "versions_per_skill", "1"),
-        (json!({"sessions_per_user": 0}), "sessions_per_user", "1"),
-        (json!({"conversation_bytes_per_user": 1}), "conversation_bytes_per_user", "1048576"),
-        (json!({"example_days": 3651}), "example_days", "3650"),
-        (json!({"audit_days": 29}), "audit_days", "30"),
-        (json!({"index_budget": 199}), "index_budget", "200"),
-        (json!({"index_budget": 200_001}), "index_budget", "200000"),
-        (json!({"session_gap_minutes": 0}), "session_gap_minutes", "1"),
-        (json!({"channels": {"sms": {"session_gap_minutes": 10_081}}}), "channels/sms/session_gap_minutes", "10080"),
-        (json!({"channels": {"sms": {"max_turns": 0}}}), "channels/sms/max_turns", "1"),
-        (json!({"channels": {"voice": {"max_turns": 1001}}}), "channels/voice/max_turns", "1000"),
-        (json!({"channels": {"chat": {"index_budget": 199}}}), "channels/chat/index_budget", "200"),
-        (json!({"channels": {"nudge": {"body_budget": 1_000_001}}}), "channels/nudge/body_budget", "1000000"),
-    ] {
-        with("settings", settings).await.invalid(&format!("/settings/{pointer}"), bound);
-    }
-    for wrong in [
-        json!({"channels": {"fax": {}}}),
-        json!({"channels": {"sms": {"max_turn": 1}}}),
-        json!({"channels": {"sms": {"body_budget": -1}}}),
-        json!({"channels": []}),
-    ] {
-        with("settings", wrong).await.refused(422, "invalid");
-    }
-    let most = json!({
-        "index_budget": 200, "conversation_days": 0,
-        "channels": {"scheduled": {"max_turns": 1000, "index_budget": 200_000, "body_budget": 0}},
-    });
-    with("settings", most).await.ok(201);
-    with("settings", json!({"archive_days": -1})).await.refused(422, "invalid");
-    with("settings", json!({"skils_per_user": 1})).await.refused(422, "invalid");
     for nobody in ["no-such-tenant", "UPPER", "a%00b", "%FF"] {
         operator.get(&format!("/v1/admin/tenants/{nobody}")).await.refused(404, "not-found");
         operator.patch(&format!("/v1/admin/tenants/{nobody}"), json!({"name": "x"})).await.refused(404, "not-found");
@@ -100,6 +64,67 @@ async fn bad_tenants_are_refused() {
         caller.get(&format!("/v1/admin/tenants/{slug}")).await.refused(403, "forbidden");
         caller.patch(&format!("/v1/admin/tenants/{slug}"), json!({})).await.refused(403, "forbidden");
     }
+}
+
+#[tokio::test]
+async fn bad_settings_are_refused() {
+    let World { operator, slug, .. } = &World::new().await;
+    let with =
+        |settings: Value| operator.post("/v1/admin/tenants", json!({"slug": fresh_slug(), "settings": settings}));
+    with(json!({"archive_days": 3651})).await.invalid("/settings/archive_days", "3650");
+    for (settings, pointer, bound) in [
+        (json!({"conversation_days": 3651}), "conversation_days", "3650"),
+        (json!({"versions_per_skill": 0}), "versions_per_skill", "1"),
+        (json!({"sessions_per_user": 0}), "sessions_per_user", "1"),
+        (json!({"conversation_bytes_per_user": 1}), "conversation_bytes_per_user", "1048576"),
+        (json!({"example_days": 3651}), "example_days", "3650"),
+        (json!({"audit_days": 29}), "audit_days", "30"),
+        (json!({"skill_decay": 1.5}), "skill_decay", "1"),
+        (json!({"importance_floor": -0.1}), "importance_floor", "0"),
+        (json!({"index_budget": 199}), "index_budget", "200"),
+        (json!({"index_budget": 200_001}), "index_budget", "200000"),
+        (json!({"session_gap_minutes": 0}), "session_gap_minutes", "1"),
+        (json!({"channels": {"sms": {"session_gap_minutes": 10_081}}}), "channels/sms/session_gap_minutes", "10080"),
+        (json!({"channels": {"sms": {"max_turns": 0}}}), "channels/sms/max_turns", "1"),
+        (json!({"channels": {"voice": {"max_turns": 1001}}}), "channels/voice/max_turns", "1000"),
+        (json!({"channels": {"chat": {"index_budget": 199}}}), "channels/chat/index_budget", "200"),
+        (json!({"channels": {"nudge": {"body_budget": 1_000_001}}}), "channels/nudge/body_budget", "1000000"),
+    ] {
+        with(settings).await.invalid(&format!("/settings/{pointer}"), bound);
+    }
+    for zone in ["Mars/Olympus", "", "UTC ", "Europe/Berlin\0", "europe/berlin; drop", &"z".repeat(65)] {
+        with(json!({"time_zone": zone})).await.invalid("/settings/time_zone", "IANA");
+    }
+    let change = json!({"settings": {"time_zone": "Mars/Olympus"}});
+    let tenant = format!("/v1/admin/tenants/{slug}");
+    operator.patch(&tenant, change).await.invalid("/settings/time_zone", "IANA");
+    with(json!({"dream_tokens_per_day": 100_000_001})).await.invalid("/settings/dream_tokens_per_day", "100000000");
+    for wrong in [
+        json!({"dreams": {"gaps": "sometimes"}}),
+        json!({"dreams": {"nightmares": "off"}}),
+        json!({"channels": {"fax": {}}}),
+        json!({"channels": {"sms": {"max_turn": 1}}}),
+        json!({"channels": {"sms": {"body_budget": -1}}}),
+        json!({"channels": []}),
+        json!({"channels": {"sms": []}}),
+    ] {
+        with(wrong).await.refused(422, "invalid");
+    }
+    // A list of a struct's members in their order is none of them.
+    for (wrong, pointer) in [(json!([]), ""), (json!([10]), ""), (json!({"dreams": []}), "/dreams")] {
+        with(wrong.clone()).await.invalid(&format!("/settings{pointer}"), "object");
+        let change = operator.patch(&tenant, json!({"settings": wrong})).await;
+        change.invalid(&format!("/settings{pointer}"), "object");
+    }
+    with(json!({"dreams": [null, null]})).await.invalid("/settings/dreams", "object");
+    let most = json!({
+        "index_budget": 200, "conversation_days": 0,
+        "channels": {"scheduled": {"max_turns": 1000, "index_budget": 200_000, "body_budget": 0}},
+    });
+    with(most).await.ok(201);
+    with(json!({"time_zone": "Pacific/Auckland", "dreams": {"gaps": "off", "optimize": "apply"}})).await.ok(201);
+    with(json!({"archive_days": -1})).await.refused(422, "invalid");
+    with(json!({"skils_per_user": 1})).await.refused(422, "invalid");
 }
 
 #[tokio::test]
@@ -344,6 +369,6 @@ async fn an_operator_sees_how_the_process_does() {
     let grown = |count: &str| after["catalogues"][count].as_u64() > before["catalogues"][count].as_u64();
     assert!(grown("misses") && grown("hits"), "{before} {after}");
     assert!(after["catalogues"]["users"].as_u64() >= Some(1) && after["catalogues"]["bytes"].as_u64() > Some(0));
-    assert_eq!(members(&after), ["catalogues", "models"]);
+    assert_eq!(members(&after), ["catalogues", "graph", "models"]);
     admin.get("/v1/admin/stats").await.refused(403, "forbidden");
 }

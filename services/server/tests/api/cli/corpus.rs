@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use ruzstd::decoding::StreamingDecoder;
 
@@ -88,6 +89,44 @@ async fn three_hundred_skills_go_in_and_come_out() {
     command("export", &["--output", again.to_str().unwrap()], bob);
     assert!(std::fs::read(&again).unwrap() == std::fs::read(&archive).unwrap(), "the copy differs");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[tokio::test]
+async fn three_hundred_skills_are_kept_the_same() {
+    let Some(one) = unpack() else { return };
+    let World { alice, .. } = &World::unreviewed().await;
+    let two = scratch("copy");
+    std::fs::create_dir_all(&two).unwrap();
+    let skills = |folder: &Path| {
+        let mut files = Files::new();
+        read(folder, "", &mut files);
+        skills_of(&files)
+    };
+    let contents = |folder: &Path| {
+        let mut all: Vec<Files> = skills(folder).into_values().collect();
+        all.sort();
+        all
+    };
+    let count = skills(&one).len();
+    let sync = |folder: &Path, options: &[&str]| {
+        let began = Instant::now();
+        let said = command("sync", &[&[folder.to_str().unwrap()], options].concat(), alice);
+        eprintln!("{:.1} s for sync {}: {}", began.elapsed().as_secs_f64(), options.join(" "), said.trim_end());
+        said
+    };
+    let said = |indexed: usize, reconciled: usize| format!("{indexed} indexed, {reconciled} reconciled, 0 removed\n");
+    assert!(sync(&one, &[]).ends_with(&said(count, count)));
+    assert!(sync(&one, &[]).ends_with(&said(count, 0)));
+    assert!(sync(&two, &["--pull"]).ends_with(&said(0, count)));
+    assert!(contents(&one) == contents(&two), "what came out is not what went in");
+    assert!(sync(&two, &["--pull"]).ends_with(&said(count, 0)));
+    let changed = skills(&two).into_keys().next().unwrap();
+    std::fs::write(two.join(&changed).join("NOTES.md"), "more").unwrap();
+    assert!(sync(&two, &[]).ends_with(&said(count, 1)));
+    assert!(sync(&one, &["--pull"]).ends_with(&said(count, 1)));
+    assert!(contents(&one) == contents(&two));
+    std::fs::remove_dir_all(&one).unwrap();
+    std::fs::remove_dir_all(&two).unwrap();
 }
 
 /// Every skill loads by the name of its folder, with the file's own text.

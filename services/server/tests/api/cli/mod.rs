@@ -2,7 +2,10 @@
 
 mod commands;
 mod corpus;
+mod dreams;
 mod imports;
 mod movers;
 mod scans;
 mod setup;
+mod syncs;
+mod watches;

@@ -5,6 +5,7 @@ mod bodies;
 mod bounds;
 mod diffs;
 mod exports;
+mod graph;
 mod neighbour;
 mod patches;
 mod plain;

@@ -89,7 +89,14 @@ impl Neighbour {
     }
 }
 
-async fn timed(request: Sending) -> (Duration, Option<String>) {
+/// How a request went.
+struct Timed {
+    latency: Duration,
+    /// What was answered, where that is no success.
+    failure: Option<String>,
+}
+
+async fn timed(request: Sending) -> Timed {
     let start = Instant::now();
     let answer = request.attempt().await;
     let failure = match answer {
@@ -97,13 +104,13 @@ async fn timed(request: Sending) -> (Duration, Option<String>) {
         Some(answer) => Some(answer.to_string()),
         None => Some("no answer".to_owned()),
     };
-    (start.elapsed(), failure)
+    Timed { latency: start.elapsed(), failure }
 }
 
 impl Felt {
-    fn add(&mut self, (latency, failure): (Duration, Option<String>)) {
-        self.latencies.push(latency);
-        self.failed.extend(failure);
+    fn add(&mut self, timed: Timed) {
+        self.latencies.push(timed.latency);
+        self.failed.extend(timed.failure);
     }
 
     /// The latency that 99 of 100 requests keep within.

@@ -17,8 +17,13 @@ fn refused(answer: &RawAnswer, status: u16, code: i64) {
     assert!(body["error"]["message"].is_string());
 }
 
-/// A whole request by hand.
-fn send(world: &World, host: &str, line: &str, headers: &[&str], body: &str) -> RawAnswer {
+fn list() -> String {
+    request("tools/list", json!({})).to_string()
+}
+
+/// A whole request by hand, for the list of tools.
+fn send(world: &World, host: &str, line: &str, headers: &[&str]) -> RawAnswer {
+    let body = list();
     let mut text = format!("{line} HTTP/1.1\r\nConnection: close\r\nAccept: {BOTH}\r\n{host}");
     text.push_str(&format!("Authorization: Bearer {}\r\n", world.alice.token.as_deref().unwrap()));
     for (name, value) in repeated(&request("tools/list", json!({}))) {
@@ -29,10 +34,6 @@ fn send(world: &World, host: &str, line: &str, headers: &[&str], body: &str) -> 
     }
     text.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len()));
     raw::exchange(&shared().address, text.as_bytes()).unwrap()
-}
-
-fn list() -> String {
-    request("tools/list", json!({})).to_string()
 }
 
 #[tokio::test]
@@ -58,19 +59,19 @@ async fn another_name_is_no_way_in() {
     let world = World::new().await;
     let port = shared().address.rsplit(':').next().unwrap();
     for host in ["localhost", "127.0.0.1", "[::1]", "LOCALHOST", &format!("localhost:{port}"), "127.0.0.1:1"] {
-        let answer = send(&world, &format!("Host: {host}\r\n"), "POST /mcp?x=1", &[], &list());
+        let answer = send(&world, &format!("Host: {host}\r\n"), "POST /mcp?x=1", &[]);
         assert_eq!(answer.status, 200, "{host}: {answer:?}");
     }
     for host in
         ["evil.example", "localhost.evil.example", "evil.example:80", "user@localhost", "0.0.0.0", "127.0.0.1.nip.io"]
     {
         for line in ["POST /mcp", "GET /mcp", "OPTIONS /mcp"] {
-            refused(&send(&world, &format!("Host: {host}\r\n"), line, &[], &list()), 403, -32000);
+            refused(&send(&world, &format!("Host: {host}\r\n"), line, &[]), 403, -32000);
         }
     }
     // None, an empty one, or two: that may be no HTTP/1.1 at all.
     for hosts in ["X-Forwarded-Host: localhost\r\n", "Host: \r\n", "Host: localhost\r\nHost: evil.example\r\n"] {
-        let answer = send(&world, hosts, "POST /mcp", &[], &list());
+        let answer = send(&world, hosts, "POST /mcp", &[]);
         assert!([400, 403].contains(&answer.status), "{hosts}: {answer:?}");
     }
     // For REST a page may read what it likes: it has no cookie to send along.
@@ -86,17 +87,17 @@ async fn another_origin_is_no_way_in() {
     let resource = world.anonymous.get("/.well-known/oauth-protected-resource/mcp").await.ok(200);
     let own = resource["resource"].as_str().unwrap().strip_suffix("/mcp").unwrap().to_owned();
     for origin in [own.clone(), own.replace("127.0.0.1", "localhost"), own.replace("http", "HTTP")] {
-        let answer = send(&world, &host, "POST /mcp", &[&format!("Origin: {origin}")], &list());
+        let answer = send(&world, &host, "POST /mcp", &[&format!("Origin: {origin}")]);
         assert_eq!(answer.status, 200, "{origin}: {answer:?}");
     }
     for origin in
         ["http://evil.example", "null", "", "https://127.0.0.1", "http://localhost:1", "x", "http://", "\u{e9}"]
     {
         for line in ["POST /mcp", "GET /mcp", "OPTIONS /mcp"] {
-            refused(&send(&world, &host, line, &[&format!("Origin: {origin}")], &list()), 403, -32000);
+            refused(&send(&world, &host, line, &[&format!("Origin: {origin}")]), 403, -32000);
         }
     }
-    let twice = send(&world, &host, "POST /mcp", &[&format!("Origin: {own}"), "Origin: http://evil.example"], &list());
+    let twice = send(&world, &host, "POST /mcp", &[&format!("Origin: {own}"), "Origin: http://evil.example"]);
     refused(&twice, 403, -32000);
 }
 

@@ -11,7 +11,14 @@ fn edits(old: &str, new: &str) -> Value {
     json!([{"old_string": old, "new_string": new}])
 }
 
-async fn fails(caller: &Caller, tool: &str, arguments: Value, status: u16, kind: &str) -> (String, Value) {
+/// What a call is refused with: an HTTP status, and the end of the problem's type.
+struct Refusal<'a> {
+    status: u16,
+    kind: &'a str,
+}
+
+async fn fails(caller: &Caller, tool: &str, arguments: Value, refusal: Refusal<'_>) -> (String, Value) {
+    let Refusal { status, kind } = refusal;
     let (text, problem) = caller.fails(tool, arguments).await;
     assert_eq!((&problem["status"], &problem["type"]), (&json!(status), &json!(format!("/problems/{kind}"))), "{text}");
     assert!(text.starts_with(char::is_uppercase) && !text.contains("/v1/"), "{text}");
@@ -31,11 +38,12 @@ async fn a_name_that_is_unknown_is_answered_with_near_ones() {
         ("skill_history", json!({"name": "plan-meting", "version": 1})),
         ("skill_history", json!({"name": "plan-meting", "to": 1})),
     ] {
-        let (text, problem) = fails(alice, tool, arguments, 404, "not-found").await;
+        let (text, problem) = fails(alice, tool, arguments, Refusal { status: 404, kind: "not-found" }).await;
         assert!(pluck_texts(&problem["candidates"]).contains(&"plan-meeting".to_owned()), "{tool}: {problem}");
         assert!(text.contains("plan-meeting") && text.contains("skill_list"), "{tool}: {text}");
     }
-    let (text, problem) = fails(alice, "skill_view", json!({"name": "xyzzy"}), 404, "not-found").await;
+    let (text, problem) =
+        fails(alice, "skill_view", json!({"name": "xyzzy"}), Refusal { status: 404, kind: "not-found" }).await;
     assert_eq!(problem["candidates"].as_array().map_or(0, Vec::len), 0, "{problem}");
     assert!(text.contains("skill_list") && text.contains("skill_save"), "{text}");
 }
@@ -53,12 +61,13 @@ async fn a_segment_that_several_end_in_is_answered_with_the_full_names() {
         ("skill_patch", json!({"name": "email", "edits": edits("First", "Last")})),
         ("skill_history", json!({"name": "email"})),
     ] {
-        let (text, problem) = fails(alice, tool, arguments, 409, "ambiguous-name").await;
+        let (text, problem) = fails(alice, tool, arguments, Refusal { status: 409, kind: "ambiguous-name" }).await;
         assert_eq!(problem["candidates"], json!(["mcp/email", "office/email"]));
         assert!(text.contains("mcp/email") && text.contains("office/email"), "{tool}: {text}");
     }
     // A deletion takes no short cuts.
-    let (text, _) = fails(alice, "skill_delete", json!({"name": "email"}), 404, "not-found").await;
+    let (text, _) =
+        fails(alice, "skill_delete", json!({"name": "email"}), Refusal { status: 404, kind: "not-found" }).await;
     assert!(text.contains("mcp/email") && text.contains("office/email"), "{text}");
 }
 
@@ -69,13 +78,13 @@ async fn a_passage_that_is_not_there_is_answered_with_near_ones() {
     body["content"] = json!("# Procedure\n\n1. Read the address book.\n2. Send the message.\n");
     alice.create(body).await;
     let wanted = json!({"name": "p", "edits": edits("Read the adress book", "x")});
-    let (text, problem) = fails(alice, "skill_patch", wanted, 422, "patch-no-match").await;
+    let (text, problem) = fails(alice, "skill_patch", wanted, Refusal { status: 422, kind: "patch-no-match" }).await;
     assert_eq!(problem["closest"][0]["text"], "1. Read the address book.");
     let line = problem["closest"][0]["line"].as_u64().unwrap();
     assert!(text.contains(&format!("--- line {line}\n1. Read the address book.")), "{text}");
     assert!(text.contains("Edit 0") && text.contains("nothing was changed"), "{text}");
     let nowhere = json!({"name": "p", "edits": edits("\u{6587}\u{6587}\u{6587}\u{6587}", "x")});
-    let (text, _) = fails(alice, "skill_patch", nowhere, 422, "patch-no-match").await;
+    let (text, _) = fails(alice, "skill_patch", nowhere, Refusal { status: 422, kind: "patch-no-match" }).await;
     assert!(text.contains("skill_view") || text.contains("--- line"), "{text}");
     assert_eq!(alice.peek("p").await["version"], 1);
 }
@@ -88,7 +97,7 @@ async fn a_passage_that_occurs_often_is_answered_with_the_places() {
     alice.create(body).await;
     put(alice, "p", "references/a.md", b"word word\n").await;
     let wanted = json!({"name": "p", "edits": edits("word", "x")});
-    let (text, problem) = fails(alice, "skill_patch", wanted, 422, "patch-ambiguous").await;
+    let (text, problem) = fails(alice, "skill_patch", wanted, Refusal { status: 422, kind: "patch-ambiguous" }).await;
     assert_eq!(pluck(&problem["matches"], "text"), ["one word", "two word"]);
     for passage in problem["matches"].as_array().unwrap() {
         assert!(
@@ -100,7 +109,7 @@ async fn a_passage_that_occurs_often_is_answered_with_the_places() {
     let mut second = edits("one word", "1");
     second.as_array_mut().unwrap().push(json!({"old_string": "word", "new_string": "x", "path": "references/a.md"}));
     let wanted = json!({"name": "p", "edits": second});
-    let (text, _) = fails(alice, "skill_patch", wanted, 422, "patch-ambiguous").await;
+    let (text, _) = fails(alice, "skill_patch", wanted, Refusal { status: 422, kind: "patch-ambiguous" }).await;
     assert!(text.contains("Edit 1"), "{text}");
     assert_eq!(alice.peek("p").await["content"], "one word\n\ntwo word\n");
 }
@@ -117,12 +126,12 @@ async fn whoever_comes_late_is_told_the_current_version() {
         ("skill_patch", json!({"name": "p", "edits": edits("Last", "x"), "expected_version": 1})),
         ("skill_delete", json!({"name": "p", "expected_version": 1})),
     ] {
-        let (text, problem) = fails(alice, tool, arguments, 409, "version-conflict").await;
+        let (text, problem) = fails(alice, tool, arguments, Refusal { status: 409, kind: "version-conflict" }).await;
         assert_eq!(problem["current_version"], 2, "{tool}");
         assert!(text.contains("version 2") && text.contains("skill_view"), "{tool}: {text}");
     }
     body["name"] = json!("new");
-    fails(alice, "skill_save", body, 409, "version-conflict").await;
+    fails(alice, "skill_save", body, Refusal { status: 409, kind: "version-conflict" }).await;
     assert_eq!(alice.names().await, ["p"]);
 }
 
@@ -132,7 +141,8 @@ async fn what_cannot_be_is_explained() {
     alice.create_all(&["kept", "p"]).await;
     put(alice, "p", "references/a.md", b"alpha").await;
     alice.put("/v1/skills/kept/fields", json!({"pinned": true})).await.ok(200);
-    let (text, _) = fails(alice, "skill_delete", json!({"name": "kept"}), 409, "pinned").await;
+    let (text, _) =
+        fails(alice, "skill_delete", json!({"name": "kept"}), Refusal { status: 409, kind: "pinned" }).await;
     assert!(text.contains("pinned") && text.contains("user"), "{text}");
     for (tool, arguments, status, kind, words) in [
         ("skill_view", json!({"name": "p", "path": "references/b.md"}), 404, "not-found", "references/a.md"),
@@ -149,12 +159,12 @@ async fn what_cannot_be_is_explained() {
         ("skill_list", json!({"limit": 0}), 400, "malformed", "1 to 200"),
         ("skill_history", json!({"name": "p", "cursor": "x"}), 400, "malformed", "cursor"),
     ] {
-        let (text, _) = fails(alice, tool, arguments, status, kind).await;
+        let (text, _) = fails(alice, tool, arguments, Refusal { status, kind }).await;
         assert!(text.contains(words), "{tool}: {text}");
     }
     let mut long = skill("long");
     long["content"] = json!("x".repeat(256 * 1024 + 1));
-    let (text, _) = fails(alice, "skill_save", long, 413, "too-large").await;
+    let (text, _) = fails(alice, "skill_save", long, Refusal { status: 413, kind: "too-large" }).await;
     assert!(text.contains("second skill"), "{text}");
     assert_eq!(alice.names().await, ["kept", "p"]);
     assert_eq!(alice.peek("p").await["version"], 2);
@@ -206,7 +216,7 @@ async fn arguments_that_do_not_fit_are_named() {
         ("skill_list", json!({"ranked": "yes"}), vec!["yes"]),
         ("skill_list", json!({"query": "mail"}), vec!["query"]),
     ] {
-        let (text, problem) = fails(alice, tool, arguments.clone(), 422, "invalid").await;
+        let (text, problem) = fails(alice, tool, arguments.clone(), Refusal { status: 422, kind: "invalid" }).await;
         assert!(words.iter().all(|word| text.contains(word)), "{tool} {arguments}: {text}");
         assert!(!problem["errors"].as_array().unwrap().is_empty(), "{tool}: {problem}");
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::callers::{Caller, World, skill};
+use crate::talk::Talk;
 
 async fn text_of(caller: &Caller, name: &str) -> String {
     let mut result = caller.rpc("prompts/get", json!({"name": name})).await.result();
@@ -124,4 +125,33 @@ async fn prompts_that_are_none_are_refused() {
     let params = json!({"name": "skills-guidance", "arguments": {"unknown": "x"}});
     let result: Value = alice.rpc("prompts/get", params).await.result();
     assert!(result["messages"].is_array());
+}
+
+/// What an agent tells its user of what is learned: counts and names, and nothing of what is not to be trusted.
+#[tokio::test]
+async fn the_learning_status_says_what_waits() {
+    let World { alice, bob, read_only, .. } = &World::with(json!({"starter_skills": false})).await;
+    let before = text_of(alice, "learning-status").await;
+    assert!(before.contains("no instruction") && before.contains("- Nothing waits for a person."), "{before}");
+    alice.create_all(&["plan", "mail"]).await;
+    let tainted = alice.send(reqwest::Method::POST, "/v1/skills").header("Knowhow-Session", "nobody-knows-it");
+    tainted.json(&skill("waiting")).await.ok(202);
+    let talk = Talk::long(alice).await;
+    talk.turn(json!({"message": "use plan"})).await.ok(200);
+    talk.tell("/feedback", json!({"kind": "thumbs_down"})).await;
+    talk.tell("/end", json!({})).await;
+    let talk = Talk::long(alice).await;
+    talk.turn(json!({"message": "fix the printer", "tool_calls": 6})).await.ok(200);
+    talk.tell("/end", json!({})).await;
+    let talk = Talk::tainted(alice).await;
+    talk.turn(json!({"message": "use mail", "tool_calls": 6})).await.ok(200);
+    talk.tell("/feedback", json!({"kind": "thumbs_down"})).await;
+    talk.tell("/end", json!({})).await;
+    let text = text_of(alice, "learning-status").await;
+    assert!(text.contains("- Waits for a person: submissions: 1, operations of dreams: 0."), "{text}");
+    assert!(text.contains("- Skills that failed: plan.") && !text.contains("mail"), "{text}");
+    assert!(text.contains("worked out without a skill: 1."), "{text}");
+    let reader = text_of(read_only, "learning-status").await;
+    assert!(reader.contains("submissions: 1") && !reader.contains("plan"), "{reader}");
+    assert_eq!(text_of(bob, "learning-status").await, before);
 }

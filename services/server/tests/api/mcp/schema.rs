@@ -42,7 +42,7 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
             "minItems" => value.as_array().is_none_or(|list| list.len() as u64 >= wanted.as_u64().unwrap()),
             "maxItems" => value.as_array().is_none_or(|list| list.len() as u64 <= wanted.as_u64().unwrap()),
             "properties" | "items" | "additionalProperties" | "propertyNames" => {
-                inside(rule, rules, value, at, found);
+                inside(rule, rules, Part { value, at }, found);
                 true
             }
             "allOf" => {
@@ -59,8 +59,15 @@ fn check(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
+/// A value, and where it is in the whole.
+struct Part<'a> {
+    value: &'a Value,
+    at: &'a str,
+}
+
 /// The rules about what a value holds.
-fn inside(rule: &str, rules: &Map<String, Value>, value: &Value, at: &str, found: &mut Vec<String>) {
+fn inside(rule: &str, rules: &Map<String, Value>, part: Part<'_>, found: &mut Vec<String>) {
+    let Part { value, at } = part;
     let wanted = &rules[rule];
     match (rule, value) {
         ("items", Value::Array(items)) => {

@@ -83,7 +83,10 @@ async fn a_reader_sees_and_calls_what_reads() {
     alice.create_all(&["p"]).await;
     let tools = listed(read_only, "tools/list", "tools").await;
     assert_eq!(pluck(&tools, "name"), READING);
-    assert_eq!(pluck(&listed(read_only, "prompts/list", "prompts").await, "name"), ["skills-guidance", "skills-index"]);
+    assert_eq!(
+        pluck(&listed(read_only, "prompts/list", "prompts").await, "name"),
+        ["skills-guidance", "skills-index", "learning-status"]
+    );
     read_only.does("skill_suggest", json!({"context": "p"})).await;
     read_only.does("skill_list", json!({})).await;
     read_only.does("skill_view", json!({"name": "p"})).await;

@@ -20,8 +20,28 @@ enum Way {
 
 const WAYS: [Way; 3] = [Way::Header, Way::Meta, Way::OlderMeta];
 
+impl Way {
+    /// This session, named so.
+    fn to(self, session: &str) -> CallFrom<'_> {
+        CallFrom { way: self, session }
+    }
+}
+
+/// The session that a call comes from.
+struct CallFrom<'a> {
+    way: Way,
+    session: &'a str,
+}
+
+/// What `_meta` says, of the revision now or the one before.
+struct Meta {
+    is_older: bool,
+    session: Value,
+}
+
 /// A tool call whose `_meta` names a session, in either revision.
-async fn in_meta(caller: &Caller, is_older: bool, (tool, arguments): (&str, Value), session: Value) -> Answer {
+async fn in_meta(caller: &Caller, meta: Meta, tool: &str, arguments: Value) -> Answer {
+    let Meta { is_older, session } = meta;
     let params = json!({"name": tool, "arguments": arguments});
     if is_older {
         let mut message = older_request("tools/call", params);
@@ -33,11 +53,12 @@ async fn in_meta(caller: &Caller, is_older: bool, (tool, arguments): (&str, Valu
     caller.message(&message).await
 }
 
-async fn call(caller: &Caller, way: Way, session: &str, tool: &str, arguments: Value) -> Value {
-    let answer = match way {
+async fn call(caller: &Caller, from: CallFrom<'_>, tool: &str, arguments: Value) -> Value {
+    let session = from.session;
+    let answer = match from.way {
         Way::Header => caller.tool(tool, arguments).header("Knowhow-Session", session).await,
-        Way::Meta => in_meta(caller, false, (tool, arguments), json!(session)).await,
-        Way::OlderMeta => in_meta(caller, true, (tool, arguments), json!(session)).await,
+        Way::Meta => in_meta(caller, Meta { is_older: false, session: json!(session) }, tool, arguments).await,
+        Way::OlderMeta => in_meta(caller, Meta { is_older: true, session: json!(session) }, tool, arguments).await,
     };
     answer.done(tool)
 }
@@ -72,7 +93,7 @@ async fn viewing_in_a_session_teaches() {
         let id = open(alice, &key).await;
         let message = json!({"message": "what do we do about the garden"});
         alice.post(&format!("/v1/sessions/{id}/turns"), message).await.ok(200);
-        call(alice, way, &key, "skill_view", json!({"name": name})).await;
+        call(alice, way.to(&key), "skill_view", json!({"name": name})).await;
         crate::examples::learned(alice, &name, &["what do we do about the garden"]).await;
     }
 }
@@ -84,23 +105,23 @@ async fn what_a_session_writes_carries_its_name_and_its_taint() {
         let (key, name) = (format!("chat-{n}"), format!("plan-{n}"));
         let id = open(alice, &key).await;
         for (session, old, new) in [(id.as_str(), "First", "Second"), (key.as_str(), "then", "and then")] {
-            call(alice, way, session, "skill_save", skill(&name)).await;
+            call(alice, way.to(session), "skill_save", skill(&name)).await;
             let edits = json!([{"old_string": old, "new_string": new}]);
-            call(alice, way, session, "skill_patch", json!({"name": name, "edits": edits})).await;
+            call(alice, way.to(session), "skill_patch", json!({"name": name, "edits": edits})).await;
             let version = newest(alice, &name).await;
             assert_eq!((&version["session"], is_tainted(&version)), (&json!(session), false), "{way:?}");
         }
         // It marks what was written before, too.
         taint(alice, &id).await;
         let edits = json!([{"old_string": "that", "new_string": "those"}]);
-        call(alice, way, &key, "skill_patch", json!({"name": name, "edits": edits})).await;
-        call(alice, way, &id, "skill_save", skill(&format!("new-{n}"))).await;
+        call(alice, way.to(&key), "skill_patch", json!({"name": name, "edits": edits})).await;
+        call(alice, way.to(&id), "skill_save", skill(&format!("new-{n}"))).await;
         assert!(is_tainted(&newest(alice, &name).await) && is_tainted(&newest(alice, &format!("new-{n}")).await));
         let history = alice.does("skill_history", json!({"name": name, "limit": 2})).await;
         assert_eq!(pluck(&history["versions"], "tainted"), ["true", "true"]);
-        assert!(is_tainted(&call(alice, way, &key, "memory_save", json!({"content": format!("Fact {n}")})).await));
+        assert!(is_tainted(&call(alice, way.to(&key), "memory_save", json!({"content": format!("Fact {n}")})).await));
         assert_eq!(alice.get("/v1/memories").await.ok(200)["items"][0]["session"], json!(key));
-        let soul = call(alice, way, &id, "soul_update", json!({"text": format!("Be {n}.")})).await;
+        let soul = call(alice, way.to(&id), "soul_update", json!({"text": format!("Be {n}.")})).await;
         assert!(is_tainted(&soul), "{soul}");
         let recalled = alice.tool("memory_recall", json!({"q": format!("fact {n}")})).await;
         assert!(recalled.text().contains("- fact, untrusted: Fact"), "{recalled}");
@@ -140,11 +161,11 @@ async fn a_foreign_session_is_an_unknown_one() {
     let mut told = Vec::new();
     for session in sessions {
         for way in WAYS {
-            let saved = call(alice, way, session, "skill_save", skill("plan")).await;
+            let saved = call(alice, way.to(session), "skill_save", skill("plan")).await;
             let version = newest(alice, "plan").await;
             assert!(is_tainted(&version) && version["session"] == *session, "{version}");
-            assert!(is_tainted(&call(alice, way, session, "memory_save", json!({"content": "x"})).await));
-            call(alice, way, session, "skill_view", json!({"name": "plan"})).await;
+            assert!(is_tainted(&call(alice, way.to(session), "memory_save", json!({"content": "x"})).await));
+            call(alice, way.to(session), "skill_view", json!({"name": "plan"})).await;
             alice.delete("/v1/skills/plan").await.empty(204);
             told.push((saved["version"].clone(), saved["unchanged"].clone()));
         }
@@ -160,10 +181,10 @@ async fn a_view_is_a_use_and_a_list_is_none() {
     alice.create_all(&["plan"]).await;
     for (n, way) in WAYS.into_iter().enumerate() {
         let session = format!("chat-{}", Uuid::now_v7());
-        call(alice, way, &session, "skill_view", json!({"name": "plan"})).await;
+        call(alice, way.to(&session), "skill_view", json!({"name": "plan"})).await;
         // Neither is a use.
-        call(alice, way, &session, "skill_list", json!({"q": "plan"})).await;
-        call(alice, way, &session, "skill_suggest", json!({"context": "plan"})).await;
+        call(alice, way.to(&session), "skill_list", json!({"q": "plan"})).await;
+        call(alice, way.to(&session), "skill_suggest", json!({"context": "plan"})).await;
         let of_day = format!(
             "select from usage_events e join tenants t using (tenant_id)
              where t.slug = '{slug}' and e.kind = 'view' and e.times = {}",
@@ -199,7 +220,8 @@ async fn sessions_that_are_none_are_refused() {
                 ("memory_save", json!({"content": "x"})),
                 ("soul_update", json!({"text": "x"})),
             ] {
-                let (text, problem) = in_meta(alice, is_older, (tool, arguments), session.clone()).await.failed();
+                let meta = Meta { is_older, session: session.clone() };
+                let (text, problem) = in_meta(alice, meta, tool, arguments).await.failed();
                 assert_eq!(problem["type"], "/problems/malformed", "{session}");
                 assert!(text.contains("Knowhow-Session takes 1 to 255"), "{text}");
             }
@@ -212,7 +234,7 @@ async fn sessions_that_are_none_are_refused() {
     assert_eq!(alice.names().await, ["plan"]);
     assert_eq!(alice.peek("plan").await["times_used"], 0);
     for is_older in [false, true] {
-        in_meta(alice, is_older, ("skill_save", skill("null")), Value::Null).await.done("skill_save");
+        in_meta(alice, Meta { is_older, session: Value::Null }, "skill_save", skill("null")).await.done("skill_save");
     }
     assert!(!is_tainted(&newest(alice, "null").await));
 }
@@ -240,7 +262,7 @@ async fn a_session_is_named_once() {
 async fn what_is_put_back_is_as_tainted_as_it_was() {
     let World { alice, admin, .. } = &World::unreviewed().await;
     let unknown = Uuid::now_v7().to_string();
-    call(alice, Way::Meta, &unknown, "skill_save", skill("plan")).await;
+    call(alice, Way::Meta.to(&unknown), "skill_save", skill("plan")).await;
     alice.replace("plan", "First", "Last").await.ok(200);
     assert!(is_tainted(&newest(alice, "plan").await));
     for (back_to, expected) in [(1, true), (2, true), (3, true)] {

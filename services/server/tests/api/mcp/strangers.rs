@@ -14,7 +14,7 @@ use crate::strangers::{HERS, furnish, inventory, settle};
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone. Statuses, codes of protocol errors, statuses of tools' problems.
-const GOLDEN: [(&str, [&str; 6]); 41] = [
+const GOLDEN: [(&str, [&str; 6]); 42] = [
     ("initialize", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("server/discover", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("ping", ["401", "401", "ok", "ok", "ok", "ok"]),
@@ -50,6 +50,7 @@ const GOLDEN: [(&str, [&str; 6]); 41] = [
     ("skills-guidance", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("skills-index", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("frozen-context", ["401", "401", "ok", "ok", "ok", "403"]),
+    ("learning-status", ["401", "401", "ok", "ok", "ok", "ok"]),
     ("completion/complete", ["401", "401", "-32601", "-32601", "-32601", "-32601"]),
     ("logging/setLevel", ["401", "401", "-32601", "-32601", "-32601", "-32601"]),
     ("resources/subscribe", ["401", "401", "-32601", "-32601", "-32601", "-32601"]),
@@ -123,6 +124,7 @@ fn walk(name: &str) -> Vec<Step> {
         step("skills-guidance", "prompts/get", json!({"name": "skills-guidance"})),
         step("skills-index", "prompts/get", json!({"name": "skills-index"})),
         step("frozen-context", "prompts/get", json!({"name": "frozen-context"})),
+        step("learning-status", "prompts/get", json!({"name": "learning-status"})),
         step("completion/complete", "completion/complete", completion()),
         step("logging/setLevel", "logging/setLevel", json!({"level": "debug"})),
         step("resources/subscribe", "resources/subscribe", uri("/SKILL.md")),
@@ -271,7 +273,7 @@ async fn the_walk_misses_nothing_there_is() {
     let document = schema::document();
     let mut named = pluck(&document["tools"], "name");
     named.extend(pluck(&document["prompts"], "name"));
-    assert_eq!(named.len(), 14);
+    assert_eq!(named.len(), 15);
     for name in named {
         assert!(rows.contains(name.as_str()), "{name}");
     }

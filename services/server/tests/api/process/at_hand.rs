@@ -7,10 +7,10 @@ use crate::callers::{Caller, World, skill};
 use crate::service::Service;
 
 /// A number that follows from the one before, so that a failure can be repeated.
-pub(super) struct Dice(pub(super) u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    pub(super) fn of(&mut self, sides: usize) -> usize {
+    pub fn of(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides
     }

@@ -32,7 +32,10 @@ async fn import(who: &Caller, files: &[(String, String)]) -> Value {
 }
 
 fn skill_md(name: &str) -> (String, String) {
-    (format!("{name}/SKILL.md"), format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nBody of {name}\n"))
+    (
+        format!("{name}/SKILL.md"),
+        format!("---\nname: {name}\ndescription: {}\n---\n\nBody of {name}\n", described(name)),
+    )
 }
 
 #[tokio::test]
@@ -54,7 +57,7 @@ async fn a_changed_skill_has_its_vector_without_any_worker() {
     alice.post("/v1/skills", again).await.ok(200);
     await_vector(&ground, "plan", "Plans otherwise. Use it now and then.", None);
     import(alice, &[skill_md("imported")]).await;
-    await_vector(&ground, "imported", "Does imported.", None);
+    await_vector(&ground, "imported", &described("imported"), None);
 
     // The jobs are there nevertheless, and have nothing to do.
     assert_eq!(ground.count(&format!("{JOBS} where priority = 0 and attempts = 0")), 2);

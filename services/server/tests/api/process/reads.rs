@@ -8,7 +8,7 @@ use crate::callers::World;
 use crate::service::login_url;
 
 /// How often each is tried: the first ones prepare statements, and the service does something of its own now and then.
-const TRIES: usize = 12;
+const TRIES: usize = 40;
 
 async fn assert_one_round_trip(wire: &Wire, what: &str, mut ask: impl AsyncFnMut()) {
     let mut counts = Vec::new();

@@ -3,8 +3,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -78,6 +78,27 @@ fn answer(mut stream: TcpStream, asked: &AtomicUsize, thinks: &AtomicBool, refus
     stream.write_all(format!("{head}content-length: {}\r\n\r\n{answer}", answer.len()).as_bytes()).ok()
 }
 
+/// The URL of a database, as its owner.
+fn database(name: &str) -> Url {
+    let mut owner = owner_url();
+    owner.set_path(name);
+    owner
+}
+
+/// The name of a database that is migrated and empty, to be copied. An earlier run may have left one of other migrations.
+fn template() -> &'static str {
+    static TEMPLATE: OnceLock<String> = OnceLock::new();
+    TEMPLATE.get_or_init(|| {
+        migrated();
+        let name = format!("{}_template", owner_url().path().trim_start_matches('/'));
+        execute(&format!("drop database if exists {name} with (force)"));
+        execute(&format!("create database {name} template template0"));
+        let made = knowhow(&["migrate"]).env("DATABASE_URL", database(&name).as_str()).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        name
+    })
+}
+
 /// A database of one's own and a model to embed with.
 pub struct Ground {
     /// As its owner.
@@ -86,16 +107,17 @@ pub struct Ground {
 }
 
 impl Ground {
-    /// An empty one.
+    /// An empty one: a copy, as that is made in a third of the time that the migrations take.
     pub fn new() -> Self {
-        migrated();
-        let mut owner = owner_url();
         let name = format!("knowhow_worker_{}", uuid::Uuid::now_v7().simple());
-        execute(&format!("create database {name} template template0"));
-        owner.set_path(&name);
-        let made = knowhow(&["migrate"]).env("DATABASE_URL", owner.as_str()).output().unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        Self { owner, fake: Fake::start() }
+        execute(&format!("create database {name} template {}", template()));
+        // These stand beside a database, not in it, so that a copy lacks them: what the migrations grant, and that no commit
+        // waits for the disk. No test asks what a crash of Postgres leaves.
+        execute(&format!(
+            "grant create on database {name} to knowhow_owner; grant connect on database {name} to knowhow_login; \
+             alter database {name} set synchronous_commit = off"
+        ));
+        Self { owner: database(&name), fake: Fake::start() }
     }
 
     /// Settings of processes on this ground, and those given.
@@ -285,10 +307,12 @@ async fn a_worker_that_is_told_to_stop_finishes_or_gives_back() {
         assert!(worker.wait(Duration::from_secs(10)).success());
     };
     stopped("1", &|| {});
-    let given_back = "graphile_worker._private_jobs where locked_at is null and attempts = 0";
-    assert_eq!((ground.count(given_back), ground.count("graphile_worker._private_workers")), (1, 0));
+    // Jobs that look for what was lost may begin at any minute; they are not what this is about.
+    let embedding = "graphile_worker.jobs where task_identifier = 'embed_skill'";
+    let given_back = format!("{embedding} and locked_at is null and attempts = 0");
+    assert_eq!((ground.count(&given_back), ground.count("graphile_worker._private_workers")), (1, 0));
     stopped("20", &|| ground.fake.thinks.store(false, Ordering::SeqCst));
-    assert_eq!((ground.count("graphile_worker._private_jobs"), ground.count("skill_embeddings")), (0, 1));
+    assert_eq!((ground.count(embedding), ground.count("skill_embeddings")), (0, 1));
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod conversations;
 mod everyday;
 mod names;
+mod nudges;
 mod open;
 mod replies;
 pub mod shown;

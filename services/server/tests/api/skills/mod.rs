@@ -13,5 +13,6 @@ mod quotas;
 mod resources;
 mod save;
 mod starters;
+mod synced;
 mod used;
 mod versions;

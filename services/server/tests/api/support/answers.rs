@@ -24,7 +24,7 @@ const INSIDE: [&str; 12] = [
     "postgres",
     "sqlx",
     "constraint",
-    "relation",
+    "relation \\\"",
     "knowhow_tenant",
     "row-level",
     "tokio",

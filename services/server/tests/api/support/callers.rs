@@ -143,6 +143,11 @@ impl Sending {
             let part = reqwest::multipart::Part::bytes(bytes.to_vec()).file_name((*name).to_owned());
             form = form.part("file", part);
         }
+        self.form(form)
+    }
+
+    /// Any form.
+    pub fn form(self, form: reqwest::multipart::Form) -> Self {
         Self { request: self.request.multipart(form), ..self }
     }
 

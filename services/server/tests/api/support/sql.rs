@@ -22,6 +22,24 @@ pub fn execute(statement: &str) -> u64 {
 
 /// The same in another database.
 pub fn execute_at(url: &Url, statement: &str) -> u64 {
+    run_at(url, statement, &mut |_| ())
+}
+
+/// The first column of what a statement finds in another database; null is empty.
+pub fn column_at(url: &Url, statement: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    run_at(url, statement, &mut |row| found.push(first_column(row)));
+    found
+}
+
+/// The first column of a row, as text.
+fn first_column(row: &[u8]) -> String {
+    let length = i32::from_be_bytes(row[2..6].try_into().unwrap());
+    let length = usize::try_from(length).unwrap_or(0);
+    String::from_utf8(row[6..6 + length].to_vec()).unwrap()
+}
+
+fn run_at(url: &Url, statement: &str, take_row: &mut dyn FnMut(&[u8])) -> u64 {
     let address = (url.host_str().unwrap().to_owned(), url.port().unwrap_or(5432));
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -38,6 +56,7 @@ pub fn execute_at(url: &Url, statement: &str) -> u64 {
         match kind {
             b'C' => touched = text.trim_end_matches('\0').rsplit(' ').next().unwrap().parse().unwrap_or(0),
             b'E' => panic!("{statement}: {text}"),
+            b'D' => take_row(&body),
             b'Z' => return touched,
             _ => {}
         }

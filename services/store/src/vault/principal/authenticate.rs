@@ -6,10 +6,11 @@ use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, UserId};
 use uuid::Uuid;
 
 use super::{Principal, check_external_id};
-use crate::across::system::{self, Claim, Owner};
+use crate::across::refused::RefusedLogin;
+use crate::across::system::{self, Claim, Newcomer, Owner};
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
 use crate::queue::{Claimed, JobError};
-use crate::vault::gate::{GateState, KnownKey, KnownTenant};
+use crate::vault::gate::{GateState, KnownKey, KnownTenant, KnownUser};
 use crate::{Database, trail};
 
 /// The deployment's own issuer, whose tokens may carry the role `operator`.
@@ -27,6 +28,16 @@ pub struct SigningIssuer {
     pub audience: String,
     /// HS256 secret.
     pub secret: Vec<u8>,
+}
+
+/// Who a credential that is good stands for.
+struct Bearer<'a> {
+    tenant: Arc<KnownTenant>,
+    /// The user, as the tenant calls it; `None` where it stands for none.
+    external_id: Option<&'a str>,
+    scopes: Scopes,
+    /// As the audit log names it.
+    actor: String,
 }
 
 /// Where credentials become principals. One per worker thread; what is known is shared by all of them.
@@ -74,7 +85,8 @@ impl Gate {
         };
         if let Err(Error::Unauthenticated(_)) = &entering {
             let tenant = self.tenant_tried(bearer).await;
-            self.state.refused.note(&self.db, &self.state.clock, tenant, trail::address());
+            let login = RefusedLogin { tenant, address: trail::address() };
+            self.state.refused.note(&self.db, &self.state.clock, login);
         }
         entering
     }
@@ -106,7 +118,8 @@ impl Gate {
             Some(user) => format!("key:{prefix} for {user}"),
             None => format!("key:{prefix}"),
         };
-        self.principal(key.tenant.clone(), on_behalf_of, key.scopes, actor).await
+        self.principal(Bearer { tenant: key.tenant.clone(), external_id: on_behalf_of, scopes: key.scopes, actor })
+            .await
     }
 
     /// Last use is for people to look at: at most once a minute, nobody waits for it, and it is never a reason to refuse.
@@ -167,7 +180,8 @@ impl Gate {
     }
 
     async fn by_claims(&self, tenant: Arc<KnownTenant>, claims: &Claims) -> Result<Principal> {
-        self.principal(tenant, Some(&claims.sub), scopes_of(claims), format!("user:{}", claims.sub)).await
+        let actor = format!("user:{}", claims.sub);
+        self.principal(Bearer { tenant, external_id: Some(&claims.sub), scopes: scopes_of(claims), actor }).await
     }
 
     async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Principal> {
@@ -217,18 +231,25 @@ impl Gate {
         })
     }
 
-    async fn principal(
-        &self,
-        tenant: Arc<KnownTenant>,
-        external_id: Option<&str>,
-        scopes: Scopes,
-        actor: String,
-    ) -> Result<Principal> {
+    /// The same person at work for a user of a tenant, as that user's jobs would do it: with all that a user may do and no more,
+    /// so that nothing counts as looked at by somebody who reviews. Such a person can mint the user's token; this spares a tenant
+    /// an issuer whose tokens the service could sign.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such tenant; `Malformed` for the user's id.
+    pub async fn user_at_shell(&self, slug: &str, external_id: &str) -> Result<Principal> {
+        let tenant = self.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?;
+        let actor = format!("shell for {external_id}");
+        self.principal(Bearer { tenant, external_id: Some(external_id), scopes: Scopes::of_user(), actor }).await
+    }
+
+    async fn principal(&self, bearer: Bearer<'_>) -> Result<Principal> {
+        let Bearer { tenant, external_id, scopes, actor } = bearer;
         let (user, starters_release) = match external_id {
             None => (None, None),
             Some(external) => {
                 check_external_id(external)?;
-                let known = self.state.user(&self.db, &tenant, external, &actor).await?;
+                let known = self.user(&tenant, external, &actor).await?;
                 (Some((known.id, Arc::from(external))), known.starters_release)
             }
         };
@@ -285,7 +306,14 @@ impl Gate {
     pub async fn ensure_user(&self, admin: &Principal, external_id: &str) -> Result<UserId> {
         admin.require_admin()?;
         check_external_id(external_id)?;
-        Ok(self.state.user(&self.db, &admin.tenant, external_id, admin.actor()).await?.id)
+        Ok(self.user(&admin.tenant, external_id, admin.actor()).await?.id)
+    }
+
+    /// The user that the tenant calls `external_id`; made at first sight, as the audit log says for `actor`.
+    async fn user(&self, tenant: &KnownTenant, external_id: &str, actor: &str) -> Result<KnownUser> {
+        let now = self.state.clock.now();
+        let newcomer = Newcomer { tenant: tenant.id, most: tenant.settings.users, external_id, actor, now };
+        self.state.user(&self.db, &newcomer).await
     }
 
     /// An issuer of the principal's tenant whose tokens this service can sign itself: the first with a shared secret.

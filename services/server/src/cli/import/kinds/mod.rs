@@ -62,7 +62,7 @@ impl Kind {
     }
 
     /// What there is to import.
-    pub(super) fn read(self, listing: &Listing) -> Found {
+    pub(in crate::cli) fn read(self, listing: &Listing) -> Found {
         match self {
             Self::Hermes => hermes::read(listing),
             Self::Signet => signet::read(listing),
@@ -77,19 +77,19 @@ impl Kind {
 
 /// What a folder holds for Knowhow.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) skills: Vec<Skill>,
+pub(in crate::cli) struct Found {
+    pub(in crate::cli) skills: Vec<Skill>,
     pub(super) memories: Vec<Memory>,
     pub(super) soul: Option<Soul>,
     /// What stays behind, told once for each folder or file.
-    pub(super) left_out: Vec<LeftOut>,
+    pub(in crate::cli) left_out: Vec<LeftOut>,
     /// What should be a skill or memory and cannot be read.
     pub(super) refused: Vec<LeftOut>,
 }
 
 /// A skill that was found.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Skill {
+pub(in crate::cli) struct Skill {
     /// The file that it was found by.
     pub(super) path: String,
     /// The folders that it is named by, the last being its own; none for a single file.
@@ -97,7 +97,7 @@ pub(super) struct Skill {
     /// Its SKILL.md, where it is made from something else; otherwise the file itself.
     pub(super) made: Option<String>,
     /// Its other files: the path within the skill, and the listing's.
-    pub(super) resources: Vec<(String, String)>,
+    pub(in crate::cli) resources: Vec<(String, String)>,
 }
 
 /// A memory that was found.

@@ -1,0 +1,14 @@
+#!/bin/sh
+# make bench-dream: what code finds for dreams before a model is asked (benches/README.md). No database, no service.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+need_corpus
+need cargo "builds the benchmark" "curl --proto '=https' -sSf https://sh.rustup.rs | sh -s -- -y"
+model=${KNOWHOW_MODEL_DIR:-}
+[ -n "$model" ] || model=$(python3 scripts/dev/model.py) || model=
+[ -n "$model" ] || fail "nothing is measured without the embeddings model (KNOWHOW_MODEL_DIR)"
+mkdir -p data
+cargo build --quiet --release -p knowhow-bench-recall
+"$(target_folder)/release/knowhow-bench-recall" --corpus "$corpus" --starters services/ops/starters --model "$model" \
+    --cache data/recall-vectors.bin --dream benches/recall/dream-pairs.tsv --out "${DREAM_OUT:-benches/results/dream.json}"

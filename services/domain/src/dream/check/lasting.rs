@@ -1,0 +1,248 @@
+//! What does not belong into a text that lasts: dates and numbers of one case, people's addresses, secrets, and claims that
+//! nobody has checked.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::SkillDocument;
+use crate::invisible::is_invisible;
+use crate::pattern::pattern;
+use crate::scanner::{self, Category, Finding};
+
+/// Standards and makes whose names look like the id of a ticket: `UTF-8`, `SHA-256`.
+const STANDARDS: &str = "AES AGPL APACHE BASE BS CC COVID CRC CP DIN EIP EN ERC ES FIPS GPL GPT HTTP IEC IEEE IPV ISO ITU LGPL MD \
+    MPL MP NIST OAUTH OWASP PEP PSR RFC RSA SHA SOC TLS UCS USB UTC GMT UTF WCAG WPA";
+
+/// Ends of hosts that are nobody's.
+const EXAMPLE_HOSTS: [&str; 9] = [
+    "example.com",
+    "example.org",
+    "example.net",
+    ".example",
+    ".test",
+    ".invalid",
+    ".localhost",
+    "company.com",
+    "acme.com",
+];
+
+static DATE: LazyLock<Regex> = LazyLock::new(|| {
+    let year = r"(?:19|20)\d\d";
+    let day = r"\d\d?(?:st|nd|rd|th)?";
+    // With a capital: "you may 5 times" is none.
+    let month = "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?\
+        |Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)";
+    let forms = [
+        format!(r"{year}[-/.]\d\d?[-/.]\d\d?"),
+        format!(r"\d\d?[/.-]\d\d?[/.-]{year}"),
+        r"(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12]\d|3[01])/[12]\d".to_owned(),
+        r"(?:0?[1-9]|[12]\d|3[01])/(?:0?[1-9]|1[0-2])/[12]\d".to_owned(),
+        // In other languages: "3. März 2024".
+        format!(r"\d\d?\.\s+\w{{3,}}\s+{year}"),
+        format!(r"{month}\.?\s+{day}(?:,?\s+{year})?"),
+        format!(r"{day}\s+(?:of\s+)?{month}"),
+        format!(r"{month}\.?,?\s+{year}"),
+        format!(r"[Qq][1-4]\s*/?\s*{year}"),
+    ];
+    pattern(&format!(r"\b(?:{})\b", forms.join("|")))
+});
+static TICKET: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b([A-Z][A-Z0-9]{1,9})-\d+\b"));
+static NUMBERED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)\b(?:pr|issue|ticket|case|bug|order|invoice|incident)s?\s*#\s*\d+"));
+static MAIL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b([A-Za-z0-9._%+-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})\b"));
+static PHONE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\+\d(?:[ ()/.-]{0,2}\d){7,}|\(\d{3}\)\s?\d{3}[ .-]?\d{4}\b|\b\d{3}[ .-]\d{3}[ .-]\d{4}\b|\b0\d{2,4}[ /-]\d{5,}\b",
+    )
+});
+static IPV4: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b\d{1,3}(?:\.\d{1,3}){3}\b"));
+static IPV6: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b[0-9A-Fa-f]{1,4}:(?:[0-9A-Fa-f]{0,4}:){1,6}[0-9A-Fa-f]{1,4}\b"));
+static LONG_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\d{8,}|\b\d{4}(?:[ -]\d{4}){3}\b|\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
+    )
+});
+/// A password that is written down, and no name of one: it has letters and digits.
+static PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?i)\b(?:password|passwd|passphrase|pwd|secret|token|api[ _-]?key|pin)["'`]?\s*(?:[:=]|is)\s*["'`]?([^\s"'`,;<>${}()]{4,})"#,
+    )
+});
+static CLAIM: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)(?:\b(\w+)\s+)?\b(?:verified|tested|(?:confirmed|known|guaranteed)\s+(?:working|to\s+work))\b")
+});
+
+/// The kinds of things in a SKILL.md that belong to one case, one person or one moment, e.g. `a date`.
+pub(super) fn passing_things(document: &str) -> Vec<&'static str> {
+    let text = seen(document);
+    let findings = scanner::scan(document, &[]).findings;
+    let is_personal = |finding: &Finding| finding.category == Category::PersonalData;
+    let found = [
+        ("a date", DATE.is_match(&text)),
+        ("the id of a ticket", has_ticket(&text)),
+        ("an e-mail address", has_mail(&text)),
+        ("a phone number", PHONE.is_match(&text)),
+        ("an IP address", has_ip(&text)),
+        ("a long number", LONG_NUMBER.is_match(&text)),
+        ("a person's number", findings.iter().any(is_personal)),
+        ("a secret", !secrets_among(&findings, document).is_empty()),
+    ];
+    found.into_iter().filter(|(_, is_there)| *is_there).map(|(kind, _)| kind).collect()
+}
+
+/// Whether a text says of itself that it was tried. "To be tested" and "not verified" do not.
+pub(super) fn claims_success(text: &str) -> bool {
+    const DENIED: [&str; 12] =
+        ["be", "being", "get", "gets", "getting", "not", "never", "no", "un", "if", "until", "unless"];
+    let text = seen(text);
+    let is_claim = |before: &str| !DENIED.contains(&before.to_lowercase().as_str());
+    CLAIM.captures_iter(&text).any(|claim| claim.get(1).is_none_or(|before| is_claim(before.as_str())))
+}
+
+/// Checks that a text holds no secret that the texts before it do not hold.
+pub(super) fn check_no_new_secret(before: &[&SkillDocument], after: &SkillDocument) -> Result<(), String> {
+    let found = secrets_in(after.raw());
+    if found.is_empty() {
+        return Ok(());
+    }
+    let known: BTreeSet<String> = before.iter().flat_map(|document| secrets_in(document.raw())).collect();
+    if found.is_subset(&known) { Ok(()) } else { Err("its text holds a secret".to_owned()) }
+}
+
+/// The text as it is read: in compatible forms, without what is not seen.
+fn seen(text: &str) -> String {
+    text.chars().filter(|c| !is_invisible(*c)).nfkc().collect()
+}
+
+fn has_ticket(text: &str) -> bool {
+    let is_standard = |prefix: &str| STANDARDS.split(' ').any(|standard| standard == prefix);
+    NUMBERED.is_match(text) || TICKET.captures_iter(text).any(|ticket| !is_standard(&ticket[1]))
+}
+
+fn has_mail(text: &str) -> bool {
+    let is_persons = |user: &str, host: &str| {
+        // How repositories are named over SSH.
+        user != "git" && !EXAMPLE_HOSTS.iter().any(|end| host.to_ascii_lowercase().ends_with(end))
+    };
+    MAIL.captures_iter(text).any(|mail| is_persons(&mail[1], &mail[2]))
+}
+
+/// Whether there is the address of a machine: not of one's own, of all, or of an example.
+fn has_ip(text: &str) -> bool {
+    let is_real_4 = |address: Ipv4Addr| {
+        !(address.is_loopback() || address.is_unspecified() || address.is_broadcast() || address.is_documentation())
+            && address.octets()[0] != 255
+    };
+    let is_example = |address: &Ipv6Addr| address.segments().starts_with(&[0x2001, 0xdb8]);
+    let is_real_6 = |address: Ipv6Addr| !(address.is_loopback() || address.is_unspecified() || is_example(&address));
+    IPV4.find_iter(text).any(|found| found.as_str().parse().is_ok_and(is_real_4))
+        || IPV6
+            .find_iter(text)
+            .filter(|found| !is_path(found.as_str()))
+            .any(|found| found.as_str().parse().is_ok_and(is_real_6))
+}
+
+/// Whether what can be read as an address is rather a path of code, such as `a::b`.
+fn is_path(address: &str) -> bool {
+    !address.contains(|c: char| c.is_ascii_digit()) || address.split(':').all(|group| group.len() < 3)
+}
+
+/// The secrets in a SKILL.md, as they stand there.
+fn secrets_in(document: &str) -> BTreeSet<String> {
+    secrets_among(&scanner::scan(document, &[]).findings, document)
+}
+
+fn secrets_among(findings: &[Finding], document: &str) -> BTreeSet<String> {
+    let is_password = |word: &str| word.contains(char::is_alphabetic) && word.contains(|c: char| c.is_ascii_digit());
+    let words = PASSWORD.captures_iter(document).map(|found| found.extract::<1>().1[0]);
+    let passwords = words.filter(|word| is_password(word));
+    let keys = findings.iter().filter(|finding| finding.category == Category::Secret);
+    let keys = keys.map(|key| document.get(key.span.start..key.span.end).unwrap_or_default());
+    passwords.chain(keys).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<&'static str> {
+        passing_things(&format!("---\nname: a\ndescription: It does.\n---\n\n{text}\n"))
+    }
+
+    #[test]
+    fn what_passes_is_named() {
+        for (text, kind) in [
+            ("As of 2024-03-05.", "a date"),
+            ("On 3/14/2024 or", "a date"),
+            ("On 14/3/24 or", "a date"),
+            ("On 14.03.2024", "a date"),
+            ("Since March 5th", "a date"),
+            ("am 3. März 2024", "a date"),
+            ("the 5th of May", "a date"),
+            ("in January 2023", "a date"),
+            ("for Q3 2024", "a date"),
+            ("Fixed in ABC-123.", "the id of a ticket"),
+            ("See PR #482", "the id of a ticket"),
+            ("Write to jane.doe@acme.io", "an e-mail address"),
+            ("Ｗrite to jane＠acme.io", "an e-mail address"),
+            ("ja\u{200b}ne@ac\u{200b}me.io", "an e-mail address"),
+            ("Call +49 30 1234567", "a phone number"),
+            ("Call (415) 555-2671", "a phone number"),
+            ("Call 415-555-2671", "a phone number"),
+            ("ssh to 10.2.3.4", "an IP address"),
+            ("at fe80:0:0:0:1:2:3:4", "an IP address"),
+            ("customer 48210033", "a long number"),
+            ("id 0f8fad5b-d9cb-469f-a165-70867728950e", "a long number"),
+            ("card 4929 1234 5678 9011", "a long number"),
+            ("the password is hunter2!", "a secret"),
+            ("API_KEY=q8Zr52LmTx01", "a secret"),
+            ("key AKIAQX7ZL4MTN2RWPKCD in", "a secret"),
+        ] {
+            assert!(kinds(text).contains(&kind), "{text}: {:?}", kinds(text));
+        }
+    }
+
+    #[test]
+    fn what_lasts_is_not() {
+        for text in [
+            "Encode as UTF-8 with SHA-256 per RFC-2119; use gpt-4 and web-perf-2.",
+            "Listen on 127.0.0.1:8080 or 0.0.0.0, never on 192.0.2.7; ::1 and 2001:db8::1 are fine.",
+            "Write to user@example.com; clone git@github.com:a/b.git; npm i react@18.2.0.",
+            "Wait 30 days, 1,000 times, at 10:30:45, at most 65535 or 86400 s. Version 1.2.10.",
+            "Set API_KEY=$KEY or token: <your token>, password: ask the user. The secret is patience.",
+            "A plan of 30/60/90 days. You may 5 times a day. March on. Use std::fmt::Display and a::b.",
+        ] {
+            assert_eq!(kinds(text), Vec::<&str>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_claim_is_told_from_a_task() {
+        for text in
+            ["Verified: works.", "This was tested on all.", "It is confirmed working.", "known to work", "VERIFIED"]
+        {
+            assert!(claims_success(text), "{text}");
+        }
+        for text in ["It must be tested.", "Not verified.", "untested", "Run tests.", "Verify it.", "until verified"] {
+            assert!(!claims_success(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_was_there_is_no_new_one() {
+        let document = |text: &str| {
+            let raw = format!("---\nname: a\ndescription: It does.\n---\n\n{text}\n");
+            SkillDocument::parse(&raw, &crate::Limits::default()).unwrap()
+        };
+        let (one, other) = (document("password: hunter2x"), document("password: hunter3x"));
+        assert!(check_no_new_secret(&[&one], &document("Now: password: hunter2x")).is_ok());
+        assert!(check_no_new_secret(&[&one], &other).is_err());
+        assert!(check_no_new_secret(&[], &one).is_err());
+    }
+}

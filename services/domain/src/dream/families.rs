@@ -1,0 +1,91 @@
+//! Skills whose names begin alike, which one guide could lead to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The last part of a guide's name.
+const GUIDE: &str = "guide";
+
+/// Skills under one prefix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Family<'a> {
+    /// What stands before the last `/`.
+    pub prefix: &'a str,
+    /// The full names, sorted; the guide is not among them.
+    pub members: Vec<&'a str>,
+    /// Whether `{prefix}/guide` exists.
+    pub has_guide: bool,
+}
+
+/// The prefix that a guide leads through, by the guide's name: `mcp` of `mcp/guide`. `None` for what is no guide.
+pub(super) fn guided_prefix(name: &str) -> Option<&str> {
+    let (prefix, last) = name.rsplit_once('/')?;
+    (last == GUIDE && !prefix.is_empty()).then_some(prefix)
+}
+
+/// Whether a skill is a guide, by its name.
+pub fn is_guide(name: &str) -> bool {
+    guided_prefix(name).is_some()
+}
+
+/// The prefixes that two and more skills share besides their guide, by prefix.
+pub fn find_families<'a>(names: &[&'a str]) -> Vec<Family<'a>> {
+    let mut members: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut guided = BTreeSet::new();
+    for name in names {
+        match (guided_prefix(name), name.rsplit_once('/')) {
+            (_, Some(("", _) | (_, "")) | None) => {}
+            (Some(prefix), _) => {
+                guided.insert(prefix);
+            }
+            (None, Some((prefix, _))) => {
+                members.entry(prefix).or_default().insert(name);
+            }
+        }
+    }
+    let families = members.into_iter().filter(|(_, members)| members.len() > 1);
+    families
+        .map(|(prefix, members)| Family {
+            prefix,
+            members: members.into_iter().collect(),
+            has_guide: guided.contains(prefix),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_under_a_prefix_are_a_family() {
+        let found = find_families(&["mcp/b", "web/a", "mcp/a", "plain"]);
+        assert_eq!(found, [Family { prefix: "mcp", members: vec!["mcp/a", "mcp/b"], has_guide: false }]);
+    }
+
+    #[test]
+    fn a_guide_is_no_member() {
+        assert_eq!(find_families(&["mcp/a", "mcp/guide"]), []);
+        assert!(find_families(&["mcp/guide", "mcp/a", "mcp/b"])[0].has_guide);
+        assert!(!find_families(&["mcp/x/guide", "mcp/a", "mcp/b"])[0].has_guide);
+    }
+
+    #[test]
+    fn a_guide_is_known_by_its_name() {
+        assert!(is_guide("mcp/guide") && is_guide("a/b/guide"));
+        for name in ["guide", "/guide", "mcp/guides", "mcp/guide/a", "mcp-guide"] {
+            assert!(!is_guide(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_last_slash_counts() {
+        let found = find_families(&["a/b/c", "a/b/d", "a/e", "a/f"]);
+        assert_eq!(found.iter().map(|family| family.prefix).collect::<Vec<_>>(), ["a", "a/b"]);
+    }
+
+    #[test]
+    fn strange_names_make_no_family() {
+        assert_eq!(find_families(&[]), []);
+        assert_eq!(find_families(&["", "/", "/a", "/b", "a/", "a/", "same/x", "same/x"]), []);
+    }
+}

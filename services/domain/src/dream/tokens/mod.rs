@@ -1,0 +1,241 @@
+//! Hard tokens: what must survive when a text is worded anew, because nobody can guess it. Commands, code, addresses, paths,
+//! numbers and names.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use regex::Regex;
+
+use crate::fence::{Fence, FenceLine};
+use crate::graph::is_border;
+use crate::lines;
+use crate::pattern::pattern;
+
+/// Parts of hyphenated words that are no names: "well-known", "step-by-step", "role-based".
+const ORDINARY_PARTS: &str = "a ad all and anti as auto aware based built by call co cross deep defined down driven efficient end ended facing \
+    fine first focused for form free friendly full generated grade hand hard high hoc hosted human in known large \
+    level like long low more multi non of off on one only oriented out party post quality re ready real related self \
+    shot side specific sub term the time to two up user well";
+
+/// Words on both sides of a slash that are no names.
+const ORDINARY_PAIRS: &str = "and/or before/after create/update date/time enable/disable go/no-go he/she his/her import/export input/output \
+    inputs/outputs n/a on/off pass/fail pros/cons read/write request/response start/end success/failure true/false \
+    w/o win/loss with/without yes/no";
+
+/// Words that are written large to be heard.
+const SHOUTED: &str = "ALL ALWAYS AND ANY AS BE BEFORE CRITICAL DO DON EVERY FIRST FOR IF IMPORTANT IN IS IT MANDATORY MUST NEVER NO \
+    NOT NOTE OK ON ONE ONLY OR SHOULD STOP THE THEN TO WARNING YOU";
+
+/// What is never part of a token at its end.
+const PUNCTUATION: [char; 9] = ['.', ',', ';', ':', '!', '?', '\'', '*', '"'];
+
+static URL: LazyLock<Regex> = LazyLock::new(|| pattern(r#"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>"'`()\[\]{}|]+"#));
+
+static PATH: LazyLock<Regex> = LazyLock::new(|| {
+    let part = r"[A-Za-z0-9_.@%+-]+";
+    let ends = "md|json|toml|ya?ml|rs|py|tsx?|jsx?|sh|txt|csv|html?|css|sql|env|lock|xml|ini|cfg|conf|pdf|docx?|xlsx?";
+    pattern(&format!(r"(?:~|{part})?(?:/{part})+/?|[A-Za-z]:\\[A-Za-z0-9_.\\-]+|[A-Za-z0-9_-]*\.(?:{ends})\b"))
+});
+
+/// Names in code and of things: `web-perf`, `SHA-256`, `--force`, `snake_case`, `CamelCase`.
+static NAME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"--[a-z][a-z0-9-]+|[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+|[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z][A-Z0-9]+",
+    )
+});
+
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[$€£]?v?[0-9]+(?:[.,:][0-9]+)*(?:%|[A-Za-z]+)?"));
+
+/// Numbers that only count what stands there: of list items, headings and steps.
+static ORDER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?im)^[ \t>#*_-]*[0-9]{1,9}[.):]|\b(?:step|phase|part|option|section)s? [0-9]+"));
+
+/// The hard tokens of a markdown text: code spans, the lines of fenced blocks, addresses, paths, numbers with their units, and
+/// names that are written like names. Runs of blanks in them become one.
+pub(super) fn hard_tokens(text: &str) -> BTreeSet<String> {
+    let mut reader = Reader { text, prose: text.to_owned(), tokens: BTreeSet::new() };
+    reader.take_fences();
+    reader.take_spans();
+    reader.take(&URL, |_| true);
+    reader.take(&PATH, |path| !is_among(ORDINARY_PAIRS, &path.to_lowercase()));
+    let orders: Vec<_> = ORDER.find_iter(&reader.prose).map(|order| order.range()).collect();
+    reader.blank(orders);
+    reader.take(&NAME, is_name);
+    reader.take(&NUMBER, |number| !["st", "nd", "rd", "th"].iter().any(|end| number.ends_with(end)));
+    reader.tokens
+}
+
+/// The hard tokens of several texts, each once.
+pub(super) fn hard_tokens_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
+    texts.into_iter().flat_map(hard_tokens).collect()
+}
+
+/// Those of `tokens` that a text does not have as a whole, in order.
+pub(super) fn missing_of(tokens: &BTreeSet<String>, text: &str) -> Vec<String> {
+    let text = collapsed(text);
+    let tokens: Vec<&String> = tokens.iter().collect();
+    let mut is_kept = vec![false; tokens.len()];
+    // It fails for more patterns than memory has: then none counts as kept.
+    if let Ok(search) = AhoCorasick::new(&tokens) {
+        for found in search.find_overlapping_iter(&text) {
+            let kept = &mut is_kept[found.pattern()];
+            *kept = *kept || is_whole(&text, &found.range());
+        }
+    }
+    tokens.into_iter().zip(is_kept).filter(|(_, is_kept)| !is_kept).map(|(token, _)| token.clone()).collect()
+}
+
+/// Whether a text has a word or phrase as a whole.
+pub(super) fn has_whole(text: &str, phrase: &str) -> bool {
+    text.match_indices(phrase).any(|(at, _)| is_whole(text, &(at..at + phrase.len())))
+}
+
+/// A text in which tokens are looked for, kind by kind. What was taken is blanked, so that it is not taken again in parts.
+struct Reader<'a> {
+    text: &'a str,
+    /// The text with what was taken blanked, byte for byte.
+    prose: String,
+    tokens: BTreeSet<String>,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, pattern: &Regex, is_hard: impl Fn(&str) -> bool) {
+        let mut taken = Vec::new();
+        for found in pattern.find_iter(&self.prose) {
+            let token = found.as_str().trim_end_matches(PUNCTUATION);
+            let range = found.start()..found.start() + token.len();
+            if is_hard(token) && is_whole(self.text, &range) {
+                taken.push(range);
+            }
+        }
+        self.insert(&taken);
+        self.blank(taken);
+    }
+
+    /// Takes what stands in these places, where it says anything.
+    fn insert(&mut self, places: &[Range<usize>]) {
+        let tokens = places.iter().map(|place| collapsed(&self.text[place.clone()]));
+        self.tokens.extend(tokens.filter(|token| token.contains(char::is_alphanumeric)));
+    }
+
+    /// Blanks places, which come in order.
+    fn blank(&mut self, places: impl IntoIterator<Item = Range<usize>>) {
+        let mut prose = String::with_capacity(self.prose.len());
+        for place in places {
+            prose.push_str(&self.prose[prose.len()..place.start]);
+            prose.extend(place.map(|_| ' '));
+        }
+        prose.push_str(&self.prose[prose.len()..]);
+        self.prose = prose;
+    }
+
+    /// The lines of fenced blocks.
+    fn take_fences(&mut self) {
+        let mut fence = Fence::default();
+        let (mut code, mut all) = (Vec::new(), Vec::new());
+        for line in lines::split(self.text) {
+            match fence.read(&self.text[line.text()]) {
+                FenceLine::Outside => continue,
+                FenceLine::Mark => {}
+                FenceLine::Code => code.push(line.text()),
+            }
+            all.push(line.text());
+        }
+        self.insert(&code);
+        self.blank(all);
+    }
+
+    /// Code spans. Each ends within its paragraph.
+    fn take_spans(&mut self) {
+        let (mut start, mut taken) = (0, Vec::new());
+        for paragraph in self.prose.split("\n\n") {
+            taken.extend(spans(paragraph).map(|span| start + span.start..start + span.end));
+            start += paragraph.len() + "\n\n".len();
+        }
+        self.insert(&taken);
+        self.blank(taken);
+    }
+}
+
+/// The code spans of a paragraph, without their marks.
+fn spans(paragraph: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let open = next_marks(paragraph, at)?;
+            at = open.end;
+            let mut closings =
+                std::iter::successors(next_marks(paragraph, at), |marks| next_marks(paragraph, marks.end));
+            if let Some(close) = closings.find(|close| close.len() == open.len()) {
+                at = close.end;
+                return Some(open.end..close.start);
+            }
+        }
+    })
+}
+
+/// The next run of backticks.
+fn next_marks(text: &str, from: usize) -> Option<Range<usize>> {
+    let start = from + text[from..].find('`')?;
+    let length = text[start..].bytes().take_while(|byte| *byte == b'`').count();
+    Some(start..start + length)
+}
+
+/// Whether what is written like a name is one.
+fn is_name(word: &str) -> bool {
+    if word.contains('-') && !word.starts_with('-') {
+        return word.split('-').all(|part| !is_among(ORDINARY_PARTS, &part.to_lowercase()));
+    }
+    !is_among(SHOUTED, word)
+}
+
+/// Whether one of the words of a list, between blanks, is this one.
+fn is_among(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
+/// With runs of blanks and line breaks as one blank, and none around it.
+fn collapsed(text: &str) -> String {
+    let mut words = text.split_whitespace();
+    let mut line = String::with_capacity(text.len());
+    line.extend(words.next());
+    for word in words {
+        line.push(' ');
+        line.push_str(word);
+    }
+    line
+}
+
+/// Whether a part of a text is no piece of a longer word, number, path or address.
+fn is_whole(text: &str, range: &Range<usize>) -> bool {
+    let (inside, before, after) = (&text[range.clone()], &text[..range.start], &text[range.end..]);
+    let mut back = before.chars().rev();
+    let (last, second_last) = (back.next(), back.next());
+    let mut ahead = after.chars();
+    let (next, second_next) = (ahead.next(), ahead.next());
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let first_inside = inside.chars().next().filter(|c| c.is_alphanumeric());
+    let last_inside = inside.chars().next_back().filter(|c| c.is_alphanumeric());
+    let begins = match last {
+        Some('_') => false,
+        Some('-' | '/' | '.' | '@') => !is_word(second_last),
+        Some(',' | ':') => !(is_digit(second_last) && is_digit(first_inside)),
+        // What begins with a mark, such as a path, goes on from a letter.
+        _ if first_inside.is_none() => !is_word(last),
+        _ => is_border(last, first_inside),
+    };
+    let ends = match next {
+        Some('_') => false,
+        Some('-' | '/' | '.' | '@' | ':') => !is_word(second_next),
+        Some(',') => !(is_digit(second_next) && is_digit(last_inside)),
+        _ if last_inside.is_none() => true,
+        _ => is_border(last_inside, next),
+    };
+    begins && ends
+}
+
+#[cfg(test)]
+mod tests;

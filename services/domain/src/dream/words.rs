@@ -1,0 +1,120 @@
+//! The words by which requests can be told apart, in any language.
+
+use std::collections::HashSet;
+
+use crate::recall::{Class, class_of, fold, list_terms};
+use crate::sentence::beginning;
+
+/// What a message is about stands at its beginning; so much of it is read.
+const READ_CHARS: usize = 500;
+/// So many letters make a word in scripts without blanks between words, where a letter says as much as a syllable.
+const DENSE_LETTERS: std::ops::RangeInclusive<usize> = 2..=4;
+
+/// How people ask, whatever they ask for. Words that recall takes for stop words are none of these.
+#[rustfmt::skip]
+const ASKING: &[&str] = &[
+    "able", "also", "anything", "ask", "based", "current", "currently", "find", "get", "give", "going", "gonna", "good", "got",
+    "hello", "help", "hey", "know", "let", "like", "look", "make", "may", "maybe", "much", "need", "okay", "one", "please",
+    "possible", "really", "right", "say", "see", "show", "something", "sure", "tell", "thank", "thanks", "thing", "things",
+    "think", "today", "try", "understand", "using", "wanna", "want", "wanted", "way", "well", "yes",
+    "больше", "дай", "должен", "найди", "нужен", "нужна", "нужно", "пожалуйста", "покажи", "помоги", "привет", "просто",
+    "расскажи", "сделай", "сейчас", "скажи", "спасибо", "хочу",
+];
+
+/// A word of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    /// As it is written, folded.
+    pub(super) shown: String,
+    /// What all its forms have in common.
+    pub(super) term: String,
+    /// Whether it is a run of letters of a script without blanks: where words begin and end is not known there.
+    pub(super) is_dense: bool,
+}
+
+/// The telling words of a text in order, each term once: of so many letters and more, no stop words, nothing about asking.
+pub(super) fn list_words(text: &str, letters: usize) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut seen = HashSet::new();
+    let mut add = |word: Word| {
+        if seen.insert(word.term.clone()) {
+            words.push(word);
+        }
+    };
+    each_run(beginning(text, READ_CHARS), |run, class| match class {
+        Class::Gap => {}
+        Class::Word => read_word(run, letters).into_iter().for_each(&mut add),
+        Class::Dense => each_dense_word(&fold(run), &mut add),
+    });
+    words
+}
+
+/// Calls `visit` with each run of characters of one class.
+fn each_run(text: &str, mut visit: impl FnMut(&str, Class)) {
+    let (mut start, mut class) = (0, Class::Gap);
+    for (at, c) in text.char_indices() {
+        let next = class_of(c);
+        if next != class {
+            visit(&text[start..at], class);
+            (start, class) = (at, next);
+        }
+    }
+    visit(&text[start..], class);
+}
+
+fn read_word(run: &str, letters: usize) -> Option<Word> {
+    let shown = fold(run).into_owned();
+    let is_long = shown.chars().filter(|c| c.is_alphabetic()).count() >= letters;
+    if !is_long || ASKING.contains(&shown.as_str()) {
+        return None;
+    }
+    let term = list_terms(&shown).into_iter().next()?;
+    Some(Word { shown, term, is_dense: false })
+}
+
+fn each_dense_word(run: &str, add: &mut impl FnMut(Word)) {
+    let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
+    for letters in DENSE_LETTERS {
+        for ends in starts.windows(letters + 1) {
+            let piece = &run[ends[0]..ends[letters]];
+            add(Word { shown: piece.to_owned(), term: piece.to_owned(), is_dense: true });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Vec<String> {
+        list_words(text, 4).into_iter().map(|word| word.shown).collect()
+    }
+
+    #[test]
+    fn words_of_some_letters_tell() {
+        assert_eq!(shown("Please send the e-mail REPORTS to Ann; reports!"), ["send", "mail", "reports"]);
+        assert_eq!(shown("could you buy milk 2024 12345678 x1y2"), ["milk"]);
+        assert_eq!(shown("Скажи, какая погода завтра"), ["какая", "погода", "завтра"]);
+        assert_eq!(list_words("get my oil changed", 3).len(), 2);
+        assert_eq!(shown("Größe naïve"), ["grosse", "naive"]);
+    }
+
+    #[test]
+    fn scripts_without_blanks_are_cut_into_pieces() {
+        assert_eq!(shown("发邮件!"), ["发邮", "邮件", "发邮件"]);
+        assert_eq!(shown("字"), [""; 0]);
+    }
+
+    #[test]
+    fn only_the_beginning_is_read() {
+        assert_eq!(shown(&format!("{} weather", "a ".repeat(250))), [""; 0]);
+        assert_eq!(shown(&format!("{} weather", "a ".repeat(240))), ["weather"]);
+        assert_eq!(shown(&"字".repeat(10_000)).len(), 3);
+        assert_eq!(shown(""), [""; 0]);
+    }
+
+    #[test]
+    fn the_words_of_asking_are_folded_and_telling_else() {
+        assert!(ASKING.iter().all(|word| fold(word) == *word));
+    }
+}

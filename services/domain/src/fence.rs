@@ -1,0 +1,74 @@
+//! Fenced blocks of markdown, read line by line.
+
+/// What a line is to fenced blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FenceLine {
+    /// It stands outside of them.
+    Outside,
+    /// It opens or closes one.
+    Mark,
+    /// It is code in one.
+    Code,
+}
+
+/// Whether a fenced block is open, from one line to the next. A block that is never closed goes on to the end.
+#[derive(Debug, Default)]
+pub(crate) struct Fence {
+    /// The character of the marks that opened it, and how many there were: as many and more close it.
+    open: Option<(char, usize)>,
+}
+
+impl Fence {
+    /// Reads the next line.
+    pub(crate) fn read(&mut self, line: &str) -> FenceLine {
+        let line = line.trim();
+        let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'));
+        let length = mark.map_or(0, |mark| line.chars().take_while(|c| *c == mark).count());
+        match self.open {
+            Some((open, least)) => {
+                if mark == Some(open) && length >= least && line.chars().all(|c| c == open) {
+                    self.open = None;
+                    return FenceLine::Mark;
+                }
+                FenceLine::Code
+            }
+            // A line such as ```code``` is inline code.
+            None if length >= 3 && !(mark == Some('`') && line[length..].contains('`')) => {
+                self.open = mark.map(|mark| (mark, length));
+                FenceLine::Mark
+            }
+            None => FenceLine::Outside,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FenceLine::{Code, Mark, Outside};
+    use super::*;
+
+    #[test]
+    fn a_block_is_closed_by_its_own_marks_alone() {
+        let mut fence = Fence::default();
+        for (line, is) in [
+            ("text", Outside),
+            ("``` not `code`", Outside),
+            ("```code```", Outside),
+            ("``", Outside),
+            ("  ```` rust", Mark),
+            ("", Code),
+            ("```", Code),
+            ("~~~~", Code),
+            ("```` rust", Code),
+            ("````` ", Mark),
+            ("~~~ a `b`", Mark),
+            ("```", Code),
+            ("~~~", Mark),
+            ("text", Outside),
+            ("```", Mark),
+            ("never closed", Code),
+        ] {
+            assert_eq!(fence.read(line), is, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The words by which a text says what a skill has to do with another one.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::RelationType;
+use crate::pattern::pattern;
+
+/// A cue in a text: what it says, and where the names would stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cue {
+    pub(super) kind: RelationType,
+    /// Where it begins, in bytes.
+    pub(super) start: usize,
+    /// Where what follows it begins.
+    pub(super) end: usize,
+}
+
+// Boundaries of ASCII words: those of Unicode have the search go letter by letter where a text has any other letter.
+static CUES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)(?-u:\b)(?:",
+        r"(?P<complements>work(?:s|ing)?\s+(?:(?:well|best|nicely|great|together|hand\s+in\s+hand)\s+)?(?:with|alongside)|",
+        r"pairs?\s+(?:(?:well|best|nicely)\s+)?with|complements|is\s+a\s+(?:good\s+)?complement\s+(?:to|of))|",
+        r"(?P<requires>requires?|depends?\s+(?:up)?on|prerequisites?(?:\s+skills?)?(?:\s+(?:is|are))?)|",
+        r"(?P<extends>extends?|builds?\s+(?:up\s*)?on|building\s+on)|",
+        r"(?P<enables>hand(?:s|ing)?\s+(?:[^\s.;:]+\s+){0,4}?(?:off|over)\s+to|then\s+use|",
+        r"feeds?\s+(?:[^\s.;:]+\s+){0,4}?into)|",
+        r"(?P<supersedes>replaces|supersedes)",
+        r")(?-u:\b)(?:\*\*|__)?\s*:?(?:\*\*|__)?\s*",
+    ))
+});
+
+static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(?-u:\b)(?:not|never|no|without|neither|nor|cannot|hardly|avoid|unlike|instead\s+of|rather\s+than|used\s+to)(?-u:\b)|n['’]t(?-u:\b)",
+    )
+});
+
+static RELATIVE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)(?-u:\b)(?:who|what|which|that|whoever|whatever)(?:\s+(?:also|only))?\s+$"));
+
+/// A name directly before a cue, which is then what the cue speaks of.
+static SUBJECT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?:`(?P<code>[^`]+)`|\[(?P<label>[^\]]+)\]\([^)]*\)|(?P<bare>[A-Za-z0-9]+(?:[-/][A-Za-z0-9]+)+))[*_]*(?i:\s+skill)?(?i:\s+(?:also|itself|always|often|usually|now|then|it))?\s*$",
+    )
+});
+
+/// Whether a text has a cue in it, meant or not.
+pub(super) fn may_be_cue(text: &str) -> bool {
+    CUES.is_match(text)
+}
+
+/// Most cues of one block that are looked at, and how far before one its clause is read: a text of 256 KB may be one block.
+const MOST_CUES: usize = 200;
+const CLAUSE_BYTES: usize = 300;
+
+/// All cues of a text that are meant: not negated, not asked, not quoted, not code.
+pub(super) fn cues(text: &str) -> Vec<Cue> {
+    let found = CUES.captures_iter(text).take(MOST_CUES).filter_map(|captures| {
+        let whole = captures.get(0)?;
+        let kind = [
+            ("complements", RelationType::Complements),
+            ("requires", RelationType::Requires),
+            ("extends", RelationType::Extends),
+            ("enables", RelationType::Enables),
+            ("supersedes", RelationType::Supersedes),
+        ];
+        let (_, kind) = kind.into_iter().find(|(group, _)| captures.name(group).is_some())?;
+        Some(Cue { kind, start: whole.start(), end: whole.end() })
+    });
+    found.filter(|cue| is_meant(text, *cue)).collect()
+}
+
+fn is_meant(text: &str, cue: Cue) -> bool {
+    let before = &text[..cue.start];
+    let is_open = |mark: &[char]| before.matches(mark).count() % 2 == 1;
+    let sentence = &text[cue.start..];
+    let end = sentence.find(['.', '!', '?']).map(|at| &sentence[at..=at]);
+    // "What depends on it": the cue says something of something else.
+    let is_relative = RELATIVE.is_match(before);
+    end != Some("?")
+        && !is_relative
+        && !is_open(&['`'])
+        && !is_open(&['"', '“', '”'])
+        && !NEGATION.is_match(clause(text, cue))
+}
+
+/// What of the sentence stands before the cue and belongs to it.
+fn clause(text: &str, cue: Cue) -> &str {
+    let near = text.floor_char_boundary(cue.start.saturating_sub(CLAUSE_BYTES));
+    let before = &text[near..cue.start];
+    // "If it is not there, then use ...": what was denied is something else.
+    let is_next_step = text[cue.start..cue.end].to_ascii_lowercase().starts_with("then");
+    let ends = |(at, c): &(usize, char)| {
+        let is_last = before[at + c.len_utf8()..].starts_with(char::is_whitespace);
+        is_last && matches!(c, '.' | ';' | ':' | '!' | '?') || is_next_step && *c == ','
+    };
+    let start = before.char_indices().rev().find(ends).map_or(0, |(at, _)| at + 1);
+    let start = before.rfind(" but ").map_or(start, |at| start.max(at));
+    &before[start..]
+}
+
+/// The name directly before a cue, as it is written; the cue speaks of that skill then.
+pub(super) fn subject(text: &str, cue: Cue) -> Option<&str> {
+    let found = SUBJECT.captures(clause(text, cue))?;
+    ["code", "label", "bare"].iter().find_map(|group| found.name(group)).map(|name| name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<RelationType> {
+        cues(text).into_iter().map(|cue| cue.kind).collect()
+    }
+
+    #[test]
+    fn a_cue_counts_where_it_is_meant() {
+        use RelationType::{Complements, Enables, Extends, Requires, Supersedes};
+        assert_eq!(kinds("It works well with a and pairs with b."), [Complements, Complements]);
+        assert_eq!(kinds("**Requires:** a. Builds upon b; replaces c."), [Requires, Extends, Supersedes]);
+        assert_eq!(kinds("Hand the finished report off to a, then use b. It feeds its list into c."), [Enables; 3]);
+        for text in [
+            "It does not require a.",
+            "It doesn't work with a.",
+            "It no longer depends on a",
+            "Does it require a? No.",
+            "`works with` a",
+            "Say \"works well with a\".",
+            "Use it without what extends a.",
+            "It is required by a.",
+        ] {
+            assert!(kinds(text).is_empty(), "{text}: {:?}", kinds(text));
+        }
+        assert_eq!(kinds("If it is not cached, then use a."), [Enables]);
+        assert_eq!(kinds("It is not fast but works with a."), [Complements]);
+    }
+
+    #[test]
+    fn the_name_before_a_cue_is_its_subject() {
+        let of = |text: &str| cues(text).first().and_then(|cue| subject(text, *cue).map(str::to_owned));
+        assert_eq!(of("Here `web-perf` requires a").as_deref(), Some("web-perf"));
+        assert_eq!(of("Note: mcp/email skill also requires a").as_deref(), Some("mcp/email"));
+        assert_eq!(of("It requires a"), None);
+        assert_eq!(of("After web-perf, it requires a"), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! The text of a markdown body as a reader sees it: headings, list items and paragraphs, without code and comments.
+
+use crate::fence::{Fence, FenceLine};
+
+/// A piece of text that stands by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) kind: BlockKind,
+    /// On one line.
+    pub(super) text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    /// With its level, from 1.
+    Heading(usize),
+    Item,
+    Paragraph,
+}
+
+/// The blocks of a body, in order. Code in fences and indented code are left out, and so are comments.
+pub(super) fn blocks(body: &str) -> Vec<Block> {
+    let mut reader = Reader { after_blank: true, ..Reader::default() };
+    for line in body.lines() {
+        reader.read(line);
+    }
+    reader.end_block();
+    reader.blocks
+}
+
+#[derive(Default)]
+struct Reader {
+    blocks: Vec<Block>,
+    open: Option<Block>,
+    fence: Fence,
+    in_comment: bool,
+    in_list: bool,
+    after_blank: bool,
+}
+
+impl Reader {
+    fn read(&mut self, line: &str) {
+        // What looks like a fence in a comment is none.
+        if !self.in_comment && self.fence.read(line) != FenceLine::Outside {
+            self.end_block();
+            return;
+        }
+        let line = self.without_comments(line);
+        let text = line.trim();
+        if text.is_empty() {
+            self.end_block();
+            self.after_blank = true;
+            return;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let is_indented = line.starts_with('\t') || indent >= 4;
+        if is_indented && self.after_blank && !self.in_list {
+            return;
+        }
+        self.after_blank = false;
+        self.take(text, indent);
+    }
+
+    fn take(&mut self, text: &str, indent: usize) {
+        if let Some((level, heading)) = heading(text) {
+            self.begin(BlockKind::Heading(level), heading);
+            self.end_block();
+            self.in_list = false;
+        } else if let Some(item) = list_item(text) {
+            self.begin(BlockKind::Item, item);
+            self.in_list = true;
+        } else if text.starts_with('|') {
+            self.begin(BlockKind::Paragraph, text);
+            self.end_block();
+        } else if let Some(open) = &mut self.open {
+            open.text.push(' ');
+            open.text.push_str(text.trim_start_matches("> "));
+        } else {
+            self.in_list &= indent > 0;
+            self.begin(BlockKind::Paragraph, text.trim_start_matches("> "));
+        }
+    }
+
+    fn without_comments(&mut self, line: &str) -> String {
+        let (mut rest, mut seen) = (line, String::with_capacity(line.len()));
+        loop {
+            if self.in_comment {
+                let Some(end) = rest.find("-->") else { return seen };
+                rest = &rest[end + 3..];
+                self.in_comment = false;
+            }
+            let Some(start) = rest.find("<!--") else {
+                seen.push_str(rest);
+                return seen;
+            };
+            seen.push_str(&rest[..start]);
+            rest = &rest[start + 4..];
+            self.in_comment = true;
+        }
+    }
+
+    fn begin(&mut self, kind: BlockKind, text: &str) {
+        self.end_block();
+        self.open = Some(Block { kind, text: text.to_owned() });
+    }
+
+    fn end_block(&mut self) {
+        self.blocks.extend(self.open.take());
+    }
+}
+
+fn heading(text: &str) -> Option<(usize, &str)> {
+    let level = text.bytes().take_while(|byte| *byte == b'#').count();
+    let says = text[level..].strip_prefix(' ')?;
+    (1..=6).contains(&level).then(|| (level, says.trim().trim_end_matches('#').trim_end()))
+}
+
+fn list_item(text: &str) -> Option<&str> {
+    if let Some(item) = ["- ", "* ", "+ "].iter().find_map(|mark| text.strip_prefix(mark)) {
+        return Some(item.trim_start());
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = &text[digits..];
+    let item = rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))?;
+    (1..=9).contains(&digits).then(|| item.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(body: &str) -> Vec<String> {
+        blocks(body).into_iter().map(|block| block.text).collect()
+    }
+
+    #[test]
+    fn code_and_comments_are_no_text() {
+        let body = "## Related ##\n\nIt works\nwell <!-- not -->with x.\n\n```\nrequires `y`\n```\n\n    requires z\n\n- one\n  more\n\n    of it\n1. two\n<!-- a\nb -->c\n~~~~\n~~~\n~~~~\n> said\n";
+        assert_eq!(texts(body), ["Related", "It works well with x.", "one more", "of it", "two", "c", "said"]);
+        assert_eq!(blocks("### A\n")[0].kind, BlockKind::Heading(3));
+        assert!(texts("```\nnever closed\nrequires `x`").is_empty());
+    }
+}

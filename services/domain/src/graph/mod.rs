@@ -1,0 +1,27 @@
+//! The graph: what skills, memories and the things that they name have to do with each other. This room holds the rules;
+//! where the graph is kept is the store's matter.
+
+mod body;
+mod cue;
+mod entity;
+mod fade;
+mod frontmatter;
+mod importance;
+mod markdown;
+mod mentioned;
+mod names;
+mod proper;
+mod relation;
+mod writing;
+
+pub use body::{Extracted, MOST_EXTRACTED, extract_relations, may_say_relations};
+pub use entity::{ENTITIES_PER_MEMORY, Entity, EntityKind, EntityName, canonical};
+pub use fade::{
+    COMPUTED_DAILY, DAILY_IMPORTANCE, DAILY_MEMORY, IMPORTANCE_FLOOR, SHARED_FOR_AFFINITY, affinity, computed_strength,
+    faded, idle_days,
+};
+pub use frontmatter::declared_relations;
+pub use importance::{Fading, Outcomes, standing_out};
+pub use mentioned::Things;
+pub use relation::{Relation, RelationDirection, RelationSource, RelationType};
+pub(crate) use writing::is_border;

@@ -1,0 +1,130 @@
+//! Days, weeks and months, as reflections count them. All dates are the user's.
+
+use chrono::{Datelike, Days, Months, NaiveDate};
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr};
+use utoipa::ToSchema;
+
+use crate::DirectiveName;
+
+/// How often a reflection comes.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, Display, EnumString, IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Cadence {
+    /// Of a day, at 23:00: from its conversations.
+    Daily,
+    /// Of a week from Monday on, on Sundays: from its days.
+    Weekly,
+    /// Of a month, on the 1st of the next one: from the weeks that ended in it.
+    Monthly,
+}
+
+impl Cadence {
+    /// The wire form, e.g. `daily`.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// The directive that says how it is told.
+    pub fn directive(self) -> DirectiveName {
+        match self {
+            Self::Daily => DirectiveName::ReflectDaily,
+            Self::Weekly => DirectiveName::ReflectWeekly,
+            Self::Monthly => DirectiveName::ReflectMonthly,
+        }
+    }
+
+    /// The first day of the last period whose reflection is due at the end of `day`.
+    pub fn due_on(self, day: NaiveDate) -> NaiveDate {
+        match self {
+            Self::Daily => day,
+            // The week that ends on this Sunday, or on the last one.
+            Self::Weekly => {
+                let since_sunday = u64::from(day.weekday().num_days_from_sunday());
+                day - Days::new(since_sunday + 6)
+            }
+            Self::Monthly => first_of_month(day) - Months::new(1),
+        }
+    }
+
+    /// The last day of a period.
+    pub fn last_day(self, period: NaiveDate) -> NaiveDate {
+        match self {
+            Self::Daily => period,
+            Self::Weekly => period + Days::new(6),
+            Self::Monthly => first_of_month(period) + Months::new(1) - Days::new(1),
+        }
+    }
+
+    /// What a period is made of: the cadence below, with its periods. A week belongs to the month in which it ends.
+    pub fn below(self, period: NaiveDate) -> Option<(Self, Vec<NaiveDate>)> {
+        match self {
+            Self::Daily => None,
+            Self::Weekly => Some((Self::Daily, (0..7).map(|days| period + Days::new(days)).collect())),
+            Self::Monthly => {
+                let last = self.last_day(period);
+                let mondays =
+                    std::iter::successors(Some(Self::Weekly.due_on(last)), |monday| Some(*monday - Days::new(7)));
+                let mut weeks: Vec<_> = mondays.take_while(|monday| Self::Weekly.last_day(*monday) >= period).collect();
+                weeks.reverse();
+                Some((Self::Weekly, weeks))
+            }
+        }
+    }
+}
+
+fn first_of_month(day: NaiveDate) -> NaiveDate {
+    day - Days::new(u64::from(day.day0()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn date(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_period_is_due_at_its_end_and_until_the_next_one_is() {
+        for (cadence, day, period) in [
+            (Cadence::Daily, "2026-11-24", "2026-11-24"),
+            // A Sunday, and the days around it.
+            (Cadence::Weekly, "2026-11-21", "2026-11-09"),
+            (Cadence::Weekly, "2026-11-22", "2026-11-16"),
+            (Cadence::Weekly, "2026-11-23", "2026-11-16"),
+            (Cadence::Weekly, "2026-11-28", "2026-11-16"),
+            (Cadence::Monthly, "2026-11-30", "2026-10-01"),
+            (Cadence::Monthly, "2026-12-01", "2026-11-01"),
+            (Cadence::Monthly, "2027-01-31", "2026-12-01"),
+        ] {
+            assert_eq!(cadence.due_on(date(day)), date(period), "{cadence} {day}");
+        }
+        for (cadence, period, last) in [
+            (Cadence::Daily, "2026-11-24", "2026-11-24"),
+            (Cadence::Weekly, "2026-11-16", "2026-11-22"),
+            (Cadence::Monthly, "2028-02-01", "2028-02-29"),
+        ] {
+            assert_eq!(cadence.last_day(date(period)), date(last), "{cadence} {period}");
+        }
+    }
+
+    #[test]
+    fn a_week_is_made_of_seven_days_and_a_month_of_the_weeks_that_end_in_it() {
+        let (cadence, days) = Cadence::Weekly.below(date("2026-11-16")).unwrap();
+        assert_eq!((cadence, days.len(), days[6]), (Cadence::Daily, 7, date("2026-11-22")));
+        let weeks = |month: &str| Cadence::Monthly.below(date(month)).unwrap().1;
+        // The first of November 2026 is a Sunday, so five weeks end in it.
+        let november: Vec<_> =
+            ["10-26", "11-02", "11-09", "11-16", "11-23"].map(|day| date(&format!("2026-{day}"))).into();
+        assert_eq!(weeks("2026-11-01"), november);
+        assert_eq!(weeks("2026-12-01").len(), 4);
+        assert!(Cadence::Daily.below(date("2026-11-16")).is_none());
+        // Each week is in one month.
+        let year: Vec<_> = (0..12).flat_map(|n| weeks(&(date("2026-01-01") + Months::new(n)).to_string())).collect();
+        assert!(year.windows(2).all(|pair| pair[1] - pair[0] == chrono::TimeDelta::days(7)), "{year:?}");
+    }
+}

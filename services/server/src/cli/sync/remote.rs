@@ -1,0 +1,123 @@
+//! The user's skills in the service, as far as a folder has brought them.
+
+use std::collections::BTreeMap;
+
+use knowhow_domain::{ResourceEntry, SkillId, manifest};
+use knowhow_ops::skills::DigestPage;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::Method;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::decide::Files;
+use super::folder::DOCUMENT;
+use crate::cli::client::{Refusal, Service};
+
+/// What stays as it is in the path of a URL.
+const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+
+/// The skills that a folder has brought.
+pub(super) struct Listed {
+    /// Where they are, and whose.
+    pub(super) of: String,
+    /// By name.
+    pub(super) skills: BTreeMap<String, There>,
+}
+
+/// A skill of the service.
+#[derive(Debug, Clone)]
+pub(super) struct There {
+    pub(super) id: SkillId,
+    pub(super) version: i32,
+    /// Of all its files.
+    pub(super) digest: String,
+    pub(super) tainted: bool,
+}
+
+/// A skill of the service with its text. Its other files are read as they are needed.
+pub(super) struct Whole {
+    pub(super) id: SkillId,
+    pub(super) version: i32,
+    pub(super) digest: String,
+    pub(super) document: Vec<u8>,
+    pub(super) files: Files,
+}
+
+/// What is read of a skill.
+#[derive(Deserialize)]
+struct Peeked {
+    version: i32,
+    digest: String,
+    resources: Vec<ResourceEntry>,
+}
+
+/// Lists what the user has from folders, where its name begins with `prefix`.
+pub(super) async fn list(service: &Service, prefix: &str) -> Result<Listed, Refusal> {
+    let (mut listed, mut cursor) = (Listed { of: String::new(), skills: BTreeMap::new() }, None::<String>);
+    loop {
+        let after = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+        let page: DigestPage = read(service, &format!("/v1/skills/export/digests?source=sync{after}")).await?;
+        listed.of = format!("{}/{}/{}", service.url(), page.tenant, page.user);
+        for item in page.items.into_iter().filter(|item| item.name.starts_with(prefix)) {
+            let there = There { id: item.id, version: item.version, digest: item.digest, tainted: item.tainted };
+            listed.skills.insert(item.name, there);
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return Ok(listed);
+        }
+    }
+}
+
+/// Reads a skill.
+///
+/// # Errors
+/// What the service refuses; also where the skill changes while it is read.
+pub(super) async fn read_whole(service: &Service, id: SkillId) -> Result<Whole, Refusal> {
+    let skill: Peeked = read(service, &format!("/v1/skills/{id}?peek=true")).await?;
+    let document = read_bytes(service, &format!("/v1/skills/{id}/{DOCUMENT}")).await?;
+    let own = manifest::digest(&document);
+    if manifest::hex(&manifest::state_digest(&own, &skill.resources)) != skill.digest {
+        return Err(changing());
+    }
+    let resources = skill.resources.into_iter().map(|file| (file.path, file.digest));
+    let files = resources.chain([(DOCUMENT.to_owned(), manifest::hex(&own))]).collect();
+    Ok(Whole { id, version: skill.version, digest: skill.digest, document, files })
+}
+
+/// Reads one of a skill's other files.
+///
+/// # Errors
+/// As [`read_whole`].
+pub(super) async fn read_resource(service: &Service, whole: &Whole, path: &str) -> Result<Vec<u8>, Refusal> {
+    let encoded = utf8_percent_encode(path, IN_PATH);
+    let bytes = read_bytes(service, &format!("/v1/skills/{}/resources/{encoded}", whole.id)).await?;
+    let is_same = whole.files.get(path) == Some(&manifest::hex(&manifest::digest(&bytes)));
+    if is_same { Ok(bytes) } else { Err(changing()) }
+}
+
+/// Deletes a skill that is at this version.
+///
+/// # Errors
+/// What the service refuses, `version-conflict` where the skill has another version by now.
+pub(super) async fn delete(service: &Service, there: &There) -> Result<(), Refusal> {
+    let path = format!("/v1/skills/{}", there.id);
+    let version = format!("\"{}\"", there.version);
+    service.send(|service| service.request(Method::DELETE, &path).header("If-Match", &version)).await?;
+    Ok(())
+}
+
+async fn read<T: DeserializeOwned>(service: &Service, path: &str) -> Result<T, Refusal> {
+    let response = service.send(|service| service.request(Method::GET, path)).await?;
+    response.json().await.map_err(Refusal::unreadable)
+}
+
+async fn read_bytes(service: &Service, path: &str) -> Result<Vec<u8>, Refusal> {
+    let response = service.send(|service| service.request(Method::GET, path)).await?;
+    Ok(response.bytes().await.map_err(Refusal::unreadable)?.to_vec())
+}
+
+fn changing() -> Refusal {
+    let detail = "it changed while it was read; the next sync takes it".to_owned();
+    Refusal { status: Some(reqwest::StatusCode::CONFLICT), code: "changing".to_owned(), detail }
+}

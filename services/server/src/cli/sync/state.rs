@@ -1,0 +1,92 @@
+//! What a folder and the service had when they last were the same, and who may work on the folder.
+//!
+//! The file holds nothing that cannot be had again. Without it, what is the same on both sides is the same still, and what
+//! differs is a conflict that a person decides: nothing is taken for deleted.
+
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::decide::Files;
+use super::folder::check;
+use crate::cli::whole::write_whole;
+
+/// What the names of our own files begin with.
+pub(super) const OURS: &str = ".knowhow-sync";
+const LOCK: &str = ".knowhow-sync.lock";
+
+/// The skills that were the same.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    /// Where the skills are, and whose.
+    pub(super) of: String,
+    /// By name.
+    pub(super) skills: BTreeMap<String, Base>,
+}
+
+/// A skill as both had it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Base {
+    /// Its folder, below the one that is kept the same.
+    pub(super) folder: String,
+    pub(super) version: i32,
+    /// Of all its files.
+    pub(super) digest: String,
+    pub(super) files: Files,
+}
+
+impl State {
+    /// What the folder remembers; nothing where it remembers nothing that can be read.
+    pub(super) fn load(folder: &Path) -> io::Result<Self> {
+        match std::fs::read(folder.join(OURS)) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Has the folder remember this.
+    pub(super) fn save(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(OURS);
+        let bytes = serde_json::to_vec_pretty(self)?;
+        write_whole(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+/// The right to work on a folder, as long as it is kept.
+pub(super) struct Lock {
+    file: File,
+}
+
+impl Lock {
+    /// Takes the lock of a folder. The system frees it where the process ends, however that happens.
+    ///
+    /// # Errors
+    /// Where another process has it.
+    pub(super) fn take(folder: &Path) -> Result<Self> {
+        check(folder)?;
+        let path = folder.join(LOCK);
+        let unwritable = || format!("cannot write {}", path.display());
+        let file = File::options().create(true).append(true).open(&path).with_context(unwritable)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { file }),
+            Err(TryLockError::WouldBlock) => {
+                bail!("another sync works on {}; wait for its end, or stop the one that watches it", folder.display())
+            }
+            Err(TryLockError::Error(error)) => Err(error).with_context(unwritable),
+        }
+    }
+
+    /// Whether this is the folder still that the lock was taken of, and not another one in its place.
+    pub(super) fn is_of(&self, folder: &Path) -> bool {
+        let (taken, found) = (self.file.metadata(), std::fs::metadata(folder.join(LOCK)));
+        taken
+            .and_then(|taken| Ok((taken.dev(), taken.ino()) == found.map(|found| (found.dev(), found.ino()))?))
+            .unwrap_or(false)
+    }
+}

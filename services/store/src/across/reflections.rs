@@ -1,0 +1,107 @@
+//! Finds the reflections that are due by the clock, for all tenants.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use knowhow_domain::Result;
+use knowhow_domain::job::task;
+
+use crate::Database;
+use crate::dreams::inputs::first_id;
+use crate::error::refuse;
+use crate::reflections::inputs::BEGUN;
+use crate::vault::tx::SystemTx;
+
+/// For how long after the last conversation days are looked at.
+const LATELY: TimeDelta = TimeDelta::days(8);
+
+/// When reflections are looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Due {
+    pub now: DateTime<Utc>,
+    /// Most reflections in one round; the next one goes on.
+    pub most: i64,
+}
+
+/// Enqueues the reflections that are due and not done with. A day is at its end from 23:00 on where the user is, until the next
+/// one is. A day is looked at for 8 days after the last conversation, so that a week knows its quiet days; a week where one of its
+/// days was told of, once its Sunday is done with; and a month likewise. One that waits already keeps its place and its tries; one
+/// whose job failed for good is tried again after some hours.
+///
+/// Why: when a day ends is a question over all tenants. Not through a macro: the queue's table is the library's.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn enqueue_due(db: &Database, due: Due) -> Result<i64> {
+    let mut tx = SystemTx::begin_at_leisure(db, "reflections.enqueue_due").await?;
+    let enqueued = sqlx::query_scalar(
+        "-- reflections.enqueue_due
+        with houses as materialized (
+            select t.tenant_id, app.zone(t.settings ->> 'time_zone') as zone from tenants t
+            where coalesce((t.settings ->> 'reflections')::boolean, true)
+        ), people as materialized (
+            select u.tenant_id, u.user_id,
+                   case when l.time_zone is null then h.zone else app.zone(l.time_zone) end as zone
+            from houses h
+            join user_catalogs u on u.tenant_id = h.tenant_id
+            left join learning l on l.tenant_id = u.tenant_id and l.user_id = u.user_id
+        ), days as (
+            select p.*, d.day, m.monday, f.month
+            from people p
+            cross join lateral (select (($2::timestamptz at time zone p.zone) - interval '23 hours')::date as day) d
+            cross join lateral (select d.day - extract(dow from d.day)::integer - 6 as monday) m
+            cross join lateral (select (date_trunc('month', d.day) - interval '1 month')::date as month) f
+        ), periods as (
+            select d.tenant_id, d.user_id, d.zone, c.cadence, c.period, c.made_on,
+                   (c.made_on + time '23:00') at time zone d.zone as due_at,
+                   case c.cadence when 'daily'
+                        then exists (select from sessions s
+                                     where s.tenant_id = d.tenant_id and s.user_id = d.user_id
+                                       and s.session_id >= $4
+                                       and s.last_message_at > $5)
+                        else exists (select from reflections b
+                                     where b.tenant_id = d.tenant_id and b.user_id = d.user_id and b.state = 'made'
+                                       and b.cadence = c.below and b.period between c.first_below and c.last_below) end
+                       as is_wanted
+            from days d
+            cross join lateral (values
+                ('daily', d.day, d.day, null, null::date, null::date),
+                ('weekly', d.monday, d.monday + 6, 'daily', d.monday, d.monday + 6),
+                ('monthly', d.month, (d.month + interval '1 month')::date, 'weekly', d.month - 6,
+                 (d.month + interval '1 month')::date - 7)
+            ) as c (cadence, period, made_on, below, first_below, last_below)
+        ), open as materialized (
+            select p.* from periods p
+            left join reflections r on r.tenant_id = p.tenant_id and r.user_id = p.user_id and r.cadence = p.cadence
+                                   and r.period = p.period
+            -- Most are done with, which their own row says.
+            where not coalesce(app.is_reflected(r.state, r.tries, r.finished_at, p.due_at), false) and p.is_wanted
+        ), due as materialized (
+            select o.* from open o
+            -- Its last day, or week, comes first.
+            where not exists (
+                select from open b
+                where b.tenant_id = o.tenant_id and b.user_id = o.user_id
+                  and (o.cadence = 'weekly' and b.cadence = 'daily' and b.period = o.period + 6
+                       or o.cadence = 'monthly' and b.cadence = 'weekly'
+                          and date_trunc('month', b.period + 6) = o.period))
+              and not exists (
+                select from graphile_worker._private_jobs j
+                where j.key = concat_ws(':', o.tenant_id, o.user_id, $1::text, o.cadence || ' ' || o.period)
+                  and (j.attempts < j.max_attempts or j.run_at > $2::timestamptz - interval '6 hours'))
+            limit $3
+        )
+        select count(app.enqueue_for(d.tenant_id, d.user_id, $1,
+                                     jsonb_build_object('cadence', d.cadence, 'period', d.period),
+                                     d.cadence || ' ' || d.period, true))
+        from due d",
+    )
+    .bind(task::REFLECT)
+    .bind(due.now)
+    .bind(due.most)
+    .bind(first_id(due.now - LATELY - BEGUN))
+    .bind(due.now - LATELY)
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(enqueued)
+}

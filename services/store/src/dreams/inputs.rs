@@ -1,0 +1,336 @@
+//! What a dream looks at: a user's skills, and the conversations of the last months.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::message::Speaker;
+use knowhow_domain::{Error, Result, SessionId, SkillId, Source};
+use uuid::Uuid;
+
+use crate::vault::value::{Offset, Utf8, uuids};
+use crate::vault::{Word, read, row, statement, write};
+use crate::{Database, Principal};
+
+/// A skill as a dream sees it.
+#[derive(Debug, Clone)]
+pub struct DreamSkill {
+    pub id: SkillId,
+    pub name: String,
+    pub description: String,
+    pub see_also: Vec<String>,
+    pub source: Source,
+    pub pinned: bool,
+    pub version: i32,
+    pub tainted: bool,
+    pub created_at: DateTime<Utc>,
+    /// Whether it has files beside SKILL.md.
+    pub has_files: bool,
+    /// The whole SKILL.md.
+    pub document: String,
+    /// Where the body begins in it, in bytes.
+    pub body_at: usize,
+    /// By the model asked for, where it has one.
+    pub vector: Option<Vec<f32>>,
+    /// Reported outcomes of 30 days.
+    pub successes: i64,
+    pub failures: i64,
+    pub partials: i64,
+    /// When another one was merged into it last, and how often one was.
+    pub merged_at: Option<DateTime<Utc>>,
+    pub merges: i64,
+}
+
+impl DreamSkill {
+    /// The markdown below the frontmatter.
+    pub fn body(&self) -> &str {
+        self.document.get(self.body_at..).unwrap_or_default()
+    }
+}
+
+row! {
+    DreamSkill {
+        id: Uuid = skill_id, name: String, description: String, see_also: Vec<String>, source: Word<Source>,
+        pinned: bool, version: i32, tainted: bool, created_at: DateTime<Utc>, has_files: bool, document: Utf8,
+        body_at: Offset = content_at_byte, vector: Option<Vec<f32>>, successes: i64, failures: i64, partials: i64,
+        merged_at: Option<DateTime<Utc>>, merges: i64,
+    }
+}
+
+// Of a large library the skills that changed last, as many as fit into the bound.
+statement! {
+    read ListSkills<'a> { model: Option<&'a str>, uses_since: DateTime<Utc>, most: i64, most_bytes: i64 } -> DreamSkill,
+    "-- dreams.list_skills
+    with newest as materialized (
+        select n.skill_id from (
+            select s.skill_id, row_number() over w as place, sum(s.document_bytes) over w as bytes
+            from skill_states s
+            where s.tenant_id = $1 and s.user_id = $2
+            window w as (order by s.updated_at desc, s.skill_id)) n
+        where n.place <= $5 and n.bytes <= $6
+    ), outcomes as (
+        select e.skill_id, count(*) filter (where e.outcome = 'success') as successes,
+               count(*) filter (where e.outcome = 'failure') as failures,
+               count(*) filter (where e.outcome = 'partial') as partials
+        from usage_events e
+        where e.tenant_id = $1 and e.user_id = $2 and e.day >= ($4::timestamptz at time zone 'UTC')::date
+          and e.outcome is not null
+        group by e.skill_id
+    ), merges as (
+        select v.skill_id, max(v.created_at) as merged_at, count(*) as merges
+        from skill_versions v
+        where v.tenant_id = $1 and v.user_id = $2 and v.change = 'merge'
+        group by v.skill_id
+    )
+    select s.skill_id, s.name, s.description, s.see_also, s.source, s.pinned, s.version, s.tainted, s.created_at,
+           jsonb_array_length(s.resources) > 0 as has_files, s.document,
+           s.content_at_byte, coalesce(e.embedding::vector::real[], v.embedding::vector::real[]) as vector,
+           coalesce(o.successes, 0) as successes,
+           coalesce(o.failures, 0) as failures, coalesce(o.partials, 0) as partials, m.merged_at,
+           coalesce(m.merges, 0) as merges
+    from newest n
+    join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = n.skill_id
+    left join skill_embeddings e on e.tenant_id = $1 and e.user_id = $2 and e.skill_id = s.skill_id and e.model = $3
+    left join starter_vectors v on v.starter_id = s.starter_id and v.model = $3
+    left join outcomes o on o.skill_id = s.skill_id
+    left join merges m on m.skill_id = s.skill_id
+    order by s.name"
+}
+
+/// How much of a library is looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    pub uses_since: DateTime<Utc>,
+    /// Most skills.
+    pub most: i64,
+    /// Most bytes of their texts.
+    pub most_bytes: i64,
+}
+
+/// The user's skills by name, with vectors by `model`.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_skills(
+    db: &Database,
+    principal: &Principal,
+    model: Option<&str>,
+    span: Span,
+) -> Result<Vec<DreamSkill>> {
+    let Span { uses_since, most, most_bytes } = span;
+    read(db, principal, ListSkills { model, uses_since, most, most_bytes }).await
+}
+
+row! { struct DocumentRow { name: String, document: Utf8 } }
+
+statement! {
+    read ListDocuments { names: Vec<String> } -> DocumentRow,
+    "-- dreams.list_documents
+    select s.name, s.document from skill_states s
+    where s.tenant_id = $1 and s.user_id = $2 and s.name = any ($3)"
+}
+
+/// The SKILL.md that skills of these names have now, by name; nothing of those that are not there.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_documents(db: &Database, principal: &Principal, names: Vec<String>) -> Result<Vec<(String, String)>> {
+    let rows = read(db, principal, ListDocuments { names }).await?;
+    Ok(rows.into_iter().map(|row| (row.name, row.document.into())).collect())
+}
+
+/// A conversation as a dream sees it.
+#[derive(Debug, Clone)]
+pub struct DreamSession {
+    pub id: SessionId,
+    pub started_at: DateTime<Utc>,
+    /// What it had read that is not to be trusted.
+    pub tainted_by: Vec<String>,
+    /// `good`, `fair` or `poor`, where somebody said so.
+    pub quality: Option<String>,
+    /// What the user said first, in part.
+    pub first_message: String,
+    pub tool_calls: i64,
+    pub corrections: i64,
+    pub thumbs_up: i64,
+    pub thumbs_down: i64,
+    /// What was said beside corrections and thumbs down.
+    pub notes: Vec<String>,
+    /// The vector of the first message by the model asked for, where it was made.
+    pub vector: Option<Vec<f32>>,
+    /// The skills that it used.
+    pub used: Vec<SkillId>,
+    /// Whether a skill was saved in it, or submitted.
+    pub has_saved: bool,
+}
+
+row! {
+    struct SessionRow {
+        session_id: Uuid, started_at: DateTime<Utc>, tainted_by: Vec<String>, quality: Option<String>,
+        first_message: String, tool_calls: i64, corrections: i64, thumbs_up: i64, thumbs_down: i64, notes: Vec<String>,
+        vector: Option<Vec<f32>>, used: Vec<Uuid>, has_saved: bool,
+    }
+}
+
+impl From<SessionRow> for DreamSession {
+    fn from(row: SessionRow) -> Self {
+        Self {
+            id: SessionId(row.session_id),
+            started_at: row.started_at,
+            tainted_by: row.tainted_by,
+            quality: row.quality,
+            first_message: row.first_message,
+            tool_calls: row.tool_calls,
+            corrections: row.corrections,
+            thumbs_up: row.thumbs_up,
+            thumbs_down: row.thumbs_down,
+            notes: row.notes,
+            vector: row.vector,
+            used: row.used.into_iter().map(SkillId).collect(),
+            has_saved: row.has_saved,
+        }
+    }
+}
+
+// A conversation that is over names its skills in its row, and those it loaded or reported in the memory of it.
+statement! {
+    read ListSessions<'a> {
+        since: DateTime<Utc>, idle_since: DateTime<Utc>, most: i64, characters: i32, first: Uuid, model: Option<&'a str>,
+    } -> SessionRow,
+    "-- dreams.list_sessions
+    select s.session_id, s.started_at, s.tainted_by, s.quality, left(first.content, $6) as first_message,
+           coalesce(m.tool_calls, 0) as tool_calls, coalesce(f.corrections, 0) as corrections,
+           coalesce(f.thumbs_up, 0) as thumbs_up, coalesce(f.thumbs_down, 0) as thumbs_down,
+           coalesce(f.notes, '{}') as notes, x.embedding::vector::real[] as vector,
+           array(select i from unnest(s.injected) i
+                 union
+                 select p.skill_id from pending_mentions p
+                 where p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.session_id
+                 union
+                 select n.entity_id from memories e
+                 join mentions n on n.tenant_id = $1 and n.user_id = $2 and n.memory_id = e.memory_id
+                 where e.tenant_id = $1 and e.user_id = $2 and e.conversation = s.session_id
+                 order by 1) as used,
+           saved.version is not null as has_saved
+    from sessions s
+    cross join lateral (
+        select g.content from messages g
+        where g.tenant_id = $1 and g.user_id = $2 and g.session_id = s.session_id and g.speaker = 'user'
+        order by g.message_id limit 1) first
+    left join lateral (
+        select sum(g.tool_calls)::bigint as tool_calls from messages g
+        where g.tenant_id = $1 and g.user_id = $2 and g.session_id = s.session_id) m on true
+    left join lateral (
+        select j.* from session_judgements j
+        where j.tenant_id = $1 and j.user_id = $2 and j.session_id = s.session_id offset 0) f on true
+    left join lateral (
+        select v.embedding from session_vectors v
+        where v.tenant_id = $1 and v.user_id = $2 and v.session_id = s.session_id and v.model = $8 offset 0) x on true
+    left join lateral (
+        select t.version from session_texts t
+        where t.tenant_id = $1 and t.user_id = $2 and t.session_id = s.session_id and t.kind not in ('memory', 'soul')
+        limit 1) saved on true
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id >= $7 and s.started_at >= $3 and s.turns > 0
+      and (s.ended_at is not null or s.last_message_at < $4)
+    order by s.session_id desc
+    limit $5"
+}
+
+/// Before all ids of that time and later (RFC 9562, version 7: they begin with the milliseconds since 1970).
+pub(crate) fn first_id(time: DateTime<Utc>) -> Uuid {
+    Uuid::from_u128(u128::try_from(time.timestamp_millis()).unwrap_or_default() << 80)
+}
+
+/// Most characters of a first message.
+const MESSAGE_CHARS: i32 = 1000;
+
+/// Which conversations.
+#[derive(Debug, Clone, Copy)]
+pub struct Talks<'a> {
+    /// Those that began since then
+    pub since: DateTime<Utc>,
+    /// and are over, or silent since then.
+    pub idle_since: DateTime<Utc>,
+    /// At most so many, the newest.
+    pub most: i64,
+    /// With vectors by this model.
+    pub model: Option<&'a str>,
+}
+
+/// Conversations, the newest first.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_sessions(db: &Database, principal: &Principal, talks: Talks<'_>) -> Result<Vec<DreamSession>> {
+    let Talks { since, idle_since, most, model } = talks;
+    let asked = ListSessions { since, idle_since, most, characters: MESSAGE_CHARS, first: first_id(since), model };
+    Ok(read(db, principal, asked).await?.into_iter().map(DreamSession::from).collect())
+}
+
+// The vectors stand one behind the other in one list.
+statement! {
+    write PutSessionVectors<'a> { model: &'a str, sessions: Vec<Uuid>, numbers: Vec<f32>, dims: i32 } -> (),
+    "-- dreams.put_session_vectors
+    insert into session_vectors as v (tenant_id, user_id, session_id, model, embedding)
+    select $1, $2, s.session_id, $3,
+           ($5::real[])[(g.at::integer - 1) * $6 + 1 : g.at::integer * $6]::vector::halfvec
+    from unnest($4::uuid[]) with ordinality as g (session_id, at)
+    join sessions s on s.tenant_id = $1 and s.user_id = $2 and s.session_id = g.session_id
+    on conflict (tenant_id, user_id, session_id) do update set model = excluded.model, embedding = excluded.embedding"
+}
+
+/// Keeps the vectors of what was said first in conversations, all of the same length; conversations that are gone are left out.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn put_session_vectors(
+    db: &Database,
+    principal: &Principal,
+    model: &str,
+    vectors: &[(SessionId, Vec<f32>)],
+) -> Result<()> {
+    let sessions = vectors.iter().map(|(session, _)| session.0).collect();
+    let dims = i32::try_from(vectors.first().map_or(0, |(_, vector)| vector.len())).map_err(Error::internal)?;
+    let numbers = vectors.iter().flat_map(|(_, vector)| vector.iter().copied()).collect();
+    write(db, principal, PutSessionVectors { model, sessions, numbers, dims }).await.map(drop)
+}
+
+/// Something that was said in a conversation.
+#[derive(Debug, Clone)]
+pub struct Said {
+    pub session: SessionId,
+    pub speaker: Speaker,
+    /// In part.
+    pub text: String,
+}
+
+row! { Said { session: Uuid = session_id, speaker: Word<Speaker>, text: String = content } }
+
+statement! {
+    read ListMessages { sessions: Vec<Uuid>, most: i64, characters: i32 } -> Said,
+    "-- dreams.list_messages
+    select l.session_id, l.speaker, l.content
+    from unnest($3::uuid[]) with ordinality as w (session_id, place)
+    cross join lateral (
+        select g.session_id, g.message_id, g.speaker, left(g.content, $5) as content from messages g
+        where g.tenant_id = $1 and g.user_id = $2 and g.session_id = w.session_id
+        order by g.message_id desc
+        limit $4) l
+    order by w.place, l.message_id"
+}
+
+/// What is read of conversations.
+#[derive(Debug, Clone, Copy)]
+pub struct Excerpt<'a> {
+    pub sessions: &'a [SessionId],
+    /// Most messages of each, the last ones.
+    pub most: i64,
+    /// Most characters of each message, the first ones.
+    pub characters: i32,
+}
+
+/// The last messages of conversations, in their order.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_messages(db: &Database, principal: &Principal, of: Excerpt<'_>) -> Result<Vec<Said>> {
+    let Excerpt { sessions, most, characters } = of;
+    read(db, principal, ListMessages { sessions: uuids(sessions.iter().copied()), most, characters }).await
+}

@@ -1,0 +1,295 @@
+//! Runs of dreams.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::dream::{Cause, DreamRun, Mode, ModelCall, OpCounts, RunPass, RunState};
+use knowhow_domain::{DreamId, Error, Result, new_id};
+use serde_json::{Value, json};
+use tokio_postgres::types::Json;
+use uuid::Uuid;
+
+use crate::vault::queued::Answer;
+use crate::vault::{Word, read, row, statement};
+use crate::{Database, Principal, WriteTx};
+
+/// Most runs that are kept of a user; of those with nothing to undo or to decide on, the oldest leave. Of all together ten
+/// times as many are kept.
+pub const RUNS: i64 = 500;
+
+row! {
+    struct RunRow {
+        run_id: Uuid, pass: Word<RunPass>, cause: Word<Cause>, mode: Word<Mode>, dry_run: bool, state: Word<RunState>,
+        reason: Option<String>, tokens: i64, started_by: String, created_at: DateTime<Utc>,
+        finished_at: Option<DateTime<Utc>>, undone_at: Option<DateTime<Utc>>, proposed: i64, waiting: i64, applied: i64,
+        refused: i64, conflict: i64, rejected: i64,
+    }
+}
+
+row! { struct KeptRow { texts_until: DateTime<Utc> } }
+
+row! { struct CallsRow { calls: Json<Vec<ModelCall>> } }
+
+impl From<RunRow> for DreamRun {
+    fn from(row: RunRow) -> Self {
+        let RunRow { proposed, waiting, applied, refused, conflict, rejected, .. } = row;
+        Self {
+            id: DreamId(row.run_id),
+            pass: row.pass.0,
+            cause: row.cause.0,
+            mode: row.mode.0,
+            dry_run: row.dry_run,
+            state: row.state.0,
+            reason: row.reason,
+            counts: OpCounts { proposed, waiting, applied, refused, conflict, rejected },
+            tokens: row.tokens,
+            started_by: row.started_by,
+            created_at: row.created_at,
+            finished_at: row.finished_at,
+            undone_at: row.undone_at,
+        }
+    }
+}
+
+/// A run, and how long it is kept.
+#[derive(Debug, Clone)]
+pub struct RunDetail {
+    pub run: DreamRun,
+    /// Until when it can be undone.
+    pub texts_until: DateTime<Utc>,
+}
+
+impl RunDetail {
+    fn of(run: RunRow, kept: &KeptRow) -> Self {
+        Self { run: run.into(), texts_until: kept.texts_until }
+    }
+}
+
+/// A run to be.
+#[derive(Debug, Clone)]
+pub struct NewRun<'a> {
+    pub id: DreamId,
+    pub pass: RunPass,
+    pub cause: Cause,
+    pub mode: Mode,
+    pub dry_run: bool,
+    /// The job that does it; none for a run that is done at once.
+    pub task: Option<&'a str>,
+    pub now: DateTime<Utc>,
+    pub texts_until: DateTime<Utc>,
+}
+
+statement! {
+    write AddRun {
+        run: Uuid, pass: &'static str, cause: &'static str, mode: &'static str, dry_run: bool, task: Option<String>,
+        now: DateTime<Utc>, texts_until: DateTime<Utc>, actor: String, most: i64,
+    } -> (),
+    "-- dreams.add_run
+    with added as (
+        insert into dream_runs (tenant_id, user_id, run_id, pass, cause, mode, dry_run, state, started_by, created_at,
+            texts_until)
+        select $1, $2, $3, $4, $5, $6, $7, 'queued', $11, $9, $10
+        returning run_id
+    ), forgotten as (
+        delete from dream_runs o
+        where o.tenant_id = $1 and o.user_id = $2 and o.run_id in (
+            select r.run_id from (
+                select d.run_id, d.state, d.dry_run, row_number() over (order by d.run_id desc) as place
+                from dream_runs d where d.tenant_id = $1 and d.user_id = $2) r
+            where r.place >= $12 and (r.dry_run or r.state in ('skipped', 'failed', 'rejected', 'undone'))
+               or r.place >= 10 * $12
+            limit 100)
+    )
+    select app.enqueue($8, jsonb_build_object('run_id', run_id), run_id::text, $5 <> 'demand') from added
+    where $8::text is not null"
+}
+
+/// Notes runs, and enqueues what does them, together with COMMIT.
+pub fn add_runs(tx: &mut WriteTx, new: &[NewRun<'_>]) {
+    for run in new {
+        let actor = tx.actor();
+        tx.send_ahead(AddRun {
+            run: run.id.0,
+            pass: run.pass.as_str(),
+            cause: run.cause.as_str(),
+            mode: run.mode.as_str(),
+            dry_run: run.dry_run,
+            task: run.task.map(str::to_owned),
+            now: run.now,
+            texts_until: run.texts_until,
+            actor,
+            most: RUNS,
+        });
+    }
+}
+
+statement! {
+    read FindRun { run: Uuid } -> (RunRow, KeptRow),
+    "-- dreams.find_run
+    select r.run_id, r.pass, r.cause, r.mode, r.dry_run, r.state, r.reason, r.tokens, r.started_by, r.created_at, r.finished_at,
+           r.undone_at, o.proposed, o.waiting, o.applied, o.refused, o.conflict, o.rejected, r.texts_until
+    from dream_runs r
+    cross join lateral (
+        select count(*) filter (where p.outcome = 'proposed') as proposed,
+               count(*) filter (where p.outcome = 'waiting') as waiting,
+               count(*) filter (where p.outcome = 'applied') as applied,
+               count(*) filter (where p.outcome = 'refused') as refused,
+               count(*) filter (where p.outcome = 'conflict') as conflict,
+               count(*) filter (where p.outcome = 'rejected') as rejected
+        from dream_ops p
+        where p.tenant_id = $1 and p.user_id = $2 and p.run_id = r.run_id) o
+    where r.tenant_id = $1 and r.user_id = $2 and r.run_id = $3"
+}
+
+/// One run of the principal's user.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find(db: &Database, principal: &Principal, run: DreamId) -> Result<Option<RunDetail>> {
+    Ok(read(db, principal, FindRun { run: run.0 }).await?.pop().map(|(run, kept)| RunDetail::of(run, &kept)))
+}
+
+statement! {
+    read ListCalls { run: Uuid } -> CallsRow,
+    "-- dreams.list_calls
+    select r.calls from dream_runs r where r.tenant_id = $1 and r.user_id = $2 and r.run_id = $3"
+}
+
+/// What a model was asked and answered in a run, in full.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_calls(db: &Database, principal: &Principal, run: DreamId) -> Result<Vec<ModelCall>> {
+    let rows = read(db, principal, ListCalls { run: run.0 }).await?;
+    Ok(rows.into_iter().flat_map(|row| row.calls.0).collect())
+}
+
+statement! {
+    write LockRun { run: Uuid } -> (),
+    "-- dreams.lock_run
+    select r.run_id from dream_runs r where r.tenant_id = $1 and r.user_id = $2 and r.run_id = $3 for update"
+}
+
+/// Locks a run, and with it the user's skills, and reads it behind that.
+///
+/// # Errors
+/// `NotFound`, `Unavailable`.
+pub async fn lock(tx: &mut WriteTx, run: DreamId) -> Result<RunDetail> {
+    let found = lock_ahead(tx, run);
+    tx.fly_now().await?;
+    locked(found)
+}
+
+/// Has a run locked, and read behind that, ahead of the next statement.
+pub(super) fn lock_ahead(tx: &mut WriteTx, run: DreamId) -> Answer<(RunRow, KeptRow)> {
+    tx.lock_user();
+    tx.send_ahead(LockRun { run: run.0 });
+    tx.send_ahead(FindRun { run: run.0 })
+}
+
+/// The run that was locked, once that was sent.
+pub(super) fn locked(found: Answer<(RunRow, KeptRow)>) -> Result<RunDetail> {
+    found.take()?.pop().map(|(run, kept)| RunDetail::of(run, &kept)).ok_or_else(|| Error::not_found("dream"))
+}
+
+/// Which runs, and how many: the newest first, `before` one.
+#[derive(Debug, Clone, Copy)]
+pub struct ListRuns {
+    /// Those of this state alone.
+    pub state: Option<RunState>,
+    /// Those of this pass alone.
+    pub pass: Option<RunPass>,
+    pub before: Option<DreamId>,
+    pub limit: i64,
+}
+
+statement! {
+    read ListRunRows { state: Option<&'static str>, pass: Option<&'static str>, before: Uuid, limit: i64 } -> RunRow,
+    "-- dreams.list_runs
+    select r.run_id, r.pass, r.cause, r.mode, r.dry_run, r.state, r.reason, r.tokens, r.started_by, r.created_at, r.finished_at,
+           r.undone_at, o.proposed, o.waiting, o.applied, o.refused, o.conflict, o.rejected
+    from dream_runs r
+    cross join lateral (
+        select count(*) filter (where p.outcome = 'proposed') as proposed,
+               count(*) filter (where p.outcome = 'waiting') as waiting,
+               count(*) filter (where p.outcome = 'applied') as applied,
+               count(*) filter (where p.outcome = 'refused') as refused,
+               count(*) filter (where p.outcome = 'conflict') as conflict,
+               count(*) filter (where p.outcome = 'rejected') as rejected
+        from dream_ops p
+        where p.tenant_id = $1 and p.user_id = $2 and p.run_id = r.run_id) o
+    where r.tenant_id = $1 and r.user_id = $2 and ($3::text is null or r.state = $3) and ($4::text is null or r.pass = $4)
+      and r.run_id < $5
+    order by r.run_id desc
+    limit $6"
+}
+
+/// Runs of the principal's user.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(db: &Database, principal: &Principal, query: ListRuns) -> Result<Vec<DreamRun>> {
+    let asked = ListRunRows {
+        state: query.state.map(RunState::as_str),
+        pass: query.pass.map(RunPass::as_str),
+        before: query.before.unwrap_or(DreamId::LAST).0,
+        limit: query.limit,
+    };
+    Ok(read(db, principal, asked).await?.into_iter().map(DreamRun::from).collect())
+}
+
+/// How a run comes to stand. What is `None` stays.
+#[derive(Debug, Clone, Default)]
+pub struct Ended<'a> {
+    pub state: Option<RunState>,
+    pub reason: Option<&'a str>,
+    pub fingerprint: Option<&'a [u8]>,
+    /// Questions to the model, behind those that are noted.
+    pub calls: &'a [ModelCall],
+    /// Until when it can be undone, where that is later than what is noted.
+    pub texts_until: Option<DateTime<Utc>>,
+    /// Skills that it has archived besides those that are noted.
+    pub archived: i32,
+    /// Whether it is taken back.
+    pub is_undone: bool,
+    pub now: DateTime<Utc>,
+}
+
+statement! {
+    write EndRun {
+        run: Uuid, state: Option<&'static str>, reason: Option<String>, fingerprint: Option<Vec<u8>>, calls: Value,
+        tokens: i64, is_undone: bool, now: DateTime<Utc>, actor: String, audit_id: Uuid, archived: i32, texts_until: Option<DateTime<Utc>>,
+    } -> (),
+    "-- dreams.end_run
+    with ended as (
+        update dream_runs r set state = coalesce($4, r.state), reason = coalesce($5, r.reason),
+            fingerprint = coalesce($6, r.fingerprint), calls = r.calls || $7, tokens = r.tokens + $8,
+            archived = r.archived + $13, texts_until = greatest(r.texts_until, $14),
+            finished_at = case when $4::text is null then r.finished_at else coalesce(r.finished_at, $10) end,
+            undone_at = case when $9 then coalesce(r.undone_at, $10) else r.undone_at end,
+            undone_by = case when $9 then coalesce(r.undone_by, $11) else r.undone_by end
+        where r.tenant_id = $1 and r.user_id = $2 and r.run_id = $3
+        returning r.run_id, r.state
+    )
+    insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+    select $1, $2, $12, $10, $11, case when $9 then 'dream.undo' else 'dream.run' end, run_id::text,
+           jsonb_build_object('state', state)
+    from ended where $9 or state in ('applied', 'partly', 'rejected', 'failed')"
+}
+
+/// Writes down how a run stands, together with COMMIT.
+pub fn end(tx: &mut WriteTx, run: DreamId, ended: &Ended<'_>) {
+    let actor = tx.actor();
+    tx.send_ahead(EndRun {
+        run: run.0,
+        state: ended.state.map(RunState::as_str),
+        reason: ended.reason.map(str::to_owned),
+        fingerprint: ended.fingerprint.map(<[u8]>::to_vec),
+        calls: json!(ended.calls),
+        tokens: ended.calls.iter().map(|call| call.tokens).sum(),
+        is_undone: ended.is_undone,
+        now: ended.now,
+        actor,
+        audit_id: new_id(),
+        archived: ended.archived,
+        texts_until: ended.texts_until,
+    });
+}

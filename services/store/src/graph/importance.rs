@@ -1,0 +1,51 @@
+//! What a skill's importance is set to, and how it fades. No part of its text, so it makes no version.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{SkillId, new_id};
+use uuid::Uuid;
+
+use crate::WriteTx;
+use crate::vault::statement;
+
+// Snapshots order skills by importance, so those of before are not given any more where the base is another.
+statement! {
+    write PutImportance {
+        skill: Uuid, base: Option<f32>, rate: Option<f32>, floor: Option<f32>, now: DateTime<Utc>, audit_id: Uuid,
+        actor: String,
+    } -> (),
+    "-- graph.put_importance
+    with put as (
+        update skills s
+        set importance = coalesce($4, s.importance), decay_rate = $5, importance_floor = $6, updated_at = $7
+        where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3
+          and (coalesce($4, s.importance), $5::real, $6::real)
+              is distinct from (s.importance, s.decay_rate, s.importance_floor)
+        returning s.name, s.importance, s.decay_rate, s.importance_floor
+    ), catalog as (
+        update user_catalogs c set revision = c.revision + 1 from put where c.tenant_id = $1 and c.user_id = $2
+    )
+    insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+    select $1, $2, $8, $7, $9, 'skill.importance', put.name,
+           jsonb_build_object('importance', put.importance, 'decay_rate', put.decay_rate,
+                              'importance_floor', put.importance_floor)
+    from put"
+}
+
+/// What is set.
+#[derive(Debug, Clone, Copy)]
+pub struct SetImportance {
+    pub skill: SkillId,
+    /// `None` leaves it as it is.
+    pub base: Option<f32>,
+    /// `None` follows the tenant's.
+    pub rate: Option<f32>,
+    /// `None` follows the tenant's.
+    pub floor: Option<f32>,
+}
+
+/// Sets them, together with COMMIT. The user's row is locked by then.
+pub fn set_importance(tx: &mut WriteTx, set: SetImportance, now: DateTime<Utc>) {
+    let SetImportance { skill, base, rate, floor } = set;
+    let actor = tx.actor();
+    tx.send_ahead(PutImportance { skill: skill.0, base, rate, floor, now, audit_id: new_id(), actor });
+}

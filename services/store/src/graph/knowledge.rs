@@ -1,0 +1,80 @@
+//! What is known of one skill: memories that name it, its use by day, how it turned out.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use knowhow_domain::{MemoryId, MemoryKind, Result, SkillId};
+use uuid::Uuid;
+
+use crate::vault::{Word, read, row, statement};
+use crate::{Database, Principal};
+
+/// A memory that names a skill.
+#[derive(Debug, Clone)]
+pub struct LinkedMemory {
+    pub id: MemoryId,
+    pub kind: MemoryKind,
+    pub content: String,
+    pub tainted: bool,
+    pub created_at: DateTime<Utc>,
+}
+
+row! {
+    LinkedMemory {
+        id: Uuid = memory_id, kind: Word<MemoryKind>, content: String, tainted: bool, created_at: DateTime<Utc>,
+    }
+}
+
+statement! {
+    read ListLinkedMemories { skill: Uuid, limit: i64 } -> LinkedMemory,
+    "-- graph.list_linked_memories
+    select m.memory_id, m.kind, m.content, m.tainted, m.created_at
+    from mentions n
+    join memories m on m.tenant_id = $1 and m.user_id = $2 and m.memory_id = n.memory_id
+    where n.tenant_id = $1 and n.user_id = $2 and n.entity_id = $3
+    order by n.memory_id desc
+    limit $4"
+}
+
+/// The newest memories that name a skill.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_linked_memories(
+    db: &Database,
+    principal: &Principal,
+    skill: SkillId,
+    limit: i64,
+) -> Result<Vec<LinkedMemory>> {
+    read(db, principal, ListLinkedMemories { skill: skill.0, limit }).await
+}
+
+/// How often a skill was used on a day, in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayOfUse {
+    pub day: NaiveDate,
+    /// Loads, injections and reported uses.
+    pub times: i64,
+}
+
+row! { DayOfUse { day: NaiveDate, times: i64 } }
+
+statement! {
+    read ListDaysOfUse { skill: Uuid, since: NaiveDate } -> DayOfUse,
+    "-- graph.list_days_of_use
+    select e.day, sum(e.times)::bigint as times from usage_events e
+    where e.tenant_id = $1 and e.user_id = $2 and e.day >= $4 and e.skill_id = $3
+    group by e.day
+    order by e.day"
+}
+
+/// The days since one on which a skill was used, in order.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_days_of_use(
+    db: &Database,
+    principal: &Principal,
+    skill: SkillId,
+    since: NaiveDate,
+) -> Result<Vec<DayOfUse>> {
+    read(db, principal, ListDaysOfUse { skill: skill.0, since }).await
+}

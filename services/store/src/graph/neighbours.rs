@@ -1,0 +1,53 @@
+//! The strongest neighbours of a few skills, for what a turn brings beside them.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::graph::RelationSource;
+use knowhow_domain::{Result, SkillId};
+use uuid::Uuid;
+
+use super::relations::{FADED_OUT, strength_now};
+use crate::vault::value::uuids;
+use crate::vault::{Word, read, row, statement};
+use crate::{Database, Principal};
+
+/// Most neighbours of one skill, in each direction, that are looked at.
+const OF_EACH: i64 = 8;
+
+row! {
+    struct NeighbourRow {
+        skill_id: Uuid, other_id: Uuid, source: Word<RelationSource>, strength: f32, reinforced_at: DateTime<Utc>,
+    }
+}
+
+// What a tainted text says of others brings nothing beside them, and takes no place from what is said by others.
+statement! {
+    read ListNeighbours { skills: Vec<Uuid>, of_each: i64 } -> NeighbourRow,
+    "-- graph.list_neighbours
+    select a.id as skill_id, n.other_id, n.source, n.strength, n.reinforced_at
+    from unnest($3::uuid[]) with ordinality a (id, place)
+    cross join lateral (
+        (select r.to_id as other_id, r.source, r.strength, r.reinforced_at from trusted_relations r
+         where r.tenant_id = $1 and r.user_id = $2 and r.from_id = a.id
+         order by r.strength desc, r.to_id limit $4)
+        union all
+        (select r.from_id, r.source, r.strength, r.reinforced_at from trusted_relations r
+         where r.tenant_id = $1 and r.user_id = $2 and r.to_id = a.id
+         order by r.strength desc, r.from_id limit $4)) n
+    order by a.place, n.strength desc, n.other_id"
+}
+
+/// The neighbours of some skills: each skill with one of its own, in the order of the skills, the strongest first.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_neighbours(
+    db: &Database,
+    principal: &Principal,
+    skills: &[SkillId],
+    now: DateTime<Utc>,
+) -> Result<Vec<(SkillId, SkillId)>> {
+    let asked = ListNeighbours { skills: uuids(skills.iter().copied()), of_each: OF_EACH };
+    let rows = read(db, principal, asked).await?;
+    let is_felt = |row: &NeighbourRow| strength_now(row.source.0, row.strength, row.reinforced_at, now) >= FADED_OUT;
+    Ok(rows.into_iter().filter(is_felt).map(|row| (SkillId(row.skill_id), SkillId(row.other_id))).collect())
+}

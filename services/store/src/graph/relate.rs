@@ -1,0 +1,302 @@
+//! What a skill's text says of other skills takes the place of what its former text said.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::graph::RelationType;
+use knowhow_domain::job::task;
+use knowhow_domain::{EntityId, Result, SkillId};
+use uuid::Uuid;
+
+use crate::vault::value::{Utf8, uuids};
+use crate::vault::{read, row, statement, write};
+use crate::{Database, Principal, Window, WriteTx};
+
+/// A relation that a skill's text says.
+#[derive(Debug, Clone)]
+pub struct Said {
+    pub kind: RelationType,
+    /// The other skill's name, whether there is one of that name or not.
+    pub name: String,
+    /// Of which other skill the sentence may speak.
+    pub subject: Option<String>,
+    /// How often it is said.
+    pub mentions: i32,
+    /// How sure it is, 0 to 1.
+    pub confidence: f32,
+    /// The words that say it.
+    pub evidence: String,
+}
+
+/// A skill whose text was read.
+#[derive(Debug, Clone)]
+pub struct Related<'a> {
+    pub skill: SkillId,
+    pub name: &'a str,
+    /// The text that was read, and when that was: of another one, or one that is to be read again since, nothing is kept.
+    pub read: ReadState,
+    /// What it says.
+    pub said: Vec<Said>,
+    /// The things that it names.
+    pub things: Vec<EntityId>,
+}
+
+/// The state of a skill that was read.
+#[derive(Debug, Clone)]
+pub struct ReadState {
+    /// SHA-256 of its SKILL.md.
+    digest: Vec<u8>,
+    /// What its entity said of readings then.
+    read_by: i32,
+}
+
+/// By which rules texts were read, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading {
+    pub rules: i32,
+    pub now: DateTime<Utc>,
+}
+
+// An entity whose skill is gone must not keep its name from another skill.
+statement! {
+    write ForgetNamesakes { names: Vec<String> } -> (),
+    "-- graph.forget_namesakes
+    with namesakes as materialized (
+        select e.entity_id, e.name from entities e
+        where e.tenant_id = $1 and e.user_id = $2 and e.kind = 'skill'
+          and e.canonical = any (array(select replace(n, '-', ' ') from unnest($3::text[]) n))
+          and not exists (select from skill_states s
+                          where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = e.entity_id and s.name = e.name)
+    ), hinted as (
+        insert into relation_hints (tenant_id, user_id, from_id, to_name, type, mentions, confidence, evidence)
+        select $1, $2, r.said_by, n.name, r.type, r.mentions, r.confidence, r.evidence
+        from namesakes n
+        join relations r on r.tenant_id = $1 and r.user_id = $2 and n.entity_id in (r.from_id, r.to_id)
+        where r.source = 'extracted' and not exists (select from namesakes m where m.entity_id = r.said_by)
+        on conflict do nothing
+    )
+    delete from entities e using namesakes n
+    where e.tenant_id = $1 and e.user_id = $2 and e.entity_id = n.entity_id"
+}
+
+// Names that no skill has wait as hints. Hints of others that wait for this skill become relations.
+statement! {
+    write RelateSkill {
+        skill: Uuid, rules: i32, now: DateTime<Utc>, types: Vec<&'static str>, names: Vec<String>,
+        subjects: Vec<Option<String>>, mentions: Vec<i32>, confidences: Vec<f32>, evidence: Vec<String>,
+        things: Vec<Uuid>, digest: Vec<u8>, read_by: i32,
+    } -> (),
+    "-- graph.relate
+    with own as materialized (
+        select s.skill_id, s.name from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.document_digest = $13
+          and coalesce((select e.read_by from entities e
+                        where e.tenant_id = $1 and e.user_id = $2 and e.entity_id = $3), 0) = $14
+    ), said as materialized (
+        select g.type, g.name, g.mentions, g.confidence, g.evidence, s.skill_id as other,
+               g.type in ('complements', 'often_used_with') as is_symmetric
+        from own
+        cross join unnest($6::text[], $7::text[], $8::text[], $9::integer[], $10::real[], $11::text[])
+            as g (type, name, subject, mentions, confidence, evidence)
+        left join skill_states s on s.tenant_id = $1 and s.user_id = $2 and s.name = g.name
+        where g.name <> own.name and not exists (
+            select from skill_states o
+            where o.tenant_id = $1 and o.user_id = $2 and o.name = g.subject and o.skill_id <> own.skill_id)
+    ), entered as (
+        insert into entities as e (tenant_id, user_id, entity_id, kind, canonical, name, read_by, created_at)
+        select $1, $2, own.skill_id, 'skill', replace(own.name, '-', ' '), own.name, $4, $5 from own
+        on conflict (tenant_id, user_id, entity_id) do update
+        set canonical = excluded.canonical, name = excluded.name, read_by = $4
+    ), others as (
+        insert into entities (tenant_id, user_id, entity_id, kind, canonical, name, created_at)
+        select distinct $1, $2, s.other, 'skill', replace(s.name, '-', ' '), s.name, $5::timestamptz
+        from said s where s.other is not null
+        on conflict (tenant_id, user_id, entity_id) do nothing
+    ), wanted as materialized (
+        select case when is_symmetric then least($3, other) else $3 end as from_id,
+               case when is_symmetric then greatest($3, other) else other end as to_id,
+               type, sum(mentions)::integer as mentions, max(confidence) as confidence, min(evidence) as evidence
+        from said where other is not null
+        group by 1, 2, 3
+    ), taken_back as (
+        delete from relations r
+        where r.tenant_id = $1 and r.user_id = $2 and r.source = 'extracted' and r.said_by = $3
+          and (r.from_id = $3 or r.to_id = $3) and exists (select from own)
+          and not exists (select from wanted w where (w.from_id, w.to_id, w.type) = (r.from_id, r.to_id, r.type))
+    ), kept as (
+        insert into relations (tenant_id, user_id, from_id, to_id, type, source, strength, mentions, confidence,
+            evidence, reinforced_at, said_by)
+        select $1, $2, from_id, to_id, type, 'extracted', confidence, mentions, confidence, evidence, $5, $3 from wanted
+        on conflict (tenant_id, user_id, from_id, to_id, type, source, said_by) do update
+        set strength = excluded.strength, mentions = excluded.mentions, confidence = excluded.confidence,
+            evidence = excluded.evidence, reinforced_at = excluded.reinforced_at
+    ), hints_taken_back as (
+        delete from relation_hints h
+        where h.tenant_id = $1 and h.user_id = $2 and h.from_id = $3 and exists (select from own)
+          and not exists (select from said s where s.other is null and (s.name, s.type) = (h.to_name, h.type))
+    ), hinted as (
+        insert into relation_hints (tenant_id, user_id, from_id, to_name, type, mentions, confidence, evidence)
+        select $1, $2, $3, name, type, sum(mentions), max(confidence), min(evidence) from said where other is null
+        group by name, type
+        on conflict (tenant_id, user_id, from_id, to_name, type) do update
+        set mentions = excluded.mentions, confidence = excluded.confidence, evidence = excluded.evidence
+    ), answered as (
+        delete from relation_hints h
+        where h.tenant_id = $1 and h.user_id = $2 and h.to_name = (select own.name from own) and h.from_id <> $3
+        returning h.from_id, h.type, h.mentions, h.confidence, h.evidence,
+                  h.type in ('complements', 'often_used_with') as is_symmetric
+    ), followed as (
+        insert into relations (tenant_id, user_id, from_id, to_id, type, source, strength, mentions, confidence,
+            evidence, reinforced_at, said_by)
+        select $1, $2, case when is_symmetric then least(from_id, $3) else from_id end,
+               case when is_symmetric then greatest(from_id, $3) else $3 end, type, 'extracted', confidence, mentions,
+               confidence, evidence, $5, from_id
+        from answered
+        on conflict do nothing
+        returning from_id, to_id
+    ), computed as (
+        delete from relations r using (select from_id, to_id from wanted union select from_id, to_id from followed) w
+        where r.tenant_id = $1 and r.user_id = $2 and r.source = 'computed'
+          and (r.from_id, r.to_id) = (least(w.from_id, w.to_id), greatest(w.from_id, w.to_id))
+    ), not_named as (
+        delete from skill_mentions m
+        where m.tenant_id = $1 and m.user_id = $2 and m.skill_id = $3 and m.entity_id <> all ($12) and exists (select from own)
+    ), named as (
+        insert into skill_mentions (tenant_id, user_id, skill_id, entity_id)
+        select $1, $2, own.skill_id, t.entity_id
+        from own
+        cross join unnest($12::uuid[]) as g (id)
+        join entities t on t.tenant_id = $1 and t.user_id = $2 and t.entity_id = g.id
+        on conflict do nothing
+    )
+    select from own"
+}
+
+statement! {
+    read ListUnread { after: Uuid, rules: i32, limit: i64 } -> UnreadRow,
+    "-- graph.list_unread
+    select s.skill_id, s.name, s.document, s.document_digest, e.entity_id is not null as is_known,
+           coalesce(e.read_by, 0) as read_by
+    from skill_states s
+    left join entities e on e.tenant_id = $1 and e.user_id = $2 and e.entity_id = s.skill_id
+    where s.tenant_id = $1 and s.user_id = $2 and s.skill_id > $3 and not s.lent and coalesce(e.read_by, 0) < $4
+    order by s.skill_id
+    limit $5"
+}
+
+row! {
+    struct UnreadRow {
+        skill_id: Uuid, name: String, document: Utf8, document_digest: Vec<u8>, is_known: bool, read_by: i32,
+    }
+}
+
+/// A skill whose text is to be read.
+#[derive(Debug, Clone)]
+pub struct Unread {
+    pub skill: SkillId,
+    pub name: String,
+    pub document: String,
+    /// Whether it was in the graph before.
+    pub is_known: bool,
+    /// For what is made of this text.
+    pub read: ReadState,
+}
+
+/// The next of the user's skills, by id, that were not read by these rules since their texts changed.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_unread(
+    db: &Database,
+    principal: &Principal,
+    rules: i32,
+    window: Window<SkillId>,
+) -> Result<Vec<Unread>> {
+    let asked = ListUnread { after: window.behind.0, rules, limit: window.limit };
+    let rows = read(db, principal, asked).await?;
+    let unread = |row: UnreadRow| Unread {
+        skill: SkillId(row.skill_id),
+        name: row.name,
+        document: row.document.into(),
+        is_known: row.is_known,
+        read: ReadState { digest: row.document_digest, read_by: row.read_by },
+    };
+    Ok(rows.into_iter().map(unread).collect())
+}
+
+/// Keeps what the texts of skills say, together with COMMIT; skills that are gone, or are to be read again since, are left out. What is said of two skills that
+/// were only often used together takes the place of that.
+pub fn relate(tx: &mut WriteTx, related: Vec<Related<'_>>, reading: Reading) {
+    tx.lock_user();
+    let mut names: BTreeSet<String> = related.iter().map(|of| of.name.to_owned()).collect();
+    names.extend(related.iter().flat_map(|of| of.said.iter().map(|said| said.name.clone())));
+    if !names.is_empty() {
+        tx.send_ahead(ForgetNamesakes { names: names.into_iter().collect() });
+    }
+    for Related { skill, read, said, things, .. } in related {
+        let names: Vec<String> = said.iter().map(|said| said.name.clone()).collect();
+        tx.send_ahead(RelateSkill {
+            skill: skill.0,
+            rules: reading.rules,
+            now: reading.now,
+            types: said.iter().map(|said| said.kind.as_str()).collect(),
+            names,
+            mentions: said.iter().map(|said| said.mentions).collect(),
+            confidences: said.iter().map(|said| said.confidence).collect(),
+            subjects: said.iter().map(|said| said.subject.clone()).collect(),
+            evidence: said.into_iter().map(|said| said.evidence).collect(),
+            things: uuids(things),
+            digest: read.digest,
+            read_by: read.read_by,
+        });
+    }
+}
+
+row! { struct FinishedRow { removed: i64 } }
+
+// A starter that was lent and is withdrawn leaves its entity.
+statement! {
+    write FinishRelating { rules: i32, is_repair: bool } -> FinishedRow,
+    "-- graph.finish_relating
+    with lost as materialized (
+        select e.entity_id, e.name from entities e
+        where $4 and e.tenant_id = $1 and e.user_id = $2 and e.kind = 'skill' and not exists (
+            select from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = e.entity_id)
+    ), hinted as (
+        insert into relation_hints (tenant_id, user_id, from_id, to_name, type, mentions, confidence, evidence)
+        select $1, $2, r.said_by, l.name, r.type, r.mentions, r.confidence, r.evidence
+        from lost l
+        join relations r on r.tenant_id = $1 and r.user_id = $2 and l.entity_id in (r.from_id, r.to_id)
+        where r.source = 'extracted' and not exists (select from lost m where m.entity_id = r.said_by)
+        on conflict do nothing
+    ), gone as (
+        delete from entities e using lost l
+        where e.tenant_id = $1 and e.user_id = $2 and e.entity_id = l.entity_id
+        returning 1
+    ), finished as (
+        update user_catalogs set related_rules = $3 where tenant_id = $1 and user_id = $2 and related_rules < $3
+    )
+    select count(*) as removed from gone"
+}
+
+/// Notes that all of the user's skills were read by these rules. A repair, which looks at all of them, removes what is left of
+/// skills that are gone; how many.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn finish_relating(db: &Database, principal: &Principal, rules: i32, is_repair: bool) -> Result<i64> {
+    Ok(write(db, principal, FinishRelating { rules, is_repair }).await?.first().map_or(0, |row| row.removed))
+}
+
+statement! {
+    write OutdateRelations { skill: Uuid, task: &'static str, is_bulk: bool } -> (),
+    "-- graph.outdate
+    with outdated as (
+        update entities set read_by = least(read_by, 0) - 1 where tenant_id = $1 and user_id = $2 and entity_id = $3
+    )
+    select app.enqueue($4, '{}', 'all', $5)"
+}
+
+/// Has a skill's text read for relations, by a job that is enqueued together with COMMIT.
+pub(crate) fn outdate(tx: &mut WriteTx, skill: SkillId, is_bulk: bool) {
+    tx.send_ahead(OutdateRelations { skill: skill.0, task: task::RELATE_SKILLS, is_bulk });
+}

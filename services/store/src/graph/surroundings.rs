@@ -1,0 +1,127 @@
+//! What some skills have to do with others, in short, for the reasons of suggestions; and of one by its name.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::graph::{RelationSource, RelationType};
+use knowhow_domain::{Result, SkillId};
+use uuid::Uuid;
+
+use super::relations::{FADED_OUT, strength_now};
+use crate::vault::value::uuids;
+use crate::vault::{Word, read, row, statement};
+use crate::{Database, Principal};
+
+/// A relation of a skill, in short. Those of tainted skills, and those that a tainted text says, are none: the words stand beside
+/// what is clean, and nothing there would say whose they are.
+#[derive(Debug, Clone)]
+pub struct Neighbour {
+    pub skill: SkillId,
+    pub kind: RelationType,
+    /// The other skill.
+    pub other: String,
+    /// Whether the relation starts from this skill.
+    pub is_from: bool,
+    /// Of a relation that somebody said; of a computed one not.
+    pub is_said: bool,
+}
+
+row! {
+    struct SurroundingRow {
+        skill_id: Uuid, kind: Word<RelationType>, source: Word<RelationSource>, name: String, is_from: bool, strength: f32,
+        reinforced_at: DateTime<Utc>,
+    }
+}
+
+// What is tainted takes no place from what is not.
+statement! {
+    read ListSurroundings { skills: Vec<Uuid>, of_each: i64 } -> SurroundingRow,
+    "-- graph.list_surroundings
+    select a.id as skill_id, n.kind, n.source, e.name, n.is_from, n.strength, n.reinforced_at
+    from unnest($3::uuid[]) as a (id)
+    cross join lateral (
+        (select r.to_id as other_id, r.type as kind, r.source, true as is_from, r.strength, r.reinforced_at
+         from trusted_relations r
+         where r.tenant_id = $1 and r.user_id = $2 and r.from_id = a.id
+           and not exists (select from skills k
+                           where k.tenant_id = $1 and k.user_id = $2 and k.skill_id = r.to_id and k.tainted)
+         order by r.strength desc, r.to_id limit $4)
+        union all
+        (select r.from_id, r.type, r.source, false, r.strength, r.reinforced_at from trusted_relations r
+         where r.tenant_id = $1 and r.user_id = $2 and r.to_id = a.id
+           and not exists (select from skills k
+                           where k.tenant_id = $1 and k.user_id = $2 and k.skill_id = r.from_id and k.tainted)
+         order by r.strength desc, r.from_id limit $4)) n
+    join entities e on e.tenant_id = $1 and e.user_id = $2 and e.entity_id = n.other_id
+    order by n.strength desc, e.name"
+}
+
+statement! {
+    read ListNamedRelations { name: String, most: i64 } -> SurroundingRow,
+    "-- graph.list_named_relations
+    select s.entity_id as skill_id, n.kind, n.source, e.name, n.is_from, n.strength, n.reinforced_at
+    from entities s
+    cross join lateral (
+        (select r.to_id as other_id, r.type as kind, r.source, true as is_from, r.strength, r.reinforced_at
+         from trusted_relations r
+         where r.tenant_id = $1 and r.user_id = $2 and r.from_id = s.entity_id and r.source <> 'computed'
+           and not exists (select from skills k
+                           where k.tenant_id = $1 and k.user_id = $2 and k.skill_id = r.to_id and k.tainted)
+         order by r.strength desc, r.to_id limit $4)
+        union all
+        (select r.from_id, r.type, r.source, false, r.strength, r.reinforced_at from trusted_relations r
+         where r.tenant_id = $1 and r.user_id = $2 and r.to_id = s.entity_id and r.source <> 'computed'
+           and not exists (select from skills k
+                           where k.tenant_id = $1 and k.user_id = $2 and k.skill_id = r.from_id and k.tainted)
+         order by r.strength desc, r.from_id limit $4)) n
+    join entities e on e.tenant_id = $1 and e.user_id = $2 and e.entity_id = n.other_id
+    where s.tenant_id = $1 and s.user_id = $2 and s.kind = 'skill' and s.canonical = replace($3, '-', ' ') and s.name = $3
+    order by n.kind, e.name"
+}
+
+/// The strongest relations of some skills, at most `most` of each in each direction, the strongest first.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_surroundings(
+    db: &Database,
+    principal: &Principal,
+    skills: &[SkillId],
+    seen: Seen,
+) -> Result<Vec<Neighbour>> {
+    let asked = ListSurroundings { skills: uuids(skills.iter().copied()), of_each: seen.most };
+    Ok(read(db, principal, asked).await?.into_iter().filter_map(|row| row.seen(seen.now)).collect())
+}
+
+/// The relations of the skill of this name that somebody declared, or a text says.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_named_relations(
+    db: &Database,
+    principal: &Principal,
+    name: &str,
+    seen: Seen,
+) -> Result<Vec<Neighbour>> {
+    let asked = ListNamedRelations { name: name.to_owned(), most: seen.most };
+    Ok(read(db, principal, asked).await?.into_iter().filter_map(|row| row.seen(seen.now)).collect())
+}
+
+/// How many relations are wanted, and when they are looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    pub most: i64,
+    pub now: DateTime<Utc>,
+}
+
+impl SurroundingRow {
+    fn seen(self, now: DateTime<Utc>) -> Option<Neighbour> {
+        let (kind, source) = (self.kind.0, self.source.0);
+        let is_felt = strength_now(source, self.strength, self.reinforced_at, now) >= FADED_OUT;
+        is_felt.then(|| Neighbour {
+            skill: SkillId(self.skill_id),
+            kind,
+            other: self.name,
+            is_from: self.is_from,
+            is_said: source != RelationSource::Computed,
+        })
+    }
+}

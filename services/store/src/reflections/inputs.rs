@@ -1,0 +1,249 @@
+//! What a reflection is made of: the conversations of a day, or the reflections of the days or weeks below it.
+
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+use knowhow_domain::{Cadence, ConversationSummary, ReflectionState, ReflectionText, Result, SessionId, SkillId};
+use tokio_postgres::types::Json;
+use uuid::Uuid;
+
+use crate::dreams::inputs::first_id;
+use crate::vault::value::Summary;
+use crate::vault::{Word, read, row, statement};
+use crate::{Database, Principal};
+
+/// A conversation that is silent for so long has come to rest.
+const REST: TimeDelta = TimeDelta::hours(1);
+
+/// How long before a day a conversation of it may have begun. Ids tell the time, so that the others are not looked at.
+pub(crate) const BEGUN: TimeDelta = TimeDelta::days(40);
+
+/// Before the ids of conversations that may be of this day or a later one.
+fn first_of(day: NaiveDate) -> Uuid {
+    first_id(day.and_time(NaiveTime::MIN).and_utc() - BEGUN)
+}
+
+/// A conversation of a day.
+#[derive(Debug, Clone)]
+pub struct DayConversation {
+    pub id: SessionId,
+    pub started_at: DateTime<Utc>,
+    /// What it had read that is not to be trusted.
+    pub tainted_by: Vec<String>,
+    /// `None` while none was made.
+    pub summary: Option<ConversationSummary>,
+    /// `good`, `fair` or `poor`, where somebody said so.
+    pub quality: Option<String>,
+    pub corrections: i64,
+    pub thumbs_up: i64,
+    pub thumbs_down: i64,
+    /// What was said beside them.
+    pub notes: Vec<String>,
+    /// Outcomes that were reported, by skill: each `success`, `failure` or `partial`.
+    pub outcomes: Vec<(String, String)>,
+    /// The skills that it used.
+    pub used: Vec<SkillId>,
+}
+
+row! {
+    struct ConversationRow {
+        session_id: Uuid, started_at: DateTime<Utc>, tainted_by: Vec<String>, summary: Option<Summary>,
+        quality: Option<String>, corrections: i64, thumbs_up: i64, thumbs_down: i64, notes: Vec<String>,
+        outcome_skills: Vec<String>, outcomes: Vec<String>, used: Vec<Uuid>,
+    }
+}
+
+impl From<ConversationRow> for DayConversation {
+    fn from(row: ConversationRow) -> Self {
+        Self {
+            id: SessionId(row.session_id),
+            started_at: row.started_at,
+            tainted_by: row.tainted_by,
+            summary: row.summary.map(Into::into),
+            quality: row.quality,
+            corrections: row.corrections,
+            thumbs_up: row.thumbs_up,
+            thumbs_down: row.thumbs_down,
+            notes: row.notes,
+            outcomes: row.outcome_skills.into_iter().zip(row.outcomes).collect(),
+            used: row.used.into_iter().map(SkillId).collect(),
+        }
+    }
+}
+
+// The day ends at midnight. What was still going on when the day before was told of belongs to this one. A use does not tell its
+// conversation: one of a skill that the conversation used, reported while it went on, is taken for its. A conversation that is to
+// be trusted names no skill that is not: its name is a text of somebody's.
+statement! {
+    read ListConversations<'a> {
+        day: NaiveDate, at_rest_since: DateTime<Utc>, time_zone: &'a str, most: i64, first: Uuid,
+    } -> ConversationRow,
+    "-- reflections.list_conversations
+    with day as (
+        select $3::date::timestamp at time zone z.zone as begins, ($3::date + 1)::timestamp at time zone z.zone as ends
+        from (select app.zone(coalesce((select l.time_zone from learning l where l.tenant_id = $1 and l.user_id = $2), $5))
+              as zone) z
+    ), span as (
+        select least(d.begins, b.finished_at - interval '1 hour') as since, d.ends, b.finished_at as told_at,
+               coalesce(b.session_ids, '{}') as told
+        from day d
+        left join reflections b on b.tenant_id = $1 and b.user_id = $2 and b.cadence = 'daily' and b.period = $3::date - 1
+                               and b.state in ('made', 'quiet')
+    )
+    select s.session_id, s.started_at, s.tainted_by, c.summary, s.quality, coalesce(f.corrections, 0) as corrections,
+           coalesce(f.thumbs_up, 0) as thumbs_up, coalesce(f.thumbs_down, 0) as thumbs_down,
+           coalesce(f.notes, '{}') as notes, coalesce(o.skills, '{}') as outcome_skills,
+           coalesce(o.outcomes, '{}') as outcomes, u.used
+    from span
+    join sessions s on s.tenant_id = $1 and s.user_id = $2 and s.session_id >= $7 and s.last_message_at >= span.since and s.last_message_at < span.ends
+    left join conversation_summaries c on c.tenant_id = $1 and c.user_id = $2 and c.session_id = s.session_id
+    left join lateral (
+        select j.* from session_judgements j
+        where j.tenant_id = $1 and j.user_id = $2 and j.session_id = s.session_id offset 0) f on true
+    cross join lateral (
+        select array(select i from unnest(s.injected) i
+                     union
+                     select p.skill_id from pending_mentions p
+                     where p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.session_id
+                     union
+                     select n.entity_id from memories m
+                     join mentions n on n.tenant_id = $1 and n.user_id = $2 and n.memory_id = m.memory_id
+                     where m.tenant_id = $1 and m.user_id = $2 and m.conversation = s.session_id
+                     order by 1) as used) u
+    left join lateral (
+        select array_agg(k.name order by e.at) as skills, array_agg(e.outcome order by e.at) as outcomes
+        from usage_events e
+        join skills k on k.tenant_id = $1 and k.user_id = $2 and k.skill_id = e.skill_id
+        where e.tenant_id = $1 and e.user_id = $2 and e.kind = 'used' and e.outcome is not null
+          and e.skill_id = any (u.used) and e.day >= (s.started_at at time zone 'UTC')::date
+          and coalesce(e.outcome_at, e.at) between s.started_at
+                                              and coalesce(s.ended_at, s.last_message_at) + interval '1 hour'
+          and (not k.tainted or s.tainted_by <> '{}')) o on true
+    where (s.ended_at is not null or s.last_message_at < $4)
+      and not (s.session_id = any (span.told) and s.last_message_at <= span.told_at)
+    order by s.last_message_at desc, s.session_id desc
+    limit $6"
+}
+
+/// Whose day, and when it is told of.
+#[derive(Debug, Clone, Copy)]
+pub struct DayOf<'a> {
+    pub day: NaiveDate,
+    pub now: DateTime<Utc>,
+    /// The tenant's, for a user without one.
+    pub time_zone: &'a str,
+    /// Most conversations: the last ones.
+    pub most: i64,
+}
+
+/// The conversations of a day that have come to rest, the last first, without those that the day before told of.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_conversations(db: &Database, principal: &Principal, of: DayOf<'_>) -> Result<Vec<DayConversation>> {
+    let DayOf { day, now, time_zone, most } = of;
+    let asked = ListConversations { day, at_rest_since: now - REST, time_zone, most, first: first_of(day) };
+    Ok(read(db, principal, asked).await?.into_iter().map(DayConversation::from).collect())
+}
+
+row! {
+    struct BelowRow {
+        period: NaiveDate, state: Option<Word<ReflectionState>>, texts: Json<Vec<ReflectionText>>,
+        session_ids: Vec<Uuid>, has_talk: bool,
+    }
+}
+
+/// A day of a week, or a week of a month.
+#[derive(Debug, Clone)]
+pub struct Below {
+    pub period: NaiveDate,
+    /// `None` where nothing is noted of it.
+    pub state: Option<ReflectionState>,
+    pub texts: Vec<ReflectionText>,
+    /// The conversations that it was made of.
+    pub sessions: Vec<SessionId>,
+    /// Whether a conversation came to rest in it.
+    pub has_talk: bool,
+}
+
+statement! {
+    read ListBelow<'a> { cadence: &'static str, periods: Vec<NaiveDate>, time_zone: &'a str, first: Uuid, days: i32 } -> BelowRow,
+    "-- reflections.list_below
+    select p.period, r.state, t.texts, coalesce(r.session_ids, '{}') as session_ids,
+           exists (select from sessions s
+                   where s.tenant_id = $1 and s.user_id = $2 and s.session_id >= $6
+                     and s.last_message_at >= p.period::timestamp at time zone z.zone
+                     and s.last_message_at < (p.period + $7::integer)::timestamp at time zone z.zone) as has_talk
+    from unnest($4::date[]) as p (period)
+    cross join (select app.zone(coalesce(
+        (select l.time_zone from learning l where l.tenant_id = $1 and l.user_id = $2), $5)) as zone) z
+    left join reflections r on r.tenant_id = $1 and r.user_id = $2 and r.cadence = $3 and r.period = p.period
+        and r.period = any ($4::date[])
+    cross join lateral (
+        select coalesce(jsonb_agg(jsonb_build_object('memory', m.memory_id, 'text', m.content, 'tainted', m.tainted)
+                                  order by array_position(r.memory_ids, m.memory_id)), '[]') as texts
+        from memories m where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any (r.memory_ids)) t
+    order by p.period"
+}
+
+/// Which days or weeks, in their order.
+#[derive(Debug, Clone, Copy)]
+pub struct BelowOf<'a> {
+    pub cadence: Cadence,
+    pub periods: &'a [NaiveDate],
+    /// The tenant's, for a user without one.
+    pub time_zone: &'a str,
+}
+
+/// What there is of these periods, one for each.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_below(db: &Database, principal: &Principal, of: BelowOf<'_>) -> Result<Vec<Below>> {
+    let BelowOf { cadence, periods, time_zone } = of;
+    let Some(first) = periods.first() else { return Ok(Vec::new()) };
+    let days = i32::try_from((cadence.last_day(*first) - *first).num_days() + 1).unwrap_or(1);
+    let periods = periods.to_vec();
+    let asked = ListBelow { cadence: cadence.as_str(), time_zone, first: first_of(*first), days, periods };
+    let below = |row: BelowRow| Below {
+        period: row.period,
+        state: row.state.map(|state| state.0),
+        texts: row.texts.0,
+        sessions: row.session_ids.into_iter().map(SessionId).collect(),
+        has_talk: row.has_talk,
+    };
+    Ok(read(db, principal, asked).await?.into_iter().map(below).collect())
+}
+
+row! { struct UsedRow { session_id: Uuid, used: Vec<Uuid>, tainted: bool } }
+
+statement! {
+    read ListUsed { sessions: Vec<Uuid> } -> UsedRow,
+    "-- reflections.list_used
+    select s.session_id, s.injected as used, s.tainted_by <> '{}' as tainted
+    from sessions s
+    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = any ($3)
+    order by s.session_id"
+}
+
+/// A conversation behind a reflection.
+#[derive(Debug, Clone)]
+pub struct Told {
+    pub id: SessionId,
+    /// The skills that were injected into it.
+    pub used: Vec<SkillId>,
+    /// Whether it had read what is not to be trusted.
+    pub is_tainted: bool,
+}
+
+/// These conversations in their order, as far as they are still kept.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_used(db: &Database, principal: &Principal, sessions: &[SessionId]) -> Result<Vec<Told>> {
+    let sessions = sessions.iter().map(|session| session.0).collect();
+    let told = |row: UsedRow| Told {
+        id: SessionId(row.session_id),
+        used: row.used.into_iter().map(SkillId).collect(),
+        is_tainted: row.tainted,
+    };
+    Ok(read(db, principal, ListUsed { sessions }).await?.into_iter().map(told).collect())
+}
