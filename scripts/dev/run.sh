@@ -82,6 +82,8 @@ announce() {
 }
 (announce &)
 unset KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN
+# No load balancer needs a moment to notice that this one goes.
+export KNOWHOW_DRAIN_S="${KNOWHOW_DRAIN_S:-0}"
 export KNOWHOW_PORT="$port" KNOWHOW_LOG_FORMAT="${KNOWHOW_LOG_FORMAT:-pretty}"
 echo $$ >"$pid_file"
 exec "$program" serve --with-worker

@@ -2,6 +2,7 @@
 //! environment.
 
 mod address;
+mod environment;
 mod models;
 mod page;
 
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use knowhow_domain::Secret;
 use knowhow_ops::recall::Catalogues;
 use knowhow_store::DatabaseConfig;
@@ -19,10 +20,6 @@ use utoipa::ToSchema;
 
 use self::address::Address;
 pub use self::page::page;
-
-/// Variables of the same prefix that belong to clients and to the development scripts.
-const OTHERS: [&str; 7] = ["url", "token", "api_key", "admin_token", "login_password", "user", "existing_api_key"];
-const OTHER_PREFIXES: [&str; 3] = ["pg_", "test_", "bench_"];
 
 /// Everything that can be set. The comments are the table of docs/settings.md.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -53,7 +50,13 @@ pub struct Config {
     pub body_timeout_ms: u64,
     /// Memory for request bodies that are under way, MiB, a third of it for each caller; 72 or more, as one import may have 24.
     pub body_memory_mb: usize,
-    /// Longest wait at SIGTERM for requests in flight and jobs in hand, seconds.
+    /// How long a connection on which nothing is asked stays open, seconds: longer than a load balancer keeps it, so that the
+    /// balancer never sends a request into a connection that is being closed.
+    pub keep_alive_s: u64,
+    /// How long the service goes on after SIGTERM while `/readyz` says 503 and answers close their connections, seconds: as
+    /// long as load balancers take to notice. A second signal ends it at once.
+    pub drain_s: u64,
+    /// Longest wait after that for requests in flight and jobs in hand, seconds.
     pub shutdown_timeout_s: u64,
     /// Where clients reach the service, e.g. `https://api.example.com`; by default the address it listens on. The MCP
     /// endpoint is below it, at `/mcp`, and tokens may name that URI in `aud`.
@@ -124,6 +127,10 @@ pub struct Config {
     pub log: String,
     /// `json` or `pretty`.
     pub log_format: String,
+    /// Variables of this prefix that Kubernetes has made of Services, and that were passed over.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub ignored_variables: Vec<String>,
 }
 
 impl Default for Config {
@@ -140,6 +147,8 @@ impl Default for Config {
             workers: 0,
             body_timeout_ms: 30_000,
             body_memory_mb: 96,
+            keep_alive_s: 75,
+            drain_s: 5,
             shutdown_timeout_s: 8,
             public_url: String::new(),
             docs: true,
@@ -172,6 +181,7 @@ impl Default for Config {
             chat_timeout_ms: 60_000,
             log: "info".into(),
             log_format: "json".into(),
+            ignored_variables: Vec::new(),
         }
     }
 }
@@ -192,18 +202,11 @@ impl Config {
 
     fn from_parts(file: &str, environment: BTreeMap<String, String>) -> Result<Self> {
         let mut table: toml::Table = file.parse().context("the configuration file is not valid TOML")?;
-        let kinds = toml::Table::try_from(Self::default())?;
-        for (name, value) in environment {
-            let Some(key) = name.strip_prefix("KNOWHOW_").map(str::to_lowercase) else { continue };
-            if OTHERS.contains(&key.as_str()) || OTHER_PREFIXES.iter().any(|p| key.starts_with(p)) {
-                continue;
-            }
-            let Some(kind) = kinds.get(&key) else { bail!("{name} is not a setting; see `knowhow config`") };
-            let value = typed(&name, kind, value)?;
-            check_range(&name, &key, &value)?;
-            table.insert(key, value);
-        }
-        toml::Value::Table(table).try_into().context("the configuration has an unknown key or a wrong value")
+        let (given, ignored_variables) = environment::read(environment)?;
+        table.extend(given);
+        let config: Self =
+            toml::Value::Table(table).try_into().context("the configuration has an unknown key or a wrong value")?;
+        Ok(Self { ignored_variables, ..config })
     }
 
     /// What a worker needs.
@@ -265,43 +268,19 @@ impl Config {
     }
 }
 
-fn typed(name: &str, kind: &toml::Value, value: String) -> Result<toml::Value> {
-    let kinds = match kind {
-        toml::Value::Integer(_) => "a whole number",
-        _ => "true or false",
-    };
-    let wrong = || format!("{name} must be {kinds}, is '{value}'");
-    Ok(match kind {
-        toml::Value::Integer(_) => toml::Value::Integer(value.parse().with_context(wrong)?),
-        toml::Value::Boolean(_) => toml::Value::Boolean(value.parse().with_context(wrong)?),
-        _ => toml::Value::String(value),
-    })
-}
-
-/// Whether the setting can hold the value, with the variable's name where it cannot; the whole is read later at once.
-fn check_range(name: &str, key: &str, value: &toml::Value) -> Result<()> {
-    let alone = toml::Table::from_iter([(key.to_owned(), value.clone())]);
-    let fits = toml::Value::Table(alone).try_into::<Config>();
-    fits.map(drop).map_err(|error| {
-        let said = error.to_string();
-        let range =
-            [("u16", "from 0 to 65535"), ("u32", "from 0 to 4294967295"), ("u64", "0 or more"), ("usize", "0 or more")];
-        let range = range.into_iter().find(|(kind, _)| said.contains(&format!("expected {kind}")));
-        match range {
-            Some((_, range)) => anyhow!("{name} must be a whole number {range}, is '{value}'"),
-            None => error.into(),
-        }
-    })
-}
-
-/// The URL that `migrate` connects with: `DATABASE_URL`, of a superuser or the database's owner.
+/// The URL that `migrate` connects with: `DATABASE_URL`, or what the file of `DATABASE_URL_FILE` says, of a superuser or the
+/// database's owner.
 ///
 /// # Errors
-/// Where it is not set.
+/// Where neither is set, or both are.
 #[expect(clippy::disallowed_methods, reason = "the one room that reads the environment")]
 pub fn owner_url() -> Result<String> {
-    std::env::var("DATABASE_URL")
-        .context("set DATABASE_URL to the URL by which a superuser or the database's owner connects")
+    match (std::env::var("DATABASE_URL"), std::env::var("DATABASE_URL_FILE")) {
+        (Ok(_), Ok(_)) => bail!("set DATABASE_URL or DATABASE_URL_FILE, not both"),
+        (Ok(url), _) => Ok(url),
+        (_, Ok(path)) => environment::read_file("DATABASE_URL_FILE", &path),
+        _ => bail!("set DATABASE_URL to the URL by which a superuser or the database's owner connects"),
+    }
 }
 
 #[cfg(test)]

@@ -34,5 +34,8 @@ pub fn init(config: &Config) -> Result<()> {
         "pretty" => logs.compact().with_ansi(std::io::stderr().is_terminal()).init(),
         other => bail!("KNOWHOW_LOG_FORMAT must be json or pretty, is '{other}'"),
     }
+    for variable in &config.ignored_variables {
+        tracing::warn!(variable, "Kubernetes made this variable of a Service; it is no setting and is ignored");
+    }
     Ok(())
 }

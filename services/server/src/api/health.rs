@@ -7,6 +7,7 @@ use knowhow_ops::{App, ModelsStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::entry::Shared;
 use crate::http::{ApiError, Problem, json};
 
 /// Whether the service can answer.
@@ -57,12 +58,15 @@ pub(super) async fn check_health() -> HttpResponse {
     tag = "health",
     responses(
         (status = 200, description = "It can; without models it does with words and extracts", body = Readiness),
-        (status = 503, description = "It cannot", body = Problem, content_type = "application/problem+json")
+        (status = 503, description = "It cannot, or is about to stop", body = Problem, content_type = "application/problem+json")
     ),
     security(())
 )]
 #[get("/readyz")]
-pub(super) async fn check_readiness(app: Data<App>) -> Result<HttpResponse, ApiError> {
+pub(super) async fn check_readiness(app: Data<App>, shared: Data<Shared>) -> Result<HttpResponse, ApiError> {
+    if shared.drain.has_begun() {
+        return Err(Error::Unavailable("the process is stopping; ask another one".into()).into());
+    }
     match knowhow_ops::readiness(&app).await? {
         None => {
             let Health { status, version } = OK;

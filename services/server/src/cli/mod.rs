@@ -13,6 +13,7 @@ mod scan;
 mod seed_demo;
 mod serve;
 mod shell;
+mod signals;
 mod sync;
 mod token;
 mod whole;

@@ -1,26 +1,31 @@
 //! `knowhow serve`.
 
+use std::io;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use futures_util::FutureExt;
-use futures_util::future::{join, select};
+use futures_util::future::{Either, join, select};
 use knowhow_ops::{App, Models};
 use knowhow_store::{Database, boot};
 use tokio::sync::oneshot;
 
 use super::database::explained;
+use super::signals::{Signals, Told};
 use super::{shell, worker};
 use crate::config::Config;
-use crate::listen::listen;
+use crate::listen::{Listening, listen};
 use crate::telemetry;
 
 /// Serves until SIGTERM or SIGINT, then finishes what is in flight. With a worker, this thread works on jobs too: requests
 /// have threads of their own.
 pub(super) fn run(config: &Config) -> Result<ExitCode> {
-    telemetry::init(config)?;
     actix_web::rt::System::new().block_on(async {
+        let signals = Signals::listen()?;
+        telemetry::init(config)?;
         let app = App { models: open_models(config)?, ..shell::app(config)? };
         require_walls(config, &app.db).await?;
         let worker = config.with_worker.then(|| config.worker()).transpose()?;
@@ -28,18 +33,11 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
         for address in &listening.addresses {
             tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");
         }
-        let (serving, ended) = oneshot::channel::<()>();
-        let served = async move {
-            let _serving = serving;
-            listening.server.await
-        };
+        let (until, stop) = oneshot::channel::<()>();
+        let served = Serving { listening, signals, drain: Duration::from_secs(config.drain_s) }.run(until);
         let working = async {
             match worker {
-                // A signal ends both at once; a server that fails takes the worker along.
-                Some(worker) => {
-                    let stop = select(Box::pin(worker::told_to_stop()?), ended).map(drop);
-                    worker::work(&worker, &app, stop).await
-                }
+                Some(worker) => worker::work(&worker, &app, stop.map(drop)).await,
                 None => Ok(()),
             }
         };
@@ -50,6 +48,45 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
         worked
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A server that runs until it is told to stop.
+struct Serving {
+    listening: Listening,
+    signals: Signals,
+    /// How long it goes on after SIGTERM.
+    drain: Duration,
+}
+
+impl Serving {
+    /// Serves until a signal, and ends what is in flight. `working` is dropped with the signal, or with a server that fails: a
+    /// worker beside it then ends too.
+    async fn run(mut self, working: oneshot::Sender<()>) -> io::Result<()> {
+        let Listening { server, drain, .. } = self.listening;
+        let (handle, mut server) = (server.handle(), pin!(server));
+        let told = match select(server.as_mut(), pin!(self.signals.next())).await {
+            Either::Left((failed, _)) => return failed,
+            Either::Right((told, _)) => told,
+        };
+        drop(working);
+        drain.begin();
+        if told == Told::Terminate {
+            tracing::info!(seconds = self.drain.as_secs(), "draining: requests are still answered");
+            if let Either::Left((failed, _)) =
+                select(server.as_mut(), pin!(self.signals.comes_within(self.drain))).await
+            {
+                return failed;
+            }
+        }
+        actix_web::rt::spawn(handle.stop(true));
+        match select(server, pin!(self.signals.next())).await {
+            Either::Left((ended, _)) => ended,
+            Either::Right(_) => {
+                tracing::warn!("told to stop again: what is in flight is cut off");
+                Ok(())
+            }
+        }
+    }
 }
 
 /// The models that are configured; the service works without them, and says so.

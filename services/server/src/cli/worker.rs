@@ -2,22 +2,26 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use knowhow_ops::{App, jobs};
 use knowhow_store::queue::{self, WorkerConfig};
-use tokio::signal::unix::{SignalKind, signal};
 
+use super::signals::Signals;
 use super::{serve, shell};
 use crate::config::Config;
 use crate::telemetry;
 
 /// Works until SIGTERM or SIGINT, then finishes what is in hand or gives it back.
 pub(super) async fn run(config: &Config) -> Result<ExitCode> {
+    let mut signals = Signals::listen()?;
     telemetry::init(config)?;
     let worker = config.worker()?;
     let app = App { models: serve::open_models(config)?, ..shell::app(config)? };
     serve::require_walls(config, &app.db).await?;
-    work(&worker, &app, told_to_stop()?).await?;
+    let stop = async move {
+        signals.next().await;
+    };
+    work(&worker, &app, stop).await?;
     app.db.close().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -36,16 +40,4 @@ pub(super) async fn work(
     queue::work(&app.db, config, &jobs::tasks(app), stop).await?;
     tracing::info!("the worker stopped");
     Ok(())
-}
-
-/// Ends with SIGTERM or SIGINT, from now on.
-pub(super) fn told_to_stop() -> Result<impl Future<Output = ()> + Send + 'static> {
-    let listen = |kind| signal(kind).context("cannot wait for signals");
-    let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
 }

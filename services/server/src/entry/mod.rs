@@ -4,6 +4,7 @@
 mod bodies;
 mod body;
 mod credential;
+mod drain;
 mod misfit;
 mod request_id;
 mod request_line;
@@ -11,8 +12,10 @@ mod request_line;
 pub use bodies::{Bodies, Lease};
 pub use body::{JSON_BYTES, check_media_type, in_time, parse, read as read_body, read_query};
 pub use credential::{Entry, Refusals, admit_user, enter};
+pub use drain::{Drain, close_while_draining};
 pub use request_id::{current as current_request_id, identify, note, note_caller};
 
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the requests of all threads share beside the gate.
@@ -22,4 +25,6 @@ pub struct Shared {
     /// Wrong credentials by address.
     pub refusals: Refusals,
     pub bodies: Bodies,
+    /// Whether the process is going.
+    pub drain: Arc<Drain>,
 }

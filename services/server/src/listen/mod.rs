@@ -8,4 +8,4 @@ mod serve;
 
 pub use openapi::document;
 use openapi::{router, served_document};
-pub use serve::listen;
+pub use serve::{Listening, listen};

@@ -21,7 +21,7 @@ use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use super::front::Front;
 use super::{router, served_document};
 use crate::config::Config;
-use crate::entry::{Bodies, Refusals, Shared, identify};
+use crate::entry::{Bodies, Drain, Refusals, Shared, close_while_draining, identify};
 use crate::http::ApiError;
 use crate::http::operations::{Operations, refuse_unknown_parameters};
 use crate::mcp::{self, Site};
@@ -35,6 +35,8 @@ pub struct Listening {
     pub server: Server,
     /// The addresses it is bound to.
     pub addresses: Vec<SocketAddr>,
+    /// What its threads are told when the process is going.
+    pub drain: Arc<Drain>,
 }
 
 /// Threads of each worker for what takes longer than a request's thread may be held. Each keeps memory of its own that it has
@@ -53,7 +55,9 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
         );
     }
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
+    let drain = Arc::<Drain>::default();
     let shared = Data::new(Shared {
+        drain: drain.clone(),
         body_timeout: Duration::from_millis(config.body_timeout_ms),
         refusals: Refusals::new(config.wrong_credentials_per_minute),
         bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
@@ -103,8 +107,11 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .default_service(web::to(unmatched))
             .wrap(from_fn(refuse_unknown_parameters))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
+            .wrap(from_fn(close_while_draining))
             .wrap(from_fn(identify))
     })
+    .disable_signals()
+    .keep_alive(Duration::from_secs(config.keep_alive_s))
     .workers(if config.workers == 0 { std::thread::available_parallelism()?.get() } else { config.workers })
     .worker_max_blocking_threads(BLOCKING_THREADS)
     .shutdown_timeout(config.shutdown_timeout_s)
@@ -113,7 +120,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     .bind((config.bind.as_str(), config.port))
     .with_context(|| format!("cannot listen on {}:{}", config.bind, config.port))?;
     let addresses = server.addrs();
-    Ok(Listening { server: server.run(), addresses })
+    Ok(Listening { server: server.run(), addresses, drain })
 }
 
 /// A client that takes nothing of its answer for so long is cut off.

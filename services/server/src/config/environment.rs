@@ -1,0 +1,153 @@
+//! What the environment says: settings, settings whose value stands in a file, and variables that are none.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::Config;
+
+/// Variables of the same prefix that belong to clients and to the development scripts.
+const OTHERS: [&str; 7] = ["url", "token", "api_key", "admin_token", "login_password", "user", "existing_api_key"];
+const OTHER_PREFIXES: [&str; 3] = ["pg_", "test_", "bench_"];
+
+/// The ending of a variable that names a file with the setting's value, as secrets of containers are given.
+const FILE: &str = "_file";
+
+/// Settings by their key, and the variables that were passed over because Kubernetes made them.
+pub(super) type Read = (toml::Table, Vec<String>);
+
+/// Reads the settings among the variables of the environment.
+pub(super) fn read(environment: BTreeMap<String, String>) -> Result<Read> {
+    let kinds = toml::Table::try_from(Config::default())?;
+    let (mut table, mut ignored) = (toml::Table::new(), Vec::new());
+    for (name, value) in environment {
+        let Some(key) = name.strip_prefix("KNOWHOW_").map(str::to_lowercase) else { continue };
+        if OTHERS.contains(&key.as_str()) || OTHER_PREFIXES.iter().any(|p| key.starts_with(p)) {
+            continue;
+        }
+        if is_service_link(&key, &value) {
+            ignored.push(name);
+            continue;
+        }
+        let of_file = key.strip_suffix(FILE).filter(|key| kinds.contains_key(*key)).map(str::to_owned);
+        let (key, value) = match of_file {
+            Some(key) => (key, read_file(&name, &value)?),
+            None => (key, value),
+        };
+        let Some(kind) = kinds.get(&key) else { bail!("{name} is not a setting; see `knowhow config`") };
+        let value = typed(&name, kind, value)?;
+        check_range(&name, &key, &value)?;
+        if table.insert(key.clone(), value).is_some() {
+            let setting = key.to_uppercase();
+            bail!("set KNOWHOW_{setting} or KNOWHOW_{setting}_FILE, not both");
+        }
+    }
+    Ok((table, ignored))
+}
+
+/// Whether Kubernetes has put the variable into the container because a Service is named `knowhow` or `knowhow-...`
+/// (its documentation: "Accessing the Service", environment variables).
+fn is_service_link(key: &str, value: &str) -> bool {
+    let is_address = ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme));
+    let is_numbered_port = key.split("port_").skip(1).any(|rest| {
+        let (number, rest) = rest.split_once('_').unwrap_or_default();
+        let protocol = rest.split('_').next().unwrap_or_default();
+        number.parse::<u16>().is_ok() && ["tcp", "udp", "sctp"].contains(&protocol)
+    });
+    key.ends_with("service_host")
+        || key.ends_with("service_port")
+        || key.contains("service_port_")
+        || is_address && (key == "port" || key.ends_with("_port"))
+        || is_numbered_port
+}
+
+/// The content of a file, without the line end that editors and `echo` leave.
+pub(super) fn read_file(name: &str, path: &str) -> Result<String> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read the file of {name}, {path}"))?;
+    Ok(text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line)).to_owned())
+}
+
+fn typed(name: &str, kind: &toml::Value, value: String) -> Result<toml::Value> {
+    let kinds = match kind {
+        toml::Value::Integer(_) => "a whole number",
+        _ => "true or false",
+    };
+    let wrong = || format!("{name} must be {kinds}, is '{value}'");
+    Ok(match kind {
+        toml::Value::Integer(_) => toml::Value::Integer(value.parse().with_context(wrong)?),
+        toml::Value::Boolean(_) => toml::Value::Boolean(value.parse().with_context(wrong)?),
+        _ => toml::Value::String(value),
+    })
+}
+
+/// Whether the setting can hold the value, with the variable's name where it cannot; the whole is read later at once.
+fn check_range(name: &str, key: &str, value: &toml::Value) -> Result<()> {
+    let alone = toml::Table::from_iter([(key.to_owned(), value.clone())]);
+    let fits = toml::Value::Table(alone).try_into::<Config>();
+    fits.map(drop).map_err(|error| {
+        let said = error.to_string();
+        let range =
+            [("u16", "from 0 to 65535"), ("u32", "from 0 to 4294967295"), ("u64", "0 or more"), ("usize", "0 or more")];
+        let range = range.into_iter().find(|(kind, _)| said.contains(&format!("expected {kind}")));
+        match range {
+            Some((_, range)) => anyhow!("{name} must be a whole number {range}, is '{value}'"),
+            None => error.into(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(variables: &[(&str, &str)]) -> Result<Read> {
+        read(variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
+    }
+
+    /// As a pod has them beside Services named `knowhow`, `knowhow-worker` and `knowhow-api`.
+    #[test]
+    fn what_kubernetes_says_of_services_is_no_setting() {
+        let links = [
+            ("KNOWHOW_API_PORT", "tcp://10.0.0.9:80"),
+            ("KNOWHOW_API_SERVICE_PORT_HTTP", "80"),
+            ("KNOWHOW_PORT", "tcp://10.0.0.7:8080"),
+            ("KNOWHOW_PORT_8080_TCP", "tcp://10.0.0.7:8080"),
+            ("KNOWHOW_PORT_8080_TCP_ADDR", "10.0.0.7"),
+            ("KNOWHOW_PORT_8080_TCP_PORT", "8080"),
+            ("KNOWHOW_PORT_8080_TCP_PROTO", "tcp"),
+            ("KNOWHOW_SERVICE_HOST", "10.0.0.7"),
+            ("KNOWHOW_SERVICE_PORT", "8080"),
+            ("KNOWHOW_SERVICE_PORT_HTTP", "8080"),
+            ("KNOWHOW_WORKER_SERVICE_HOST", "10.0.0.8"),
+        ];
+        let (table, ignored) = given(&links).unwrap();
+        assert!(table.is_empty(), "{table}");
+        assert_eq!(ignored, links.map(|(name, _)| name));
+        // What only looks like it is told, as any other mistake.
+        for (name, value) in [("KNOWHOW_PORTS", "tcp://x"), ("KNOWHOW_PORT", "http://x"), ("KNOWHOW_PORT_X_TCP", "1")] {
+            assert!(given(&[(name, value)]).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_setting_may_stand_in_a_file() {
+        let folder = std::env::temp_dir().join(format!("knowhow-settings-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("value");
+        let path = file.to_str().unwrap();
+        for (text, value) in [("s3cret\n", "s3cret"), ("s3cret\r\n", "s3cret"), (" a\nb\n\n", " a\nb\n")] {
+            fs::write(&file, text).unwrap();
+            let (table, _) = given(&[("KNOWHOW_CHAT_KEY_FILE", path)]).unwrap();
+            assert_eq!(table["chat_key"].as_str(), Some(value));
+        }
+        fs::write(&file, "9090\n").unwrap();
+        assert_eq!(given(&[("KNOWHOW_PORT_FILE", path)]).unwrap().0["port"].as_integer(), Some(9090));
+        let twice = given(&[("KNOWHOW_PORT", "1"), ("KNOWHOW_PORT_FILE", path)]).unwrap_err();
+        assert_eq!(twice.to_string(), "set KNOWHOW_PORT or KNOWHOW_PORT_FILE, not both");
+        fs::remove_dir_all(&folder).unwrap();
+        let missing = given(&[("KNOWHOW_CHAT_KEY_FILE", path)]).unwrap_err();
+        assert!(missing.to_string().starts_with("cannot read the file of KNOWHOW_CHAT_KEY_FILE"), "{missing}");
+        assert!(given(&[("KNOWHOW_NOTHING_FILE", path)]).unwrap_err().to_string().contains("is not a setting"));
+    }
+}

@@ -1,0 +1,40 @@
+//! The time between the signal to stop and the end: the service answers as before, and says that it is going.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::ConnectionType;
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+
+use super::Shared;
+
+/// Whether the process is going, as all of its threads see it.
+#[derive(Default)]
+pub struct Drain(AtomicBool);
+
+impl Drain {
+    /// From now on the process is going.
+    pub fn begin(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is going.
+    pub fn has_begun(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Has clients and load balancers open their next connection elsewhere: the answer is the last one on its connection.
+pub async fn close_while_draining<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, actix_web::Error> {
+    let shared = request.app_data::<Data<Shared>>().cloned();
+    let mut response = next.call(request).await?;
+    if shared.is_some_and(|shared| shared.drain.has_begun()) {
+        response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+    }
+    Ok(response)
+}

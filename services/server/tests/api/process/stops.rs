@@ -1,0 +1,156 @@
+//! How a process is told to stop, and what the orchestrator around it needs.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+
+use crate::raw;
+use crate::service::{PATIENCE, Service, knowhow, migrated, owner_url, poll, scratch_file};
+
+/// A client that keeps its connection, as a load balancer does.
+struct Kept {
+    stream: BufReader<TcpStream>,
+}
+
+impl Kept {
+    fn to(service: &Service) -> Self {
+        let stream = TcpStream::connect(&service.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self { stream: BufReader::new(stream) }
+    }
+
+    /// The head of the answer, in lower case.
+    fn get(&mut self, path: &str) -> String {
+        write!(self.stream.get_mut(), "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(self.stream.read_line(&mut head).unwrap() > 0, "closed before an answer: {head}");
+        }
+        let head = head.to_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+        self.stream.read_exact(&mut vec![0; length.parse().unwrap()]).unwrap();
+        head
+    }
+
+    /// Waits until the other end closes it.
+    fn is_closed(&mut self) -> bool {
+        self.stream.read(&mut [0]).is_ok_and(|bytes| bytes == 0)
+    }
+}
+
+fn signal(service: &Service, name: &str) {
+    assert!(Command::new("kill").args([name, &service.id().to_string()]).status().unwrap().success());
+}
+
+fn readiness(service: &Service) -> Option<u16> {
+    raw::try_get(&service.address, "/readyz").map(|answer| answer.status)
+}
+
+#[test]
+fn it_drains_before_it_stops_and_is_told_twice_to_hurry() {
+    let mut service = Service::start(&[("KNOWHOW_DRAIN_S", "600")]);
+    let mut kept = Kept::to(&service);
+    assert!(!kept.get("/healthz").contains("connection: close"));
+    service.terminate();
+    poll("the process to say that it goes", || (readiness(&service) == Some(503)).then_some(()));
+    // It answers as before, on new connections too, and has each client go elsewhere with its next request.
+    let answer = kept.get("/healthz");
+    assert!(answer.starts_with("http/1.1 200") && answer.contains("connection: close"), "{answer}");
+    assert!(kept.is_closed());
+    assert!(Kept::to(&service).get("/healthz").starts_with("http/1.1 200"));
+    signal(&service, "-TERM");
+    assert!(service.wait(PATIENCE).success());
+}
+
+#[test]
+fn a_person_need_not_wait_for_balancers() {
+    let mut service = Service::start(&[("KNOWHOW_DRAIN_S", "600")]);
+    signal(&service, "-INT");
+    assert!(service.wait(PATIENCE).success());
+}
+
+#[test]
+fn a_worker_beside_it_stops_with_the_signal() {
+    let mut service = Service::start(&[("KNOWHOW_DRAIN_S", "600"), ("KNOWHOW_WITH_WORKER", "true")]);
+    service.terminate();
+    poll("the worker to stop", || service.log().contains("the worker stopped").then_some(()));
+    assert_eq!(readiness(&service), Some(503));
+    signal(&service, "-TERM");
+    assert!(service.wait(PATIENCE).success());
+}
+
+/// A balancer keeps connections open on which it asks nothing.
+#[test]
+fn idle_connections_hold_nobody_up() {
+    let mut service = Service::start(&[("KNOWHOW_SHUTDOWN_TIMEOUT_S", "600")]);
+    let mut idle = Kept::to(&service);
+    idle.get("/healthz");
+    service.terminate();
+    assert!(idle.is_closed());
+    assert!(service.wait(PATIENCE).success());
+}
+
+#[test]
+fn an_idle_connection_is_closed_after_the_time_that_is_set() {
+    let service = Service::start(&[("KNOWHOW_KEEP_ALIVE_S", "1")]);
+    let mut idle = Kept::to(&service);
+    idle.get("/healthz");
+    assert!(idle.is_closed());
+}
+
+#[test]
+fn services_of_kubernetes_that_are_named_like_it_do_not_keep_it_from_serving() {
+    let links = [("KNOWHOW_API_PORT", "tcp://10.0.0.7:8080"), ("KNOWHOW_SERVICE_HOST", "10.0.0.7")];
+    let service = Service::start(&links);
+    let log = service.log();
+    for (name, _) in links {
+        assert!(log.contains(&format!("\"variable\":\"{name}\"")), "{log}");
+    }
+}
+
+#[test]
+fn the_owners_address_may_stand_in_a_file() {
+    migrated();
+    let file = scratch_file("owner-url", format!("{}\n", owner_url()).as_bytes());
+    let migrate = |configure: fn(&mut Command)| {
+        let mut command = knowhow(&["migrate"]);
+        command.env("DATABASE_URL_FILE", &file);
+        configure(&mut command);
+        command.output().unwrap()
+    };
+    let done = migrate(|command| {
+        command.env_remove("DATABASE_URL");
+    });
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let twice = migrate(|_| ());
+    assert!(String::from_utf8_lossy(&twice.stderr).contains("DATABASE_URL or DATABASE_URL_FILE, not both"));
+}
+
+/// As the first process of a container: such a one gets only the signals that it listens for.
+#[test]
+fn it_stops_as_the_first_process_of_a_container() {
+    let unshare = ["--fork", "--pid", "--kill-child", "--"];
+    if !Command::new("unshare").args(unshare).arg("true").status().is_ok_and(|status| status.success()) {
+        println!("skipped: this machine lets nobody make a namespace of processes (unshare --pid)");
+        return;
+    }
+    migrated();
+    let program = env!("CARGO_BIN_EXE_knowhow");
+    let mut child = Command::new("unshare");
+    let service = knowhow(&["serve"]);
+    child.args(unshare).arg(program).arg("serve");
+    for (name, value) in service.get_envs() {
+        match value {
+            Some(value) => child.env(name, value),
+            None => child.env_remove(name),
+        };
+    }
+    let log = crate::service::scratch("first-process.log");
+    let mut child = child.stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
+    let said = |what: &str| std::fs::read_to_string(&log).unwrap().contains(what).then_some(());
+    poll("the service to serve", || said("\"serving\""));
+    let of_child = Command::new("pkill").args(["-TERM", "-P", &child.id().to_string()]).status().unwrap();
+    assert!(of_child.success());
+    let ended = poll("the service to end", || child.try_wait().unwrap());
+    assert!(ended.success() && said("\"stopped\"").is_some(), "{ended}");
+}
