@@ -99,3 +99,11 @@ with socket.socket() as probe:
         sys.exit(1)
 PY
 }
+
+at_port() { # a URL, with another port of 127.0.0.1
+    python3 - "$1" "$2" <<'PY'
+import sys, urllib.parse
+url = urllib.parse.urlsplit(sys.argv[1])
+print(url._replace(netloc=f"{url.netloc.rpartition('@')[0]}@127.0.0.1:{sys.argv[2]}").geturl())
+PY
+}

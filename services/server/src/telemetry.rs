@@ -5,6 +5,7 @@ mod lines;
 use std::io::IsTerminal;
 
 use anyhow::{Context, Result, bail};
+use knowhow_store::NOTICES;
 use tracing_subscriber::EnvFilter;
 
 use crate::config::Config;
@@ -22,7 +23,7 @@ pub fn init(config: &Config) -> Result<()> {
     //   error.
     // - graphile_worker logs payloads, and what our own lines say. Only it reports failures of its clock: those stay.
     let quiet = format!(
-        "actix_http::h1=off,rmcp=off,graphile_worker=off,graphile_worker_crontab_runner=error,\
+        "actix_http::h1=off,rmcp=off,{NOTICES}=off,graphile_worker=off,graphile_worker_crontab_runner=error,\
          graphile_worker_recovery=warn,{}",
         config.log
     );

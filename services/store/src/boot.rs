@@ -6,7 +6,7 @@ use sqlx::PgConnection;
 
 use crate::error::refuse;
 use crate::vault::tx::SystemTx;
-use crate::{Database, migrate, queue};
+use crate::{Database, migrate, pooler, queue};
 
 /// What to do where the service came by a role of too much power.
 const CONNECT: &str = "connect as knowhow_login, or a login role of this database's own that knowhow migrate made";
@@ -23,6 +23,7 @@ pub async fn inspect(db: &Database) -> Result<Vec<String>> {
     tx.rollback().await.map_err(refuse)?;
     if findings.is_empty() {
         findings.extend(inspect_migrations(db).await?);
+        findings.extend(pooler::inspect(db).await?);
     }
     Ok(findings)
 }

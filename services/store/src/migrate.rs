@@ -1,6 +1,9 @@
 //! Bringing the schema up to date. Runs as the role of the migration URL, never as the service's login.
 
+use std::time::Duration;
+
 use knowhow_domain::{Error, Result};
+use sqlx::error::DatabaseError;
 use sqlx::migrate::MigrateError;
 use sqlx::{Connection, Executor, PgConnection, PgExecutor, Row};
 
@@ -13,20 +16,40 @@ static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
 /// Tries of one migration. Each collision means that another process got a step further.
 const TRIES: usize = 10;
 
+/// Longest wait of a migration for a lock. Whoever wants to read the table meanwhile stands in line behind it.
+const LOCK_TIMEOUT: &str = "set lock_timeout = '1s'";
+
+/// Tries of migrations that did not get a lock: somebody reads or writes the table in a long transaction.
+const LOCK_TRIES: usize = 60;
+
+/// Between two of these tries, for those who stood in line.
+const LOCK_PAUSE: Duration = Duration::from_secs(1);
+
 /// Applies what is missing, and sees to the role by which the service logs in. Any number of processes may do so at once.
 ///
 /// # Errors
 /// `Unavailable` where the server is out of reach; `Conflict` `migration-changed` where an applied migration differs
 /// from ours, and `cannot-migrate`, with what to do, where the server or the role of `owner_url` is not fit for it.
 pub async fn migrate(owner_url: &str, login: Option<&Login>) -> Result<()> {
-    let mut outcome = bring_up(owner_url, login).await;
-    for _ in 1..TRIES {
-        match outcome {
-            Err(Failure::Migration(ref error)) if is_collision(error) => outcome = bring_up(owner_url, login).await,
-            _ => break,
+    let (mut collisions, mut locked) = (0, 0);
+    let outcome = loop {
+        match bring_up(owner_url, login).await {
+            Err(Failure::Migration(error)) if is_collision(&error) && collisions < TRIES => collisions += 1,
+            Err(Failure::Migration(error)) if is_locked_out(&error) && locked < LOCK_TRIES => {
+                locked += 1;
+                tracing::info!("a migration waits for a table that others use; it tries again");
+                tokio::time::sleep(LOCK_PAUSE).await;
+            }
+            outcome => break outcome,
         }
-    }
+    };
     outcome.map_err(|failure| match failure {
+        Failure::Migration(error) if is_locked_out(&error) => Error::Conflict {
+            code: "cannot-migrate",
+            detail: "a migration did not get its lock on a table within two minutes, as somebody holds one in a long transaction; \
+                     see pg_stat_activity for it, and run knowhow migrate again"
+                .into(),
+        },
         Failure::Obstacle(detail) => Error::Conflict { code: "cannot-migrate", detail },
         Failure::Migration(MigrateError::VersionMismatch(version)) => Error::Conflict {
             code: "migration-changed",
@@ -51,6 +74,7 @@ impl<E: Into<MigrateError>> From<E> for Failure {
 
 async fn bring_up(owner_url: &str, login: Option<&Login>) -> Result<(), Failure> {
     let mut conn = PgConnection::connect(owner_url).await?;
+    conn.execute(LOCK_TIMEOUT).await?;
     if let Some(obstacle) = prepare::obstacle(&mut conn, login).await? {
         return Err(Failure::Obstacle(obstacle));
     }
@@ -70,11 +94,20 @@ async fn bring_up(owner_url: &str, login: Option<&Login>) -> Result<(), Failure>
 /// Roles belong to the whole server, and Postgres lets nobody wait for their rows: two that change one at the same time,
 /// in this database or another, collide (XX000; 23505 or 42710 where both add it).
 fn is_collision(error: &MigrateError) -> bool {
-    let (MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) = error else { return false };
-    error.as_database_error().is_some_and(|e| match e.code().as_deref() {
+    said_by_postgres(error).is_some_and(|e| match e.code().as_deref() {
         Some("XX000") => e.message().starts_with("tuple concurrently"),
         code => matches!(code, Some("23505" | "42710")),
     })
+}
+
+/// 55P03, `lock_not_available`. Each migration is one transaction, so nothing of it is done.
+fn is_locked_out(error: &MigrateError) -> bool {
+    said_by_postgres(error).is_some_and(|e| e.code().as_deref() == Some("55P03"))
+}
+
+fn said_by_postgres(error: &MigrateError) -> Option<&dyn DatabaseError> {
+    let (MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) = error else { return None };
+    error.as_database_error()
 }
 
 pub(crate) async fn list_applied(conn: impl PgExecutor<'_>) -> Result<Vec<(i64, Vec<u8>)>> {

@@ -15,7 +15,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
-use super::tx::{DatabaseRole, context_statement};
+use super::tx::{DatabaseRole, PLAN_ONCE, context_statement};
 use crate::error::said;
 
 /// A pool, and what each of its connections prepares ahead.
@@ -66,7 +66,7 @@ async fn prepare_all(object: &mut Object, often: &[&'static str]) -> Result<(), 
     let transaction = object.transaction().await?;
     // A plan holds for one role, as its policies are part of it; for whose rows is asked when it runs.
     let nobody = context_statement(DatabaseRole::Tenant, TenantId(Uuid::nil()), UserId(Uuid::nil()));
-    transaction.batch_execute(&format!("{nobody}; {LOCK_TIMEOUT}")).await?;
+    transaction.batch_execute(&format!("{nobody}{PLAN_ONCE}; {LOCK_TIMEOUT}")).await?;
     for sql in often {
         let statement = transaction.prepare_cached(sql).await?;
         let nulls: Vec<&(dyn ToSql + Sync)> = statement.params().iter().map(|_| &Null as _).collect();

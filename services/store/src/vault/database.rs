@@ -19,12 +19,11 @@ const LOOKUP_CONNECTIONS: u32 = 2;
 /// For each worker thread, for administration, jobs and exports.
 const RARE_CONNECTIONS: u32 = 2;
 
+/// Where the log would repeat what Postgres warns of: that a connection which goes back to its pool had nothing to roll back.
+pub const NOTICES: &str = "sqlx::postgres::notice";
+
 /// For how long the other end of a socket may leave what was sent to it unconfirmed.
 const SILENCE: Duration = Duration::from_secs(10);
-
-/// Keeps one plan of each statement for all values. Postgres would otherwise plan some statements at every execution,
-/// which costs more than to run them; the plans that are kept are the ones that `tests/store/plans.rs` looks at.
-const PLAN_ONCE: &str = "-c plan_cache_mode=force_generic_plan";
 
 /// Where Postgres is and how many connections each worker thread may hold.
 #[derive(Debug, Clone)]
@@ -74,7 +73,6 @@ impl Database {
         let tls = tls::Settings::take_from(&config.url)?;
         let mut target: tokio_postgres::Config = tls.url.parse().map_err(unusable)?;
         target.application_name("knowhow").connect_timeout(config.acquire_timeout).ssl_mode(tls.mode);
-        target.options(format!("{} {PLAN_ONCE}", target.get_options().unwrap_or_default()));
         // A connection whose other end is gone without a word is found out while it waits in the pool.
         target
             .tcp_user_timeout(SILENCE)
@@ -122,8 +120,8 @@ pub(crate) fn unusable(error: impl std::fmt::Display) -> Error {
 
 pub(crate) fn connect_options(config: &DatabaseConfig) -> Result<PgConnectOptions> {
     let options: PgConnectOptions = config.url.parse().map_err(unusable)?;
-    // The hook below mostly finds nothing to roll back; without this the server would warn of it each time.
-    Ok(options.application_name("knowhow").options([("client_min_messages", "error")]))
+    // No other parameters: a pooler knows a few alone, and refuses a connection that sends more.
+    Ok(options.application_name("knowhow").extra_float_digits(None))
 }
 
 /// A pool whose connections are opened when they are needed.

@@ -16,7 +16,7 @@ use tokio_postgres::types::ToSql;
 use super::ahead::{self, Connections};
 use super::line;
 use super::statement::{Durability, Read, Statement, Write, name_of, read_rows};
-use super::tx::{DatabaseRole, begin_statement};
+use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
 use crate::error::{refuse_pool, refuse_read};
 use crate::{Database, Principal};
 
@@ -40,7 +40,7 @@ async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, 
     let (tenant, user) = (principal.tenant(), principal.user()?);
     let _place = line::STATEMENTS.take(tenant, user, db.patience.statement).await?;
     let limits = db.patience.limits(since);
-    let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + setting;
+    let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting;
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];
     params.extend(statement.values());
     let longest = db.patience.for_connection(since);

@@ -44,6 +44,11 @@ pub(crate) fn begin_statement(role: DatabaseRole, tenant: TenantId, user: UserId
     begin
 }
 
+/// Keeps one plan of each statement for all values. Postgres would otherwise plan some statements at every execution,
+/// which costs more than to run them; the plans that are kept are the ones that `tests/store/plans.rs` looks at. Said in each
+/// transaction: a pooler takes no such option of a connection.
+pub(super) const PLAN_ONCE: &str = "; SET LOCAL plan_cache_mode = force_generic_plan";
+
 /// For whom the open transaction is, alone.
 pub(super) fn context_statement(role: DatabaseRole, tenant: TenantId, user: UserId) -> String {
     format!(

@@ -23,7 +23,7 @@ use super::connection::{Connection, Failed, RowOwner};
 use super::line;
 use super::queued::{Answer, Queued, in_queue};
 use super::statement::{Read, Statement, Write, statement};
-use super::tx::{DatabaseRole, begin_statement};
+use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
 use crate::{Database, Principal};
 
 statement! {
@@ -69,7 +69,7 @@ impl WriteTx {
         let connection = timeout(patience.for_connection(since), Connection::take(&db.changes, patience))
             .await
             .unwrap_or_else(|_| Err(Failed::Silent.refuse(name)))?;
-        let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &patience.limits(since));
+        let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &patience.limits(since)) + PLAN_ONCE;
         Ok(Self {
             name,
             pool: db.changes.clone(),

@@ -1,8 +1,9 @@
 //! Bringing the schema up to date: from nothing, again, at once, and never over something else.
 
 use knowhow_store::{boot, migrate};
+use knowhow_testing::poll_async;
 use serde_json::Value;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{AssertSqlSafe, Executor, Row};
 
 use crate::carried::migrate_to_before;
 use crate::harness::{Place, open, with_database, with_empty_database};
@@ -49,6 +50,28 @@ async fn one_that_was_cut_off_before_the_first_migration_goes_on() {
     with_empty_database(async |place| {
         migrate_to_before(place, 1).await;
         migrate(&place.owner_url, Some(&place.login)).await.unwrap();
+        assert_eq!(inspect(place).await, None);
+    })
+    .await;
+}
+
+/// Who reads the table of a migration that waits for its lock stands in line behind it: for a second, and not until whoever
+/// holds the table is done.
+#[tokio::test]
+async fn a_migration_that_waits_for_a_lock_lets_readers_pass() {
+    with_empty_database(async |place| {
+        migrate_to_before(place, 34).await;
+        let (mut holder, mut reader) = (place.owner().await, place.owner().await);
+        holder.execute("begin; lock table sessions in access share mode").await.unwrap();
+        let migration = migrate(&place.owner_url, Some(&place.login));
+        let pass = async {
+            let waiting = "select count(*) from pg_locks where relation = 'sessions'::regclass and not granted";
+            poll_async("the migration to wait", async || (place.count(waiting).await > 0).then_some(())).await;
+            reader.execute("set statement_timeout = '20s'; select count(*) from sessions").await.unwrap();
+            holder.execute("commit").await.unwrap();
+        };
+        let (migrated, ()) = tokio::join!(migration, pass);
+        migrated.unwrap();
         assert_eq!(inspect(place).await, None);
     })
     .await;
