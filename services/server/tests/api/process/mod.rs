@@ -22,6 +22,7 @@ mod reads;
 mod reflected;
 mod reflected_actions;
 mod reviewed;
+mod rolling;
 mod stops;
 pub mod submitted;
 mod told;

@@ -28,7 +28,12 @@ impl Caller {
 
     /// The same caller at another process.
     pub fn at(&self, service: &Service) -> Self {
-        Self { url: service.url.clone(), ..self.clone() }
+        self.at_url(&service.url)
+    }
+
+    /// The same caller at another address.
+    pub fn at_url(&self, url: &str) -> Self {
+        Self { url: url.to_owned(), ..self.clone() }
     }
 
     /// The same place with another credential.
