@@ -15,25 +15,25 @@ finish() {
 }
 trap finish EXIT
 
-if command -v pgbouncer >/dev/null; then
-    program=$(command -v pgbouncer)
-else
+if ! pgbouncer=$(command -v pgbouncer); then
     command -v apt-get >/dev/null || fail "pgbouncer is missing (stands between service and database); install it"
     cd "$work"
-    packages="pgbouncer libc-ares2 libevent-2.1-7"
+    apt-cache show pgbouncer >/dev/null 2>&1 || apt-get update -q >/dev/null || true
+    # The names of these libraries change with the release of Debian.
+    libraries=$(apt-cache depends pgbouncer | sed -nE 's/^ *Depends: (lib(event|c-?ares)[^ ]*)$/\1/p')
     # shellcheck disable=SC2086
-    apt-get download -q $packages >/dev/null 2>&1 || { apt-get update -q >/dev/null && apt-get download -q $packages >/dev/null; } ||
+    apt-get download -q pgbouncer $libraries >/dev/null 2>&1 ||
         fail "pgbouncer could not be fetched; install it with: apt-get install -y pgbouncer"
     for package in ./*.deb; do dpkg -x "$package" files; done
     cd "$root"
-    program=$work/files/usr/sbin/pgbouncer
+    pgbouncer=$work/files/usr/sbin/pgbouncer
     LD_LIBRARY_PATH=$(echo "$work"/files/usr/lib/*-linux-gnu)
     export LD_LIBRARY_PATH
 fi
 
 # Starts it with a mode, as another user where we are root: it refuses to run as root.
 start_pooler() {
-    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    port=$(free_port)
     python3 - "$KNOWHOW_DATABASE_URL" >"$work/pooler.ini" <<END
 import sys, urllib.parse
 url = urllib.parse.urlsplit(sys.argv[1])
@@ -54,7 +54,7 @@ END
     chmod 644 "$work/pooler.ini"
     local as=()
     [ "$(id -u)" != 0 ] || as=(-u nobody)
-    "$program" -q "${as[@]}" "$work/pooler.ini" &
+    "$pgbouncer" -q "${as[@]}" "$work/pooler.ini" &
     pooler=$!
     for _ in $(seq 50); do
         ! python3 -c "import socket; socket.create_connection(('127.0.0.1', $port), 1)" 2>/dev/null || return 0
@@ -69,7 +69,7 @@ stop_pooler() {
     pooler=
 }
 
-version=$("$program" --version | sed -n 's/^PgBouncer //p')
+version=$("$pgbouncer" --version | sed -n 's/^PgBouncer //p')
 start_pooler session
 KNOWHOW_MODEL_DIR=$(python3 scripts/dev/model.py) KNOWHOW_TEST_DATABASE_PORT=$port \
     scripts/ci/with_service.sh python3 scripts/ci/readme.py

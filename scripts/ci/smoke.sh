@@ -4,7 +4,7 @@ set -euo pipefail
 . "$(dirname "$0")/../dev/lib.sh"
 
 check_tools
-PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+PORT=$(free_port)
 export PORT RUN_PROFILE=dev
 mkdir -p data
 log=$root/data/smoke.log

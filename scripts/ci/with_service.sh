@@ -34,7 +34,7 @@ unset DATABASE_URL
 [ -z "${KNOWHOW_TEST_DATABASE_PORT:-}" ] || KNOWHOW_DATABASE_URL=$(at_port "$KNOWHOW_DATABASE_URL" "$KNOWHOW_TEST_DATABASE_PORT")
 unset KNOWHOW_TEST_DATABASE_PORT
 "$program" seed-demo | grep '^KNOWHOW_[A-Z_]*=' >"$work/seed"
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(free_port)
 KNOWHOW_PORT=$port KNOWHOW_LOG_FORMAT=json "$program" serve >"$work/log" 2>&1 &
 service=$!
 

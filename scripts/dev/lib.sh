@@ -100,6 +100,10 @@ with socket.socket() as probe:
 PY
 }
 
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
 at_port() { # a URL, with another port of 127.0.0.1
     python3 - "$1" "$2" <<'PY'
 import sys, urllib.parse

@@ -54,9 +54,9 @@ pub struct Config {
     /// balancer never sends a request into a connection that is being closed.
     pub keep_alive_s: u64,
     /// How long the service goes on after SIGTERM while `/readyz` says 503 and answers close their connections, seconds: as
-    /// long as load balancers take to notice. A second signal ends it at once.
+    /// long as load balancers take to notice. A second signal ends the drain.
     pub drain_s: u64,
-    /// Longest wait after that for requests in flight and jobs in hand, seconds.
+    /// Longest wait for requests in flight, after the drain, and for jobs in hand, seconds.
     pub shutdown_timeout_s: u64,
     /// Where clients reach the service, e.g. `https://api.example.com`; by default the address it listens on. The MCP
     /// endpoint is below it, at `/mcp`, and tokens may name that URI in `aud`.
@@ -335,6 +335,18 @@ mod tests {
         });
         let expected: BTreeSet<String> = all.iter().filter(|key| !set_elsewhere.contains(key)).cloned().collect();
         assert_eq!(passed_on, expected, "deploy/compose.yaml");
+    }
+
+    /// Docker kills a container after 10 s, while the service may still drain.
+    #[test]
+    fn containers_have_time_to_stop() {
+        let Config { drain_s, shutdown_timeout_s, .. } = Config::default();
+        let grace = format!("stop_grace_period: {}s", drain_s + shutdown_timeout_s + 5);
+        assert_eq!(
+            include_str!("../../../deploy/compose.yaml").matches(&grace).count(),
+            2,
+            "service and worker: {grace}"
+        );
     }
 
     #[test]

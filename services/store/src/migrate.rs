@@ -19,7 +19,7 @@ const TRIES: usize = 10;
 /// Longest wait of a migration for a lock. Whoever wants to read the table meanwhile stands in line behind it.
 const LOCK_TIMEOUT: &str = "set lock_timeout = '1s'";
 
-/// Tries of migrations that did not get a lock: somebody reads or writes the table in a long transaction.
+/// Tries of migrations that did not get a lock: somebody reads or writes the table in a long transaction, or migrates.
 const LOCK_TRIES: usize = 60;
 
 /// Between two of these tries, for those who stood in line.
@@ -31,13 +31,12 @@ const LOCK_PAUSE: Duration = Duration::from_secs(1);
 /// `Unavailable` where the server is out of reach; `Conflict` `migration-changed` where an applied migration differs
 /// from ours, and `cannot-migrate`, with what to do, where the server or the role of `owner_url` is not fit for it.
 pub async fn migrate(owner_url: &str, login: Option<&Login>) -> Result<()> {
-    let (mut collisions, mut locked) = (0, 0);
+    let (mut tries, mut lock_tries) = (1, 1);
     let outcome = loop {
         match bring_up(owner_url, login).await {
-            Err(Failure::Migration(error)) if is_collision(&error) && collisions < TRIES => collisions += 1,
-            Err(Failure::Migration(error)) if is_locked_out(&error) && locked < LOCK_TRIES => {
-                locked += 1;
-                tracing::info!("a migration waits for a table that others use; it tries again");
+            Err(Failure::Migration(error)) if is_collision(&error) && tries < TRIES => tries += 1,
+            Err(Failure::Migration(error)) if is_locked_out(&error) && lock_tries < LOCK_TRIES => {
+                lock_tries += 1;
                 tokio::time::sleep(LOCK_PAUSE).await;
             }
             outcome => break outcome,
@@ -46,8 +45,8 @@ pub async fn migrate(owner_url: &str, login: Option<&Login>) -> Result<()> {
     outcome.map_err(|failure| match failure {
         Failure::Migration(error) if is_locked_out(&error) => Error::Conflict {
             code: "cannot-migrate",
-            detail: "a migration did not get its lock on a table within two minutes, as somebody holds one in a long transaction; \
-                     see pg_stat_activity for it, and run knowhow migrate again"
+            detail: "a migration did not get its lock on a table within two minutes, as somebody holds one in a long transaction \
+                     or migrates too; see pg_stat_activity for it, and run knowhow migrate again"
                 .into(),
         },
         Failure::Obstacle(detail) => Error::Conflict { code: "cannot-migrate", detail },

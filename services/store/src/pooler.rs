@@ -33,29 +33,29 @@ pub(crate) async fn inspect(db: &Database) -> Result<Option<String>> {
     let asker = db.reads.pool.get().await.map_err(refuse_pool)?;
     let other = db.changes.pool.get().await.map_err(refuse_pool)?;
     for number in 0..TRIES {
-        if ask(&asker, number).await? == Said::Nonsense {
-            return Ok(Some(MIXES.into()));
-        }
+        let before = ask(&asker, number).await?;
         // Holds the server connection that has just become free, so that the next question goes to another one.
         if timeout(PATIENCE, other.batch_execute("BEGIN")).await.is_err() {
             // It may begin yet: nobody is given that connection.
             drop(Object::take(other));
             return Ok(None);
         }
-        let asked = timeout(PATIENCE, ask(&asker, number)).await;
+        let beside = ask(&asker, number).await;
         other.batch_execute("ROLLBACK").await.map_err(refuse_read)?;
-        let Ok(said) = asked else { return Ok(None) };
-        if said? == Said::Nonsense {
-            return Ok(Some(MIXES.into()));
+        match (before, beside?) {
+            (Said::Nonsense, _) | (_, Said::Nonsense) => return Ok(Some(MIXES.into())),
+            (Said::TheAnswer, Said::TheAnswer) => {}
+            _ => return Ok(None),
         }
     }
     Ok(None)
 }
 
-#[derive(PartialEq, Eq)]
 enum Said {
     TheAnswer,
     Nonsense,
+    /// The pooler has no connection for us.
+    Nothing,
 }
 
 async fn ask(client: &Object, number: i32) -> Result<Said> {
@@ -63,15 +63,16 @@ async fn ask(client: &Object, number: i32) -> Result<Said> {
         let statement = client.prepare_cached(ASKED).await?;
         client.query_one(&statement, &[&number]).await
     };
-    match asked.await {
-        Ok(row) => {
+    match timeout(PATIENCE, asked).await {
+        Ok(Ok(row)) => {
             let is_ours = row.try_get::<_, String>(0).is_ok_and(|said| said == "knowhow asks a pooler")
                 && row.try_get::<_, i32>(1).is_ok_and(|sum| sum == number + 1);
             Ok(if is_ours { Said::TheAnswer } else { Said::Nonsense })
         }
         // The statement is unknown there, or another one has its name.
-        Err(error) if is_about_statements(&error) => Ok(Said::Nonsense),
-        Err(error) => Err(refuse_read(error)),
+        Ok(Err(error)) if is_about_statements(&error) => Ok(Said::Nonsense),
+        Ok(Err(error)) => Err(refuse_read(error)),
+        Err(_) => Ok(Said::Nothing),
     }
 }
 

@@ -2,10 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use actix_web::body::MessageBody;
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceResponse;
 use actix_web::http::ConnectionType;
-use actix_web::middleware::Next;
 use actix_web::web::Data;
 
 use super::Shared;
@@ -27,14 +25,9 @@ impl Drain {
 }
 
 /// Has clients and load balancers open their next connection elsewhere: the answer is the last one on its connection.
-pub async fn close_while_draining<B: MessageBody>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<B>, actix_web::Error> {
-    let shared = request.app_data::<Data<Shared>>().cloned();
-    let mut response = next.call(request).await?;
+pub(super) fn close_while_draining<B>(response: &mut ServiceResponse<B>) {
+    let shared = response.request().app_data::<Data<Shared>>();
     if shared.is_some_and(|shared| shared.drain.has_begun()) {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
-    Ok(response)
 }

@@ -12,7 +12,7 @@ mod request_line;
 pub use bodies::{Bodies, Lease};
 pub use body::{JSON_BYTES, check_media_type, in_time, parse, read as read_body, read_query};
 pub use credential::{Entry, Refusals, admit_user, enter};
-pub use drain::{Drain, close_while_draining};
+pub use drain::Drain;
 pub use request_id::{current as current_request_id, identify, note, note_caller};
 
 use std::sync::Arc;

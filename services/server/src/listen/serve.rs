@@ -21,7 +21,7 @@ use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use super::front::Front;
 use super::{router, served_document};
 use crate::config::Config;
-use crate::entry::{Bodies, Drain, Refusals, Shared, close_while_draining, identify};
+use crate::entry::{Bodies, Drain, Refusals, Shared, identify};
 use crate::http::ApiError;
 use crate::http::operations::{Operations, refuse_unknown_parameters};
 use crate::mcp::{self, Site};
@@ -107,7 +107,6 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .default_service(web::to(unmatched))
             .wrap(from_fn(refuse_unknown_parameters))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
-            .wrap(from_fn(close_while_draining))
             .wrap(from_fn(identify))
     })
     .disable_signals()

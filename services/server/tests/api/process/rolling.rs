@@ -20,7 +20,8 @@ const CLIENTS: usize = 8;
 /// Requests that a process answers at least before the next one is replaced.
 const BETWEEN: usize = 200;
 
-/// Sends each request to a process that says it is ready, as load balancers do: it asks in turns, and repeats nothing.
+/// Sends each request to a process that says it is ready, as load balancers do: it asks in turns. It sends
+/// again only what never left it, as its connection was closed while it was idle.
 #[derive(Clone, Default)]
 struct Balancer {
     known: Arc<Mutex<Vec<Backend>>>,

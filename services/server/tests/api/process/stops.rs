@@ -1,11 +1,12 @@
 //! How a process is told to stop, and what the orchestrator around it needs.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use crate::raw;
-use crate::service::{PATIENCE, Service, knowhow, migrated, owner_url, poll, scratch_file};
+use crate::service::{PATIENCE, Service, knowhow, migrated, owner_url, poll, scratch, scratch_file};
 
 /// A client that keeps its connection, as a load balancer does.
 struct Kept {
@@ -38,8 +39,8 @@ impl Kept {
     }
 }
 
-fn signal(service: &Service, name: &str) {
-    assert!(Command::new("kill").args([name, &service.id().to_string()]).status().unwrap().success());
+fn signal(process: &str, name: &str) {
+    assert!(Command::new("kill").args([name, process]).status().unwrap().success());
 }
 
 fn readiness(service: &Service) -> Option<u16> {
@@ -58,14 +59,14 @@ fn it_drains_before_it_stops_and_is_told_twice_to_hurry() {
     assert!(answer.starts_with("http/1.1 200") && answer.contains("connection: close"), "{answer}");
     assert!(kept.is_closed());
     assert!(Kept::to(&service).get("/healthz").starts_with("http/1.1 200"));
-    signal(&service, "-TERM");
+    service.terminate();
     assert!(service.wait(PATIENCE).success());
 }
 
 #[test]
 fn a_person_need_not_wait_for_balancers() {
     let mut service = Service::start(&[("KNOWHOW_DRAIN_S", "600")]);
-    signal(&service, "-INT");
+    signal(&service.id().to_string(), "-INT");
     assert!(service.wait(PATIENCE).success());
 }
 
@@ -75,7 +76,7 @@ fn a_worker_beside_it_stops_with_the_signal() {
     service.terminate();
     poll("the worker to stop", || service.log().contains("the worker stopped").then_some(()));
     assert_eq!(readiness(&service), Some(503));
-    signal(&service, "-TERM");
+    service.terminate();
     assert!(service.wait(PATIENCE).success());
 }
 
@@ -90,12 +91,16 @@ fn idle_connections_hold_nobody_up() {
     assert!(service.wait(PATIENCE).success());
 }
 
+/// The one that is kept for longer is still there when the other one is closed, which takes longer than the 5 s for which
+/// connections of this server are kept by themselves.
 #[test]
 fn an_idle_connection_is_closed_after_the_time_that_is_set() {
-    let service = Service::start(&[("KNOWHOW_KEEP_ALIVE_S", "1")]);
-    let mut idle = Kept::to(&service);
+    let (long, short) = (Service::start(&[]), Service::start(&[("KNOWHOW_KEEP_ALIVE_S", "7")]));
+    let (mut kept, mut idle) = (Kept::to(&long), Kept::to(&short));
+    kept.get("/healthz");
     idle.get("/healthz");
     assert!(idle.is_closed());
+    kept.get("/healthz");
 }
 
 #[test]
@@ -112,18 +117,25 @@ fn services_of_kubernetes_that_are_named_like_it_do_not_keep_it_from_serving() {
 fn the_owners_address_may_stand_in_a_file() {
     migrated();
     let file = scratch_file("owner-url", format!("{}\n", owner_url()).as_bytes());
-    let migrate = |configure: fn(&mut Command)| {
+    let migrate = || {
         let mut command = knowhow(&["migrate"]);
         command.env("DATABASE_URL_FILE", &file);
-        configure(&mut command);
-        command.output().unwrap()
+        command
     };
-    let done = migrate(|command| {
-        command.env_remove("DATABASE_URL");
-    });
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let twice = migrate(|_| ());
+    let twice = migrate().output().unwrap();
     assert!(String::from_utf8_lossy(&twice.stderr).contains("DATABASE_URL or DATABASE_URL_FILE, not both"));
+    let done = migrate().env_remove("DATABASE_URL").output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Kills the process where a test fails before it has ended.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// As the first process of a container: such a one gets only the signals that it listens for.
@@ -135,22 +147,21 @@ fn it_stops_as_the_first_process_of_a_container() {
         return;
     }
     migrated();
-    let program = env!("CARGO_BIN_EXE_knowhow");
-    let mut child = Command::new("unshare");
-    let service = knowhow(&["serve"]);
-    child.args(unshare).arg(program).arg("serve");
-    for (name, value) in service.get_envs() {
+    let mut command = Command::new("unshare");
+    command.args(unshare).args([env!("CARGO_BIN_EXE_knowhow"), "serve"]);
+    for (name, value) in knowhow(&[]).get_envs() {
         match value {
-            Some(value) => child.env(name, value),
-            None => child.env_remove(name),
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
         };
     }
-    let log = crate::service::scratch("first-process.log");
-    let mut child = child.stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
+    let log = scratch("first-process.log");
+    let mut outside = Killed(command.stderr(File::create(&log).unwrap()).spawn().unwrap());
     let said = |what: &str| std::fs::read_to_string(&log).unwrap().contains(what).then_some(());
     poll("the service to serve", || said("\"serving\""));
-    let of_child = Command::new("pkill").args(["-TERM", "-P", &child.id().to_string()]).status().unwrap();
-    assert!(of_child.success());
-    let ended = poll("the service to end", || child.try_wait().unwrap());
+    let id = outside.0.id();
+    let inside = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    signal(inside.trim(), "-TERM");
+    let ended = poll("the service to end", || outside.0.try_wait().unwrap());
     assert!(ended.success() && said("\"stopped\"").is_some(), "{ended}");
 }
