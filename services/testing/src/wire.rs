@@ -1,4 +1,4 @@
-//! A way to Postgres that counts round trips, can be cut and mended, and can stall.
+//! A way to Postgres, or to another server, that counts round trips, can be cut and mended, and can stall.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -26,6 +26,8 @@ struct State {
     now: Mutex<Now>,
     flows: Condvar,
     watched: Option<&'static str>,
+    /// Whether it stalls before these words pass for the first time.
+    holds: bool,
 }
 
 #[derive(Default)]
@@ -60,6 +62,12 @@ impl Wire {
     #[must_use]
     pub fn watching(url: &str, words: &'static str) -> Self {
         Self::open(url, State { watched: Some(words), ..State::default() })
+    }
+
+    /// The same, which stalls before these words pass for the first time, until it is to [`Self::flow`].
+    #[must_use]
+    pub fn holding(url: &str, words: &'static str) -> Self {
+        Self::open(url, State { watched: Some(words), holds: true, ..State::default() })
     }
 
     fn open(url: &str, state: State) -> Self {
@@ -201,7 +209,12 @@ impl State {
             now = self.flows.wait(now).unwrap();
         }
         if let (From::Service, Some(watched)) = (from, self.watched) {
-            now.seen += usize::from(String::from_utf8_lossy(sent).contains(watched));
+            let is_sent = String::from_utf8_lossy(sent).contains(watched);
+            now.seen += usize::from(is_sent);
+            now.is_stalled = self.holds && is_sent && now.seen == 1;
+        }
+        while now.is_stalled {
+            now = self.flows.wait(now).unwrap();
         }
         match from {
             From::Postgres => now.has_postgres_spoken = true,

@@ -1,6 +1,6 @@
 //! Which skills of an import are there already: their digests are compared, so that their texts need not be sent.
 
-use knowhow_domain::{Error, FieldError, Result, Scope, SkillName};
+use knowhow_domain::{Error, FieldError, Result, Scope, SkillName, Source};
 use knowhow_store::skills;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -54,6 +54,9 @@ pub struct CheckedSkill {
     pub name: String,
     /// How it compares with the user's own.
     pub state: SkillState,
+    /// Who first wrote the user's own, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }
 
 /// How a skill compares with the user's own of that name.
@@ -83,13 +86,14 @@ pub async fn check_import(ctx: &Ctx, input: &CheckImport) -> Result<CheckedImpor
     let digests = read_digests(&input.skills)?;
     let names: Vec<&str> = input.skills.iter().map(|skill| skill.name.as_str()).collect();
     let compared = skills::compare(&ctx.app.db, &ctx.principal, &names, &digests).await?;
-    let items = input.skills.iter().zip(compared.same).map(|(skill, same)| CheckedSkill {
+    let items = input.skills.iter().zip(compared.held).map(|(skill, held)| CheckedSkill {
         name: skill.name.clone(),
-        state: match same {
+        state: match &held {
             None => SkillState::New,
-            Some(false) => SkillState::Changed,
-            Some(true) => SkillState::Unchanged,
+            Some(held) if held.is_same => SkillState::Unchanged,
+            Some(_) => SkillState::Changed,
         },
+        source: held.map(|held| held.source),
     });
     let limit = ctx.principal.settings().skills_per_user;
     let kept = u32::try_from(compared.skill_count).unwrap_or_default();

@@ -3,10 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use knowhow_domain::Source;
 use knowhow_ops::archive::{self, PackedFile as File};
 use knowhow_ops::examples::{EXAMPLES_FILE, ImportedExamples};
 use knowhow_ops::skills::{
-    CheckImport, CheckedImport, ImportOutcome, ImportReport, Imported, MOST_CHECKED, SkillDigest, SkillState,
+    CheckImport, CheckedImport, CheckedSkill, ImportOutcome, ImportReport, Imported, MOST_CHECKED, SkillDigest,
+    SkillState,
 };
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
@@ -92,7 +94,7 @@ impl<'a> Upload<'a> {
             (self.room, self.limit) = (checked.room as usize, checked.limit);
             for (skill, item) in from.drain(..count).zip(checked.items) {
                 match item.state {
-                    state if self.is_foreign(&skill, state) => {
+                    _ if self.is_foreign(&item) => {
                         self.settle(&skill, Outcome::Refused, Some(FOREIGN.to_owned()));
                         self.entries.last_mut().into_iter().for_each(|last| last.code = Some("not-synced".to_owned()));
                     }
@@ -104,10 +106,10 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
-    /// Whether a skill that is new to a sync is there already, so by another way.
-    fn is_foreign(&self, skill: &Ready, state: SkillState) -> bool {
-        let expected = self.expected.as_ref().and_then(|expected| expected.get(skill.name.as_str()));
-        expected == Some(&0) && state != SkillState::New
+    /// Whether a skill that a sync would send is there already by another way. One that is new to this sync may have been
+    /// brought by another one since the skills were listed, also by one that was killed and whose request went on.
+    fn is_foreign(&self, item: &CheckedSkill) -> bool {
+        self.expected.is_some() && item.state != SkillState::New && item.source != Some(Source::Sync)
     }
 
     async fn send_all(&mut self, waiting: &mut VecDeque<Waiting>) -> Result<(), Refusal> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 
+use knowhow_testing::Wire;
 use serde_json::{Value, json};
 
 use crate::answers::pluck;
@@ -465,6 +466,28 @@ async fn a_sync_that_is_killed_half_way_is_simply_done_again() {
         alice.get("/v1/skills/export/digests?source=sync").await.ok(200)["items"].as_array().unwrap().len(),
         150
     );
+}
+
+/// As of a sync that was killed, whose last request the service carries out while the next one looks: what comes in between
+/// listing and comparing came by a sync, and is no reason to refuse.
+#[tokio::test]
+async fn what_another_sync_has_just_brought_is_taken_for_it() {
+    let World { alice, .. } = &World::new().await;
+    let files = [("a/SKILL.md", document("a", "x")), ("b/SKILL.md", document("b", "x"))];
+    let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+    let (killed, next) = (Synced::new(alice, &files[..1]), Synced::new(alice, &files));
+    alice.create(skill("c")).await;
+    next.write("c/SKILL.md", &document("c", "x"));
+    let wire = Wire::holding(&shared().url, "POST /v1/skills/import/check");
+    let process = spawn(&next, &wire.url, &["--json"]);
+    poll("the skills to be listed", || (wire.seen() == 1).then_some(()));
+    done(&killed.well(&[]), 1, 1, 0);
+    wire.flow();
+    let told: Value = serde_json::from_slice(&process.wait_with_output().unwrap().stdout).unwrap();
+    let expected = [("b", "created"), ("c", "refused")].map(|(name, outcome)| (name.to_owned(), outcome.to_owned()));
+    assert_eq!(outcomes(&told), expected, "{told:#}");
+    next.remove("c");
+    done(&next.well(&[]), 2, 0, 0);
 }
 
 #[tokio::test]
