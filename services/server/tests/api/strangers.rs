@@ -561,6 +561,8 @@ fn telling(answer: &Answer) -> (u16, Vec<(String, Vec<u8>)>, String) {
         let moments = [&json["expires_at"], &json["started_at"], &json["snapshot"]["expires_at"]];
         for moment in moments.into_iter().filter_map(Value::as_str) {
             text = text.replace(moment, "LATER");
+            // A moment on a whole millisecond is written with fewer digits; the text itself is compared.
+            headers.retain(|(name, _)| name != "content-length");
         }
     }
     (answer.status, headers, text)
