@@ -45,3 +45,11 @@ def measured():
     if not METRICS.exists():
         return set()
     return set(NAME.findall(METRICS.read_text()))
+
+
+def bounds():
+    """The upper bounds of each histogram's buckets, by the page of metrics."""
+    if not METRICS.exists():
+        return {}
+    rows = re.findall(r"^\| `(\w+_seconds)` \| ([\d., ]+) \|$", METRICS.read_text(), re.M)
+    return {name: {float(bound) for bound in listed.split(",")} for name, listed in rows}

@@ -1,10 +1,11 @@
 """scripts/ci/metrics.py finds what would make an alert silent: a boundary that is not served, a label that is called otherwise."""
 
+import importlib.util
 import subprocess
 import sys
 
 import pytest
-from places import ROOT
+from places import OBSERVABILITY, ROOT, bounds
 
 CHECK = ROOT / "scripts/ci/metrics.py"
 SERVED = """\
@@ -57,3 +58,20 @@ def test_too_many_series_are_found():
     many = "".join(f'knowhow_refusals_total{{code="c{number}"}} 1\n' for number in range(2001))
     head = "# HELP knowhow_refusals_total Refusals.\n# TYPE knowhow_refusals_total counter\n"
     assert "series, of at most 2000" in check(SERVED + head + many)[1]
+
+
+@pytest.mark.skipif(not bounds(), reason="docs/metrics.md has no buckets yet")
+def test_every_promise_is_a_boundary_of_what_is_measured():
+    spec = importlib.util.spec_from_file_location("metrics", CHECK)
+    metrics = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(metrics)
+    asked = metrics.boundaries((OBSERVABILITY / "rules/objectives.yaml").read_text())
+    assert asked == {
+        "http_server_request_duration_seconds": {0.25, 0.1, 0.3},
+        "knowhow_job_wait_seconds": {10},
+        "knowhow_snapshot_age_seconds": {2100},
+    }
+    for name, wanted in asked.items():
+        assert wanted <= bounds()[name], name
+    # An alert on a quantile is no finer than the buckets around its threshold.
+    assert 0.1 in bounds()["knowhow_pool_wait_seconds"]
