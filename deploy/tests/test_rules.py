@@ -1,5 +1,6 @@
 """Alerts and what is said of them. Whether they fire is promtool's test of observability/tests."""
 
+import json
 import re
 
 import pytest
@@ -67,3 +68,15 @@ def test_rules_name_what_is_recorded():
 def test_rules_name_what_is_measured():
     named = set().union(*(metrics_of(rule["expr"]) for rule in rules()))
     assert named and named <= measured(), named - measured()
+
+
+def test_rules_name_endpoints_that_there_are():
+    paths = json.loads((ROOT / "openapi/openapi.json").read_text())["paths"]
+    found = 0
+    for rule in rules():
+        for methods, routes in re.findall(r'http_request_method=~?"([^"]+)",http_route=~?"([^"]+)"', rule["expr"]):
+            for route in routes.split("|"):
+                assert route in paths, route
+                assert set(methods.lower().split("|")) & paths[route].keys(), f"{methods} {route}"
+                found += 1
+    assert found >= 8

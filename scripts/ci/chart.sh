@@ -10,6 +10,7 @@ work=$(mktemp -d "$root/data/chart.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # Helm looks for plugins and caches in the home folder otherwise.
 export HELM_CACHE_HOME=$work/cache HELM_CONFIG_HOME=$work/config HELM_DATA_HOME=$work/data
+export CHART_TOOLS=$root/data/tools/chart
 "$HELM" version --short >/dev/null || fail "$HELM does not run here; name one that does in HELM"
 
 sets=(helm/knowhow/ci/*-values.yaml helm/examples/values-*.yaml)
