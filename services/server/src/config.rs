@@ -87,6 +87,9 @@ pub struct Config {
     pub private_issuers: bool,
     /// Whether tenants' webhooks may be in private networks and without TLS.
     pub private_webhooks: bool,
+    /// Networks of proxies whose `X-Forwarded-For` is believed, e.g. `10.0.0.0/8`, separated by commas: a request comes from the
+    /// last address there that is in none of them. Without any, it comes from the address that is connected.
+    pub trusted_proxies: String,
     /// Wrong credentials from one address and minute before it is answered 429; 0 for no limit.
     pub wrong_credentials_per_minute: u32,
     /// Largest body of a skill, bytes.
@@ -163,6 +166,7 @@ impl Default for Config {
             operator_secret: Secret::default(),
             private_issuers: false,
             private_webhooks: false,
+            trusted_proxies: String::new(),
             wrong_credentials_per_minute: 100,
             skill_body_bytes: 256 * 1024,
             catalogue_cache_mb: 64,

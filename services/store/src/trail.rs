@@ -12,7 +12,7 @@ use uuid::Uuid;
 pub struct Trail {
     /// Its id, as in `X-Request-Id`.
     pub request: Uuid,
-    /// The address that is connected.
+    /// The address that it comes from.
     pub address: Option<IpAddr>,
 }
 

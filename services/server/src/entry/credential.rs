@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
+use actix_web::{HttpMessage, HttpRequest};
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::{App, Call, Ctx, IdempotencyKey, Principal, SessionRef, skills};
 
+use super::client::{Client, counted_as};
 use super::{Shared, request_id};
 
 /// A request whose credential is good.
@@ -33,7 +34,7 @@ pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entr
     let bearer = bearer(request.headers())?;
     let user = single(request.headers(), "knowhow-user")?;
     let principal = app.gate.authenticate_at(resource, bearer, user).await.map_err(|error| match error {
-        Error::Unauthenticated(_) => shared.refusals.count(request.peer_addr().map(|a| a.ip()), error),
+        Error::Unauthenticated(_) => shared.refusals.count(address_of(request), error),
         other => other,
     })?;
     request_id::note_caller(&principal);
@@ -41,6 +42,11 @@ pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entr
     let headers = request.headers();
     let call = read_call(single(headers, "knowhow-session")?, single(headers, "idempotency-key")?);
     Ok(Entry { app, principal, call })
+}
+
+/// Whom the address of a request counts as.
+fn address_of(request: &HttpRequest) -> Option<IpAddr> {
+    request.extensions().get::<Client>().map(|Client(address)| counted_as(*address))
 }
 
 fn read_call(session: Option<&str>, idempotency_key: Option<&str>) -> Result<Call> {

@@ -3,6 +3,7 @@
 
 mod bodies;
 mod body;
+mod client;
 mod credential;
 mod drain;
 mod misfit;
@@ -11,6 +12,7 @@ mod request_line;
 
 pub use bodies::{Bodies, Lease};
 pub use body::{JSON_BYTES, check_media_type, in_time, parse, read as read_body, read_query};
+pub use client::{Proxies, client_of};
 pub use credential::{Entry, Refusals, admit_user, enter};
 pub use drain::Drain;
 pub use request_id::{current as current_request_id, identify, note, note_caller};
@@ -22,6 +24,8 @@ use std::time::Duration;
 pub struct Shared {
     /// How long a body may take to arrive.
     pub body_timeout: Duration,
+    /// Whose word counts for where a request comes from.
+    pub proxies: Proxies,
     /// Wrong credentials by address.
     pub refusals: Refusals,
     pub bodies: Bodies,

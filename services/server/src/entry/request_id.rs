@@ -13,6 +13,7 @@ use knowhow_store::Principal;
 use knowhow_store::trail::{self, Trail};
 use uuid::Uuid;
 
+use super::client_of;
 use super::drain::close_while_draining;
 use super::request_line::Line;
 
@@ -64,8 +65,9 @@ pub async fn identify<B: MessageBody>(
 ) -> Result<ServiceResponse<B>, actix_web::Error> {
     let id = new_id();
     let trace = request.headers().get(&TRACEPARENT).and_then(|v| v.to_str().ok()).and_then(continue_trace);
+    let address = client_of(&request);
     let mut line = Line::of(&mut request);
-    let trail = Trail { request: id, address: request.peer_addr().map(|peer| peer.ip()) };
+    let trail = Trail { request: id, address };
     let next: Pin<Box<dyn Future<Output = _>>> = Box::pin(next.call(request));
     let current = Current {
         id: id.to_string(),

@@ -21,7 +21,7 @@ use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use super::front::Front;
 use super::{router, served_document};
 use crate::config::Config;
-use crate::entry::{Bodies, Drain, Refusals, Shared, identify};
+use crate::entry::{Bodies, Drain, Proxies, Refusals, Shared, identify};
 use crate::http::ApiError;
 use crate::http::operations::{Operations, refuse_unknown_parameters};
 use crate::mcp::{self, Site};
@@ -59,6 +59,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let shared = Data::new(Shared {
         drain: drain.clone(),
         body_timeout: Duration::from_millis(config.body_timeout_ms),
+        proxies: Proxies::parse(&config.trusted_proxies)?,
         refusals: Refusals::new(config.wrong_credentials_per_minute),
         bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
     });

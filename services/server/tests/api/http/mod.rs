@@ -5,4 +5,5 @@ mod hostile;
 mod idempotency;
 mod logs;
 mod misfits;
+mod proxies;
 mod tokens;

@@ -1,0 +1,136 @@
+//! The address that a request comes from. Behind a proxy the peer is the proxy: it says in `X-Forwarded-For` for whom it asks.
+//! Anybody can write that header, so it counts only as far as proxies have written it that the deployment trusts.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use actix_web::HttpMessage;
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::HeaderMap;
+use actix_web::web::Data;
+use anyhow::{Context, Result, bail};
+use ipnet::IpNet;
+
+use super::Shared;
+
+/// The networks of the proxies that are believed.
+#[derive(Debug, Default)]
+pub struct Proxies(Vec<IpNet>);
+
+impl Proxies {
+    /// Networks such as `10.0.0.0/8`, and single addresses, separated by commas.
+    ///
+    /// # Errors
+    /// For what is neither, and for a network of all addresses: behind it everybody could write who they are.
+    pub fn parse(setting: &str) -> Result<Self> {
+        let networks = setting.split(',').map(str::trim).filter(|part| !part.is_empty()).map(|part| {
+            let network = match part.parse::<IpAddr>() {
+                Ok(address) => IpNet::from(address.to_canonical()),
+                Err(_) => part.parse().with_context(|| {
+                    format!("KNOWHOW_TRUSTED_PROXIES: '{part}' is no network such as 10.0.0.0/8 and no address")
+                })?,
+            };
+            if network.prefix_len() == 0 {
+                bail!("KNOWHOW_TRUSTED_PROXIES: '{part}' holds all addresses, so anybody could say to be anybody");
+            }
+            Ok(network)
+        });
+        networks.collect::<Result<_>>().map(Self)
+    }
+
+    fn trusts(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// The last address on the way that no trusted proxy has. Where a trusted proxy names nobody, it is the proxy itself.
+    fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let mut client = peer.to_canonical();
+        if !self.trusts(client) {
+            return client;
+        }
+        let all: Vec<&str> = headers.get_all("x-forwarded-for").filter_map(|value| value.to_str().ok()).collect();
+        for said in all.iter().rev().flat_map(|value| value.rsplit(',')) {
+            // What a client has written before the proxy may be anything.
+            let Some(address) = read_address(said.trim()) else { break };
+            client = address;
+            if !self.trusts(client) {
+                break;
+            }
+        }
+        client
+    }
+}
+
+/// An address, as some proxies write it with the port.
+fn read_address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let address = bare.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))?;
+    Some(address.to_canonical())
+}
+
+/// The address that a request comes from.
+pub fn client_of(request: &ServiceRequest) -> Option<IpAddr> {
+    let peer = request.peer_addr()?.ip();
+    let client = match request.app_data::<Data<Shared>>() {
+        Some(shared) => shared.proxies.client(peer, request.headers()),
+        None => peer,
+    };
+    request.extensions_mut().insert(Client(client));
+    Some(client)
+}
+
+/// What [`client_of`] has found, as the request carries it.
+#[derive(Clone, Copy)]
+pub(super) struct Client(pub(super) IpAddr);
+
+/// Whom an address counts as. One who has an IPv6 address mostly has all 2^64 of its network.
+pub(super) fn counted_as(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => Ipv6Addr::from(u128::from(v6) & !u128::from(u64::MAX)).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn client(trusted: &str, peer: &str, said: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for value in said {
+            headers.append(HeaderName::from_static("x-forwarded-for"), HeaderValue::from_str(value).unwrap());
+        }
+        Proxies::parse(trusted).unwrap().client(peer.parse().unwrap(), &headers).to_string()
+    }
+
+    #[test]
+    fn the_last_address_that_is_no_proxy_of_ours_is_the_client() {
+        let ours = "10.0.0.0/8, fd00::/8,192.0.2.1";
+        for (peer, said, expected) in [
+            ("10.0.0.1", &["203.0.113.7"][..], "203.0.113.7"),
+            ("::ffff:10.0.0.1", &["198.51.100.1,203.0.113.7 , 10.9.9.9"], "203.0.113.7"),
+            ("fd00::5", &["198.51.100.1", "203.0.113.7:81", "192.0.2.1"], "203.0.113.7"),
+            ("10.0.0.1", &["[2001:db8::1]:443"], "2001:db8::1"),
+            ("10.0.0.1", &["[2001:db8::1]"], "2001:db8::1"),
+            ("10.0.0.1", &["203.0.113.7, unknown, 10.0.0.2"], "10.0.0.2"),
+            ("10.0.0.1", &["203.0.113.7,"], "10.0.0.1"),
+            ("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
+            ("10.0.0.1", &[], "10.0.0.1"),
+            ("192.0.2.2", &["203.0.113.7"], "192.0.2.2"),
+        ] {
+            assert_eq!(client(ours, peer, said), expected, "{peer} {said:?}");
+        }
+        assert_eq!(client("", "10.0.0.1", &["203.0.113.7"]), "10.0.0.1");
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused_and_named() {
+        for bad in ["10.0.0.0/33", "proxy.example", "10.0.0.1-10.0.0.9", "10.0.0.0/8;10.0.0.1"] {
+            assert!(Proxies::parse(bad).unwrap_err().to_string().contains("KNOWHOW_TRUSTED_PROXIES"), "{bad}");
+        }
+        for all in ["0.0.0.0/0", "10.0.0.1, ::/0"] {
+            assert!(Proxies::parse(all).unwrap_err().to_string().contains("all addresses"));
+        }
+    }
+}
