@@ -205,6 +205,8 @@ def own_service(program, model_url, work):
     tenant = run("tenant", "create", f"dreams-{secrets.token_hex(4)}")
     key, operator = run("key", "create", "--tenant", tenant), run("token", "--operator", "--tenant", tenant)
     env = {**os.environ, "KNOWHOW_PORT": "0", "KNOWHOW_LOG_FORMAT": "json",
+           # A week is played in a minute.
+           "KNOWHOW_USER_REQUESTS_PER_SECOND": "0", "KNOWHOW_KEY_REQUESTS_PER_SECOND": "0",
            "KNOWHOW_CHAT_URL": model_url, "KNOWHOW_CHAT_MODEL": "played"}
     log = Path(work) / "log"
     with log.open("w") as output:

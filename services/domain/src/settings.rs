@@ -40,6 +40,20 @@ pub struct TenantSettings {
     /// Most users of the tenant.
     #[schema(default = 1_000_000, maximum = 100_000_000)]
     pub users: u32,
+    /// Requests a second of all of the tenant together, three times as many at once; 0 for any number. Absent, what the deployment
+    /// gives every tenant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 1_000_000)]
+    pub requests_per_second: Option<u32>,
+    /// Requests a second of one user, three times as many at once; 0 for any number. Absent, what the deployment gives every user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 1_000_000)]
+    pub user_requests_per_second: Option<u32>,
+    /// Requests a second with one API key, three times as many at once; 0 for any number. Absent, what the deployment gives every
+    /// key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 1_000_000)]
+    pub key_requests_per_second: Option<u32>,
     /// Most conversations that are kept of one user, with their messages; the oldest that is over leaves when a new one begins.
     #[schema(default = 5_000, minimum = 1, maximum = 1_000_000)]
     pub sessions_per_user: u32,
@@ -205,6 +219,9 @@ impl Default for TenantSettings {
             versions_per_skill: 200,
             stored_bytes_per_user: 1024 * 1024 * 1024,
             users: 1_000_000,
+            requests_per_second: None,
+            user_requests_per_second: None,
+            key_requests_per_second: None,
             sessions_per_user: 5_000,
             conversation_bytes_per_user: 256 * 1024 * 1024,
             archive_days: 30,

@@ -20,6 +20,7 @@ use utoipa::ToSchema;
 
 use self::address::Address;
 pub use self::page::page;
+use crate::entry::Defaults;
 
 /// Everything that can be set. The comments are the table of docs/settings.md.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -92,6 +93,15 @@ pub struct Config {
     pub trusted_proxies: String,
     /// Wrong credentials from one address and minute before it is answered 429; 0 for no limit.
     pub wrong_credentials_per_minute: u32,
+    /// Requests a second of all of a tenant together, three times as many at once, where the tenant's own settings do not say; 0 for
+    /// any number.
+    pub tenant_requests_per_second: u32,
+    /// The same for one user, or operator.
+    pub user_requests_per_second: u32,
+    /// The same for one API key.
+    pub key_requests_per_second: u32,
+    /// The same for one address without a credential: the API's document, its page, and what there is not.
+    pub anonymous_requests_per_second: u32,
     /// Largest body of a skill, bytes.
     pub skill_body_bytes: usize,
     /// Memory for what recall knows of users, MiB; users beyond it are read again at each turn.
@@ -168,6 +178,10 @@ impl Default for Config {
             private_webhooks: false,
             trusted_proxies: String::new(),
             wrong_credentials_per_minute: 100,
+            tenant_requests_per_second: 500,
+            user_requests_per_second: 20,
+            key_requests_per_second: 200,
+            anonymous_requests_per_second: 20,
             skill_body_bytes: 256 * 1024,
             catalogue_cache_mb: 64,
             catalogue_vectors: 5_000,
@@ -245,6 +259,16 @@ impl Config {
             acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
             statement_timeout: Duration::from_millis(self.statement_timeout_ms),
         })
+    }
+
+    /// What callers may send whose tenants do not say.
+    pub fn rates(&self) -> Defaults {
+        Defaults {
+            tenant: self.tenant_requests_per_second,
+            user: self.user_requests_per_second,
+            key: self.key_requests_per_second,
+            address: self.anonymous_requests_per_second,
+        }
     }
 
     /// What recall knows of users, nothing yet.

@@ -53,7 +53,7 @@ pub use migrate::migrate;
 pub use places::Places;
 pub use vault::database::{Database, DatabaseConfig, NOTICES};
 pub use vault::gate::{GateConfig, GateState};
-pub use vault::principal::{Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
+pub use vault::principal::{Bearer, Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
 pub use vault::reach;
 pub use vault::tx::TenantTx;
 pub use vault::write_tx::WriteTx;

@@ -40,10 +40,13 @@ pub(super) struct Refusal {
     pub(super) detail: String,
 }
 
-/// How often a busy service is asked again.
+/// How often a service that is out of reach behind its door is asked again, one after the other.
 const ATTEMPTS: usize = 4;
 /// Longest wait before that.
 const LONGEST_WAIT: Duration = Duration::from_secs(15);
+/// For how long one that says "more slowly" is waited for, all waits of one request together: long work goes on at the pace that the
+/// caller is given.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(600);
 
 impl Remote {
     /// Sets up the client; nothing is sent yet.
@@ -79,7 +82,7 @@ impl Service {
     /// # Errors
     /// What the service says is wrong, or that it is out of reach.
     pub(super) async fn send(&self, make: impl Fn(&Self) -> RequestBuilder) -> Result<Response, Refusal> {
-        let mut attempt = 1;
+        let (mut attempt, mut waited) = (1, Duration::ZERO);
         loop {
             let response = make(self).send().await.map_err(|error| Refusal::unreachable(&self.url, &error))?;
             if response.status().is_success() {
@@ -87,10 +90,17 @@ impl Service {
             }
             let wait = wait_of(&response);
             let refusal = Refusal::of(response).await;
-            if attempt == ATTEMPTS || !refusal.is_passing() {
+            let goes_on = match refusal.code.as_str() {
+                "rate-limited" => waited < LONGEST_PATIENCE,
+                // A full quota will not be otherwise in a moment.
+                "unavailable" => attempt < ATTEMPTS,
+                _ => false,
+            };
+            if !goes_on {
                 return Err(refusal);
             }
-            attempt += 1;
+            attempt += usize::from(refusal.code == "unavailable");
+            waited += wait;
             tokio::time::sleep(wait).await;
         }
     }
@@ -98,7 +108,7 @@ impl Service {
 
 fn wait_of(response: &Response) -> Duration {
     let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
-    Duration::from_secs(header.unwrap_or(1)).min(LONGEST_WAIT)
+    Duration::from_secs(header.unwrap_or(1).max(1)).min(LONGEST_WAIT)
 }
 
 impl Refusal {
@@ -120,11 +130,6 @@ impl Refusal {
         let code = text("type").trim_start_matches("/problems/").to_owned();
         let detail = Some(text("detail")).filter(|detail| !detail.is_empty());
         Self { status: Some(status), code, detail: detail.unwrap_or_else(|| "no detail given".to_owned()) }
-    }
-
-    /// Whether it may be otherwise in a moment; a full quota is not.
-    fn is_passing(&self) -> bool {
-        matches!(self.code.as_str(), "rate-limited" | "unavailable")
     }
 
     /// Whether the credential is not good for it, so that trying again is of no use.

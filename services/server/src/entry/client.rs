@@ -3,10 +3,10 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use actix_web::HttpMessage;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Data;
+use actix_web::{HttpMessage, HttpRequest};
 use anyhow::{Context, Result, bail};
 use ipnet::IpNet;
 
@@ -79,14 +79,13 @@ pub fn client_of(request: &ServiceRequest) -> Option<IpAddr> {
 }
 
 /// What [`client_of`] has found, as the request carries it.
-#[derive(Clone, Copy)]
-pub(super) struct Client(pub(super) IpAddr);
+struct Client(IpAddr);
 
-/// Whom an address counts as. One who has an IPv6 address mostly has all 2^64 of its network.
-pub(super) fn counted_as(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(v6) => Ipv6Addr::from(u128::from(v6) & !u128::from(u64::MAX)).into(),
+/// Whom the address of a request counts as. One who has an IPv6 address mostly has all 2^64 of its network.
+pub(super) fn counted_address(request: &HttpRequest) -> Option<IpAddr> {
+    match request.extensions().get::<Client>()?.0 {
+        IpAddr::V6(v6) => Some(Ipv6Addr::from(u128::from(v6) & !u128::from(u64::MAX)).into()),
+        v4 => Some(v4),
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::web::Data;
-use actix_web::{HttpMessage, HttpRequest};
 use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::{App, Call, Ctx, IdempotencyKey, Principal, SessionRef, skills};
 
-use super::client::{Client, counted_as};
+use super::client::counted_address;
 use super::{Shared, request_id};
 
 /// A request whose credential is good.
@@ -27,26 +27,27 @@ pub struct Entry {
 /// Verifies the credential of a request. `resource` is the URI of the face it came to, where that has one.
 ///
 /// # Errors
-/// `Unauthenticated`; `RateLimited` where too many wrong ones come from an address; `Malformed` for a header that comes twice.
+/// `Unauthenticated`; `RateLimited` where too many wrong ones come from an address, or too many requests of the caller; `Malformed`
+/// for a header that comes twice.
 pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entry> {
     let app = request.app_data::<Data<App>>().cloned().ok_or_else(|| Error::internal("no app"))?;
     let shared = request.app_data::<Data<Shared>>().cloned().ok_or_else(|| Error::internal("no shared state"))?;
-    let bearer = bearer(request.headers())?;
+    let token = match bearer(request.headers()) {
+        Ok(token) => token,
+        Err(missing) => return Err(shared.rates.count_stranger(request).err().unwrap_or(missing)),
+    };
     let user = single(request.headers(), "knowhow-user")?;
-    let principal = app.gate.authenticate_at(resource, bearer, user).await.map_err(|error| match error {
-        Error::Unauthenticated(_) => shared.refusals.count(address_of(request), error),
+    let bearer = app.gate.verify(resource, token, user).await.map_err(|error| match error {
+        Error::Unauthenticated(_) => shared.refusals.count(counted_address(request), error),
         other => other,
     })?;
+    shared.rates.count(request, &bearer)?;
+    let principal = app.gate.admit(bearer).await?;
     request_id::note_caller(&principal);
     shared.bodies.welcome(request);
     let headers = request.headers();
     let call = read_call(single(headers, "knowhow-session")?, single(headers, "idempotency-key")?);
     Ok(Entry { app, principal, call })
-}
-
-/// Whom the address of a request counts as.
-fn address_of(request: &HttpRequest) -> Option<IpAddr> {
-    request.extensions().get::<Client>().map(|Client(address)| counted_as(*address))
 }
 
 fn read_call(session: Option<&str>, idempotency_key: Option<&str>) -> Result<Call> {

@@ -7,14 +7,17 @@ mod client;
 mod credential;
 mod drain;
 mod misfit;
+mod rates;
 mod request_id;
 mod request_line;
+mod standing;
 
 pub use bodies::{Bodies, Lease};
 pub use body::{JSON_BYTES, check_media_type, in_time, parse, read as read_body, read_query};
 pub use client::{Proxies, client_of};
 pub use credential::{Entry, Refusals, admit_user, enter};
 pub use drain::Drain;
+pub use rates::{Defaults, Rates};
 pub use request_id::{current as current_request_id, identify, note, note_caller};
 
 use std::sync::Arc;
@@ -31,4 +34,5 @@ pub struct Shared {
     pub bodies: Bodies,
     /// Whether the process is going.
     pub drain: Arc<Drain>,
+    pub rates: Rates,
 }

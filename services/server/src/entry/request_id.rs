@@ -13,9 +13,9 @@ use knowhow_store::Principal;
 use knowhow_store::trail::{self, Trail};
 use uuid::Uuid;
 
-use super::client_of;
 use super::drain::close_while_draining;
 use super::request_line::Line;
+use super::{client_of, standing};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -86,6 +86,7 @@ pub async fn identify<B: MessageBody>(
     let (answered, line, trace) = trail::follow(trail, CURRENT.scope(current, next)).await;
     let mut response = answered?;
     close_while_draining(&mut response);
+    standing::tell(&mut response);
     line.write(&response, &id.to_string(), trace.as_deref().and_then(|t| t.get(3..35)));
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert(REQUEST_ID, value);

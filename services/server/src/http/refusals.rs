@@ -7,7 +7,10 @@ use knowhow_domain::{Error, FieldError, Passage};
 use serde_json::Value;
 use utoipa::IntoResponses;
 use utoipa::openapi::example::ExampleBuilder;
-use utoipa::openapi::{Components, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::openapi::schema::Type;
+use utoipa::openapi::{
+    Components, ContentBuilder, Header, HeaderBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Schema,
+};
 
 use super::ApiError;
 
@@ -122,8 +125,32 @@ pub fn add_to(components: &mut Components) {
         ),
     ];
     for (name, description, errors) in answers {
-        components.responses.insert(name.to_owned(), answer(name, description, errors).into());
+        let mut answer = answer(name, description, errors);
+        if name == REFUSED.1 {
+            answer.headers = headers();
+        }
+        components.responses.insert(name.to_owned(), answer.into());
     }
+}
+
+/// What a refusal for too many requests, or for want of something, says of the time; `RateLimit-*` are on ordinary answers too.
+fn headers() -> BTreeMap<String, RefOr<Header>> {
+    let header = |kind: Type, description: &str| {
+        let schema: Schema = ObjectBuilder::new().schema_type(kind).build().into();
+        RefOr::T(HeaderBuilder::new().schema(Some(schema)).description(Some(description)).build())
+    };
+    let all = [
+        ("Retry-After", Type::Integer, "With 429 and 503: whole seconds until another try can succeed"),
+        (
+            "RateLimit-Limit",
+            Type::Integer,
+            "Requests that the caller may send at once: of the user, the API key or the tenant, whichever is nearest",
+        ),
+        ("RateLimit-Remaining", Type::Integer, "What is left of them"),
+        ("RateLimit-Reset", Type::Integer, "Whole seconds until all of them are there again"),
+        ("RateLimit-Policy", Type::String, "The nearest limit as requests in so many seconds, e.g. `60;w=3`"),
+    ];
+    all.into_iter().map(|(name, kind, description)| (name.to_owned(), header(kind, description))).collect()
 }
 
 fn answer(name: &str, description: &str, errors: Vec<Error>) -> Response {

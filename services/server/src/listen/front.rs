@@ -8,6 +8,8 @@ use utoipa::openapi::OpenApi;
 
 use super::kept::Kept;
 use super::page::{self, Page};
+use crate::entry::Shared;
+use crate::http::ApiError;
 use crate::mcp;
 
 const DOCUMENT: &str = "/openapi.json";
@@ -57,8 +59,13 @@ impl Front {
     }
 }
 
-async fn answer_document(request: HttpRequest, document: Data<Kept>) -> HttpResponse {
-    document.answer(&request)
+async fn answer_document(
+    request: HttpRequest,
+    document: Data<Kept>,
+    shared: Data<Shared>,
+) -> Result<HttpResponse, ApiError> {
+    shared.rates.count_stranger(&request)?;
+    Ok(document.answer(&request))
 }
 
 async fn answer(request: HttpRequest, page: Data<HasPage>) -> HttpResponse {

@@ -22,7 +22,8 @@ use crate::http::refusals::{self, MALFORMED, PRECONDITION_FAILED};
         title = "Knowhow",
         description = "Procedural memory for agents: every end user's skills, versioned, isolated and at hand.\n\n\
             Credentials go into `Authorization: Bearer`: a JWT of one of the tenant's issuers, or an API key with \
-            `Knowhow-User` naming the user. Refusals are `application/problem+json`. Query parameters and members that \
+            `Knowhow-User` naming the user. Refusals are `application/problem+json`. Answers say in \
+            `RateLimit-Limit`, `-Remaining`, `-Reset` and `-Policy` how many requests the caller may still send. Query parameters and members that \
             an endpoint does not know are refused.",
         contact(name = "The maintainers of Knowhow"),
         license(name = "Apache-2.0", identifier = "Apache-2.0")

@@ -11,6 +11,7 @@ use knowhow_domain::Error;
 use utoipa_swagger_ui::{Config, serve};
 
 use super::kept::Kept;
+use crate::entry::Shared;
 use crate::http::ApiError;
 
 /// The page and its files.
@@ -47,7 +48,15 @@ impl Page {
 }
 
 /// Answers with a file of the page.
-pub(super) async fn answer(request: HttpRequest, name: Path<String>, page: Data<Page>) -> HttpResponse {
+pub(super) async fn answer(
+    request: HttpRequest,
+    name: Path<String>,
+    page: Data<Page>,
+    shared: Data<Shared>,
+) -> HttpResponse {
+    if let Err(refusal) = shared.rates.count_stranger(&request) {
+        return ApiError::from(refusal).error_response();
+    }
     match page.file(&name) {
         Ok(Some(file)) => {
             let mut response = file.answer(&request);

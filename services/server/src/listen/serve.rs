@@ -8,7 +8,7 @@ use std::time::Duration;
 use actix_web::dev::Server;
 use actix_web::middleware::{DefaultHeaders, from_fn};
 use actix_web::web::{self, Data};
-use actix_web::{HttpRequest, HttpResponse, HttpServer};
+use actix_web::{HttpRequest, HttpResponse, HttpServer, ResponseError};
 use anyhow::{Context, Result, bail};
 use chrono::TimeDelta;
 use knowhow_domain::{Clock, Error, Limits};
@@ -21,7 +21,7 @@ use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use super::front::Front;
 use super::{router, served_document};
 use crate::config::Config;
-use crate::entry::{Bodies, Drain, Proxies, Refusals, Shared, identify};
+use crate::entry::{Bodies, Drain, Proxies, Rates, Refusals, Shared, identify};
 use crate::http::ApiError;
 use crate::http::operations::{Operations, refuse_unknown_parameters};
 use crate::mcp::{self, Site};
@@ -62,6 +62,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
         proxies: Proxies::parse(&config.trusted_proxies)?,
         refusals: Refusals::new(config.wrong_credentials_per_minute),
         bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
+        rates: Rates::new(config.rates()),
     });
     let catalogues = Arc::new(config.catalogues());
     let library = Arc::<Library>::default();
@@ -138,6 +139,9 @@ fn leave_stalled(connection: &dyn Any) {
     let _ = (connection, LONGEST_STALL);
 }
 
-async fn unmatched(request: HttpRequest, operations: Data<Operations>) -> HttpResponse {
+async fn unmatched(request: HttpRequest, operations: Data<Operations>, shared: Data<Shared>) -> HttpResponse {
+    if let Err(refusal) = shared.rates.count_stranger(&request) {
+        return ApiError::from(refusal).error_response();
+    }
     operations.answer_unmatched(&request)
 }

@@ -33,7 +33,8 @@ const NO_PING: &str =
     "MCP 2026-07-28 has no ping: every request tells whether the server answers, e.g. server/discover";
 
 /// Headers of an answer that a page may read besides the usual ones.
-const SHOWN: &str = "WWW-Authenticate, Retry-After, X-Request-Id";
+const SHOWN: &str = "WWW-Authenticate, Retry-After, X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
+    RateLimit-Policy";
 
 /// The endpoint of one worker thread.
 pub struct Endpoint {

@@ -74,6 +74,9 @@ async fn bad_settings_are_refused() {
     with(json!({"archive_days": 3651})).await.invalid("/settings/archive_days", "3650");
     for (settings, pointer, bound) in [
         (json!({"conversation_days": 3651}), "conversation_days", "3650"),
+        (json!({"requests_per_second": 1_000_001}), "requests_per_second", "1000000"),
+        (json!({"user_requests_per_second": 1_000_001}), "user_requests_per_second", "1000000"),
+        (json!({"key_requests_per_second": 1_000_001}), "key_requests_per_second", "1000000"),
         (json!({"versions_per_skill": 0}), "versions_per_skill", "1"),
         (json!({"sessions_per_user": 0}), "sessions_per_user", "1"),
         (json!({"conversation_bytes_per_user": 1}), "conversation_bytes_per_user", "1048576"),

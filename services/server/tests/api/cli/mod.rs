@@ -7,5 +7,5 @@ mod imports;
 mod movers;
 mod scans;
 mod setup;
-mod syncs;
+pub mod syncs;
 mod watches;

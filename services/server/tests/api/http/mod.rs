@@ -6,4 +6,5 @@ mod idempotency;
 mod logs;
 mod misfits;
 mod proxies;
+mod rates;
 mod tokens;

@@ -168,7 +168,7 @@ pub fn knowhow(arguments: &[&str]) -> Command {
     command
 }
 
-fn settings() -> [(&'static str, String); 11] {
+fn settings() -> [(&'static str, String); 15] {
     [
         ("DATABASE_URL", owner_url().into()),
         ("KNOWHOW_DATABASE_URL", login_url()),
@@ -181,6 +181,10 @@ fn settings() -> [(&'static str, String); 11] {
         ("KNOWHOW_PRIVATE_ISSUERS", "true".to_owned()),
         ("KNOWHOW_DRAIN_S", "0".to_owned()),
         ("KNOWHOW_WRONG_CREDENTIALS_PER_MINUTE", "0".to_owned()),
+        ("KNOWHOW_TENANT_REQUESTS_PER_SECOND", "0".to_owned()),
+        ("KNOWHOW_USER_REQUESTS_PER_SECOND", "0".to_owned()),
+        ("KNOWHOW_KEY_REQUESTS_PER_SECOND", "0".to_owned()),
+        ("KNOWHOW_ANONYMOUS_REQUESTS_PER_SECOND", "0".to_owned()),
     ]
 }
 

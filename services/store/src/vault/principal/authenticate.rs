@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, UserId};
+use knowhow_domain::{Error, KeyId, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 use uuid::Uuid;
 
 use super::{Principal, check_external_id};
@@ -30,14 +30,46 @@ pub struct SigningIssuer {
     pub secret: Vec<u8>,
 }
 
-/// Who a credential that is good stands for.
-struct Bearer<'a> {
+/// Whom a credential that is good stands for, before the database is asked for its user.
+pub struct Bearer {
     tenant: Arc<KnownTenant>,
-    /// The user, as the tenant calls it; `None` where it stands for none.
-    external_id: Option<&'a str>,
+    external_id: Option<Arc<str>>,
+    key: Option<KeyId>,
     scopes: Scopes,
-    /// As the audit log names it.
-    actor: String,
+    operator: bool,
+    actor: Arc<str>,
+}
+
+impl Bearer {
+    /// The tenant that the credential is of.
+    pub fn tenant(&self) -> TenantId {
+        self.tenant.id
+    }
+
+    /// Quotas and switches of that tenant.
+    pub fn settings(&self) -> &TenantSettings {
+        &self.tenant.settings
+    }
+
+    /// The user, as the tenant calls it; `None` where it stands for none.
+    pub fn external_id(&self) -> Option<&str> {
+        self.external_id.as_deref()
+    }
+
+    /// The API key that it is.
+    pub fn key(&self) -> Option<KeyId> {
+        self.key
+    }
+
+    /// Whether an operator of the deployment calls.
+    pub fn is_operator(&self) -> bool {
+        self.operator
+    }
+
+    /// As the audit log names the caller.
+    pub fn actor(&self) -> &str {
+        &self.actor
+    }
 }
 
 /// Where credentials become principals. One per worker thread; what is known is shared by all of them.
@@ -59,28 +91,24 @@ impl Gate {
     /// Verifies the bearer credential and finds or makes its user.
     ///
     /// # Errors
-    /// `Unauthenticated` for what does not verify, without telling what exists, so also where the issuer's keys are
-    /// out of reach; `Unavailable` where the database is; `Malformed` for an unusable `Knowhow-User`.
+    /// As [`Gate::verify`] and [`Gate::admit`].
     pub async fn authenticate(&self, bearer: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
-        self.authenticate_at(None, bearer, on_behalf_of).await
+        self.admit(self.verify(None, bearer, on_behalf_of).await?).await
     }
 
-    /// The same at a face of the service that has a URI of its own: tokens may name it as their audience instead.
+    /// Verifies the bearer credential. A face of the service may have a URI of its own, `resource`: tokens may name it as their
+    /// audience instead.
     ///
     /// # Errors
-    /// As [`Gate::authenticate`].
-    pub async fn authenticate_at(
-        &self,
-        resource: Option<&str>,
-        bearer: &str,
-        on_behalf_of: Option<&str>,
-    ) -> Result<Principal> {
+    /// `Unauthenticated` for what does not verify, without telling what exists, so also where the issuer's keys are
+    /// out of reach; `Unavailable` where the database is; `Forbidden` for a token that would speak for another user.
+    pub async fn verify(&self, resource: Option<&str>, bearer: &str, on_behalf_of: Option<&str>) -> Result<Bearer> {
         let entering = match api_key::parse(bearer) {
             Some((prefix, secret)) => self.by_key(prefix, secret, on_behalf_of).await,
-            None => self.by_token(bearer, resource).await.and_then(|principal| match on_behalf_of {
+            None => self.by_token(bearer, resource).await.and_then(|bearer| match on_behalf_of {
                 // A token speaks for its own user alone.
-                Some(other) if principal.external_id() != Some(other) => Err(Error::Forbidden("API key")),
-                _ => Ok(principal),
+                Some(other) if bearer.external_id() != Some(other) => Err(Error::Forbidden("API key")),
+                _ => Ok(bearer),
             }),
         };
         if let Err(Error::Unauthenticated(_)) = &entering {
@@ -106,7 +134,7 @@ impl Gate {
         tried.unwrap_or(TenantId(Uuid::nil()))
     }
 
-    async fn by_key(&self, prefix: &str, secret: &str, on_behalf_of: Option<&str>) -> Result<Principal> {
+    async fn by_key(&self, prefix: &str, secret: &str, on_behalf_of: Option<&str>) -> Result<Bearer> {
         let known = self.state.keys(&self.db, prefix).await?;
         let now = self.state.clock.now();
         let key = known
@@ -118,8 +146,14 @@ impl Gate {
             Some(user) => format!("key:{prefix} for {user}"),
             None => format!("key:{prefix}"),
         };
-        self.principal(Bearer { tenant: key.tenant.clone(), external_id: on_behalf_of, scopes: key.scopes, actor })
-            .await
+        Ok(Bearer {
+            tenant: key.tenant.clone(),
+            external_id: on_behalf_of.map(Arc::from),
+            key: Some(key.id),
+            scopes: key.scopes,
+            operator: false,
+            actor: actor.into(),
+        })
     }
 
     /// Last use is for people to look at: at most once a minute, nobody waits for it, and it is never a reason to refuse.
@@ -135,12 +169,12 @@ impl Gate {
         });
     }
 
-    async fn by_token(&self, token: &str, resource: Option<&str>) -> Result<Principal> {
+    async fn by_token(&self, token: &str, resource: Option<&str>) -> Result<Bearer> {
         let id = TokenId::of(token, resource);
         if let Some(id) = id
-            && let Some(principal) = self.by_kept_token(id).await?
+            && let Some(bearer) = self.by_kept_token(id).await?
         {
-            return Ok(principal);
+            return Ok(bearer);
         }
         let peeked = peek(token)?;
         if let Some(operator) = self.state.operator.as_ref().filter(|o| o.iss == peeked.iss) {
@@ -160,15 +194,15 @@ impl Gate {
             | TokenError::Unavailable => unknown(),
             after => after.into(),
         })?;
-        let principal = self.by_claims(tenant.clone(), &verified.claims).await?;
+        let bearer = by_claims(tenant.clone(), &verified.claims);
         if let Some(id) = id {
             self.state.tokens.keep(id, verified, issuer);
         }
-        Ok(principal)
+        Ok(bearer)
     }
 
     /// Whose token this is, where it was verified before and would verify now; else `None`.
-    async fn by_kept_token(&self, id: TokenId) -> Result<Option<Principal>> {
+    async fn by_kept_token(&self, id: TokenId) -> Result<Option<Bearer>> {
         let Some(kept) = self.state.tokens.get(id) else { return Ok(None) };
         let Some(tenant) = self.tenant(&kept.claims().tid).await? else { return Ok(None) };
         let issuer = tenant.issuers.iter().find(|issuer| issuer.iss == kept.claims().iss);
@@ -176,15 +210,10 @@ impl Gate {
         if !kept.is_good_for(issuer, &self.state.jwks).await {
             return Ok(None);
         }
-        self.by_claims(tenant.clone(), kept.claims()).await.map(Some)
+        Ok(Some(by_claims(tenant.clone(), kept.claims())))
     }
 
-    async fn by_claims(&self, tenant: Arc<KnownTenant>, claims: &Claims) -> Result<Principal> {
-        let actor = format!("user:{}", claims.sub);
-        self.principal(Bearer { tenant, external_id: Some(&claims.sub), scopes: scopes_of(claims), actor }).await
-    }
-
-    async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Principal> {
+    async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Bearer> {
         let issuer = Issuer {
             iss: operator.iss.clone(),
             audience: self.state.audience.clone(),
@@ -200,14 +229,13 @@ impl Gate {
             let unknown = || Error::Unauthenticated("the token's tenant is not known here".into());
             self.tenant(&claims.tid).await?.ok_or_else(unknown)?
         };
-        Ok(Principal {
+        Ok(Bearer {
             tenant,
-            user: None,
+            external_id: None,
+            key: None,
             scopes: [Scope::Admin].into_iter().collect(),
             operator: true,
-            backend: false,
             actor: format!("operator:{}", claims.sub).into(),
-            starters_release: None,
         })
     }
 
@@ -239,29 +267,26 @@ impl Gate {
     /// `NotFound` where there is no such tenant; `Malformed` for the user's id.
     pub async fn user_at_shell(&self, slug: &str, external_id: &str) -> Result<Principal> {
         let tenant = self.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?;
-        let actor = format!("shell for {external_id}");
-        self.principal(Bearer { tenant, external_id: Some(external_id), scopes: Scopes::of_user(), actor }).await
+        let actor = format!("shell for {external_id}").into();
+        let (external_id, scopes) = (Some(Arc::from(external_id)), Scopes::of_user());
+        self.admit(Bearer { tenant, external_id, key: None, scopes, operator: false, actor }).await
     }
 
-    async fn principal(&self, bearer: Bearer<'_>) -> Result<Principal> {
-        let Bearer { tenant, external_id, scopes, actor } = bearer;
+    /// Finds or makes the user of a credential that was verified.
+    ///
+    /// # Errors
+    /// `Malformed` for an unusable `Knowhow-User`; `Quota` where the tenant may have no more users; `Unavailable`.
+    pub async fn admit(&self, bearer: Bearer) -> Result<Principal> {
+        let Bearer { tenant, external_id, key, scopes, operator, actor } = bearer;
         let (user, starters_release) = match external_id {
             None => (None, None),
             Some(external) => {
-                check_external_id(external)?;
-                let known = self.user(&tenant, external, &actor).await?;
-                (Some((known.id, Arc::from(external))), known.starters_release)
+                check_external_id(&external)?;
+                let known = self.user(&tenant, &external, &actor).await?;
+                (Some((known.id, external)), known.starters_release)
             }
         };
-        Ok(Principal {
-            tenant,
-            user,
-            scopes,
-            operator: false,
-            backend: actor.starts_with("key:"),
-            actor: actor.into(),
-            starters_release,
-        })
+        Ok(Principal { tenant, user, scopes, operator, backend: key.is_some(), actor, starters_release })
     }
 
     /// Whose job a worker has claimed: its user, with all that a user may do. `None` where the user or the tenant is gone,
@@ -336,6 +361,17 @@ impl Gate {
     /// What every gate of this process knows.
     pub fn state(&self) -> &Arc<GateState> {
         &self.state
+    }
+}
+
+fn by_claims(tenant: Arc<KnownTenant>, claims: &Claims) -> Bearer {
+    Bearer {
+        tenant,
+        external_id: Some(claims.sub.as_str().into()),
+        key: None,
+        scopes: scopes_of(claims),
+        operator: false,
+        actor: format!("user:{}", claims.sub).into(),
     }
 }
 

@@ -9,7 +9,7 @@ use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, Use
 
 use crate::vault::gate::{KnownTenant, TenantLibrary};
 
-pub use authenticate::{Gate, OperatorIssuer, SigningIssuer};
+pub use authenticate::{Bearer, Gate, OperatorIssuer, SigningIssuer};
 
 /// A verified caller: one tenant, at most one user, and what the credential allows.
 #[derive(Clone)]

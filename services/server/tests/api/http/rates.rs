@@ -1,0 +1,162 @@
+//! How many requests a second a caller may send, and who else feels it.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::answers::{Answer, pluck};
+use crate::callers::{Caller, World};
+use crate::cli::syncs::{Synced, document};
+use crate::service::{Service, keeper, knowhow, poll_async, scratch};
+
+/// More requests at once than one a second, three at once, lets through, however slow the machine is.
+const MANY: usize = 30;
+
+async fn at_once(caller: &Caller, path: &str) -> Vec<Answer> {
+    join_all((0..MANY).map(|_| async { caller.get(path).await })).await
+}
+
+/// The answers that are no refusal.
+fn passed(answers: &[Answer]) -> usize {
+    answers.iter().filter(|answer| answer.status == 200).count()
+}
+
+/// That some passed and the others are told to wait, who sends too many, and what the limit is.
+#[track_caller]
+fn limited(answers: &[Answer], who: &str) {
+    let passed = passed(answers);
+    assert!((3..MANY).contains(&passed), "{passed} of {MANY} passed: {}", answers[MANY - 1]);
+    for refused in answers.iter().filter(|answer| answer.status != 200) {
+        let detail = refused.refused(429, "rate-limited")["detail"].as_str().unwrap().to_owned();
+        assert!(
+            detail.starts_with(&format!("the {who} sends more than 1 requests a second, or 3 at once")),
+            "{detail}"
+        );
+        assert_eq!(refused.header("ratelimit-remaining"), "0");
+        assert!((1..=3).contains(&number(refused, "retry-after")), "{refused}");
+    }
+    for answer in answers.iter().filter(|answer| answer.status == 200 || answer.status == 429) {
+        assert_eq!((answer.header("ratelimit-limit"), answer.header("ratelimit-policy")), ("3", "3;w=3"), "{answer}");
+        assert!(number(answer, "ratelimit-reset") <= 3 && number(answer, "ratelimit-remaining") < 3, "{answer}");
+    }
+}
+
+fn number(answer: &Answer, header: &str) -> u32 {
+    answer.header(header).parse().unwrap()
+}
+
+fn settings(rates: Value) -> Value {
+    let mut settings = json!({"starter_skills": false});
+    settings.as_object_mut().unwrap().extend(rates.as_object().unwrap().clone());
+    settings
+}
+
+async fn world(service: &Service, rates: Value) -> World {
+    World::at(service, keeper(), settings(rates)).await
+}
+
+#[tokio::test]
+async fn one_user_who_sends_too_many_is_told_to_wait_and_others_are_not() {
+    let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1")]);
+    let world = world(&service, json!({"requests_per_second": 60})).await;
+    limited(&at_once(&world.alice, "/v1/skills").await, "user");
+    let answer = world.bob.get("/v1/skills").await;
+    answer.ok(200);
+    assert_eq!((answer.header("ratelimit-limit"), answer.header("ratelimit-remaining")), ("3", "2"));
+    let called = join_all((0..MANY).map(|_| async { world.bob.rpc("tools/list", json!({})).await })).await;
+    let refused = called.iter().find(|answer| answer.status != 200).unwrap();
+    assert_eq!(refused.error(429, -32000)["data"]["type"], "/problems/rate-limited");
+    assert_eq!(refused.header("ratelimit-remaining"), "0");
+    assert!(number(refused, "retry-after") >= 1);
+    for free in ["/healthz", "/readyz", "/.well-known/oauth-protected-resource/mcp"] {
+        assert_eq!(passed(&at_once(&world.alice, free).await), MANY, "{free}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_of_one_user_is_not_taken_from_the_tenant() {
+    let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1")]);
+    let world = world(&service, json!({"requests_per_second": 6})).await;
+    let [answers, more] = [at_once(&world.alice, "/v1/skills").await, at_once(&world.alice, "/v1/skills").await];
+    assert!(passed(&answers) + passed(&more) < 2 * MANY);
+    // Of the tenant's 18 at once, what was refused would have taken all.
+    let bob = world.bob.get("/v1/skills").await;
+    bob.ok(200);
+}
+
+#[tokio::test]
+async fn a_key_and_a_tenant_have_rates_of_all_their_users_together() {
+    let service = Service::start(&[]);
+    let keyed = world(&service, json!({"key_requests_per_second": 1})).await;
+    let backend = keyed.backend().await;
+    let users: Vec<String> = (0..MANY).map(|n| format!("user-{n}")).collect();
+    let answers = join_all(users.iter().map(|user| async { backend.acting_for(user).get("/v1/skills").await })).await;
+    limited(&answers, "API key");
+    keyed.alice.get("/v1/skills").await.ok(200);
+    // Who is refused was not looked for, and so not made.
+    let known = pluck(&keyed.admin.get("/v1/admin/users?limit=100").await.ok(200)["items"], "external_id");
+    assert_eq!(known.iter().filter(|name| name.starts_with("user-")).count(), passed(&answers));
+    let whole = world(&service, json!({"requests_per_second": 1})).await;
+    limited(&at_once(&whole.alice, "/v1/skills").await, "tenant");
+    assert!(at_once(&whole.bob, "/v1/skills").await.iter().any(|answer| answer.status == 429));
+    keyed.alice.get("/v1/skills").await.ok(200);
+}
+
+#[tokio::test]
+async fn a_rate_that_is_changed_holds_at_once() {
+    let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1")]);
+    let world = world(&service, json!({})).await;
+    limited(&at_once(&world.alice, "/v1/skills").await, "user");
+    let path = format!("/v1/admin/tenants/{}", world.slug);
+    for rate in [0, 1000] {
+        let change = json!({"settings": settings(json!({"user_requests_per_second": rate}))});
+        world.operator.at(keeper()).patch(&path, change).await.ok(200);
+        poll_async("the rate to hold", async || {
+            (passed(&at_once(&world.alice, "/v1/skills").await) == MANY).then_some(())
+        })
+        .await;
+    }
+    let change = json!({"settings": settings(json!({"user_requests_per_second": 1}))});
+    world.operator.at(keeper()).patch(&path, change).await.ok(200);
+    poll_async("the rate to hold", async || (passed(&at_once(&world.alice, "/v1/skills").await) < MANY).then_some(()))
+        .await;
+}
+
+#[tokio::test]
+async fn strangers_are_counted_by_address() {
+    let settings = [("KNOWHOW_ANONYMOUS_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_TRUSTED_PROXIES", "127.0.0.1,::1")];
+    let service = Service::start(&settings);
+    let world = world(&service, json!({})).await;
+    for (n, path) in ["/openapi.json", "/docs/", "/v1/skills", "/nothing"].into_iter().enumerate() {
+        let ask = |address: String| world.anonymous.get(path).header("X-Forwarded-For", &address);
+        let answers = join_all((0..MANY).map(|_| async { ask(format!("203.0.113.{n}")).await })).await;
+        let refused = answers.iter().find(|answer| answer.status == 429);
+        refused.unwrap_or_else(|| panic!("{path}: {}", answers[MANY - 1])).refused(429, "rate-limited");
+        assert_ne!(ask(format!("198.51.100.{n}")).await.status, 429, "{path}");
+    }
+    for free in ["/healthz", "/readyz", "/"] {
+        assert_eq!(passed(&at_once(&world.anonymous, free).await), MANY, "{free}");
+    }
+    assert_eq!(passed(&at_once(&world.alice, "/v1/skills").await), MANY);
+}
+
+#[tokio::test]
+async fn commands_wait_until_they_may_go_on() {
+    let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1")]);
+    let world = world(&service, json!({})).await;
+    let folder = |name: &str| {
+        let files: Vec<(String, String)> =
+            (0..6).map(|n| (format!("{name}-{n}/SKILL.md"), document(&format!("{name}-{n}"), "text"))).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        Synced::new(&world.alice, &files).home.to_str().unwrap().to_owned()
+    };
+    let (moved, kept) = (folder("moved"), folder("kept"));
+    let token = world.alice.token.clone().unwrap();
+    let archive = scratch("all.zip");
+    for arguments in [vec!["import", &moved], vec!["sync", &kept], vec!["export", "-o", archive.to_str().unwrap()]] {
+        assert!(passed(&at_once(&world.alice, "/v1/skills").await) < MANY);
+        let output = knowhow(&arguments).args(["--url", &service.url, "--token", &token]).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(archive.exists());
+    assert_eq!(world.alice.at(keeper()).names().await.len(), 12);
+}
