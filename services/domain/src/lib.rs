@@ -93,7 +93,7 @@ pub use settings::TenantSettings;
 pub use skill::{ArchivedSkill, IndexItem, Source, SummaryBy};
 pub use soul::Soul;
 pub use submission::{Check, CheckOutcome, CheckStep, Submission, SubmissionKind, SubmissionState};
-pub use tenant::Tenant;
+pub use tenant::{Stored, Tenant, TenantDetail};
 pub use user::User;
 pub use version::{ChangeKind, Version};
 pub use webhook::{Notice, Webhook};

@@ -22,3 +22,45 @@ pub struct Tenant {
     /// When it was made.
     pub created_at: DateTime<Utc>,
 }
+
+/// A tenant with what is kept of all its users together.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct TenantDetail {
+    #[serde(flatten)]
+    pub tenant: Tenant,
+    pub stored: Stored,
+}
+
+/// What is kept of all users of a tenant together. Each number stands beside a bound of the settings or of docs/limits.md. Counts other
+/// than those of users and skills go to 1,000,000: there are that many or more.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Stored {
+    pub users: i64,
+    /// Skills as they are now, starters that a user has been given among them.
+    pub skills: i64,
+    /// Bytes of skills as they are now.
+    pub skill_bytes: i64,
+    /// Bytes of skills with history and archive.
+    pub stored_bytes: i64,
+    /// Versions of skills, current ones and those of deleted skills among them.
+    pub versions: i64,
+    /// Deleted skills that can be restored.
+    pub archived: i64,
+    pub memories: i64,
+    /// Conversations, open ones among them.
+    pub sessions: i64,
+    pub turns: i64,
+    /// What users and agents said, and what they were told between.
+    pub messages: i64,
+    pub snapshots: i64,
+    /// Answers that are kept for an `Idempotency-Key`.
+    pub idempotency_answers: i64,
+    /// Changes that wait for a person or a model.
+    pub waiting_submissions: i64,
+    /// Runs of dreams, with their questions and answers.
+    pub dream_runs: i64,
+    /// Messages that skills learned from.
+    pub examples: i64,
+    /// Entries of the audit log.
+    pub audit_entries: i64,
+}

@@ -33,6 +33,7 @@ pub mod skills;
 pub mod snapshots;
 pub mod souls;
 pub mod starters;
+pub mod stored;
 pub mod submissions;
 mod tls;
 pub mod trail;

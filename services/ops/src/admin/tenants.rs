@@ -1,8 +1,9 @@
 //! Tenants, kept by operators.
 
 use knowhow_domain::object::as_object_or_null;
-use knowhow_domain::{Error, FieldError, Result, Tenant, TenantSettings};
+use knowhow_domain::{Error, FieldError, Result, Tenant, TenantDetail, TenantSettings};
 use knowhow_store::Window;
+use knowhow_store::stored;
 use knowhow_store::tenants::{self, NewTenant, TenantChange, TenantFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -90,18 +91,23 @@ pub async fn list_tenants(ctx: &Ctx, page: &PageQuery) -> Result<Page<Tenant>> {
     Page::of(rows, limit, |last| last.slug.clone())
 }
 
-/// Reads one tenant.
+/// Reads one tenant, and how much is kept of its users together.
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator; `NotFound`.
-pub async fn get_tenant(ctx: &Ctx, slug: &str) -> Result<Tenant> {
+pub async fn get_tenant(ctx: &Ctx, slug: &str) -> Result<TenantDetail> {
     ctx.principal.require_operator()?;
     if !is_slug(slug) {
         return Err(Error::not_found("tenant"));
     }
     let filter = TenantFilter { only: Some(slug), page: Window { behind: "", limit: 1 } };
     let rows = tenants::list(&ctx.app.db, &ctx.principal, &filter, ctx.now()).await?;
-    rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))
+    let tenant = rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))?;
+    let there = Ctx { principal: ctx.principal.in_tenant(&ctx.app.gate, slug).await?, ..ctx.clone() };
+    let mut tx = super::begin(&there).await?;
+    let stored = stored::count(&mut tx).await?;
+    tx.commit().await?;
+    Ok(TenantDetail { tenant, stored })
 }
 
 async fn check(ctx: &Ctx, name: Option<&str>, settings: Option<&TenantSettings>) -> Result<Vec<FieldError>> {

@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, get, patch, post};
-use knowhow_domain::{Tenant, User};
+use knowhow_domain::{Tenant, TenantDetail, User};
 use knowhow_ops::admin::{self, CreateTenant, CreateUser, UpdateTenant};
 use knowhow_ops::page::{Page, PageQuery};
 
@@ -48,7 +48,7 @@ pub(crate) async fn list_tenants(ctx: AdminCaller, page: Query<PageQuery>) -> Re
     Ok(json(StatusCode::OK, &page))
 }
 
-/// Read a tenant
+/// Read a tenant, and how much is kept of its users
 ///
 /// For operators.
 #[utoipa::path(
@@ -58,7 +58,7 @@ pub(crate) async fn list_tenants(ctx: AdminCaller, page: Query<PageQuery>) -> Re
         ("slug" = String, Path, description = "The tenant's slug", max_length = 64, example = "demo")
     ),
     responses(
-        (status = 200, description = "The tenant", body = Tenant),
+        (status = 200, description = "The tenant", body = TenantDetail),
         ReadProblems
     )
 )]

@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use crate::answers::{members, pluck};
 use crate::callers::{World, skill};
+use crate::reviewing::{ATTACK, saying};
 use crate::service::{keeper, poll_async, printed};
 use crate::signing;
+use crate::talk::Talk;
 
 fn fresh_slug() -> String {
     format!("n-{}", uuid::Uuid::now_v7().simple())
@@ -30,7 +32,13 @@ async fn tenants_are_made_read_changed_and_listed() {
         "session_gap_minutes": 360, "channels": {},
     });
     assert_eq!((&made["slug"], &made["name"], &made["settings"]), (&json!(slug), &json!("Acme"), &defaults));
-    assert_eq!(operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200), made);
+    let mut read = operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200);
+    let stored = read.as_object_mut().unwrap().remove("stored").unwrap();
+    assert!(
+        stored.as_object().unwrap().values().all(|count| count == 0 || *count == stored["audit_entries"]),
+        "{stored}"
+    );
+    assert_eq!(read, made);
     operator.post("/v1/admin/tenants", json!({"slug": slug})).await.refused(409, "tenant-exists");
     let change = json!({"settings": {"skills_per_user": 5}});
     let changed = operator.patch(&format!("/v1/admin/tenants/{slug}"), change).await.ok(200);
@@ -43,6 +51,30 @@ async fn tenants_are_made_read_changed_and_listed() {
     let behind = pluck(&operator.get(&next).await.ok(200)["items"], "slug");
     assert!(behind.first().is_none_or(|slug| *slug > pluck(&page["items"], "slug")[1]));
     admin.get("/v1/admin/tenants").await.refused(403, "forbidden");
+}
+
+#[tokio::test]
+async fn an_operator_reads_how_much_is_kept() {
+    let world = World::new().await;
+    let other = world.other_tenant().await;
+    let World { alice, bob, operator, slug, .. } = &world;
+    for user in [alice, bob, &other] {
+        user.create_all(&["plan", "gone"]).await;
+        user.delete("/v1/skills/gone").await.empty(204);
+        user.replace("plan", "First", "Last").await.ok(200);
+        user.post("/v1/memories", json!({"content": "Prefers trains"})).await.ok(201);
+        user.post("/v1/skills", skill("kept")).header("Idempotency-Key", "once").await.ok(201);
+    }
+    let talk = Talk::long(alice).await;
+    talk.say("what do we plan today?").await;
+    alice.post("/v1/skills", saying("proposed", ATTACK)).await.ok(202);
+    let stored = &operator.get(&format!("/v1/admin/tenants/{slug}")).await.ok(200)["stored"];
+    let count = |member: &str| stored[member].as_i64().unwrap();
+    let counted = ["users", "skills", "versions", "archived", "memories", "sessions", "turns", "idempotency_answers"];
+    assert_eq!(counted.map(count), [2, 4, 8, 2, 2, 1, 1, 2], "{stored}");
+    assert_eq!((count("waiting_submissions"), count("snapshots"), count("dream_runs")), (1, 1, 0), "{stored}");
+    assert!(count("stored_bytes") > count("skill_bytes") && count("skill_bytes") > 300, "{stored}");
+    assert!(count("messages") >= 1 && count("audit_entries") >= 10, "{stored}");
 }
 
 #[tokio::test]

@@ -315,13 +315,12 @@ impl Gate {
     }
 
     pub(crate) async fn tenant(&self, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
-        let plausible = slug.len() <= 64 && slug.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-        if plausible { self.state.tenant(&self.db, slug).await } else { Ok(None) }
+        if is_plausible(slug) { self.state.tenant(&self.db, slug).await } else { Ok(None) }
     }
 
     /// The tenant as the database says it now.
     pub(crate) async fn fresh_tenant(&self, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
-        self.state.fresh_tenant(&self.db, slug).await
+        if is_plausible(slug) { self.state.fresh_tenant(&self.db, slug).await } else { Ok(None) }
     }
 
     /// Makes the user that the tenant calls `external_id`, or finds it.
@@ -362,6 +361,10 @@ impl Gate {
     pub fn state(&self) -> &Arc<GateState> {
         &self.state
     }
+}
+
+fn is_plausible(slug: &str) -> bool {
+    slug.len() <= 64 && slug.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
 fn by_claims(tenant: Arc<KnownTenant>, claims: &Claims) -> Bearer {

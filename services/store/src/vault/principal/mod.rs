@@ -144,7 +144,12 @@ impl Principal {
         if !self.operator {
             return Err(Error::not_found("tenant"));
         }
-        let tenant = gate.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?;
+        let known = match gate.tenant(slug).await? {
+            // It may have been made a moment ago.
+            None => gate.fresh_tenant(slug).await?,
+            known => known,
+        };
+        let tenant = known.ok_or_else(|| Error::not_found("tenant"))?;
         Ok(Self { tenant, user: None, starters_release: None, ..self.clone() })
     }
 }
