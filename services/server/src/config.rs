@@ -36,8 +36,13 @@ pub struct Config {
     pub write_connections: u32,
     /// Connections for hot reads, for each worker thread.
     pub read_connections: usize,
-    /// Longest wait for a connection, milliseconds; then 503. Where nobody listens, the 503 comes at once.
+    /// Longest wait for a connection once a request has begun, milliseconds; then 503. Where nobody listens, the 503 comes at once.
     pub acquire_timeout_ms: u64,
+    /// Requests that may wait for their first connection, for each worker thread; others are 503 at once. 0 is twice as many as there
+    /// are connections.
+    pub queue_length: usize,
+    /// Longest wait of such a request, milliseconds; then 503.
+    pub queue_wait_ms: u64,
     /// Longest wait for a statement with all the locks it needs, milliseconds; then 503, at the latest half a second later where
     /// the database does not answer at all.
     pub statement_timeout_ms: u64,
@@ -154,6 +159,8 @@ impl Default for Config {
             write_connections: 8,
             read_connections: 4,
             acquire_timeout_ms: 3000,
+            queue_length: 0,
+            queue_wait_ms: 100,
             statement_timeout_ms: 4500,
             bind: "127.0.0.1".into(),
             port: 8080,
@@ -257,6 +264,8 @@ impl Config {
             read_connections: self.read_connections,
             prepares_ahead: false,
             acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
+            queue_length: self.queue_length,
+            queue_wait: Duration::from_millis(self.queue_wait_ms),
             statement_timeout: Duration::from_millis(self.statement_timeout_ms),
         })
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use knowhow_domain::{Error, Result, TenantId, UserId};
+use knowhow_store::trail;
 use moka::future::Cache;
 use moka::ops::compute::{CompResult, Op};
 
@@ -77,7 +78,8 @@ impl<S: Searched> Kept<S> {
             None => {
                 // A task of its own: if this caller gives up, the next one finds the work done.
                 let own = ctx.clone();
-                let refreshed = tokio::spawn(async move { S::kept(&own.app).refresh(&own, owner, Some(state)).await });
+                let work = async move { S::kept(&own.app).refresh(&own, owner, Some(state)).await };
+                let refreshed = tokio::spawn(trail::carry(work));
                 refreshed.await.map_err(Error::internal)??
             }
         };

@@ -1,6 +1,7 @@
 //! What all faces share: who sends a request, what it carries, and the id that it has. Refusals are errors of the domain, so
 //! that each face says them in its own form.
 
+mod at_work;
 mod bodies;
 mod body;
 mod client;
@@ -11,7 +12,9 @@ mod rates;
 mod request_id;
 mod request_line;
 mod standing;
+mod urgency;
 
+pub use at_work::AtWork;
 pub use bodies::{Bodies, Lease};
 pub use body::{JSON_BYTES, check_media_type, in_time, parse, read as read_body, read_query};
 pub use client::{Proxies, client_of};
@@ -35,4 +38,6 @@ pub struct Shared {
     /// Whether the process is going.
     pub drain: Arc<Drain>,
     pub rates: Rates,
+    /// Requests of one user at once.
+    pub at_work: AtWork,
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::drain::close_while_draining;
 use super::request_line::Line;
-use super::{client_of, standing};
+use super::{client_of, standing, urgency};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -67,7 +67,8 @@ pub async fn identify<B: MessageBody>(
     let trace = request.headers().get(&TRACEPARENT).and_then(|v| v.to_str().ok()).and_then(continue_trace);
     let address = client_of(&request);
     let mut line = Line::of(&mut request);
-    let trail = Trail { request: id, address };
+    let urgency = urgency::of(request.method(), request.path(), request.query_string());
+    let trail = Trail { request: id, address, urgency };
     let next: Pin<Box<dyn Future<Output = _>>> = Box::pin(next.call(request));
     let current = Current {
         id: id.to_string(),

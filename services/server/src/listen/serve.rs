@@ -21,7 +21,7 @@ use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use super::front::Front;
 use super::{router, served_document};
 use crate::config::Config;
-use crate::entry::{Bodies, Drain, Proxies, Rates, Refusals, Shared, identify};
+use crate::entry::{AtWork, Bodies, Drain, Proxies, Rates, Refusals, Shared, identify};
 use crate::http::ApiError;
 use crate::http::operations::{Operations, refuse_unknown_parameters};
 use crate::mcp::{self, Site};
@@ -63,6 +63,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
         refusals: Refusals::new(config.wrong_credentials_per_minute),
         bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
         rates: Rates::new(config.rates()),
+        at_work: AtWork::new(database.acquire_timeout),
     });
     let catalogues = Arc::new(config.catalogues());
     let library = Arc::<Library>::default();

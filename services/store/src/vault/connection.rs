@@ -17,6 +17,7 @@ use super::ahead::Connections;
 use super::held::Patience;
 use super::pipeline::Lease;
 use super::queued::Queued;
+use super::room::Place;
 use crate::error::refuse_read;
 
 /// Why a round trip failed.
@@ -81,20 +82,26 @@ pub(crate) struct Connection {
     patience: Patience,
     begin: String,
     owner: RowOwner,
-    place: Option<OwnedSemaphorePermit>,
+    places: Option<Places>,
+}
+
+/// What a transaction gives back when it is over: its place in the user's line, and the one before the connections.
+pub(crate) struct Places {
+    pub(crate) _line: Option<OwnedSemaphorePermit>,
+    pub(crate) _room: Place,
 }
 
 impl Connection {
     pub(crate) async fn take(pool: &Connections, patience: Patience) -> Result<Self> {
         let lease = Some(Lease::take(pool).await?);
         let (begin, owner) = (String::new(), RowOwner::default());
-        Ok(Self { lease, state: State::Fresh, patience, begin, owner, place: None })
+        Ok(Self { lease, state: State::Fresh, patience, begin, owner, places: None })
     }
 
     /// The message that is sent before the first statement, whose tenant and user each statement is given, and their
-    /// place in line, which is given back when the transaction is over.
-    pub(crate) fn begin_with(mut self, begin: String, owner: RowOwner, place: Option<OwnedSemaphorePermit>) -> Self {
-        (self.begin, self.owner, self.place) = (begin, owner, place);
+    /// places, which are given back when the transaction is over.
+    pub(crate) fn begin_with(mut self, begin: String, owner: RowOwner, places: Places) -> Self {
+        (self.begin, self.owner, self.places) = (begin, owner, Some(places));
         self
     }
 
@@ -229,12 +236,12 @@ impl Drop for Connection {
         match (self.state, Handle::try_current()) {
             (State::Fresh | State::Over, _) => lease.give_back(),
             (State::Open | State::Waiting | State::GivenUp, Ok(runtime)) => {
-                let (answer, place) = (self.patience.answer(), self.place.take());
+                let (answer, places) = (self.patience.answer(), self.places.take());
                 runtime.spawn(async move {
                     if matches!(timeout(answer, lease.client().batch_execute("ROLLBACK")).await, Ok(Ok(()))) {
                         lease.give_back();
                     }
-                    drop(place);
+                    drop(places);
                 });
             }
             _ => {}

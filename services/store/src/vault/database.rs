@@ -1,6 +1,7 @@
 //! Connections: the pool for transactions and the pipeline's. Both are opened lazily, by the thread that
 //! uses them: a socket that another thread polls costs a wake-up at every answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, QueueMode, RecyclingMethod, Timeouts};
@@ -12,6 +13,7 @@ use crate::declared::{OFTEN_CHANGED, OFTEN_READ};
 use crate::tls;
 use crate::vault::ahead::Connections;
 use crate::vault::held::{Patience, within};
+use crate::vault::room::{Bounds, Room};
 
 /// For each worker thread; what they look up is remembered for a second.
 const LOOKUP_CONNECTIONS: u32 = 2;
@@ -36,8 +38,12 @@ pub struct DatabaseConfig {
     pub read_connections: usize,
     /// Whether a new connection prepares what most requests run: a process that serves.
     pub prepares_ahead: bool,
-    /// How long a request may wait for a connection before it is refused.
+    /// How long a request that has begun may wait for a connection before it is refused.
     pub acquire_timeout: Duration,
+    /// How many requests may wait for their first connection, per worker thread; 0 is twice as many as there are connections.
+    pub queue_length: usize,
+    /// How long each of them may.
+    pub queue_wait: Duration,
     /// Upper bound for one statement; half a second later its connection is given up.
     pub statement_timeout: Duration,
 }
@@ -61,6 +67,7 @@ pub struct Database {
     /// For [`crate::WriteTx`].
     pub(crate) changes: Connections,
     pub(crate) patience: Patience,
+    pub(crate) room: Arc<Room>,
 }
 
 impl Database {
@@ -96,8 +103,12 @@ impl Database {
                 .map_err(Error::internal)?;
             Ok(Connections { pool, often: if config.prepares_ahead { often } else { &[] } })
         };
+        let rare = config.write_connections.min(RARE_CONNECTIONS);
+        let all = [config.read_connections, config.write_connections as usize, rare as usize];
+        let length = if config.queue_length == 0 { 2 * all.iter().sum::<usize>() } else { config.queue_length };
         Ok(Self {
-            writes: pool(config, options.clone(), config.write_connections.min(RARE_CONNECTIONS)),
+            room: Room::new(Bounds { length, longest: config.queue_wait }, all),
+            writes: pool(config, options.clone(), rare),
             lookups: pool(config, options, LOOKUP_CONNECTIONS),
             reads: pipelined(config.read_connections, &OFTEN_READ)?,
             changes: pipelined(config.write_connections as usize, &OFTEN_CHANGED)?,

@@ -15,6 +15,7 @@ pub(crate) mod pipeline;
 pub(crate) mod principal;
 pub(crate) mod queued;
 pub mod reach;
+pub(crate) mod room;
 pub(crate) mod statement;
 pub(crate) mod tx;
 pub(crate) mod value;

@@ -15,6 +15,7 @@ use tokio_postgres::types::ToSql;
 
 use super::ahead::{self, Connections};
 use super::line;
+use super::room::Kind;
 use super::statement::{Durability, Read, Statement, Write, name_of, read_rows};
 use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
 use crate::error::{refuse_pool, refuse_read};
@@ -43,6 +44,8 @@ async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, 
     let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting;
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];
     params.extend(statement.values());
+    let longest = db.patience.for_connection(since);
+    let _turn = db.room.enter(Kind::Reads, tenant, longest).await?;
     let longest = db.patience.for_connection(since);
     let lease = within(S::SQL, longest, Lease::take(&db.reads)).await?;
     // BEGIN waits for nothing, so it alone finds out a network that swallows answers.

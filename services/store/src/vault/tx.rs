@@ -9,6 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use super::line;
+use super::room::{Kind, Place};
 use crate::error::refuse;
 use crate::vault::held::{Bounded, Held};
 use crate::{Database, Principal, trail};
@@ -91,6 +92,7 @@ pub struct TenantTx {
     actor: String,
     tenant_slug: String,
     /// Given back after the transaction is over, as fields are dropped in this order.
+    _place: Place,
     _turn: Option<OwnedSemaphorePermit>,
 }
 
@@ -116,6 +118,7 @@ impl TenantTx {
         let (name, patience) = (Named::now(name), db.patience);
         let (since, As { role, user }) = (name.since, acting);
         let turn = line::TRANSACTIONS.take(principal.tenant(), user, patience.statement).await?;
+        let place = db.room.enter(Kind::Rare, principal.tenant(), patience.for_connection(since)).await?;
         let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since));
         let tx = Held::begin(&db.writes, patience, since, begin).await.map_err(refuse)?;
         Ok(Self {
@@ -125,6 +128,7 @@ impl TenantTx {
             user,
             actor: principal.actor().to_owned(),
             tenant_slug: principal.tenant_slug().to_owned(),
+            _place: place,
             _turn: turn,
         })
     }

@@ -19,9 +19,10 @@ use knowhow_domain::{Error, Result};
 use tokio::time::timeout;
 
 use super::ahead::Connections;
-use super::connection::{Connection, Failed, RowOwner};
+use super::connection::{Connection, Failed, Places, RowOwner};
 use super::line;
 use super::queued::{Answer, Queued, in_queue};
+use super::room::Kind;
 use super::statement::{Read, Statement, Write, statement};
 use super::tx::{DatabaseRole, PLAN_ONCE, begin_statement};
 use crate::{Database, Principal};
@@ -66,6 +67,7 @@ impl WriteTx {
         let (since, patience) = (Instant::now(), db.patience);
         let (tenant, user) = (principal.tenant(), principal.user()?);
         let place = line::TRANSACTIONS.take(tenant, user, patience.statement).await?;
+        let room = db.room.enter(Kind::Changes, tenant, patience.for_connection(since)).await?;
         let connection = timeout(patience.for_connection(since), Connection::take(&db.changes, patience))
             .await
             .unwrap_or_else(|_| Err(Failed::Silent.refuse(name)))?;
@@ -73,7 +75,11 @@ impl WriteTx {
         Ok(Self {
             name,
             pool: db.changes.clone(),
-            connection: connection.begin_with(begin, RowOwner { tenant: tenant.0, user: user.0 }, place),
+            connection: connection.begin_with(
+                begin,
+                RowOwner { tenant: tenant.0, user: user.0 },
+                Places { _line: place, _room: room },
+            ),
             queue: Vec::new(),
             claim: None,
             counts: None,

@@ -83,6 +83,8 @@ async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
             read_connections: 1,
             prepares_ahead: false,
             acquire_timeout: Duration::from_secs(10),
+            queue_length: 0,
+            queue_wait: Duration::from_secs(10),
             statement_timeout: Duration::from_secs(10),
         },
         concurrency: 1,

@@ -168,6 +168,8 @@ pub fn config(url: &str, write_connections: u32, read_connections: usize) -> Dat
         read_connections,
         prepares_ahead: false,
         acquire_timeout: Duration::from_secs(60),
+        queue_length: 10_000,
+        queue_wait: Duration::from_secs(60),
         statement_timeout: Duration::from_secs(60),
     }
 }

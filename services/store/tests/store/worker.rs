@@ -23,6 +23,8 @@ fn config(place: &Place) -> WorkerConfig {
             read_connections: 1,
             prepares_ahead: false,
             acquire_timeout: Duration::from_secs(10),
+            queue_length: 0,
+            queue_wait: Duration::from_secs(10),
             statement_timeout: Duration::from_secs(10),
         },
         concurrency: 2,

@@ -4,6 +4,7 @@ pub mod at_hand;
 mod at_once;
 pub mod background;
 mod concurrency;
+mod crowded;
 mod directed;
 pub mod dreams;
 mod dreams_canaries;

@@ -168,7 +168,7 @@ pub fn knowhow(arguments: &[&str]) -> Command {
     command
 }
 
-fn settings() -> [(&'static str, String); 15] {
+fn settings() -> [(&'static str, String); 17] {
     [
         ("DATABASE_URL", owner_url().into()),
         ("KNOWHOW_DATABASE_URL", login_url()),
@@ -178,6 +178,8 @@ fn settings() -> [(&'static str, String); 15] {
         ("KNOWHOW_WRITE_CONNECTIONS", "6".to_owned()),
         ("KNOWHOW_READ_CONNECTIONS", "3".to_owned()),
         ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "20000".to_owned()),
+        ("KNOWHOW_QUEUE_LENGTH", "10000".to_owned()),
+        ("KNOWHOW_QUEUE_WAIT_MS", "20000".to_owned()),
         ("KNOWHOW_PRIVATE_ISSUERS", "true".to_owned()),
         ("KNOWHOW_DRAIN_S", "0".to_owned()),
         ("KNOWHOW_WRONG_CREDENTIALS_PER_MINUTE", "0".to_owned()),

@@ -1,0 +1,148 @@
+//! More requests than the database can serve: what matters least is refused first, at once and whole.
+
+use std::pin::Pin;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use serde_json::json;
+
+use super::waiting::Lock;
+use crate::answers::Answer;
+use crate::callers::{Caller, World, skill};
+use crate::service::{Service, poll_async};
+use crate::signing;
+use crate::talk::Talk;
+use crate::worker::{Ground, world};
+
+/// One connection of each kind, and two places to wait for one.
+const NARROW: [(&str, &str); 6] = [
+    ("KNOWHOW_WORKERS", "1"),
+    ("KNOWHOW_WRITE_CONNECTIONS", "1"),
+    ("KNOWHOW_READ_CONNECTIONS", "1"),
+    ("KNOWHOW_QUEUE_LENGTH", "2"),
+    ("KNOWHOW_QUEUE_WAIT_MS", "60000"),
+    ("KNOWHOW_STATEMENT_TIMEOUT_MS", "60000"),
+];
+
+type Asking<'a> = Pin<Box<dyn Future<Output = (&'static str, Answer)> + 'a>>;
+
+/// Users that nobody stands in line with, each with a conversation.
+async fn users(world: &World, names: &[String]) -> Vec<(Caller, Talk)> {
+    let mut users = Vec::new();
+    for name in names {
+        let user = world.anonymous.with_token(signing::hs256(&world.secret, &signing::claims(&world.slug, name)));
+        user.create_all(&["plan"]).await;
+        users.push((user.clone(), Talk::long(&user).await));
+    }
+    users
+}
+
+fn ask<'a>(kind: &'static str, admin: &'a Caller, user: &'a (Caller, Talk)) -> Asking<'a> {
+    Box::pin(async move {
+        let (caller, talk) = user;
+        let answer = match kind {
+            "exchange" => caller.get("/v1/skills/export/digests").await,
+            "admin" => admin.get("/v1/admin/users").await,
+            "search" => caller.get("/v1/skills?q=plan").await,
+            "read" => caller.get("/v1/skills?limit=3").await,
+            "save" => caller.post("/v1/skills", skill("another")).await,
+            _ => talk.turn(json!({"message": "what do we plan?", "deadline_ms": 60_000})).await,
+        };
+        (kind, answer)
+    })
+}
+
+#[tokio::test]
+async fn what_matters_least_is_refused_first_and_turns_last() {
+    let ground = Ground::new();
+    let service = ground.serve(&NARROW);
+    let world = world(&service).await;
+    let names: Vec<String> = (0..18).map(|n| format!("user-{n}")).collect();
+    let users = users(&world, &names).await;
+    world.admin.get("/v1/admin/users").await.ok(200);
+    let mut free = users.iter();
+    let lock = Lock::take(&ground, "lock table user_catalogs, skills in access exclusive mode", 60);
+    let mut asked: FuturesUnordered<Asking<'_>> = FuturesUnordered::new();
+    for holder in ["read", "save", "admin"] {
+        asked.push(ask(holder, &world.admin, free.next().unwrap()));
+    }
+    let waits = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    let all_are_held = poll_async("all connections to be held", async || (ground.count(waits) == 3).then_some(()));
+    tokio::select! {
+        () = all_are_held => {}
+        answered = asked.next() => panic!("{}", answered.unwrap().1),
+    }
+    let mut before = None;
+    for kind in ["exchange", "admin", "search", "save", "turn"] {
+        for _ in 0..3 {
+            asked.push(ask(kind, &world.admin, free.next().unwrap()));
+        }
+        // The room has two places: those of what matters less, and the third of this.
+        let expected: Vec<&str> = before.into_iter().flat_map(|less| [less, less]).chain([kind]).collect();
+        let mut refused = Vec::new();
+        for _ in &expected {
+            let (kind, answer) = asked.next().await.unwrap();
+            answer.refused(503, "unavailable");
+            assert_eq!(answer.header("retry-after"), "1");
+            refused.push(kind);
+        }
+        refused.sort_unstable();
+        let mut expected = expected;
+        expected.sort_unstable();
+        assert_eq!(refused, expected);
+        before = Some(kind);
+    }
+    service_is_alive(&service, &world).await;
+    lock.end(&ground);
+    let mut served: Vec<&str> = Vec::new();
+    while let Some((kind, answer)) = asked.next().await {
+        assert!(answer.status < 300, "{answer}");
+        served.push(kind);
+    }
+    served.sort_unstable();
+    assert_eq!(served, ["admin", "read", "save", "turn", "turn"]);
+    // What was refused has left nothing.
+    let saved = "skills where name = 'another'";
+    assert_eq!(ground.count(saved), 1, "the one that had its connection");
+    assert_eq!(ground.count("turns"), 2);
+}
+
+async fn service_is_alive(service: &Service, world: &World) {
+    world.anonymous.at(service).get("/healthz").await.ok(200);
+}
+
+/// A user who has eight requests at work waits with the ninth, and no other user does.
+#[tokio::test]
+async fn one_user_has_eight_requests_at_work() {
+    let ground = Ground::new();
+    let limits = [("KNOWHOW_STATEMENT_TIMEOUT_MS", "60000"), ("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1500")];
+    let service = ground.serve(&limits);
+    let world = world(&service).await;
+    world.bob.create_all(&["plan"]).await;
+    world.alice.create_all(&["plan"]).await;
+    let alices = "select from user_catalogs c join users u using (tenant_id, user_id) where external_id = 'alice' for update of c";
+    let lock = Lock::take(&ground, alices, 60);
+    let mut saves: FuturesUnordered<_> = (0..8)
+        .map(|n| {
+            let alice = &world.alice;
+            async move { alice.post("/v1/skills", skill(&format!("s{n}"))).await }
+        })
+        .collect();
+    let ninth = poll_async("a request to find no place", async || {
+        let answer = world.alice.get("/v1/skills").await;
+        (answer.status != 200).then_some(answer)
+    });
+    let refused = tokio::select! {
+        refused = ninth => refused,
+        saved = saves.next() => panic!("{}", saved.unwrap()),
+    };
+    let detail = refused.refused(429, "rate-limited")["detail"].clone();
+    assert_eq!(detail, "8 requests of this user are at work, and others wait; send fewer at once");
+    world.bob.get("/v1/skills").await.ok(200);
+    world.bob.post("/v1/skills", skill("another")).await.ok(201);
+    lock.end(&ground);
+    while let Some(saved) = saves.next().await {
+        saved.ok(201);
+    }
+    world.alice.get("/v1/skills").await.ok(200);
+}
