@@ -34,8 +34,9 @@ lint: ## format, clippy and dependency rules
 openapi: ## write openapi/*.json from the code
 	@scripts/dev/openapi.sh
 
-settings: ## write docs/settings.md from the code
+settings: ## write docs/settings.md and docs/metrics.md from the code
 	@cargo run --quiet --bin knowhow -- config --describe >data/settings.md && mv data/settings.md docs/settings.md
+	@cargo run --quiet --bin knowhow -- metrics >data/metrics.md && mv data/metrics.md docs/metrics.md
 
 bench: ## measure the service beside pgbench (ARGS="--quick")
 	@scripts/dev/bench.sh $(ARGS)

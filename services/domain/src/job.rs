@@ -113,4 +113,47 @@ pub mod task {
     pub const SUMMARIZE_CONVERSATION: &str = "summarize_conversation";
     /// Writes the index line of a skill.
     pub const SUMMARIZE_SKILL: &str = "summarize_skill";
+
+    /// All of them, also those that a process without models does not do.
+    pub const ALL: [&str; 25] = [
+        DREAM,
+        DREAM_NIGHT,
+        DREAM_NIGHTS,
+        EMBED_EXAMPLES,
+        EMBED_MEMORIES,
+        EMBED_SKILL,
+        EMBED_STALE,
+        ENRICH_SKILL,
+        ENRICH_STALE,
+        END_SESSIONS,
+        NOTIFY_SUBMISSION,
+        OFFER_MERGES,
+        PRUNE,
+        RELATE_SKILLS,
+        RELATE_STALE,
+        RESCAN_SKILLS,
+        RESCAN_STALE,
+        REFLECT,
+        REFLECT_DUE,
+        REVIEW_SUBMISSION,
+        REVIEW_OVERDUE,
+        RENDER_SNAPSHOT,
+        RENDER_SNAPSHOTS,
+        SUMMARIZE_CONVERSATION,
+        SUMMARIZE_SKILL,
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::task;
+
+    #[test]
+    fn every_kind_of_job_is_listed() {
+        let declared = include_str!("job.rs").lines().filter(|line| {
+            let line = line.trim_start();
+            line.starts_with("pub const ") && line.contains(": &str = ")
+        });
+        assert_eq!(declared.count(), task::ALL.len());
+    }
 }

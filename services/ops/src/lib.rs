@@ -46,7 +46,7 @@ use app::compute;
 pub use asker::{Asker, Asking};
 pub use call::{Call, IdempotencyKey, SessionRef};
 pub use ctx::Ctx;
-pub use knowhow_store::Principal;
+pub use knowhow_store::{Principal, count_backlog};
 pub use library::Library;
 pub use models::{ModelState, Models, ModelsError, ModelsSettings, ModelsStatus};
 pub use priority::Priority;

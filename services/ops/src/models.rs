@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use knowhow_domain::UserId;
+use knowhow_telemetry::metrics::Model;
 use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
@@ -103,6 +104,14 @@ impl Models {
         self.problem.as_deref()
     }
 
+    /// Whether one is left alone after failures; `None` where there is none.
+    pub fn is_paused(&self, model: Model) -> Option<bool> {
+        match model {
+            Model::Embeddings => self.embedder.as_ref().map(|embedder| embedder.is_paused()),
+            Model::Chat => self.chat.as_ref().map(|chat| chat.is_paused()),
+        }
+    }
+
     /// How they are at this moment.
     pub fn status(&self) -> ModelsStatus {
         let state = |paused: Option<bool>| match paused {
@@ -110,11 +119,11 @@ impl Models {
             Some(true) => ModelState::Paused,
             None => ModelState::None,
         };
-        let embeddings = match state(self.embedder.as_ref().map(|embedder| embedder.is_paused())) {
+        let embeddings = match state(self.is_paused(Model::Embeddings)) {
             ModelState::None if self.problem.is_some() => ModelState::Broken,
             state => state,
         };
-        ModelsStatus { embeddings, chat: state(self.chat.as_ref().map(|chat| chat.is_paused())) }
+        ModelsStatus { embeddings, chat: state(self.is_paused(Model::Chat)) }
     }
 
     /// The vector of a user's message or question, at the latest by the deadline; remembered for a while.

@@ -141,6 +141,9 @@ pub struct Config {
     pub chat_model: String,
     /// Longest wait for one answer, milliseconds; two more attempts.
     pub chat_timeout_ms: u64,
+    /// Address and port, e.g. `0.0.0.0:9464`, where `/metrics`, `/healthz` and `/readyz` are served, of `worker` too. Not for the
+    /// world: whoever reaches it reads them. Empty: nowhere, and nothing is measured.
+    pub metrics_bind: String,
     /// Log filter, e.g. `info,knowhow_store=debug`.
     pub log: String,
     /// `json` or `pretty`.
@@ -204,6 +207,7 @@ impl Default for Config {
             chat_key: Secret::default(),
             chat_model: String::new(),
             chat_timeout_ms: 60_000,
+            metrics_bind: String::new(),
             log: "info".into(),
             log_format: "json".into(),
             ignored_variables: Vec::new(),

@@ -44,6 +44,7 @@ pub mod versions;
 pub mod webhooks;
 mod window;
 
+pub use across::backlog::count_backlog;
 pub use across::prune::{Pruned, prune, prune_snapshots};
 pub use across::stale::{StaleVectors, enqueue_stale};
 pub use across::{due, library_scans, tenants};
@@ -54,6 +55,7 @@ pub use migrate::migrate;
 pub use places::Places;
 pub use vault::database::{Database, DatabaseConfig, NOTICES};
 pub use vault::gate::{GateConfig, GateState};
+pub use vault::observed::connections;
 pub use vault::principal::{Bearer, Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
 pub use vault::reach;
 pub use vault::tx::TenantTx;

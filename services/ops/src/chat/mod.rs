@@ -16,6 +16,7 @@ mod wire;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use knowhow_telemetry::metrics::{self, Model};
 use tokio::time::Instant;
 
 use crate::Priority;
@@ -61,7 +62,7 @@ impl ChatModel {
     /// # Errors
     /// For settings that cannot work.
     pub fn new(settings: RemoteSettings) -> Result<Self, ChatError> {
-        let remote = Remote::new(settings, "chat/completions", MAX_ANSWER)?;
+        let remote = Remote::new(settings, "chat/completions", MAX_ANSWER, Model::Chat)?;
         Ok(Self { remote, wants_newer_cap: AtomicBool::new(false) })
     }
 
@@ -105,7 +106,7 @@ impl ChatModel {
         priority: Priority,
         limits: ChatLimits,
     ) -> Result<(String, i64), ChatError> {
-        let Answer { text, tokens } = self.ask_in_time(prompt, priority, limits).await?;
+        let Answer { text, tokens, .. } = self.ask_in_time(prompt, priority, limits).await?;
         // Thoughts may be long, and an answer of nothing else is kept as well.
         if text.trim().is_empty() {
             return Err(ChatError::Empty);
@@ -134,12 +135,15 @@ impl ChatModel {
             let question = ChatRequest::new(self.remote.model(), prompt, cap(newer));
             self.remote.ask(priority, &question, read_answer).await
         };
-        match ask(newer).await {
+        let answer = match ask(newer).await {
             Err(RemoteError::Refused { status: 400, detail, .. }) if !newer && detail.contains(Cap::NEWER) => {
                 self.wants_newer_cap.store(true, Ordering::Relaxed);
-                ask(true).await
+                ask(true).await?
             }
-            outcome => outcome,
-        }
+            outcome => outcome?,
+        };
+        let (input, output) = answer.usage;
+        metrics::tokens(input, output);
+        Ok(answer)
     }
 }

@@ -43,6 +43,8 @@ struct ChatResponse {
 #[derive(Deserialize)]
 struct Usage {
     total_tokens: Option<i64>,
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
 }
 
 /// What a model said.
@@ -50,6 +52,8 @@ pub(super) struct Answer {
     pub(super) text: String,
     /// Tokens of question and answer, where its server says.
     pub(super) tokens: Option<i64>,
+    /// Those of the question, and those of the answer; nothing where its server does not say.
+    pub(super) usage: (u64, u64),
 }
 
 #[derive(Deserialize)]
@@ -79,6 +83,8 @@ pub(super) fn read_answer(body: &[u8]) -> Result<Answer, RemoteError> {
     if choice.finish_reason.as_deref() == Some("length") {
         return Err(RemoteError::Unfit("it was cut off at the limit of tokens".to_owned()));
     }
-    let tokens = answer.usage.and_then(|usage| usage.total_tokens).filter(|tokens| *tokens >= 0);
-    Ok(Answer { text: choice.message.content.unwrap_or_default(), tokens })
+    let tokens = answer.usage.as_ref().and_then(|usage| usage.total_tokens).filter(|tokens| *tokens >= 0);
+    let usage = answer.usage.map(|usage| (usage.prompt_tokens, usage.completion_tokens)).unwrap_or_default();
+    let usage = (usage.0.unwrap_or_default(), usage.1.unwrap_or_default());
+    Ok(Answer { text: choice.message.content.unwrap_or_default(), tokens, usage })
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::future::BoxFuture;
 use knowhow_domain::TenantId;
 use knowhow_store::Places;
+use knowhow_telemetry::metrics::Model;
 
 use super::wire::{EmbedRequest, read_answer};
 use super::{EmbedError, Embedder, Vectors};
@@ -48,7 +49,7 @@ impl HttpEmbedder {
             return Err(EmbedError::Setting(format!("the dimensions of a vector must be 1 to {most}")));
         }
         let name = format!("{}@{dims}", settings.model);
-        let remote = Remote::new(settings, "embeddings", MAX_ANSWER)?;
+        let remote = Remote::new(settings, "embeddings", MAX_ANSWER, Model::Embeddings)?;
         Ok(Self {
             remote,
             name,

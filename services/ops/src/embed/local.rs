@@ -8,6 +8,7 @@ use std::thread;
 use futures_util::future::BoxFuture;
 use knowhow_domain::recall::{Examples, list_chatter};
 use knowhow_encoder::Encoder;
+use knowhow_telemetry::metrics::{self, Asked, Model};
 use tokio::time::Instant;
 
 use super::queue::{Batch, Queue, QueuedText};
@@ -104,8 +105,16 @@ impl Embedder for LocalEmbedder {
         }
         let waiting = self.queue.push(texts, asking);
         Box::pin(async move {
-            let waiting = waiting?;
-            within(asking.deadline, EmbedError::Late, async { waiting.await.unwrap_or(Err(EmbedError::Stopped)) }).await
+            let request = metrics::asking(Model::Embeddings);
+            let answered = async { waiting?.await.unwrap_or(Err(EmbedError::Stopped)) };
+            let answered = within(asking.deadline, EmbedError::Late, answered).await;
+            request.ended(match &answered {
+                Ok(_) => Asked::Ok,
+                Err(EmbedError::Late) => Asked::Timeout,
+                Err(EmbedError::Busy(_) | EmbedError::TooMany(_)) => Asked::Refused,
+                Err(_) => Asked::Error,
+            });
+            answered
         })
     }
 }

@@ -25,6 +25,9 @@ pub(crate) trait Searched: Default + Send + Sync + 'static {
     /// How far the database has come, by which a copy is found to be fresh.
     type State: Copy + Send + Sync + 'static;
 
+    /// Notes among the metrics whether a fresh copy was in memory.
+    fn note_lookup(_is_hit: bool) {}
+
     /// Where copies of this kind are kept.
     fn kept(app: &App) -> &Kept<Self>;
 
@@ -73,9 +76,11 @@ impl<S: Searched> Kept<S> {
         let copy = match self.copies.get(&owner).await.filter(|copy| copy.is_at(state)) {
             Some(copy) => {
                 self.hits.fetch_add(1, Ordering::Relaxed);
+                S::note_lookup(true);
                 copy
             }
             None => {
+                S::note_lookup(false);
                 // A task of its own: if this caller gives up, the next one finds the work done.
                 let own = ctx.clone();
                 let work = async move { S::kept(&own.app).refresh(&own, owner, Some(state)).await };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use knowhow_domain::{Result, SkillId};
 use knowhow_store::examples::{self, LearnedVectors};
 use knowhow_store::skills::{self, CatalogueRow, Stamp, Wanted};
+use knowhow_telemetry::metrics;
 
 use super::catalogue::{KnownSkill, Needed, UserCatalogue};
 use super::changes::Changes;
@@ -19,6 +20,10 @@ const BODIES: i64 = 2 * 1024 * 1024;
 
 impl Searched for UserCatalogue {
     type State = Needed;
+
+    fn note_lookup(is_hit: bool) {
+        metrics::looked_up(is_hit);
+    }
 
     fn kept(app: &App) -> &Kept<Self> {
         &app.catalogues.skills

@@ -57,6 +57,7 @@ fn is_code(text: &str) -> bool {
 
 /// The whole chain of causes, without the URL.
 pub(super) fn unreachable(error: reqwest::Error) -> RemoteError {
+    let is_timeout = error.is_timeout();
     let error = error.without_url();
     let mut sentence = error.to_string();
     let mut cause = std::error::Error::source(&error);
@@ -64,7 +65,7 @@ pub(super) fn unreachable(error: reqwest::Error) -> RemoteError {
         sentence = format!("{sentence}: {inner}");
         cause = inner.source();
     }
-    RemoteError::Unreachable(sentence)
+    if is_timeout { RemoteError::Silent(sentence) } else { RemoteError::Unreachable(sentence) }
 }
 
 /// The body, or nothing where it is larger than that.

@@ -1,5 +1,6 @@
 //! Why a model's server gave no answer.
 
+use knowhow_telemetry::metrics::Asked;
 use serde_json::error::Category;
 
 /// What went wrong; `Display` is for the log, and quotes nothing of what was asked.
@@ -17,6 +18,9 @@ pub enum RemoteError {
     /// The server could not be reached or broke off.
     #[error("the server is out of reach: {0}")]
     Unreachable(String),
+    /// The server did not answer in the time that it is given.
+    #[error("the server is out of reach: {0}")]
+    Silent(String),
     /// The server answered with an error.
     #[error("the server answered {status}: {reason}")]
     Refused {
@@ -35,10 +39,20 @@ pub enum RemoteError {
 }
 
 impl RemoteError {
+    /// Its name among the metrics.
+    pub(super) fn outcome(&self) -> Asked {
+        match self {
+            Self::Late | Self::Silent(_) => Asked::Timeout,
+            Self::Refused { .. } => Asked::Refused,
+            Self::BadAnswer(_) | Self::Unfit(_) => Asked::Unreadable,
+            Self::Setting(_) | Self::Paused(_) | Self::Unreachable(_) => Asked::Error,
+        }
+    }
+
     /// Whether the same may work later.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Late | Self::Paused(_) | Self::Unreachable(_) => true,
+            Self::Late | Self::Paused(_) | Self::Unreachable(_) | Self::Silent(_) => true,
             Self::Refused { status, .. } => *status == 408 || *status == 429 || *status >= 500,
             // The same question would mostly get the same answer, at the same cost.
             Self::Setting(_) | Self::BadAnswer(_) | Self::Unfit(_) => false,
@@ -49,7 +63,7 @@ impl RemoteError {
     /// uselessly works: a text that makes a model ramble must not have it paused for everybody.
     pub(super) fn is_outage(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::BadAnswer(_) => true,
+            Self::Unreachable(_) | Self::Silent(_) | Self::BadAnswer(_) => true,
             Self::Refused { .. } => self.is_transient(),
             Self::Setting(_) | Self::Late | Self::Paused(_) | Self::Unfit(_) => false,
         }

@@ -10,6 +10,7 @@ use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
+use knowhow_telemetry::metrics::{self, Asked, Model};
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
@@ -53,6 +54,7 @@ pub(crate) struct Remote {
     authorization: Option<HeaderValue>,
     settings: RemoteSettings,
     answer_bytes: usize,
+    kind: Model,
     breaker: Breaker,
     turns: Semaphore,
     changes: Semaphore,
@@ -61,7 +63,12 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// A client of `path` below the server's URL; nothing is sent yet.
-    pub(crate) fn new(settings: RemoteSettings, path: &str, answer_bytes: usize) -> Result<Self, RemoteError> {
+    pub(crate) fn new(
+        settings: RemoteSettings,
+        path: &str,
+        answer_bytes: usize,
+        kind: Model,
+    ) -> Result<Self, RemoteError> {
         let fail = |detail: &str| Err(RemoteError::Setting(detail.to_owned()));
         let mut endpoint = settings.url.clone();
         if !matches!(endpoint.scheme(), "http" | "https") || endpoint.host().is_none() {
@@ -86,7 +93,7 @@ impl Remote {
         let client = client.map_err(|error| RemoteError::Setting(format!("no HTTP client: {error}")))?;
         let [turns, changes, bulk] = PLACES.map(Semaphore::new);
         let breaker = Breaker::default();
-        Ok(Self { client, endpoint, authorization, settings, answer_bytes, breaker, turns, changes, bulk })
+        Ok(Self { client, endpoint, authorization, settings, answer_bytes, kind, breaker, turns, changes, bulk })
     }
 
     pub(crate) fn model(&self) -> &str {
@@ -117,10 +124,12 @@ impl Remote {
         let mut retry = 0;
         loop {
             let attempt = self.breaker.admit().map_err(RemoteError::Paused)?;
+            let request = metrics::asking(self.kind);
             let outcome = match self.attempt(question).await {
                 Ok(answer) => read(&answer).map_err(Failure::from),
                 Err(failure) => Err(failure),
             };
+            request.ended(outcome.as_ref().map_or_else(|failure| failure.error.outcome(), |_| Asked::Ok));
             match &outcome {
                 Err(failure) if failure.error.is_outage() => attempt.failed(),
                 _ => attempt.succeeded(),

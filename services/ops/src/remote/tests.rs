@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use knowhow_testing::{FakeServer, Reply, until};
 
+use knowhow_telemetry::metrics::Model;
+
 use super::{Remote, RemoteError, RemoteSettings};
 use crate::Priority;
 
@@ -19,7 +21,7 @@ pub(crate) fn settings(fake: &FakeServer) -> RemoteSettings {
 }
 
 fn remote(settings: RemoteSettings) -> Remote {
-    Remote::new(settings, "ask", 1000).unwrap()
+    Remote::new(settings, "ask", 1000, Model::Chat).unwrap()
 }
 
 async fn ask(remote: &Remote) -> Result<String, RemoteError> {
@@ -194,7 +196,7 @@ fn settings_that_cannot_work_are_refused() {
         RemoteSettings { model: String::new(), ..good() },
         RemoteSettings { timeout: Duration::ZERO, ..good() },
     ] {
-        let error = Remote::new(bad, "ask", 1000).err().unwrap();
+        let error = Remote::new(bad, "ask", 1000, Model::Chat).err().unwrap();
         assert!(matches!(&error, RemoteError::Setting(text) if !text.contains("sk-")), "{error}");
     }
 }

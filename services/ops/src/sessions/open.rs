@@ -6,6 +6,7 @@ use knowhow_domain::{Channel, Error, FieldError, Result, Scope, Session, Tools};
 use knowhow_store::Principal;
 use knowhow_store::sessions::{self, NewSession, Opened, OpenedAs};
 use knowhow_store::snapshots::SnapshotKind;
+use knowhow_telemetry::metrics;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -165,6 +166,9 @@ pub(super) async fn fresh_snapshot(ctx: &Ctx, opened: &mut Opened) -> Result<()>
 }
 
 pub(super) async fn view(ctx: &Ctx, mut opened: Opened, resumed: bool) -> Result<OpenedSession> {
+    if let Some(rendered_at) = opened.rendered_at {
+        metrics::snapshot_given((ctx.now() - rendered_at).to_std().unwrap_or_default());
+    }
     fresh_snapshot(ctx, &mut opened).await?;
     let previous_summary = previous_summary(ctx, &mut opened).await?;
     let Opened { session, snapshot, .. } = opened;

@@ -10,6 +10,7 @@ use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
 use knowhow_store::sessions::{self, KeptTurn, ReadTurn, TurnState, WrittenTurn};
 use knowhow_store::skills;
+use knowhow_telemetry::metrics::{self, Stage};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
@@ -79,7 +80,7 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
     let embedding = async {
         match is_short(&input.message) {
             true => Ok((None, false)),
-            false => recall::embed(ctx, &input.message, Some(deadline)).await,
+            false => timed(Stage::Embedding, recall::embed(ctx, &input.message, Some(deadline))).await,
         }
     };
     let (start, embedding) = tokio::join!(read(ctx, &asked, deadline), embedding);
@@ -98,11 +99,9 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         open?;
         check_log(state.log_bytes, input.message.len())?;
         let mut shown = shown(&state, input);
-        let mut degraded = Vec::new();
-        degraded.extend(is_late.then(|| "embedding".to_owned()));
-        degraded.extend(catalogue.is_none().then(|| "catalogue".to_owned()));
+        let is_late = (is_late, catalogue.is_none());
         let catalogue = catalogue.unwrap_or_default();
-        degraded.extend((!catalogue.has_bodies).then(|| "bodies".to_owned()));
+        let degraded = list_lacking(is_late, catalogue.has_bodies);
         let query = Query {
             message: &input.message,
             embedding: embedding.clone(),
@@ -110,18 +109,19 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
             limit: LOOKED_AT,
             ..Query::default()
         };
-        let found = recall::find_in(ctx, &catalogue, query).await?;
+        let found = timed(Stage::Search, recall::find_in(ctx, &catalogue, query)).await?;
         let recalled = FromRecall { catalogue: &catalogue, found: &found };
         let mut terms = terms(&ctx.principal, &state)?;
         terms.nudge = nudge(ctx, session, &state).await?;
         // The state was read before this turn's own taint was noted.
         terms.knows_taint |= !input.tainted_by.as_deref().unwrap_or_default().is_empty();
-        let mut composed = compose(ctx, &recalled, &terms, &mut shown).await?;
-        number(&mut composed, &state, degraded);
+        let mut composed = timed(Stage::Compose, compose(ctx, &recalled, &terms, &mut shown)).await?;
+        number(&mut composed, &state, &degraded);
         let answer = serde_json::to_string(&composed.answer).map_err(Error::internal)?;
         let turn = ReadTurn { session, turns: state.turns, lent: state.lent };
         let made = Made { composed: &composed, answer: &answer, shown: &shown };
-        if write(ctx, &asked, turn, &made).await? {
+        if timed(Stage::Write, write(ctx, &asked, turn, &made)).await? {
+            metrics::turn(degraded.first().copied());
             let taught = list_taught(&recalled, &composed);
             let is_trusted = !state.is_tainted && input.tainted_by.as_deref().unwrap_or_default().is_empty();
             if is_trusted && !taught.is_empty() {
@@ -133,6 +133,20 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         start = read(ctx, &asked, deadline).await?;
     }
     Err(Error::Unavailable("many turns of this session come at once; send them one after the other".into()))
+}
+
+/// What the answer has to go without: the message's vector or the catalogue, where they are late, or texts that are not read yet.
+fn list_lacking(is_late: (bool, bool), has_bodies: bool) -> Vec<&'static str> {
+    let lacks = [(is_late.0, "embedding"), (is_late.1, "catalogue"), (!has_bodies, "bodies")];
+    lacks.into_iter().filter(|(lacks, _)| *lacks).map(|(_, name)| name).collect()
+}
+
+/// Does a part of a turn, and notes how long it took.
+async fn timed<T>(stage: Stage, work: impl Future<Output = T>) -> T {
+    let since = metrics::now();
+    let done = work.await;
+    since.took(stage);
+    done
 }
 
 /// A turn that is asked for.
@@ -162,10 +176,14 @@ struct Start {
 
 async fn read(ctx: &Ctx, asked: &Asked<'_>, deadline: Instant) -> Result<Start> {
     let Asked { session, turn_key, .. } = *asked;
-    let state = sessions::read_turn(&ctx.app.db, &ctx.principal, session, turn_key).await?.ok_or_else(missing)?;
+    let state = timed(Stage::Read, sessions::read_turn(&ctx.app.db, &ctx.principal, session, turn_key)).await?;
+    let state = state.ok_or_else(missing)?;
     let catalogue = match state.repeated {
         Some(_) => None,
-        None => timeout_at(deadline, ctx.app.catalogues.get(ctx, state.revisions)).await.ok().transpose()?,
+        None => {
+            let get = ctx.app.catalogues.get(ctx, state.revisions);
+            timed(Stage::Catalogue, timeout_at(deadline, get)).await.ok().transpose()?
+        }
     };
     Ok(Start { state, catalogue })
 }
@@ -295,10 +313,10 @@ fn terms(principal: &Principal, state: &TurnState) -> Result<Terms> {
     })
 }
 
-fn number(composed: &mut Composed, state: &TurnState, degraded: Vec<String>) {
+fn number(composed: &mut Composed, state: &TurnState, degraded: &[&str]) {
     composed.answer.turn = state.turns + 1;
     composed.answer.turns_left = state.max_turns - state.turns - 1;
-    composed.answer.degraded = degraded;
+    composed.answer.degraded = degraded.iter().map(|lack| (*lack).to_owned()).collect();
 }
 
 async fn write(ctx: &Ctx, asked: &Asked<'_>, turn: ReadTurn, made: &Made<'_>) -> Result<bool> {

@@ -7,7 +7,7 @@ use knowhow_ops::{App, ModelsStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::entry::Shared;
+use crate::entry::Drain;
 use crate::http::{ApiError, Problem, json};
 
 /// Whether the service can answer.
@@ -63,8 +63,8 @@ pub(super) async fn check_health() -> HttpResponse {
     security(())
 )]
 #[get("/readyz")]
-pub(super) async fn check_readiness(app: Data<App>, shared: Data<Shared>) -> Result<HttpResponse, ApiError> {
-    if shared.drain.has_begun() {
+pub(super) async fn check_readiness(app: Data<App>, drain: Data<Drain>) -> Result<HttpResponse, ApiError> {
+    if drain.has_begun() {
         return Err(Error::Unavailable("the process is stopping; ask another one".into()).into());
     }
     match knowhow_ops::readiness(&app).await? {

@@ -52,6 +52,11 @@ pub fn configure(routes: &mut ServiceConfig) {
         .service(metadata::get_resource_metadata);
 }
 
+/// Registers the endpoints of health alone, for an address of their own.
+pub fn configure_health(routes: &mut actix_web::web::ServiceConfig) {
+    routes.service(health::check_health).service(health::check_readiness);
+}
+
 fn configure_skills(routes: &mut ServiceConfig) {
     routes
         .service(skills::list_skills)

@@ -87,6 +87,8 @@ enum Command {
         #[arg(long)]
         describe: bool,
     },
+    /// Print what is measured, with labels and meanings, as Markdown
+    Metrics,
     /// Have all skills read that are not in the graph yet, and say how far the workers are
     Backfill(backfill::Backfill),
     /// Have a user's skills and conversations looked at now, and print what is proposed and done
@@ -124,6 +126,10 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
             print!("{}", config::page()?);
             return Ok(ExitCode::SUCCESS);
         }
+        Command::Metrics => {
+            print!("{}", telemetry::metrics_page());
+            return Ok(ExitCode::SUCCESS);
+        }
         Command::Completions { shell } => {
             // Not straight to the output: the library panics where a reader such as `head` has had enough.
             let mut script = Vec::new();
@@ -146,7 +152,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Command::Serve { with_worker } => {
             serve::run(&Config { with_worker: with_worker || config.with_worker, ..config })
         }
-        Command::Worker => block_on(worker::run(&config)),
+        Command::Worker => worker::run(&config),
         Command::Migrate(migrate) => block_on(migrate.run(&config)),
         Command::Backfill(backfill) => block_on(or_explained(&config, backfill.run(&config))),
         Command::Dream(dream) => block_on(or_explained(&config, dream.run(&config))),
@@ -157,6 +163,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Command::SeedDemo(seed) => block_on(or_explained(&config, seed.run(&config))),
         Command::Openapi { .. }
         | Command::Completions { .. }
+        | Command::Metrics
         | Command::Import(_)
         | Command::Export(_)
         | Command::Sync(_)

@@ -18,36 +18,44 @@ use super::signals::{Signals, Told};
 use super::{shell, worker};
 use crate::config::Config;
 use crate::listen::{Listening, listen};
-use crate::telemetry;
+use crate::telemetry::{self, Telemetry};
 
 /// Serves until SIGTERM or SIGINT, then finishes what is in flight. With a worker, this thread works on jobs too: requests
 /// have threads of their own.
 pub(super) fn run(config: &Config) -> Result<ExitCode> {
-    actix_web::rt::System::new().block_on(async {
-        let signals = Signals::listen()?;
-        telemetry::init(config)?;
-        let app = App { models: open_models(config)?, ..shell::app(config)? };
-        require_walls(config, &app.db).await?;
-        let worker = config.with_worker.then(|| config.worker()).transpose()?;
-        let listening = listen(config, app.gate.state().clone(), app.models.clone(), app.clock.clone())?;
-        for address in &listening.addresses {
-            tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");
-        }
-        let (until, stop) = oneshot::channel::<()>();
-        let served = Serving { listening, signals, drain: Duration::from_secs(config.drain_s) }.run(until);
-        let working = async {
-            match worker {
-                Some(worker) => worker::work(&worker, &app, stop.map(drop)).await,
-                None => Ok(()),
-            }
-        };
-        let (served, worked) = join(served, working).await;
-        app.db.close().await;
-        tracing::info!("stopped");
-        served.context("the server failed")?;
-        worked
-    })?;
+    let telemetry = telemetry::init(config)?;
+    let served = actix_web::rt::System::new().block_on(serve(config, &telemetry));
+    telemetry.end();
+    served?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
+    let signals = Signals::listen()?;
+    let app = App { models: open_models(config)?, ..shell::app(config)? };
+    require_walls(config, &app.db).await?;
+    let worker = config.with_worker.then(|| config.worker()).transpose()?;
+    let listening = listen(config, app.gate.state().clone(), app.models.clone(), app.clock.clone())?;
+    for address in &listening.addresses {
+        tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");
+    }
+    let probes = telemetry.open(config, &app, listening.drain.clone())?;
+    let (until, stop) = oneshot::channel::<()>();
+    let served = Serving { listening, signals, drain: Duration::from_secs(config.drain_s) }.run(until);
+    let working = async {
+        match worker {
+            Some(worker) => worker::work(&worker, &app, stop.map(drop)).await,
+            None => Ok(()),
+        }
+    };
+    let (served, worked) = join(served, working).await;
+    app.db.close().await;
+    if let Some(probes) = probes {
+        probes.stop().await;
+    }
+    tracing::info!("stopped");
+    served.context("the server failed")?;
+    worked
 }
 
 /// A server that runs until it is told to stop.

@@ -2,27 +2,42 @@
 
 use std::process::ExitCode;
 
+use actix_web::web::Data;
 use anyhow::Result;
 use knowhow_ops::{App, jobs};
 use knowhow_store::queue::{self, WorkerConfig};
 
 use super::signals::Signals;
-use super::{serve, shell};
+use super::{block_on, serve, shell};
 use crate::config::Config;
-use crate::telemetry;
+use crate::entry::Drain;
+use crate::telemetry::{self, Telemetry};
 
 /// Works until SIGTERM or SIGINT, then finishes what is in hand or gives it back.
-pub(super) async fn run(config: &Config) -> Result<ExitCode> {
+pub(super) fn run(config: &Config) -> Result<ExitCode> {
+    let telemetry = telemetry::init(config)?;
+    let worked = block_on(alone(config, &telemetry));
+    telemetry.end();
+    worked
+}
+
+async fn alone(config: &Config, telemetry: &Telemetry) -> Result<ExitCode> {
     let mut signals = Signals::listen()?;
-    telemetry::init(config)?;
     let worker = config.worker()?;
     let app = App { models: serve::open_models(config)?, ..shell::app(config)? };
     serve::require_walls(config, &app.db).await?;
+    let drain = Data::<Drain>::default();
+    let probes = telemetry.open(config, &app, drain.clone())?;
     let stop = async move {
         signals.next().await;
+        drain.begin();
     };
-    work(&worker, &app, stop).await?;
+    let worked = work(&worker, &app, stop).await;
     app.db.close().await;
+    if let Some(probes) = probes {
+        probes.stop().await;
+    }
+    worked?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -14,7 +14,7 @@ const PARTS: [(&str, &str); 7] = [
     ("audience", "Callers"),
     ("skill_body_bytes", "Skills and recall"),
     ("model_dir", "Models"),
-    ("log", "Log"),
+    ("metrics_bind", "Telemetry"),
 ];
 
 const HEAD: &str = "# Settings

@@ -6,8 +6,6 @@ use actix_web::dev::ServiceResponse;
 use actix_web::http::ConnectionType;
 use actix_web::web::Data;
 
-use super::Shared;
-
 /// Whether the process is going, as all of its threads see it.
 #[derive(Default)]
 pub struct Drain(AtomicBool);
@@ -26,8 +24,8 @@ impl Drain {
 
 /// Has clients and load balancers open their next connection elsewhere: the answer is the last one on its connection.
 pub(super) fn close_while_draining<B>(response: &mut ServiceResponse<B>) {
-    let shared = response.request().app_data::<Data<Shared>>();
-    if shared.is_some_and(|shared| shared.drain.has_begun()) {
+    let drain = response.request().app_data::<Data<Drain>>();
+    if drain.is_some_and(|drain| drain.has_begun()) {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
 }

@@ -23,7 +23,6 @@ pub use drain::Drain;
 pub use rates::{Defaults, Rates};
 pub use request_id::{current as current_request_id, identify, note, note_caller};
 
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What the requests of all threads share beside the gate.
@@ -35,8 +34,6 @@ pub struct Shared {
     /// Wrong credentials by address.
     pub refusals: Refusals,
     pub bodies: Bodies,
-    /// Whether the process is going.
-    pub drain: Arc<Drain>,
     pub rates: Rates,
     /// Requests of one user at once.
     pub at_work: AtWork,

@@ -11,6 +11,7 @@ use actix_web::body::{BodySize, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderMap;
 use futures_util::StreamExt;
+use knowhow_telemetry::metrics;
 use uuid::Uuid;
 
 /// Where probes ask: every few seconds and by every instance, so their lines are for those who look for them.
@@ -52,7 +53,11 @@ impl Line {
         let status = response.status().as_u16();
         // Now that the endpoint is found, its pattern is known; before, it would have been looked for twice.
         let path = response.request().match_pattern().unwrap_or_else(|| "unmatched".into());
-        let elapsed_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let elapsed = self.started.elapsed();
+        if !PROBES.contains(&path.as_str()) {
+            metrics::request(method_of(&self.method), &path, status, elapsed);
+        }
+        let elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let bytes_out = match response.response().body().size() {
             BodySize::None => Some(0),
             BodySize::Sized(bytes) => Some(bytes),
@@ -85,6 +90,12 @@ impl Line {
             _ => write_at!(info),
         }
     }
+}
+
+/// The method, of those that HTTP defines: anybody can send any other.
+fn method_of(sent: &str) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+    KNOWN.into_iter().find(|known| *known == sent).unwrap_or("_OTHER")
 }
 
 /// The addresses that proxies say they pass on for. A client can write anything there: what is no address is left out.

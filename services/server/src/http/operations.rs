@@ -8,6 +8,7 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use knowhow_domain::Error;
+use knowhow_telemetry::metrics;
 use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 use utoipa::openapi::path::{Operation as Described, ParameterIn, PathItem};
@@ -89,6 +90,7 @@ impl Operations {
             return ApiError::from(Error::not_found("endpoint; GET / says where the documents are")).error_response();
         }
         let status = StatusCode::METHOD_NOT_ALLOWED;
+        metrics::refused("method-not-allowed");
         HttpResponse::build(status)
             .insert_header((header::ALLOW, allowed.join(", ")))
             .content_type("application/problem+json")

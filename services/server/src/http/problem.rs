@@ -6,6 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use knowhow_domain::{Error, FieldError, Passage, Scope};
+use knowhow_telemetry::metrics;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -126,12 +127,17 @@ impl ApiError {
         response
     }
 
-    /// The problem of the request of that id, once it is in the log where the fault is ours.
+    /// The problem of the request of that id, once it is counted, and is in the log where the fault is ours.
     pub fn logged(&self, request_id: &str) -> Problem {
         if let Error::Internal(source) = &self.error {
             tracing::error!(error = %source, request_id, "internal error");
         }
+        metrics::refused(self.error.code());
+        self.problem(request_id)
+    }
 
+    /// The problem of the request of that id.
+    pub fn problem(&self, request_id: &str) -> Problem {
         let code = self.error.code();
         let mut problem = Problem {
             kind: format!("/problems/{code}"),

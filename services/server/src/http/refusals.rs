@@ -168,5 +168,5 @@ fn answer(name: &str, description: &str, errors: Vec<Error>) -> Response {
 /// The very answer that the error has.
 fn example(name: &str, error: Error) -> Value {
     let error = ApiError::under((name == PRECONDITION_FAILED.1).then_some(0))(error);
-    serde_json::to_value(error.logged("0192f0c1-7b1e-7c3a-9d53-0e2f6a1b4c5d")).unwrap_or_default()
+    serde_json::to_value(error.problem("0192f0c1-7b1e-7c3a-9d53-0e2f6a1b4c5d")).unwrap_or_default()
 }

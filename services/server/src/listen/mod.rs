@@ -4,8 +4,10 @@ mod front;
 mod kept;
 mod openapi;
 mod page;
+mod probes;
 mod serve;
 
 pub use openapi::document;
 use openapi::{router, served_document};
+pub use probes::Probes;
 pub use serve::{Listening, listen};

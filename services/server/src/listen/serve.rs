@@ -36,7 +36,7 @@ pub struct Listening {
     /// The addresses it is bound to.
     pub addresses: Vec<SocketAddr>,
     /// What its threads are told when the process is going.
-    pub drain: Arc<Drain>,
+    pub drain: Data<Drain>,
 }
 
 /// Threads of each worker for what takes longer than a request's thread may be held. Each keeps memory of its own that it has
@@ -55,9 +55,9 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
         );
     }
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
-    let drain = Arc::<Drain>::default();
+    let drain = Data::<Drain>::default();
+    let draining = drain.clone();
     let shared = Data::new(Shared {
-        drain: drain.clone(),
         body_timeout: Duration::from_millis(config.body_timeout_ms),
         proxies: Proxies::parse(&config.trusted_proxies)?,
         refusals: Refusals::new(config.wrong_credentials_per_minute),
@@ -100,6 +100,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             .into_app()
             .app_data(Data::new(app))
             .app_data(shared.clone())
+            .app_data(draining.clone())
             .app_data(operations.clone())
             .app_data(site.clone())
             .app_data(endpoint)

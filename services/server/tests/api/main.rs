@@ -30,6 +30,7 @@ mod soul;
 mod strangers;
 mod submissions;
 mod taint;
+mod telemetry;
 mod unseen;
 
 // What tests of one folder lend to those of others.

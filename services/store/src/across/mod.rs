@@ -2,6 +2,7 @@
 //! statements cannot run as one tenant, and nobody else opens a [`crate::vault::tx::SystemTx`], but for the inspection
 //! at start. The audit of a refused login names its tenant; it is here as there is no caller to run it as.
 
+pub(crate) mod backlog;
 pub(crate) mod desk;
 pub(crate) mod dreams;
 pub mod due;

@@ -10,10 +10,11 @@ use graphile_worker::{
     BoxFuture, DatabaseDriver, DbError, DbExecutor, DbExecutorArg, DbParams, DbRow, DbTransaction, Notification,
     NotificationStream, TransactionDriver,
 };
+use knowhow_telemetry::metrics;
 use sqlx::PgPool;
 use tokio::sync::{Mutex, Notify};
 
-use crate::vault::held::{Held, Patience, within};
+use crate::vault::held::{Held, Patience, Source, within};
 use crate::vault::tx::DatabaseRole;
 
 /// Connections on which every transaction takes one role.
@@ -52,7 +53,8 @@ impl RoleDriver {
             context.push_str(&format!("; SET LOCAL app.last_priority = '{priority}'"));
         }
         let begin = || format!("BEGIN; SET LOCAL ROLE {}; {}{context}", self.role.name(), self.patience.limits(since));
-        Ok(Held::begin(&self.pool, self.patience, since, begin).await?)
+        let from = Source { pool: &self.pool, label: metrics::Pool::Rare };
+        Ok(Held::begin(from, self.patience, since, begin).await?)
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use graphile_worker::{DbExecutor, DbValue, IntoTaskHandlerResult, TaskHandler, WorkerContext, WorkerOptions};
-use knowhow_domain::{Error, TenantId, UserId};
+use knowhow_domain::{Clock, Error, SystemClock, TenantId, UserId};
+use knowhow_telemetry::metrics::{self, Tried};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -154,20 +155,34 @@ impl<J: JobKind> TaskHandler for Handler<J> {
         let is_bulk = is_bulk(*ctx.job().priority());
         let claimed = Claimed { task: J::TASK, payload: ctx.payload().clone(), is_bulk };
         let owner = claimed.owner();
+        metrics::job_begun(J::TASK, (SystemClock.now() - *ctx.job().run_at()).to_std().unwrap_or_default());
+        let since = metrics::now();
         let done = AssertUnwindSafe(job.run(claimed)).catch_unwind().await;
         if let Some(Bell(bell)) = ctx.get_ext::<Bell>() {
             bell.notify_one();
         }
         match done.unwrap_or_else(|_| Err(JobError::Retry(Error::internal("the job panicked")))) {
-            Ok(()) => Ok(()),
-            Err(failure) => Err(settle(&ctx, owner, failure).await),
+            Ok(()) => {
+                since.tried(J::TASK, Tried::Done);
+                Ok(())
+            }
+            Err(failure) => {
+                since.tried(J::TASK, if is_dead(&ctx, &failure) { Tried::Dead } else { Tried::Retried });
+                Err(settle(&ctx, owner, failure).await)
+            }
         }
     }
+}
+
+/// Whether a job that failed so is not tried again.
+fn is_dead(ctx: &WorkerContext, failure: &JobError) -> bool {
+    !matches!(failure, JobError::Retry(_)) || *ctx.job().attempts() >= *ctx.job().max_attempts()
 }
 
 /// Logs a failure, sees to it that one for good is the last, and says what the job's row tells of it.
 async fn settle(ctx: &WorkerContext, owner: Option<(TenantId, UserId)>, failure: JobError) -> Told {
     let (job, last) = (ctx.job(), !matches!(failure, JobError::Retry(_)));
+    let dead = is_dead(ctx, &failure);
     let is_refused = matches!(failure, JobError::Refused);
     let error = match failure {
         JobError::Retry(error) | JobError::Permanent(error) => error,
@@ -177,7 +192,6 @@ async fn settle(ctx: &WorkerContext, owner: Option<(TenantId, UserId)>, failure:
         },
     };
     let (id, task, attempt) = (*job.id(), job.task_identifier().as_str(), *job.attempts());
-    let dead = last || attempt >= *job.max_attempts();
     let (tenant_id, user_id) = (owner.map(|(t, _)| display(t.0)), owner.map(|(_, u)| display(u.0)));
     match &error {
         Error::Internal(cause) => {

@@ -18,6 +18,7 @@ use super::driver::RoleDriver;
 use super::share::{LAST_OF_PERSONS, Share};
 use super::task::{Bell, Task};
 use crate::vault::database::{connect_options, pool};
+use crate::vault::observed::note_queue;
 use crate::vault::tx::DatabaseRole;
 use crate::{Database, DatabaseConfig, boot};
 
@@ -57,6 +58,7 @@ pub async fn work(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
     let pool = pool(&config.database, connect_options(&config.database)?, CONNECTIONS);
+    note_queue(&pool);
     let crew = Crew { db, pool: &pool, tasks, config };
     let stop = stop.boxed().shared();
     loop {

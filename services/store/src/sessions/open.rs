@@ -20,6 +20,8 @@ pub struct Opened {
     /// Whether that had read what is not to be trusted.
     pub previous_tainted: bool,
     pub previous_started_at: Option<DateTime<Utc>>,
+    /// Of a session that begins now: when its snapshot was rendered, or found to be as it would be rendered.
+    pub rendered_at: Option<DateTime<Utc>>,
     /// Whether something that snapshots show was marked as untrusted since the session began.
     pub is_marked_since: bool,
 }
@@ -31,7 +33,7 @@ row! {
     }
 }
 
-row! { struct OpenedRow { goes_on: bool, is_reused: bool } }
+row! { struct OpenedRow { goes_on: bool, is_reused: bool, rendered_at: Option<DateTime<Utc>> } }
 
 statement! {
     read Find { id: Uuid } -> (Session, (Snapshot, FoundRow)),
@@ -161,7 +163,12 @@ statement! {
         select goes_on, is_reused, session_id from opened
         union all select false, false, null from room where beyond is null and not exists (select from reused)
     )
-    select u.goes_on, u.is_reused, s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by,
+    select u.goes_on, u.is_reused,
+           case when not u.goes_on then (
+               select c.rendered_at from current_snapshots c
+               where c.tenant_id = $1 and c.user_id = $2 and c.index_budget = $8 and c.form = $18
+                 and c.snapshot_id = s.snapshot_id) end as rendered_at,
+           s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by,
            s.quality, s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
            n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary as previous_summary,
            coalesce(p.tainted or o.tainted_by <> '{}', o.tainted_by <> '{}', p.tainted, false) as previous_tainted,
@@ -202,6 +209,7 @@ impl From<(Session, (Snapshot, FoundRow))> for Opened {
             previous_summary: row.previous_summary.map(Into::into),
             previous_tainted: row.previous_tainted,
             previous_started_at: row.previous_started_at,
+            rendered_at: None,
             is_marked_since: row.is_marked_since,
         }
     }
@@ -299,10 +307,12 @@ pub async fn open(db: &Database, principal: &Principal, new: &NewSession<'_>) ->
         was_full: new.was_full,
     };
     let opened = write(db, principal, open).await?.pop();
-    Ok(opened.map(|(row, opened)| match opened.map(Opened::from) {
-        None => OpenedAs::Full,
-        Some(opened) if row.goes_on => OpenedAs::GoneOn(opened),
-        Some(opened) if row.is_reused => OpenedAs::Reused(opened),
-        Some(opened) => OpenedAs::New(opened),
+    Ok(opened.map(|(row, opened)| {
+        match opened.map(|opened| Opened { rendered_at: row.rendered_at, ..opened.into() }) {
+            None => OpenedAs::Full,
+            Some(opened) if row.goes_on => OpenedAs::GoneOn(opened),
+            Some(opened) if row.is_reused => OpenedAs::Reused(opened),
+            Some(opened) => OpenedAs::New(opened),
+        }
     }))
 }

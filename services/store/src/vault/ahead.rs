@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use deadpool_postgres::{Object, Pool};
 use knowhow_domain::{TenantId, UserId};
+use knowhow_telemetry::metrics;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -23,6 +24,8 @@ use crate::error::said;
 pub(crate) struct Connections {
     pub(crate) pool: Pool,
     pub(crate) often: &'static [&'static str],
+    /// Its name among the metrics.
+    pub(crate) label: metrics::Pool,
 }
 
 /// Connections of the process that prepare at once: Postgres has other things to do.

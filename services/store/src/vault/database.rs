@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, QueueMode, RecyclingMethod, Timeouts};
 use knowhow_domain::{Error, Result, Secret};
+use knowhow_telemetry::metrics;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::declared::{OFTEN_CHANGED, OFTEN_READ};
 use crate::tls;
 use crate::vault::ahead::Connections;
-use crate::vault::held::{Patience, within};
+use crate::vault::held::{Patience, Source, within};
+use crate::vault::observed;
 use crate::vault::room::{Bounds, Room};
 
 /// For each worker thread; what they look up is remembered for a second.
@@ -88,7 +90,7 @@ impl Database {
             .keepalives_retries(4);
         let tls_client = MakeRustlsConnect::new(tls.client()?);
         let wait = Some(config.acquire_timeout);
-        let pipelined = |connections, often: &'static [&'static str]| -> Result<Connections> {
+        let pipelined = |connections, often: &'static [&'static str], label| -> Result<Connections> {
             let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
             let manager = Manager::from_config(target.clone(), tls_client.clone(), recycling);
             let pool = deadpool_postgres::Pool::builder(manager)
@@ -101,19 +103,31 @@ impl Database {
                 .runtime(deadpool_postgres::Runtime::Tokio1)
                 .build()
                 .map_err(Error::internal)?;
-            Ok(Connections { pool, often: if config.prepares_ahead { often } else { &[] } })
+            Ok(Connections { pool, often: if config.prepares_ahead { often } else { &[] }, label })
         };
         let rare = config.write_connections.min(RARE_CONNECTIONS);
         let all = [config.read_connections, config.write_connections as usize, rare as usize];
         let length = if config.queue_length == 0 { 2 * all.iter().sum::<usize>() } else { config.queue_length };
-        Ok(Self {
+        let db = Self {
             room: Room::new(Bounds { length, longest: config.queue_wait }, all),
             writes: pool(config, options.clone(), rare),
             lookups: pool(config, options, LOOKUP_CONNECTIONS),
-            reads: pipelined(config.read_connections, &OFTEN_READ)?,
-            changes: pipelined(config.write_connections as usize, &OFTEN_CHANGED)?,
+            reads: pipelined(config.read_connections, &OFTEN_READ, metrics::Pool::Reads)?,
+            changes: pipelined(config.write_connections as usize, &OFTEN_CHANGED, metrics::Pool::Changes)?,
             patience: config.patience(),
-        })
+        };
+        observed::note(&db);
+        Ok(db)
+    }
+
+    /// Where transactions of administration, jobs and exports take their connections.
+    pub(crate) fn rare(&self) -> Source<'_> {
+        Source { pool: &self.writes, label: metrics::Pool::Rare }
+    }
+
+    /// Where statements across tenants that a request waits for take theirs.
+    pub(crate) fn lookups(&self) -> Source<'_> {
+        Source { pool: &self.lookups, label: metrics::Pool::Lookups }
     }
 
     /// Closes every connection; requests that still hold one finish first.

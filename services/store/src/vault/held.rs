@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
+use knowhow_telemetry::metrics;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{AssertSqlSafe, Describe, Either, Execute, Executor, PgConnection, PgPool, Postgres, SqlStr};
@@ -54,6 +55,14 @@ impl Patience {
     }
 }
 
+/// Where a connection is taken from.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) pool: &'a PgPool,
+    /// The pool's name among the metrics.
+    pub(crate) label: metrics::Pool,
+}
+
 /// A connection inside a transaction. Dropped without [`Held::commit`], the pool rolls it back.
 pub(crate) struct Held {
     conn: PoolConnection<Postgres>,
@@ -65,7 +74,7 @@ impl Held {
     /// connections are busy, the pool waits. If no server listens, it fails at once, although the pool would wait for
     /// the server to start.
     pub(crate) async fn begin(
-        pool: &PgPool,
+        from: Source<'_>,
         patience: Patience,
         since: Instant,
         begin: impl Fn() -> String,
@@ -74,8 +83,8 @@ impl Held {
             // Both go on beside each other: a connection that falls to the one must not wait for the other.
             tokio::select! {
                 biased;
-                begun = begin_on_kept(pool, begin) => begun,
-                () = refused(pool) => Err(sqlx::Error::Io(ErrorKind::ConnectionRefused.into())),
+                begun = begin_on_kept(from, begin) => begun,
+                () = refused(from.pool) => Err(sqlx::Error::Io(ErrorKind::ConnectionRefused.into())),
             }
         };
         // Nothing of it waits for a lock, so a connection on which it takes longer is a dead one.
@@ -114,11 +123,14 @@ async fn refused(pool: &PgPool) {
 
 /// The pool does not test the connections that it has kept, so after a restart of Postgres some are dead: each is found
 /// out, dropped, and costs another try. Nothing was asked of it yet, so nothing is done twice.
-async fn begin_on_kept(pool: &PgPool, begin: impl Fn() -> String) -> Result<PoolConnection<Postgres>, sqlx::Error> {
-    let mut kept = pool.size();
+async fn begin_on_kept(from: Source<'_>, begin: impl Fn() -> String) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+    let mut kept = from.pool.size();
     loop {
+        let waiting = metrics::waiting_for(from.label);
         #[expect(clippy::disallowed_methods, reason = "the message that begins sets the context")]
-        let mut conn = pool.acquire().await?;
+        let conn = from.pool.acquire().await;
+        drop(waiting);
+        let mut conn = conn?;
         match conn.execute(AssertSqlSafe(begin())).await {
             Err(error) if kept > 0 && is_lost(&error) => kept -= 1,
             Ok(_) => return Ok(conn),

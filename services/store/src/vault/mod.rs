@@ -11,6 +11,7 @@ pub(crate) mod database;
 pub(crate) mod gate;
 pub(crate) mod held;
 pub(crate) mod line;
+pub(crate) mod observed;
 pub(crate) mod pipeline;
 pub(crate) mod principal;
 pub(crate) mod queued;

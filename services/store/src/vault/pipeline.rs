@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use deadpool_postgres::Object;
 use futures_util::future::{join, try_join};
 use knowhow_domain::{Error, Result};
+use knowhow_telemetry::metrics;
 use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -97,9 +98,11 @@ pub(super) struct Lease {
 
 impl Lease {
     pub(super) async fn take(connections: &Connections) -> Result<Self> {
+        let waiting = metrics::waiting_for(connections.label);
         #[expect(clippy::disallowed_methods, reason = "the room where context is set")]
-        let object = connections.pool.get().await.map_err(refuse_pool)?;
-        Ok(Self { object: Some(object), often: connections.often })
+        let object = connections.pool.get().await;
+        drop(waiting);
+        Ok(Self { object: Some(object.map_err(refuse_pool)?), often: connections.often })
     }
 
     #[expect(clippy::expect_used, reason = "filled until give_back or drop, which consume self")]

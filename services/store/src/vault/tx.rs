@@ -4,14 +4,13 @@
 use std::time::Instant;
 
 use knowhow_domain::{Result, TenantId, UserId};
-use sqlx::PgPool;
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use super::line;
 use super::room::{Kind, Place};
 use crate::error::refuse;
-use crate::vault::held::{Bounded, Held};
+use crate::vault::held::{Bounded, Held, Source};
 use crate::{Database, Principal, trail};
 
 /// Which role a transaction takes; the login role itself may do nothing.
@@ -120,7 +119,7 @@ impl TenantTx {
         let turn = line::TRANSACTIONS.take(principal.tenant(), user, patience.statement).await?;
         let place = db.room.enter(Kind::Rare, principal.tenant(), patience.for_connection(since)).await?;
         let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since));
-        let tx = Held::begin(&db.writes, patience, since, begin).await.map_err(refuse)?;
+        let tx = Held::begin(db.rare(), patience, since, begin).await.map_err(refuse)?;
         Ok(Self {
             name,
             tx,
@@ -189,16 +188,16 @@ pub(crate) struct SystemTx {
 impl SystemTx {
     /// Begins a transaction that a request waits for.
     pub(crate) async fn begin(db: &Database, name: &'static str) -> Result<Self> {
-        Self::open(db, &db.lookups, name).await
+        Self::open(db, db.lookups(), name).await
     }
 
     /// Begins a transaction of a scheduled job. It takes its connection from the pool for writes, so that a long
     /// statement never holds a connection that requests need to recognise their callers.
     pub(crate) async fn begin_at_leisure(db: &Database, name: &'static str) -> Result<Self> {
-        Self::open(db, &db.writes, name).await
+        Self::open(db, db.rare(), name).await
     }
 
-    async fn open(db: &Database, pool: &PgPool, name: &'static str) -> Result<Self> {
+    async fn open(db: &Database, from: Source<'_>, name: &'static str) -> Result<Self> {
         let name = Named::now(name);
         let since = name.since;
         let begin = || {
@@ -207,7 +206,7 @@ impl SystemTx {
             trail::append_to(&mut begin);
             begin
         };
-        Ok(Self { tx: Held::begin(pool, db.patience, since, begin).await.map_err(refuse)?, name })
+        Ok(Self { tx: Held::begin(from, db.patience, since, begin).await.map_err(refuse)?, name })
     }
 
     pub(crate) fn conn(&mut self) -> Bounded<'_> {

@@ -85,6 +85,17 @@ impl Service {
         self.process.id()
     }
 
+    /// Where it serves metrics and health, `127.0.0.1:port`, where that was asked for.
+    pub fn metrics_address(&self) -> String {
+        poll("the address of metrics", || {
+            let address_of = |line: &str| {
+                let record: Value = serde_json::from_str(line).ok()?;
+                Some(record.get("metrics")?.as_str()?.to_owned())
+            };
+            self.log().lines().find_map(address_of)
+        })
+    }
+
     /// What it has logged so far. It gathers lines for a few milliseconds before it writes them.
     pub fn log(&self) -> String {
         std::thread::sleep(Duration::from_millis(20));

@@ -1,0 +1,66 @@
+//! Metrics and health behind an address of their own, which the world does not reach. A worker, which serves nothing else,
+//! has them too.
+
+use std::net::SocketAddr;
+
+use actix_web::dev::ServerHandle;
+use actix_web::web::{self, Data};
+use actix_web::{HttpResponse, HttpServer};
+use anyhow::{Context, Result};
+use knowhow_domain::Error;
+use knowhow_ops::App;
+use knowhow_store::Database;
+
+use crate::api;
+use crate::config::Config;
+use crate::entry::Drain;
+use crate::http::ApiError;
+use crate::telemetry::MetricsPage;
+
+/// Where metrics and health are served, until it is stopped.
+pub struct Probes {
+    server: ServerHandle,
+    /// The addresses it is bound to.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl Probes {
+    /// Serves them from a thread of its own with connections of its own, so that it answers however busy the process is.
+    ///
+    /// # Errors
+    /// Where the address cannot be bound.
+    pub fn listen(config: &Config, app: &App, page: MetricsPage, drain: Data<Drain>) -> Result<Self> {
+        let (database, app, page) = (config.database()?, app.clone(), Data::new(page));
+        let server = HttpServer::new(move || {
+            #[expect(clippy::expect_used, reason = "the same configuration was opened before")]
+            let db = Database::open(&database).expect("the database configuration was checked");
+            actix_web::App::new()
+                .app_data(Data::new(App { db, ..app.clone() }))
+                .app_data(page.clone())
+                .app_data(drain.clone())
+                .route("/metrics", web::get().to(serve_metrics))
+                .configure(api::configure_health)
+        })
+        .workers(1)
+        .worker_max_blocking_threads(1)
+        .disable_signals()
+        .shutdown_timeout(1)
+        .bind(config.metrics_bind.as_str())
+        .with_context(|| format!("cannot listen on {}, KNOWHOW_METRICS_BIND", config.metrics_bind))?;
+        let addresses = server.addrs();
+        let server = server.run();
+        let handle = server.handle();
+        tokio::spawn(server);
+        Ok(Self { server: handle, addresses })
+    }
+
+    /// Serves no more.
+    pub async fn stop(self) {
+        self.server.stop(true).await;
+    }
+}
+
+async fn serve_metrics(app: Data<App>, page: Data<MetricsPage>) -> Result<HttpResponse, ApiError> {
+    let page = page.write(&app.db).await.map_err(Error::internal)?;
+    Ok(HttpResponse::Ok().content_type(MetricsPage::CONTENT_TYPE).body(page))
+}

@@ -1,0 +1,128 @@
+//! Metrics: where they are kept, and in what forms they are read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use knowhow_ops::{Models, count_backlog};
+use knowhow_store::{Database, connections};
+use knowhow_telemetry::metrics::{self, Gauges, JobsOfTask, Model, PoolConnections};
+use opentelemetry::metrics::{Meter, MeterProvider};
+use opentelemetry_sdk::metrics::{MeterProviderBuilder, SdkMeterProvider};
+use prometheus::{Encoder, Registry, TextEncoder};
+
+/// Pause between two counts of the jobs, however often metrics are read.
+const COUNT_EVERY: Duration = Duration::from_secs(10);
+/// Longest wait for a count: who reads metrics does not wait longer for the rest.
+const COUNT_WITHIN: Duration = Duration::from_secs(2);
+
+/// The metrics of this process.
+pub struct Meters {
+    provider: SdkMeterProvider,
+    registry: Registry,
+    backlog: Arc<Backlog>,
+}
+
+impl Meters {
+    /// Begins to record, for `/metrics` and for what else reads through `builder`.
+    ///
+    /// # Errors
+    /// Never in practice: the registry is empty.
+    pub fn start(builder: MeterProviderBuilder) -> Result<Self> {
+        let registry = Registry::new();
+        let exporter = opentelemetry_prometheus::exporter().with_registry(registry.clone());
+        let exporter = exporter.without_target_info().scope_info_enabled(false).build().context("no metrics")?;
+        let provider = builder.with_reader(exporter).build();
+        metrics::start(&meter(&provider));
+        Ok(Self { provider, registry, backlog: Arc::default() })
+    }
+
+    /// Has the gauges asked for from now on.
+    pub fn observe(&self, models: Arc<Models>) {
+        let gauges = Arc::new(Process { models, backlog: self.backlog.clone() });
+        metrics::observe(&meter(&self.provider), gauges, env!("CARGO_PKG_VERSION"));
+    }
+
+    /// What `/metrics` serves.
+    pub fn page(&self) -> MetricsPage {
+        MetricsPage { registry: self.registry.clone(), backlog: self.backlog.clone() }
+    }
+
+    /// Sends what was not sent yet to whom metrics are sent.
+    pub fn end(&self) {
+        if let Err(error) = self.provider.shutdown() {
+            tracing::debug!(%error, "the last metrics were not sent");
+        }
+    }
+}
+
+fn meter(provider: &SdkMeterProvider) -> Meter {
+    provider.meter("knowhow")
+}
+
+/// All metrics in the form of Prometheus.
+#[derive(Clone)]
+pub struct MetricsPage {
+    registry: Registry,
+    backlog: Arc<Backlog>,
+}
+
+impl MetricsPage {
+    /// The content type of the page.
+    pub const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
+
+    /// The page as of now; the jobs as of a few seconds ago.
+    ///
+    /// # Errors
+    /// Never in practice: numbers can be written.
+    pub async fn write(&self, db: &Database) -> Result<Vec<u8>> {
+        self.backlog.count(db).await;
+        let mut page = Vec::new();
+        TextEncoder::new().encode(&self.registry.gather(), &mut page)?;
+        Ok(page)
+    }
+}
+
+/// The jobs as they were counted last.
+#[derive(Default)]
+pub struct Backlog {
+    jobs: Mutex<Vec<JobsOfTask>>,
+    counted_at: tokio::sync::Mutex<Option<Instant>>,
+}
+
+impl Backlog {
+    /// Counts them anew, unless that was just done. Where the database does not say, there are no numbers: old ones would
+    /// look like good news.
+    pub async fn count(&self, db: &Database) {
+        let mut counted_at = self.counted_at.lock().await;
+        if counted_at.is_some_and(|at| at.elapsed() < COUNT_EVERY) {
+            return;
+        }
+        let jobs = tokio::time::timeout(COUNT_WITHIN, count_backlog(db)).await;
+        *counted_at = Some(Instant::now());
+        *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = match jobs {
+            Ok(Ok(jobs)) => jobs,
+            Ok(Err(_)) | Err(_) => Vec::new(),
+        };
+    }
+}
+
+/// Who knows the numbers of the gauges.
+struct Process {
+    models: Arc<Models>,
+    backlog: Arc<Backlog>,
+}
+
+impl Gauges for Process {
+    fn connections(&self) -> Vec<PoolConnections> {
+        connections()
+    }
+
+    fn jobs(&self) -> Vec<JobsOfTask> {
+        self.backlog.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn is_paused(&self, model: Model) -> Option<bool> {
+        self.models.is_paused(model)
+    }
+}

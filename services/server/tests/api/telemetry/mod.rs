@@ -1,0 +1,3 @@
+//! What the service tells of itself: metrics, spans and logs, and what is in none of them.
+
+mod measured;

@@ -1,0 +1,78 @@
+//! The pools of this process, for the metrics: each thread has its own.
+
+use std::sync::{Mutex, PoisonError};
+
+use knowhow_telemetry::metrics::{self, Pool, PoolConnections};
+use sqlx::PgPool;
+
+use crate::Database;
+
+/// Those that were opened since metrics are on, but for the ones that were closed.
+static POOLS: Mutex<Vec<Observed>> = Mutex::new(Vec::new());
+
+enum Observed {
+    Pipelined(Pool, deadpool_postgres::Pool),
+    Checked(Pool, PgPool),
+}
+
+/// Notes the pools of a thread.
+pub(super) fn note(db: &Database) {
+    if metrics::is_on() {
+        add([
+            Observed::Pipelined(Pool::Reads, db.reads.pool.clone()),
+            Observed::Pipelined(Pool::Changes, db.changes.pool.clone()),
+            Observed::Checked(Pool::Rare, db.writes.clone()),
+            Observed::Checked(Pool::Lookups, db.lookups.clone()),
+        ]);
+    }
+}
+
+/// Notes the pool of the queue.
+pub(crate) fn note_queue(pool: &PgPool) {
+    if metrics::is_on() {
+        add([Observed::Checked(Pool::Rare, pool.clone())]);
+    }
+}
+
+fn add<const N: usize>(pools: [Observed; N]) {
+    POOLS.lock().unwrap_or_else(PoisonError::into_inner).extend(pools);
+}
+
+/// The connections of all pools of this process.
+pub fn connections() -> Vec<PoolConnections> {
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    pools.retain(|pool| !pool.is_closed());
+    let of = |pool| {
+        let counts = pools.iter().filter(|observed| observed.pool() == pool).map(Observed::count);
+        counts.fold(PoolConnections { pool, used: 0, idle: 0 }, |sum, (used, idle)| PoolConnections {
+            used: sum.used + used,
+            idle: sum.idle + idle,
+            ..sum
+        })
+    };
+    Pool::ALL.map(of).to_vec()
+}
+
+impl Observed {
+    fn pool(&self) -> Pool {
+        match self {
+            Self::Pipelined(pool, _) | Self::Checked(pool, _) => *pool,
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        match self {
+            Self::Pipelined(_, pool) => pool.is_closed(),
+            Self::Checked(_, pool) => pool.is_closed(),
+        }
+    }
+
+    /// Those that somebody has, and those that wait.
+    fn count(&self) -> (u64, u64) {
+        let (all, idle) = match self {
+            Self::Pipelined(_, pool) => (pool.status().size, pool.status().available),
+            Self::Checked(_, pool) => (pool.size() as usize, pool.num_idle()),
+        };
+        (all.saturating_sub(idle) as u64, idle as u64)
+    }
+}

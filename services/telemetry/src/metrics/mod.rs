@@ -1,0 +1,196 @@
+//! Metrics. Each function notes one thing, and does nothing until [`start`] was called.
+
+mod gauges;
+mod labels;
+mod routes;
+mod table;
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::{Counter, Histogram, Meter};
+
+pub use gauges::{Gauges, JobsOfTask, PoolConnections, observe};
+pub use labels::{Asked, Model, Pool, Stage, Tried};
+use routes::Routes;
+pub use table::{ALL, Kind, Metric};
+
+/// What is recorded as it happens; gauges are asked for.
+struct Recorded {
+    request: Histogram<f64>,
+    routes: Routes,
+    refusals: Counter<u64>,
+    pool_wait: Histogram<f64>,
+    stage: Histogram<f64>,
+    turns: Counter<u64>,
+    lookups: Counter<u64>,
+    snapshot_age: Histogram<f64>,
+    job_wait: Histogram<f64>,
+    job: Histogram<f64>,
+    model: Histogram<f64>,
+    model_requests: Counter<u64>,
+    model_tokens: Counter<u64>,
+}
+
+static RECORDED: OnceLock<Recorded> = OnceLock::new();
+
+/// Begins to record, through this meter. Before that nothing is; a second call changes nothing.
+pub fn start(meter: &Meter) {
+    let histogram = |metric: &Metric| {
+        let builder = meter.f64_histogram(metric.name).with_unit(metric.unit).with_description(metric.meaning);
+        builder.with_boundaries(metric.bounds.to_vec()).build()
+    };
+    let counter = |metric: &Metric| meter.u64_counter(metric.name).with_description(metric.meaning).build();
+    RECORDED.get_or_init(|| Recorded {
+        request: histogram(&table::REQUEST_DURATION),
+        routes: Routes::default(),
+        refusals: counter(&table::REFUSALS),
+        pool_wait: histogram(&table::POOL_WAIT),
+        stage: histogram(&table::RECALL_STAGE),
+        turns: counter(&table::TURNS),
+        lookups: counter(&table::CATALOGUE_LOOKUPS),
+        snapshot_age: histogram(&table::SNAPSHOT_AGE),
+        job_wait: histogram(&table::JOB_WAIT),
+        job: histogram(&table::JOB),
+        model: histogram(&table::MODEL),
+        model_requests: counter(&table::MODEL_REQUESTS),
+        model_tokens: counter(&table::MODEL_TOKENS),
+    });
+}
+
+/// Whether anything is recorded.
+pub fn is_on() -> bool {
+    RECORDED.get().is_some()
+}
+
+/// A moment from which something is timed, where metrics are on.
+#[derive(Debug, Clone, Copy)]
+pub struct Since(Option<Instant>);
+
+/// Begins to time something.
+pub fn now() -> Since {
+    Since(is_on().then(Instant::now))
+}
+
+impl Since {
+    /// Notes that this was a part of a turn.
+    pub fn took(self, stage: Stage) {
+        self.note(|on| &on.stage, &[KeyValue::new("stage", stage.as_str())]);
+    }
+
+    /// Notes that this was a try of a job.
+    pub fn tried(self, task: &'static str, outcome: Tried) {
+        let labels = [KeyValue::new("task", task), KeyValue::new("outcome", outcome.as_str())];
+        self.note(|on| &on.job, &labels);
+    }
+
+    fn note(self, histogram: impl Fn(&Recorded) -> &Histogram<f64>, labels: &[KeyValue]) {
+        if let (Some(since), Some(on)) = (self.0, RECORDED.get()) {
+            histogram(on).record(since.elapsed().as_secs_f64(), labels);
+        }
+    }
+}
+
+/// Somebody who waits for a connection. The wait is noted when this is dropped, however it ended.
+#[derive(Debug)]
+pub struct Waiting {
+    pool: Pool,
+    since: Since,
+}
+
+/// Notes that somebody waits for a connection of this pool.
+pub fn waiting_for(pool: Pool) -> Waiting {
+    Waiting { pool, since: now() }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.since.note(|on| &on.pool_wait, &[KeyValue::new("pool", self.pool.as_str())]);
+    }
+}
+
+/// Notes a request that was answered: the method, the template of its path, the status.
+pub fn request(method: &'static str, route: &str, status: u16, elapsed: Duration) {
+    let Some(on) = RECORDED.get() else { return };
+    let route = match on.routes.admit(method, route, status) {
+        true => KeyValue::new("http.route", route.to_owned()),
+        false => KeyValue::new("http.route", "other"),
+    };
+    let method = if route.value.as_str() == "other" { "_OTHER" } else { method };
+    let status = KeyValue::new("http.response.status_code", i64::from(status));
+    on.request.record(elapsed.as_secs_f64(), &[KeyValue::new("http.request.method", method), route, status]);
+}
+
+/// Notes a refusal by the code of its problem.
+pub fn refused(code: &'static str) {
+    if let Some(on) = RECORDED.get() {
+        on.refusals.add(1, &[KeyValue::new("code", code)]);
+    }
+}
+
+/// Notes a turn by the first of what it went without.
+pub fn turn(degraded: Option<&'static str>) {
+    if let Some(on) = RECORDED.get() {
+        on.turns.add(1, &[KeyValue::new("degraded", degraded.unwrap_or("none"))]);
+    }
+}
+
+/// Notes a look for a catalogue in memory.
+pub fn looked_up(is_hit: bool) {
+    if let Some(on) = RECORDED.get() {
+        on.lookups.add(1, &[KeyValue::new("outcome", if is_hit { "hit" } else { "miss" })]);
+    }
+}
+
+/// Notes the age of a snapshot that a session begins with.
+pub fn snapshot_given(age: Duration) {
+    if let Some(on) = RECORDED.get() {
+        on.snapshot_age.record(age.as_secs_f64(), &[]);
+    }
+}
+
+/// Notes a job that begins, after it could have for so long.
+pub fn job_begun(task: &'static str, waited: Duration) {
+    if let Some(on) = RECORDED.get() {
+        on.job_wait.record(waited.as_secs_f64(), &[KeyValue::new("task", task)]);
+    }
+}
+
+/// Notes the tokens of a question and of its answer.
+pub fn tokens(input: u64, output: u64) {
+    if let Some(on) = RECORDED.get() {
+        on.model_tokens.add(input, &[KeyValue::new("direction", "input")]);
+        on.model_tokens.add(output, &[KeyValue::new("direction", "output")]);
+    }
+}
+
+/// A request to a model that is under way. Dropped before its end is noted, it counts as one that took too long.
+#[derive(Debug)]
+pub struct ModelRequest {
+    model: Model,
+    since: Since,
+    outcome: Asked,
+}
+
+/// Notes that a model is asked.
+pub fn asking(model: Model) -> ModelRequest {
+    ModelRequest { model, since: now(), outcome: Asked::Timeout }
+}
+
+impl ModelRequest {
+    /// Notes what came of it.
+    pub fn ended(mut self, outcome: Asked) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for ModelRequest {
+    fn drop(&mut self) {
+        let Some(on) = RECORDED.get() else { return };
+        let model = KeyValue::new("model", self.model.as_str());
+        let outcome = KeyValue::new("outcome", self.outcome.as_str());
+        self.since.note(|on| &on.model, std::slice::from_ref(&model));
+        on.model_requests.add(1, &[model, outcome]);
+    }
+}
