@@ -8,6 +8,7 @@ use knowhow_domain::{Error, Result, SubmissionId, TenantId, new_id};
 use knowhow_store::credential::{self, guarded_client, sign_webhook};
 use knowhow_store::submissions;
 use knowhow_store::webhooks::{self, Outcome, Target};
+use knowhow_telemetry::trace;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, StatusCode};
 use serde::Serialize;
@@ -46,7 +47,8 @@ impl Webhooks {
     async fn send(&self, url: &str, message: &Message, signature: &str) -> Result<(), String> {
         // Also of what was registered under other settings.
         let url = self.read_url(url).map_err(|reason| format!("the address {reason}"))?;
-        let request = self
+        let mut span = trace::wait_for("webhook");
+        let mut request = self
             .client
             .post(url)
             .header(CONTENT_TYPE, "application/json")
@@ -54,7 +56,10 @@ impl Webhooks {
             .header("webhook-timestamp", message.sent_at.timestamp())
             .header("webhook-signature", signature)
             .body(message.payload.clone());
-        match tokio::time::timeout(PATIENCE, request.send()).await {
+        if let Some(traceparent) = span.traceparent() {
+            request = request.header("traceparent", traceparent);
+        }
+        let outcome = match tokio::time::timeout(PATIENCE, request.send()).await {
             Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
             // Which of these it is would tell whoever registers addresses what there is in our network.
             Ok(Err(error)) if error.is_connect() => {
@@ -62,7 +67,11 @@ impl Webhooks {
             }
             Ok(Err(_)) => Err("the connection broke before an answer came".into()),
             Ok(Ok(answer)) => read_status(answer.status()),
+        };
+        if outcome.is_err() {
+            span.failed("not taken");
         }
+        outcome
     }
 }
 

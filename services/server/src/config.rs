@@ -4,6 +4,7 @@
 mod address;
 mod environment;
 mod models;
+mod otel;
 mod page;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use self::address::Address;
+pub use self::otel::{Otel, Sampler};
 pub use self::page::page;
 use crate::entry::Defaults;
 

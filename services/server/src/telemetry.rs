@@ -1,8 +1,11 @@
-//! What the process tells of itself: structured logs, JSON for machines or pretty for people, and metrics.
+//! What the process tells of itself: structured logs, JSON for machines or pretty for people; metrics; and all of that and spans
+//! over OTLP.
 
 mod lines;
 mod meters;
+mod otlp;
 mod page;
+mod sent_log;
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -11,35 +14,54 @@ use actix_web::web::Data;
 use anyhow::{Context, Result, bail};
 use knowhow_ops::App;
 use knowhow_store::NOTICES;
-use opentelemetry_sdk::metrics::SdkMeterProvider;
-use tracing_subscriber::EnvFilter;
+use tokio::task::JoinHandle;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
-use crate::config::Config;
+use crate::config::{Config, Otel};
 use crate::entry::Drain;
 use crate::listen::Probes;
 
 pub use lines::flush;
 use meters::Meters;
 pub use meters::MetricsPage;
+use otlp::Senders;
 pub use page::page as metrics_page;
+use sent_log::SentLog;
 
 /// What was switched on at the start, and is ended at the end.
 pub struct Telemetry {
+    otel: Otel,
+    senders: Senders,
     meters: Option<Meters>,
 }
 
-/// Starts logging to standard error, from a thread of its own: a log that cannot be written fails no request. Starts metrics where
-/// somebody is to read them.
+/// Starts logging to standard error, from a thread of its own: a log that cannot be written fails no request. Starts metrics and
+/// traces where somebody is to have them.
 ///
 /// # Errors
-/// For an unreadable filter or an unknown format.
+/// For an unreadable filter, an unknown format, or a variable of OpenTelemetry that cannot work.
 pub fn init(config: &Config) -> Result<Telemetry> {
-    init_logs(config)?;
-    let meters = match config.metrics_bind.is_empty() {
+    let otel = Otel::load()?;
+    let senders = Senders::start(&otel)?;
+    init_logs(config, senders.logs().map(SentLog::through))?;
+    let meters = match config.metrics_bind.is_empty() && otel.metrics.is_none() {
         true => None,
-        false => Some(Meters::start(SdkMeterProvider::builder())?),
+        false => Some(Meters::start(otlp::meters(&otel)?)?),
     };
-    Ok(Telemetry { meters })
+    for (what, url) in [("spans", &otel.traces), ("metrics", &otel.metrics), ("log", &otel.logs)] {
+        if let Some(url) = url {
+            tracing::info!(what, to = otlp::shown(url), "sending over OTLP");
+        }
+    }
+    Ok(Telemetry { otel, senders, meters })
+}
+
+/// What tells how the process is while it runs.
+pub struct Telling {
+    probes: Option<Probes>,
+    counting: Option<JoinHandle<()>>,
 }
 
 impl Telemetry {
@@ -47,14 +69,20 @@ impl Telemetry {
     ///
     /// # Errors
     /// Where the address cannot be bound.
-    pub fn open(&self, config: &Config, app: &App, drain: Data<Drain>) -> Result<Option<Probes>> {
-        let Some(meters) = &self.meters else { return Ok(None) };
+    pub fn open(&self, config: &Config, app: &App, drain: Data<Drain>) -> Result<Telling> {
+        let Some(meters) = &self.meters else { return Ok(Telling { probes: None, counting: None }) };
         meters.observe(Arc::clone(&app.models));
+        // Who sends metrics can wait for nothing, so jobs are counted beside.
+        let counting =
+            self.otel.metrics.as_ref().map(|_| tokio::spawn(meters.count(app.db.clone(), self.otel.interval)));
+        if config.metrics_bind.is_empty() {
+            return Ok(Telling { probes: None, counting });
+        }
         let probes = Probes::listen(config, app, meters.page(), drain)?;
         for address in &probes.addresses {
             tracing::info!(metrics = %address, "serving metrics and health");
         }
-        Ok(Some(probes))
+        Ok(Telling { probes: Some(probes), counting })
     }
 
     /// Sends what was not sent yet. It waits for that, so no runtime may be left to wait for it.
@@ -62,10 +90,23 @@ impl Telemetry {
         if let Some(meters) = self.meters {
             meters.end();
         }
+        self.senders.end();
     }
 }
 
-fn init_logs(config: &Config) -> Result<()> {
+impl Telling {
+    /// Tells no more.
+    pub async fn stop(self) {
+        if let Some(counting) = self.counting {
+            counting.abort();
+        }
+        if let Some(probes) = self.probes {
+            probes.stop().await;
+        }
+    }
+}
+
+fn init_logs(config: &Config, sent: Option<SentLog>) -> Result<()> {
     // Silences libraries whose lines would repeat ours or quote clients:
     // - actix_http logs as errors what clients cause: malformed requests and resets.
     // - rmcp logs each message, which our own line already covers, quotes its content, and takes a hang-up for an
@@ -77,13 +118,13 @@ fn init_logs(config: &Config) -> Result<()> {
         config.log
     );
     let filter = EnvFilter::try_new(quiet).context("KNOWHOW_LOG is not a log filter")?;
-    let logs =
-        tracing_subscriber::fmt().with_env_filter(filter).log_internal_errors(false).with_writer(lines::start()?);
-    match config.log_format.as_str() {
-        "json" => logs.json().flatten_event(true).with_span_list(false).init(),
-        "pretty" => logs.compact().with_ansi(std::io::stderr().is_terminal()).init(),
+    let lines = tracing_subscriber::fmt::layer().log_internal_errors(false).with_writer(lines::start()?);
+    let lines = match config.log_format.as_str() {
+        "json" => lines.json().flatten_event(true).with_span_list(false).boxed(),
+        "pretty" => lines.compact().with_ansi(std::io::stderr().is_terminal()).boxed(),
         other => bail!("KNOWHOW_LOG_FORMAT must be json or pretty, is '{other}'"),
-    }
+    };
+    tracing_subscriber::registry().with(filter).with(lines).with(sent).init();
     for variable in &config.ignored_variables {
         tracing::warn!(variable, "Kubernetes made this variable of a Service; it is no setting and is ignored");
     }

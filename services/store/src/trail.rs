@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::future::Future;
 use std::net::IpAddr;
 
+use knowhow_telemetry::trace;
 use uuid::Uuid;
 
 /// A request, as the audit log names it.
@@ -86,8 +87,12 @@ pub(crate) fn note_begun() {
     let _ = TRAIL.try_with(|followed| followed.has_begun.set(true));
 }
 
-/// Adds it to the statement that begins a transaction. A UUID and an address are all that is formatted in.
+/// Adds it to the statement that begins a transaction, with the trace, where that is recorded: jobs that are enqueued are linked
+/// with it. A UUID, an address and hexadecimal numbers are all that is formatted in.
 pub(crate) fn append_to(begin: &mut String) {
+    if let Some(traceparent) = trace::sampled_traceparent() {
+        let _ = write!(begin, "; SET LOCAL app.trace = '{traceparent}'");
+    }
     let _ = TRAIL.try_with(|Followed { trail, .. }| {
         let address = address().map(|address| address.to_string()).unwrap_or_default();
         write!(begin, "; SET LOCAL app.origin = '{} {address}'", trail.request)

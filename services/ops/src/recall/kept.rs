@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use knowhow_domain::{Error, Result, TenantId, UserId};
 use knowhow_store::trail;
+use knowhow_telemetry::trace;
 use moka::future::Cache;
 use moka::ops::compute::{CompResult, Op};
 
@@ -83,8 +84,8 @@ impl<S: Searched> Kept<S> {
                 S::note_lookup(false);
                 // A task of its own: if this caller gives up, the next one finds the work done.
                 let own = ctx.clone();
-                let work = async move { S::kept(&own.app).refresh(&own, owner, Some(state)).await };
-                let refreshed = tokio::spawn(trail::carry(work));
+                let refresh = async move { S::kept(&own.app).refresh(&own, owner, Some(state)).await };
+                let refreshed = tokio::spawn(trail::carry(trace::carried(refresh)));
                 refreshed.await.map_err(Error::internal)??
             }
         };

@@ -11,6 +11,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use knowhow_telemetry::metrics::{self, Asked, Model};
+use knowhow_telemetry::trace;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
@@ -125,11 +126,17 @@ impl Remote {
         loop {
             let attempt = self.breaker.admit().map_err(RemoteError::Paused)?;
             let request = metrics::asking(self.kind);
-            let outcome = match self.attempt(question).await {
+            let mut span = trace::wait_for(self.kind.as_str());
+            let outcome = match self.attempt(question, span.traceparent()).await {
                 Ok(answer) => read(&answer).map_err(Failure::from),
                 Err(failure) => Err(failure),
             };
-            request.ended(outcome.as_ref().map_or_else(|failure| failure.error.outcome(), |_| Asked::Ok));
+            let came = outcome.as_ref().map_or_else(|failure| failure.error.outcome(), |_| Asked::Ok);
+            if came != Asked::Ok {
+                span.failed(came.as_str());
+            }
+            drop(span);
+            request.ended(came);
             match &outcome {
                 Err(failure) if failure.error.is_outage() => attempt.failed(),
                 _ => attempt.succeeded(),
@@ -147,8 +154,11 @@ impl Remote {
         }
     }
 
-    async fn attempt(&self, question: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    async fn attempt(&self, question: &impl Serialize, traceparent: Option<String>) -> Result<Vec<u8>, Failure> {
         let mut request = self.client.post(self.endpoint.clone()).json(question);
+        if let Some(traceparent) = traceparent {
+            request = request.header("traceparent", traceparent);
+        }
         if let Some(value) = &self.authorization {
             request = request.header(AUTHORIZATION, value);
         }

@@ -39,7 +39,7 @@ async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
     for address in &listening.addresses {
         tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");
     }
-    let probes = telemetry.open(config, &app, listening.drain.clone())?;
+    let telling = telemetry.open(config, &app, listening.drain.clone())?;
     let (until, stop) = oneshot::channel::<()>();
     let served = Serving { listening, signals, drain: Duration::from_secs(config.drain_s) }.run(until);
     let working = async {
@@ -50,9 +50,7 @@ async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
     };
     let (served, worked) = join(served, working).await;
     app.db.close().await;
-    if let Some(probes) = probes {
-        probes.stop().await;
-    }
+    telling.stop().await;
     tracing::info!("stopped");
     served.context("the server failed")?;
     worked

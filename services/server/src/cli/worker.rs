@@ -27,16 +27,14 @@ async fn alone(config: &Config, telemetry: &Telemetry) -> Result<ExitCode> {
     let app = App { models: serve::open_models(config)?, ..shell::app(config)? };
     serve::require_walls(config, &app.db).await?;
     let drain = Data::<Drain>::default();
-    let probes = telemetry.open(config, &app, drain.clone())?;
+    let telling = telemetry.open(config, &app, drain.clone())?;
     let stop = async move {
         signals.next().await;
         drain.begin();
     };
     let worked = work(&worker, &app, stop).await;
     app.db.close().await;
-    if let Some(probes) = probes {
-        probes.stop().await;
-    }
+    telling.stop().await;
     worked?;
     Ok(ExitCode::SUCCESS)
 }

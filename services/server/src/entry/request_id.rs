@@ -11,10 +11,11 @@ use actix_web::middleware::Next;
 use knowhow_domain::new_id;
 use knowhow_store::Principal;
 use knowhow_store::trail::{self, Trail};
+use knowhow_telemetry::trace::{self, Parent, Whole};
 use uuid::Uuid;
 
 use super::drain::close_while_draining;
-use super::request_line::Line;
+use super::request_line::{Line, Told};
 use super::{client_of, standing, urgency};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -23,6 +24,7 @@ const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// The request that a task works on.
 struct Current {
     id: String,
+    /// The trace that its sender named, by a header or late, by a message.
     trace: RefCell<Option<String>>,
     rpc: Cell<Option<&'static str>>,
     tenant: Cell<Option<Uuid>>,
@@ -43,7 +45,12 @@ pub fn note(rpc: &'static str, traceparent: Option<&str>) {
     let noted = CURRENT.try_with(|request| {
         request.rpc.set(Some(rpc));
         let mut trace = request.trace.borrow_mut();
-        *trace = trace.take().or_else(|| traceparent.and_then(continue_trace));
+        if trace.is_none()
+            && let Some(parent) = traceparent.and_then(Parent::read)
+        {
+            trace::link(&parent);
+            *trace = Some(parent.follow().to_string());
+        }
     });
     debug_assert!(noted.is_ok(), "outside of a request");
 }
@@ -64,7 +71,9 @@ pub async fn identify<B: MessageBody>(
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, actix_web::Error> {
     let id = new_id();
-    let trace = request.headers().get(&TRACEPARENT).and_then(|v| v.to_str().ok()).and_then(continue_trace);
+    let parent = request.headers().get(&TRACEPARENT).and_then(|v| v.to_str().ok()).and_then(Parent::read);
+    let span = if Line::is_of_probe(&request) { None } else { Whole::request(parent.as_ref()) };
+    let own = span.as_ref().map(Whole::traceparent);
     let address = client_of(&request);
     let mut line = Line::of(&mut request);
     let urgency = urgency::of(request.method(), request.path(), request.query_string());
@@ -72,7 +81,7 @@ pub async fn identify<B: MessageBody>(
     let next: Pin<Box<dyn Future<Output = _>>> = Box::pin(next.call(request));
     let current = Current {
         id: id.to_string(),
-        trace: RefCell::new(trace),
+        trace: RefCell::new(parent.and(own.clone())),
         rpc: Cell::default(),
         tenant: Cell::default(),
         user: Cell::default(),
@@ -84,11 +93,18 @@ pub async fn identify<B: MessageBody>(
             (answered, line, request.trace.borrow().clone())
         })
     };
-    let (answered, line, trace) = trail::follow(trail, CURRENT.scope(current, next)).await;
+    let followed = trail::follow(trail, CURRENT.scope(current, next));
+    let (answered, line, trace) = Whole::within(span.as_ref(), followed).await;
+    let trace = trace.or(own);
     let mut response = answered?;
     close_while_draining(&mut response);
     standing::tell(&mut response);
-    line.write(&response, &id.to_string(), trace.as_deref().and_then(|t| t.get(3..35)));
+    let request = Told {
+        request_id: &id.to_string(),
+        trace_id: trace.as_deref().and_then(|t| t.get(3..35)),
+        span: span.as_ref(),
+    };
+    line.write(&response, &request);
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
@@ -96,46 +112,4 @@ pub async fn identify<B: MessageBody>(
         response.headers_mut().insert(TRACEPARENT, value);
     }
     Ok(response)
-}
-
-/// The same trace with a span of our own; `None` for anything but a valid version-00 header.
-fn continue_trace(parent: &str) -> Option<String> {
-    let parts: Vec<&str> = parent.split('-').collect();
-    let [version, trace, span, flags] = parts.as_slice() else { return None };
-    let hex = |text: &str, length: usize| {
-        text.len() == length && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-    };
-    let zero = |text: &str| text.bytes().all(|b| b == b'0');
-    let valid = *version == "00" && hex(trace, 32) && hex(span, 16) && hex(flags, 2) && !zero(trace) && !zero(span);
-    let own = new_id().simple().to_string();
-    valid.then(|| format!("00-{trace}-{}-{flags}", &own[16..]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_valid_trace_goes_on_with_a_new_span() {
-        let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-        let own = continue_trace(parent).unwrap();
-        assert!(own.starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-") && own.ends_with("-01"));
-        assert_ne!(own, parent);
-        assert_eq!(own.len(), parent.len());
-    }
-
-    #[test]
-    fn anything_else_is_ignored() {
-        for bad in [
-            "",
-            "00",
-            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
-            "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
-            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
-            "00-4bf92f3577b34da6a3ce929d0e0e473\u{e9}-00f067aa0ba902b7-01",
-        ] {
-            assert_eq!(continue_trace(bad), None, "{bad}");
-        }
-    }
 }

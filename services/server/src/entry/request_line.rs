@@ -12,6 +12,7 @@ use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderMap;
 use futures_util::StreamExt;
 use knowhow_telemetry::metrics;
+use knowhow_telemetry::trace::{Answered, Whole};
 use uuid::Uuid;
 
 /// Where probes ask: every few seconds and by every instance, so their lines are for those who look for them.
@@ -29,7 +30,19 @@ pub(super) struct Line {
     pub(super) rpc: Option<&'static str>,
 }
 
+/// How a request is named in what is told of it.
+pub(super) struct Told<'a> {
+    pub(super) request_id: &'a str,
+    pub(super) trace_id: Option<&'a str>,
+    pub(super) span: Option<&'a Whole>,
+}
+
 impl Line {
+    /// Whether the request is one that orchestrators send all the time, which has no span.
+    pub(super) fn is_of_probe(request: &ServiceRequest) -> bool {
+        PROBES.contains(&request.path())
+    }
+
     pub(super) fn of(request: &mut ServiceRequest) -> Self {
         Self {
             method: request.method().to_string(),
@@ -44,19 +57,16 @@ impl Line {
     }
 
     /// A fault of ours or of what we need is told as one; a probe that went well is hardly worth a line.
-    pub(super) fn write<B: MessageBody>(
-        &self,
-        response: &ServiceResponse<B>,
-        request_id: &str,
-        trace_id: Option<&str>,
-    ) {
+    pub(super) fn write<B: MessageBody>(&self, response: &ServiceResponse<B>, told: &Told<'_>) {
         let status = response.status().as_u16();
         // Now that the endpoint is found, its pattern is known; before, it would have been looked for twice.
         let path = response.request().match_pattern().unwrap_or_else(|| "unmatched".into());
         let elapsed = self.started.elapsed();
+        let method = method_of(&self.method);
         if !PROBES.contains(&path.as_str()) {
-            metrics::request(method_of(&self.method), &path, status, elapsed);
+            metrics::request(method, &path, status, elapsed);
         }
+        let Told { request_id, trace_id, span } = *told;
         let elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let bytes_out = match response.response().body().size() {
             BodySize::None => Some(0),
@@ -83,11 +93,14 @@ impl Line {
                 )
             };
         }
-        match status {
+        Whole::enter(span, || match status {
             500 => write_at!(error),
             501.. => write_at!(warn),
             _ if PROBES.contains(&path.as_str()) => write_at!(debug),
             _ => write_at!(info),
+        });
+        if let Some(span) = span {
+            span.answered(&Answered { method, route: &path, status, rpc: self.rpc });
         }
     }
 }

@@ -48,6 +48,17 @@ impl Meters {
         MetricsPage { registry: self.registry.clone(), backlog: self.backlog.clone() }
     }
 
+    /// Counts the jobs again and again, without end.
+    pub fn count(&self, db: Database, every: Duration) -> impl Future<Output = ()> + Send + 'static {
+        let backlog = self.backlog.clone();
+        async move {
+            loop {
+                backlog.count(&db).await;
+                tokio::time::sleep(every).await;
+            }
+        }
+    }
+
     /// Sends what was not sent yet to whom metrics are sent.
     pub fn end(&self) {
         if let Err(error) = self.provider.shutdown() {

@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use graphile_worker::{DbExecutor, DbValue, IntoTaskHandlerResult, TaskHandler, WorkerContext, WorkerOptions};
 use knowhow_domain::{Clock, Error, SystemClock, TenantId, UserId};
 use knowhow_telemetry::metrics::{self, Tried};
+use knowhow_telemetry::trace::{Parent, Whole};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -157,20 +158,27 @@ impl<J: JobKind> TaskHandler for Handler<J> {
         let owner = claimed.owner();
         metrics::job_begun(J::TASK, (SystemClock.now() - *ctx.job().run_at()).to_std().unwrap_or_default());
         let since = metrics::now();
-        let done = AssertUnwindSafe(job.run(claimed)).catch_unwind().await;
+        let cause = claimed.payload.get("trace").and_then(Value::as_str).and_then(Parent::read);
+        let span = Whole::job(J::TASK, cause.as_ref());
+        let done = Whole::within(span.as_ref(), AssertUnwindSafe(job.run(claimed)).catch_unwind()).await;
         if let Some(Bell(bell)) = ctx.get_ext::<Bell>() {
             bell.notify_one();
         }
-        match done.unwrap_or_else(|_| Err(JobError::Retry(Error::internal("the job panicked")))) {
-            Ok(()) => {
-                since.tried(J::TASK, Tried::Done);
-                Ok(())
-            }
-            Err(failure) => {
-                since.tried(J::TASK, if is_dead(&ctx, &failure) { Tried::Dead } else { Tried::Retried });
-                Err(settle(&ctx, owner, failure).await)
-            }
+        let done = done.unwrap_or_else(|_| Err(JobError::Retry(Error::internal("the job panicked"))));
+        let outcome = match &done {
+            Ok(()) => Tried::Done,
+            Err(failure) if is_dead(&ctx, failure) => Tried::Dead,
+            Err(_) => Tried::Retried,
+        };
+        since.tried(J::TASK, outcome);
+        let settled = match done {
+            Ok(()) => Ok(()),
+            Err(failure) => Err(Whole::within(span.as_ref(), settle(&ctx, owner, failure)).await),
+        };
+        if let Some(span) = span {
+            span.tried(outcome.as_str());
         }
+        settled
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use deadpool_postgres::Object;
 use futures_util::future::{join, try_join};
 use knowhow_domain::{Error, Result};
-use knowhow_telemetry::metrics;
+use knowhow_telemetry::{metrics, trace};
 use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -39,6 +39,7 @@ pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statem
 
 async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, statement: &S) -> Result<Vec<S::Row>> {
     let since = Instant::now();
+    let _span = trace::wait_for(name_of(S::SQL));
     let (tenant, user) = (principal.tenant(), principal.user()?);
     let _place = line::STATEMENTS.take(tenant, user, db.patience.statement).await?;
     let limits = db.patience.limits(since);
@@ -82,7 +83,7 @@ async fn send(client: &Object, sql: &'static str, params: &[&(dyn ToSql + Sync)]
     Answered { rows: rows.and_then(|rows| committed.map(|()| rows)), is_over }
 }
 
-async fn within<T>(sql: &str, longest: Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
+async fn within<T>(sql: &'static str, longest: Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
     timeout(longest, work).await.unwrap_or_else(|_| {
         tracing::warn!(statement = name_of(sql), "the database has not answered in time");
         Err(Error::Unavailable("the database is out of reach; try again in a moment".into()))

@@ -55,7 +55,7 @@ pub(crate) trait Write: Statement {
 }
 
 /// The first line of a statement says what it is called.
-pub(crate) fn name_of(sql: &str) -> &str {
+pub(crate) fn name_of(sql: &'static str) -> &'static str {
     sql.split_whitespace().nth(1).unwrap_or_default()
 }
 

@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use knowhow_domain::{Result, TenantId, UserId};
+use knowhow_telemetry::trace::{self as spans, Wait};
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
@@ -69,11 +70,13 @@ struct As {
 struct Named {
     name: &'static str,
     since: Instant,
+    /// Ends with the transaction.
+    _span: Wait,
 }
 
 impl Named {
     fn now(name: &'static str) -> Self {
-        Self { name, since: Instant::now() }
+        Self { name, since: Instant::now(), _span: spans::wait_for(name) }
     }
 
     fn tell(&self, outcome: &'static str) {

@@ -16,6 +16,7 @@
 use std::time::Instant;
 
 use knowhow_domain::{Error, Result};
+use knowhow_telemetry::trace::{self, Wait};
 use tokio::time::timeout;
 
 use super::ahead::Connections;
@@ -36,6 +37,8 @@ statement! {
 /// An open transaction of one principal's user. Dropped without [`WriteTx::commit`], it leaves nothing behind.
 pub struct WriteTx {
     name: &'static str,
+    /// Ends with the transaction.
+    _span: Wait,
     pool: Connections,
     connection: Connection,
     queue: Vec<Box<dyn Queued>>,
@@ -65,6 +68,7 @@ impl WriteTx {
     /// `Unavailable` where no connection is to be had.
     pub async fn begin(db: &Database, principal: &Principal, name: &'static str) -> Result<Self> {
         let (since, patience) = (Instant::now(), db.patience);
+        let span = trace::wait_for(name);
         let (tenant, user) = (principal.tenant(), principal.user()?);
         let place = line::TRANSACTIONS.take(tenant, user, patience.statement).await?;
         let room = db.room.enter(Kind::Changes, tenant, patience.for_connection(since)).await?;
@@ -74,6 +78,7 @@ impl WriteTx {
         let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &patience.limits(since)) + PLAN_ONCE;
         Ok(Self {
             name,
+            _span: span,
             pool: db.changes.clone(),
             connection: connection.begin_with(
                 begin,

@@ -1,0 +1,198 @@
+//! The variables of OpenTelemetry, which are the same for all programs. What is not read here (`OTEL_EXPORTER_OTLP_HEADERS`,
+//! `_TIMEOUT`, `OTEL_BSP_*`, `OTEL_BLRP_*`, `OTEL_RESOURCE_ATTRIBUTES`) its library reads.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use url::Url;
+
+/// What is sent over OTLP, and where. By default nothing is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Otel {
+    /// Where spans go.
+    pub traces: Option<Url>,
+    /// Where metrics go.
+    pub metrics: Option<Url>,
+    /// Where the log goes, besides standard error.
+    pub logs: Option<Url>,
+    /// Which requests have spans.
+    pub sampler: Sampler,
+    /// How often metrics are sent.
+    pub interval: Duration,
+    /// What this service is called there.
+    pub service_name: String,
+}
+
+/// Which traces are recorded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sampler {
+    /// Of those that begin here, the part that is.
+    pub ratio: f64,
+    /// Whether those that others have begun are recorded where they record theirs.
+    pub parent_based: bool,
+}
+
+impl Otel {
+    /// Reads the environment.
+    ///
+    /// # Errors
+    /// For a value that cannot work, naming it.
+    #[expect(clippy::disallowed_methods, reason = "the one room that reads the environment")]
+    pub fn load() -> Result<Self> {
+        Self::from_parts(&std::env::vars().filter(|(name, _)| name.starts_with("OTEL_")).collect())
+    }
+
+    fn from_parts(environment: &BTreeMap<String, String>) -> Result<Self> {
+        let set = Set(environment);
+        let service_name = set.text("OTEL_SERVICE_NAME").unwrap_or("knowhow").to_owned();
+        let milliseconds = match set.text("OTEL_METRIC_EXPORT_INTERVAL") {
+            Some(text) => text.parse().ok().filter(|ms| *ms > 0),
+            None => Some(60_000),
+        };
+        let interval =
+            milliseconds.context("OTEL_METRIC_EXPORT_INTERVAL must be a number of milliseconds, 1 or more")?;
+        Ok(Self {
+            traces: set.endpoint("TRACES", "v1/traces")?,
+            metrics: set.endpoint("METRICS", "v1/metrics")?,
+            logs: set.endpoint("LOGS", "v1/logs")?,
+            sampler: set.sampler()?,
+            interval: Duration::from_millis(interval),
+            service_name,
+        })
+    }
+}
+
+/// The variables. One that is empty is not set.
+struct Set<'a>(&'a BTreeMap<String, String>);
+
+impl<'a> Set<'a> {
+    fn text(&self, name: &str) -> Option<&'a str> {
+        self.0.get(name).map(|text| text.trim()).filter(|text| !text.is_empty())
+    }
+
+    /// Where one kind of signal goes.
+    fn endpoint(&self, signal: &str, path: &str) -> Result<Option<Url>> {
+        if self.text("OTEL_SDK_DISABLED").is_some_and(|text| text.eq_ignore_ascii_case("true")) {
+            return Ok(None);
+        }
+        let exporter = format!("OTEL_{signal}_EXPORTER");
+        match self.text(&exporter) {
+            None | Some("otlp") => {}
+            Some("none") => return Ok(None),
+            Some(other) => bail!("{exporter} must be otlp or none, is '{other}'"),
+        }
+        let own = format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT");
+        let all = "OTEL_EXPORTER_OTLP_ENDPOINT";
+        let (name, url) = match (self.text(&own), self.text(all)) {
+            (Some(url), _) => (own.as_str(), url.to_owned()),
+            // The variable for all of them names the server, that for one the very address.
+            (None, Some(base)) => (all, format!("{}/{path}", base.trim_end_matches('/'))),
+            (None, None) => return Ok(None),
+        };
+        self.check_protocol(signal)?;
+        let url: Url = url.parse().with_context(|| format!("{name} must be a URL, e.g. http://127.0.0.1:4318"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            bail!("{name} must begin with http:// or https://");
+        }
+        Ok(Some(url))
+    }
+
+    fn check_protocol(&self, signal: &str) -> Result<()> {
+        let own = format!("OTEL_EXPORTER_OTLP_{signal}_PROTOCOL");
+        for name in [own.as_str(), "OTEL_EXPORTER_OTLP_PROTOCOL"] {
+            match self.text(name) {
+                Some("http/protobuf") => return Ok(()),
+                Some(other) => {
+                    bail!("{name} must be http/protobuf, is '{other}': OTLP goes over HTTP, by default to port 4318")
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn sampler(&self) -> Result<Sampler> {
+        let name = self.text("OTEL_TRACES_SAMPLER").unwrap_or("parentbased_always_on");
+        let (parent_based, kind) = match name.strip_prefix("parentbased_") {
+            Some(kind) => (true, kind),
+            None => (false, name),
+        };
+        let ratio = match kind {
+            "always_on" => 1.0,
+            "always_off" => 0.0,
+            "traceidratio" => self.ratio()?,
+            _ => bail!(
+                "OTEL_TRACES_SAMPLER must be always_on, always_off or traceidratio, or one of these behind parentbased_, is '{name}'"
+            ),
+        };
+        Ok(Sampler { ratio, parent_based })
+    }
+
+    fn ratio(&self) -> Result<f64> {
+        let Some(text) = self.text("OTEL_TRACES_SAMPLER_ARG") else { return Ok(1.0) };
+        let ratio = text.parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
+        ratio.with_context(|| format!("OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, is '{text}'"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(set: &[(&str, &str)]) -> Result<Otel> {
+        Otel::from_parts(&set.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
+    }
+
+    #[test]
+    fn without_an_endpoint_nothing_is_sent() {
+        for set in [
+            &[][..],
+            &[("OTEL_TRACES_SAMPLER", "always_on")],
+            &[("OTEL_EXPORTER_OTLP_ENDPOINT", " ")],
+            &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a"), ("OTEL_SDK_DISABLED", "TRUE")],
+        ] {
+            let otel = read(set).unwrap();
+            assert_eq!((otel.traces, otel.metrics, otel.logs), (None, None, None), "{set:?}");
+        }
+    }
+
+    #[test]
+    fn one_endpoint_is_for_all_signals_and_each_may_have_its_own() {
+        let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/");
+        let otel =
+            read(&[all, ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "https://logs/in"), ("OTEL_METRICS_EXPORTER", "none")]);
+        let otel = otel.unwrap();
+        assert_eq!(otel.traces.unwrap().as_str(), "http://collector:4318/v1/traces");
+        assert_eq!((otel.logs.unwrap().as_str(), otel.metrics), ("https://logs/in", None));
+        assert_eq!((otel.service_name.as_str(), otel.interval), ("knowhow", Duration::from_secs(60)));
+        assert_eq!(otel.sampler, Sampler { ratio: 1.0, parent_based: true });
+    }
+
+    #[test]
+    fn samplers_are_the_standard_ones() {
+        let sampler = |name, ratio| read(&[("OTEL_TRACES_SAMPLER", name), ("OTEL_TRACES_SAMPLER_ARG", ratio)]);
+        let parted = sampler("parentbased_traceidratio", "0.05").unwrap().sampler;
+        assert_eq!(parted, Sampler { ratio: 0.05, parent_based: true });
+        assert_eq!(sampler("always_off", "").unwrap().sampler, Sampler { ratio: 0.0, parent_based: false });
+        assert_eq!(sampler("traceidratio", "").unwrap().sampler, Sampler { ratio: 1.0, parent_based: false });
+    }
+
+    #[test]
+    fn what_cannot_work_is_named() {
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a");
+        for (set, named) in [
+            (&[("OTEL_EXPORTER_OTLP_ENDPOINT", "collector")][..], "OTEL_EXPORTER_OTLP_ENDPOINT"),
+            (&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "grpc://a")], "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+            (&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")], "http/protobuf"),
+            (&[endpoint, ("OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "http/json")], "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL"),
+            (&[endpoint, ("OTEL_LOGS_EXPORTER", "console")], "OTEL_LOGS_EXPORTER"),
+            (&[("OTEL_TRACES_SAMPLER", "jaeger_remote")], "OTEL_TRACES_SAMPLER"),
+            (&[("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "5%")], "OTEL_TRACES_SAMPLER_ARG"),
+            (&[("OTEL_METRIC_EXPORT_INTERVAL", "0")], "OTEL_METRIC_EXPORT_INTERVAL"),
+        ] {
+            let error = format!("{:#}", read(set).unwrap_err());
+            assert!(error.contains(named), "{error}");
+        }
+    }
+}

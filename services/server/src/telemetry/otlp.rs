@@ -1,0 +1,136 @@
+//! OTLP: spans, metrics and logs to a collector, in batches, from threads of their own. A collector that is out of reach costs what
+//! would have gone there, and no request.
+
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use knowhow_domain::new_id;
+use knowhow_telemetry::trace;
+use opentelemetry::trace::{Link, SpanKind, TraceId};
+use opentelemetry::{Context as Around, KeyValue, global};
+use opentelemetry_otlp::{LogExporter, MetricExporter, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::logs::SdkLoggerProvider;
+use opentelemetry_sdk::metrics::{MeterProviderBuilder, PeriodicReader, SdkMeterProvider};
+use opentelemetry_sdk::trace::{Sampler, SamplingDecision, SamplingResult, SdkTracerProvider, ShouldSample};
+use reqwest::blocking::Client;
+use url::Url;
+
+use crate::config::{self, Otel};
+
+/// Longest wait for a collector to take a batch.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The same for the last one, at the end.
+const LAST_WAIT: Duration = Duration::from_secs(3);
+
+/// Where spans and the log go.
+#[derive(Default)]
+pub struct Senders {
+    spans: Option<SdkTracerProvider>,
+    logs: Option<SdkLoggerProvider>,
+}
+
+impl Senders {
+    /// Begins to trace where spans are sent, and makes ready what sends the log.
+    ///
+    /// # Errors
+    /// Where no client can be made.
+    pub fn start(otel: &Otel) -> Result<Self> {
+        let mut senders = Self::default();
+        if let Some(url) = &otel.traces {
+            let exporter = SpanExporter::builder().with_http().with_http_client(client()?).with_endpoint(url.as_str());
+            let exporter = exporter.build().map_err(|error| anyhow!("spans cannot be sent: {error}"))?;
+            let provider =
+                SdkTracerProvider::builder().with_batch_exporter(exporter).with_sampler(sampler(otel.sampler));
+            let provider = provider.with_resource(resource(otel)).build();
+            global::set_tracer_provider(provider.clone());
+            trace::start(global::tracer("knowhow"));
+            senders.spans = Some(provider);
+        }
+        if let Some(url) = &otel.logs {
+            let exporter = LogExporter::builder().with_http().with_http_client(client()?).with_endpoint(url.as_str());
+            let exporter = exporter.build().map_err(|error| anyhow!("the log cannot be sent: {error}"))?;
+            let provider = SdkLoggerProvider::builder().with_batch_exporter(exporter).with_resource(resource(otel));
+            senders.logs = Some(provider.build());
+        }
+        Ok(senders)
+    }
+
+    /// What the log is sent through.
+    pub fn logs(&self) -> Option<&SdkLoggerProvider> {
+        self.logs.as_ref()
+    }
+
+    /// Sends the last spans and lines, at the same time, and waits a moment for that.
+    pub fn end(&self) {
+        thread::scope(|scope| {
+            scope.spawn(|| self.spans.as_ref().map(|spans| spans.shutdown_with_timeout(LAST_WAIT)));
+            scope.spawn(|| self.logs.as_ref().map(|logs| logs.shutdown_with_timeout(LAST_WAIT)));
+        });
+    }
+}
+
+/// Metrics that are sent, where they are.
+///
+/// # Errors
+/// Where no client can be made.
+pub fn meters(otel: &Otel) -> Result<MeterProviderBuilder> {
+    let builder = SdkMeterProvider::builder();
+    let Some(url) = &otel.metrics else { return Ok(builder) };
+    let exporter = MetricExporter::builder().with_http().with_http_client(client()?).with_endpoint(url.as_str());
+    let exporter = exporter.build().map_err(|error| anyhow!("metrics cannot be sent: {error}"))?;
+    let reader = PeriodicReader::builder(exporter).with_interval(otel.interval).build();
+    Ok(builder.with_reader(reader).with_resource(resource(otel)))
+}
+
+/// A client that waits for its answers. The library's threads have no runtime, and it can be neither made nor dropped on a thread
+/// that has one.
+fn client() -> Result<Client> {
+    let made = thread::spawn(|| Client::builder().timeout(PATIENCE).build()).join();
+    made.map_err(|_| anyhow!("no HTTP client could be made"))?.context("no HTTP client could be made")
+}
+
+fn resource(otel: &Otel) -> Resource {
+    Resource::builder()
+        .with_service_name(otel.service_name.clone())
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .with_attribute(KeyValue::new("service.instance.id", new_id().to_string()))
+        .build()
+}
+
+fn sampler(asked: config::Sampler) -> Box<dyn ShouldSample> {
+    let root = Linked(match asked.ratio {
+        ratio if ratio >= 1.0 => Sampler::AlwaysOn,
+        ratio if ratio <= 0.0 => Sampler::AlwaysOff,
+        ratio => Sampler::TraceIdRatioBased(ratio),
+    });
+    if asked.parent_based { Box::new(Sampler::ParentBased(Box::new(root))) } else { Box::new(root) }
+}
+
+/// A job is recorded where the request is that has enqueued it; else it is as any other.
+#[derive(Debug, Clone)]
+struct Linked(Sampler);
+
+impl ShouldSample for Linked {
+    fn should_sample(
+        &self,
+        parent: Option<&Around>,
+        trace: TraceId,
+        name: &str,
+        kind: &SpanKind,
+        attributes: &[KeyValue],
+        links: &[Link],
+    ) -> SamplingResult {
+        let mut result = self.0.should_sample(parent, trace, name, kind, attributes, links);
+        if links.iter().any(|link| link.span_context.is_sampled()) {
+            result.decision = SamplingDecision::RecordAndSample;
+        }
+        result
+    }
+}
+
+/// Shows where something goes without what may be secret in its address.
+pub fn shown(url: &Url) -> String {
+    format!("{}{}", url.origin().ascii_serialization(), url.path())
+}

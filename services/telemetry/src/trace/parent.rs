@@ -1,0 +1,87 @@
+//! The header `traceparent` of W3C Trace Context, version 00.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+
+use opentelemetry::Context;
+use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
+
+/// A span that somebody names as the parent of ours, or that we name as the parent of theirs.
+#[derive(Debug, Clone)]
+pub struct Parent(SpanContext);
+
+impl Parent {
+    pub(super) fn new(context: SpanContext) -> Self {
+        Self(context)
+    }
+
+    /// Reads the header; `None` for anything but a valid one of version 00.
+    pub fn read(header: &str) -> Option<Self> {
+        let mut parts = header.split('-');
+        let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let hex = |text: &str, length: usize| {
+            text.len() == length && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        };
+        if version != "00" || parts.next().is_some() || !hex(trace, 32) || !hex(span, 16) || !hex(flags, 2) {
+            return None;
+        }
+        let (trace, span) = (TraceId::from_hex(trace).ok()?, SpanId::from_hex(span).ok()?);
+        let flags = TraceFlags::new(u8::from_str_radix(flags, 16).ok()?) & TraceFlags::SAMPLED;
+        let context = SpanContext::new(trace, span, flags, true, TraceState::NONE);
+        context.is_valid().then_some(Self(context))
+    }
+
+    /// The same trace with a span of our own, which nobody records.
+    pub fn follow(&self) -> Self {
+        let id = RandomState::new().hash_one(self.0.span_id()) | 1;
+        let (trace, flags) = (self.0.trace_id(), self.0.trace_flags());
+        Self(SpanContext::new(trace, SpanId::from_bytes(id.to_be_bytes()), flags, true, TraceState::NONE))
+    }
+
+    pub(super) fn context(&self) -> Context {
+        Context::new().with_remote_span_context(self.0.clone())
+    }
+
+    pub(super) fn span_context(&self) -> &SpanContext {
+        &self.0
+    }
+}
+
+impl fmt::Display for Parent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "00-{}-{}-{:02x}", self.0.trace_id(), self.0.span_id(), self.0.trace_flags())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_valid_trace_goes_on_with_a_new_span() {
+        let header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let parent = Parent::read(header).unwrap();
+        assert_eq!(parent.to_string(), header);
+        let own = parent.follow().to_string();
+        assert!(own.starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-") && own.ends_with("-01"));
+        assert_ne!(own, header);
+        assert_eq!(own.len(), header.len());
+    }
+
+    #[test]
+    fn anything_else_is_ignored() {
+        for bad in [
+            "",
+            "00",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-00",
+            "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e473\u{e9}-00f067aa0ba902b7-01",
+        ] {
+            assert!(Parent::read(bad).is_none(), "{bad}");
+        }
+    }
+}
