@@ -132,6 +132,9 @@ pub struct Submission {
     /// Who proposes it. The same credential cannot decide.
     #[schema(example = "user:alice")]
     pub submitter: String,
+    /// The same as it is stored, by the user's id; not shown.
+    #[serde(skip)]
+    pub author: String,
     /// Why, in the submitter's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -53,7 +53,8 @@ pub async fn list(tx: &mut TenantTx, before: Option<AuditId>, limit: i64) -> Res
     sqlx::query_as!(
         AuditEntry,
         r#"-- audit.list (a tenant's admin: all users of the tenant)
-        select a.audit_id as id, $4::text as "tenant!", a.at, a.actor, a.action, a.target, a.detail,
+        select a.audit_id as id, $4::text as "tenant!", a.at, app.shown_actor(a.actor) as "actor!", a.action,
+               app.shown_user(a.target) as "target!", a.detail,
                u.external_id as "user?", a.request_id, host(a.address) as address, encode(a.before_digest, 'hex') as before,
                encode(a.after_digest, 'hex') as after
         from audit_log a
@@ -85,7 +86,8 @@ pub async fn list_of_user(
     sqlx::query_as!(
         AuditEntry,
         r#"-- audit.list_of_user (a tenant's admin: the user is found by the external id)
-        select a.audit_id as id, $5::text as "tenant!", a.at, a.actor, a.action, a.target, a.detail,
+        select a.audit_id as id, $5::text as "tenant!", a.at, app.shown_actor(a.actor) as "actor!", a.action,
+               app.shown_user(a.target) as "target!", a.detail,
                u.external_id as "user?", a.request_id, host(a.address) as address, encode(a.before_digest, 'hex') as before,
                encode(a.after_digest, 'hex') as after
         from users u

@@ -32,7 +32,7 @@ impl From<Row> for Directive {
 statement! {
     read FindInForce { name: String } -> Row,
     "-- directives.find_in_force
-    select d.name, d.version, d.text, d.digest, d.actor, d.created_at from directives d
+    select d.name, d.version, d.text, d.digest, app.shown_actor(d.actor) as actor, d.created_at from directives d
     where d.tenant_id = $1 and d.name = $3 and d.in_force and $2::uuid is not null"
 }
 
@@ -54,7 +54,8 @@ pub async fn find(tx: &mut TenantTx, name: DirectiveName, version: Option<i32>) 
     let row = sqlx::query_as!(
         Row,
         r#"-- directives.find
-        select name as "name: Word<DirectiveName>", version, text, digest, actor, created_at from directives
+        select name as "name: Word<DirectiveName>", version, text, digest, app.shown_actor(actor) as "actor!", created_at
+        from directives
         where tenant_id = $1 and name = $2 and (version = $3 or $3::integer is null and in_force)"#,
         tenant,
         name.as_str(),
@@ -99,8 +100,9 @@ pub async fn list_in_force(tx: &mut TenantTx) -> Result<Vec<DirectiveVersion>> {
     let tenant = tx.tenant();
     let rows = sqlx::query_as!(
         VersionRow,
-        "-- directives.list_in_force
-        select name, version, digest, in_force, actor, created_at from directives where tenant_id = $1 and in_force",
+        r#"-- directives.list_in_force
+        select name, version, digest, in_force, app.shown_actor(actor) as "actor!", created_at
+        from directives where tenant_id = $1 and in_force"#,
         tenant
     )
     .fetch_all(tx.conn())
@@ -122,11 +124,11 @@ pub async fn list_versions(
     let tenant = tx.tenant();
     let rows = sqlx::query_as!(
         VersionRow,
-        "-- directives.list_versions
-        select name, version, digest, in_force, actor, created_at from directives
+        r#"-- directives.list_versions
+        select name, version, digest, in_force, app.shown_actor(actor) as "actor!", created_at from directives
         where tenant_id = $1 and name = $2 and ($3::integer is null or version < $3)
         order by version desc
-        limit $4",
+        limit $4"#,
         tenant,
         name.as_str(),
         before,
@@ -187,7 +189,8 @@ pub async fn put(tx: &mut TenantTx, new: NewDirective<'_>) -> Result<(Directive,
                    (select o.digest from directives o where o.tenant_id = $1 and o.name = $3 and o.version = $9), digest
             from made
         )
-        select name as "name: Word<DirectiveName>", version, text, digest, actor, created_at from made"#,
+        select name as "name: Word<DirectiveName>", version, text, digest, app.shown_actor(actor) as "actor!", created_at
+        from made"#,
         tenant,
         user,
         new.name.as_str(),

@@ -1,6 +1,6 @@
 //! The users of a tenant, as its admins see them.
 
-use knowhow_domain::{Result, User};
+use knowhow_domain::{Result, User, UserId};
 
 use crate::TenantTx;
 use crate::error::refuse;
@@ -29,4 +29,22 @@ pub async fn list(tx: &mut TenantTx, only: Option<&str>, after: &str, limit: i64
     .fetch_all(tx.conn())
     .await
     .map_err(refuse)
+}
+
+/// The user whom the tenant calls so.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find_id(tx: &mut TenantTx, external_id: &str) -> Result<Option<UserId>> {
+    let tenant = tx.tenant();
+    let id = sqlx::query_scalar!(
+        "-- users.find_id (a tenant's admin: the user_id is what is asked for)
+        select user_id from users where tenant_id = $1 and external_id = $2",
+        tenant,
+        external_id
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(id.map(UserId))
 }

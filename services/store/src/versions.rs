@@ -58,9 +58,9 @@ impl From<ListedRow> for Version {
 statement! {
     read ListVersions { skill: Uuid, before: Option<i32>, limit: i64 } -> ListedRow,
     "-- versions.list
-    select version as version, change as change, actor as actor, session, tainted as tainted,
+    select version as version, change as change, app.shown_actor(actor) as actor, session, tainted as tainted,
            digest as digest, created_at as created_at, coalesce(tainted_in, '{}') as tainted_in,
-           coalesce(tainted_by, '{}') as tainted_by, approved_by, approved_at
+           coalesce(tainted_by, '{}') as tainted_by, app.shown_actor(approved_by) as approved_by, approved_at
     from skill_versions
     where tenant_id = $1 and user_id = $2 and skill_id = $3 and ($4::integer is null or version < $4)
       and exists (select from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3)
@@ -84,9 +84,10 @@ pub async fn list(tx: &mut WriteTx, skill: SkillId, before: Option<i32>, limit: 
 statement! {
     read FindVersion { name: Option<String>, id: Option<Uuid>, version: i32 } -> (ListedRow, FilesRow),
     "-- versions.find
-    select v.version as version, v.change as change, v.actor as actor, v.session, v.tainted as tainted,
+    select v.version as version, v.change as change, app.shown_actor(v.actor) as actor, v.session, v.tainted as tainted,
            v.digest as digest, v.created_at as created_at, v.resources as resources,
-           coalesce(v.tainted_in, '{}') as tainted_in, coalesce(v.tainted_by, '{}') as tainted_by, v.approved_by, v.approved_at,
+           coalesce(v.tainted_in, '{}') as tainted_in, coalesce(v.tainted_by, '{}') as tainted_by,
+           app.shown_actor(v.approved_by) as approved_by, v.approved_at,
            coalesce(t.document, r.content) as document
     from skills s
     join skill_versions v on v.tenant_id = $1 and v.user_id = $2 and v.skill_id = s.skill_id and v.version = $5

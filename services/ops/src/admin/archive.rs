@@ -6,7 +6,7 @@ use knowhow_store::skills::{self, NewRestore};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{begin, note_read};
+use super::{begin, note_read_of};
 use crate::page::{Page, PageQuery, window};
 use crate::{Ctx, follow_up};
 
@@ -42,7 +42,7 @@ pub async fn list_archive(ctx: &Ctx, query: &ListArchive) -> Result<Page<Archive
     user.map(knowhow_store::check_external_id).transpose()?;
     let mut tx = begin(ctx).await?;
     let rows = skills::list_archive(&mut tx, user, window(before, limit), ctx.now()).await?;
-    note_read(&ctx.app, &mut tx, "archive.read", user.unwrap_or("all users")).await?;
+    note_read_of(&ctx.app, &mut tx, "archive.read", user).await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.id)
 }

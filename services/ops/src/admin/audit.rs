@@ -3,7 +3,7 @@
 use knowhow_domain::{AuditEntry, AuditId, Result};
 use knowhow_store::audit;
 
-use super::{begin, note_read};
+use super::{begin, note_read_of};
 use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
 
@@ -29,7 +29,7 @@ pub async fn list_audit(ctx: &Ctx, query: &ListAudit) -> Result<Page<AuditEntry>
         Some(user) => audit::list_of_user(&mut tx, user, before, rows_for(limit)).await?,
         None => audit::list(&mut tx, before, rows_for(limit)).await?,
     };
-    note_read(&ctx.app, &mut tx, "audit.read", user.unwrap_or("all users")).await?;
+    note_read_of(&ctx.app, &mut tx, "audit.read", user).await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.id)
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{begin, note_look, note_read};
+use super::{begin, note_look, note_read_of};
 use crate::page::{Page, PageQuery, rows_for};
 use crate::{Ctx, compute};
 
@@ -130,7 +130,7 @@ pub async fn list_starter_users(ctx: &Ctx, name: &str, page: &PageQuery) -> Resu
         return Err(missing(None));
     }
     let rows = library::list_users(&mut tx, &name, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
-    note_read(&ctx.app, &mut tx, "user.read", "all users").await?;
+    note_read_of(&ctx.app, &mut tx, "user.read", None).await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.user.clone())
 }

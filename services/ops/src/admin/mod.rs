@@ -30,8 +30,8 @@ pub use webhooks::{PutWebhook, PutWebhookAnswer, WebhookTest, delete_webhook, ge
 pub(crate) use library::{Putting, put_in};
 
 use knowhow_domain::{Result, UserId};
-use knowhow_store::TenantTx;
 use knowhow_store::audit::{self as audit_log, NewEntry};
+use knowhow_store::{TenantTx, users as user_rows};
 use serde_json::json;
 
 use crate::{App, Ctx};
@@ -41,6 +41,20 @@ async fn note_read(app: &App, tx: &mut TenantTx, action: &str, target: &str) -> 
     let target: String = target.chars().take(100).collect();
     let entry = NewEntry { action, target: &target, detail: json!({}) };
     audit_log::record(tx, entry, app.now()).await
+}
+
+/// The same of one user or, without a name, of all. The entry keeps the user's id; a name that is nobody's is not kept, as it may
+/// be that of a user who was erased.
+pub(crate) async fn note_read_of(app: &App, tx: &mut TenantTx, action: &str, user: Option<&str>) -> Result<()> {
+    let target = name_in_log(tx, user).await?;
+    note_read(app, tx, action, &target).await
+}
+
+/// What an entry about a user, or about all of them, has as its target.
+pub(crate) async fn name_in_log(tx: &mut TenantTx, user: Option<&str>) -> Result<String> {
+    let Some(external_id) = user else { return Ok("all users".into()) };
+    let id = user_rows::find_id(tx, external_id).await?;
+    Ok(id.map_or_else(|| "no such user".into(), |id| id.to_string()))
 }
 
 /// The same for what is the tenant's: an entry says where it is an operator who reads it.

@@ -5,7 +5,7 @@ use knowhow_store::{TenantTx, users};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{begin, note_read};
+use super::{begin, note_read_of};
 use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
 
@@ -41,7 +41,7 @@ pub async fn list_users(ctx: &Ctx, page: &PageQuery) -> Result<Page<User>> {
     let (limit, after) = (page.limit()?, page.after::<String>()?);
     let mut tx = begin(ctx).await?;
     let rows = users::list(&mut tx, None, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
-    note_read(&ctx.app, &mut tx, "user.read", "all users").await?;
+    note_read_of(&ctx.app, &mut tx, "user.read", None).await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.external_id.clone())
 }
@@ -55,7 +55,7 @@ pub async fn get_user(ctx: &Ctx, external_id: &str) -> Result<User> {
     knowhow_store::check_external_id(external_id).map_err(|_| Error::not_found("user"))?;
     let mut tx = begin(ctx).await?;
     let user = find_user(&mut tx, external_id).await?;
-    note_read(&ctx.app, &mut tx, "user.read", external_id).await?;
+    note_read_of(&ctx.app, &mut tx, "user.read", Some(external_id)).await?;
     tx.commit().await?;
     Ok(user)
 }

@@ -185,7 +185,7 @@ async fn open(ctx: &Ctx, input: &Decide, decides: bool) -> Result<(Reached, Writ
     let mut tx = WriteTx::begin(&ctx.app.db, principal, "submissions.decide").await?;
     let waiting = submissions::read_undecided(&mut tx, input.id).await?;
     if decides {
-        reached.require_other_than(&waiting.submission.submitter)?;
+        reached.require_other_than(&waiting.submission.author)?;
         if waiting.submission.kind == SubmissionKind::Share {
             reached.require_admin()?;
         }
@@ -236,7 +236,7 @@ async fn apply(ctx: &Ctx, tx: &mut WriteTx, approved: Approved<'_>) -> Result<Op
     // What waits has passed the limits of its time.
     let limits = ctx.app.limits.with_unbounded_body();
     let document = SkillDocument::parse_named(raw, &limits)?;
-    let author = waiting.submission.submitter.clone();
+    let author = waiting.submission.author.clone();
     let draft = Draft {
         resources: waiting.resources.clone(),
         new_files: waiting.files.clone(),

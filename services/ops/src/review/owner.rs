@@ -85,7 +85,7 @@ pub(crate) async fn reach_user(ctx: &Ctx, whose: &Whose, action: &'static str) -
     let user = users::list(&mut tx, Some(name), "", 1).await?.pop().ok_or_else(|| Error::not_found("user"))?;
     tx.commit().await?;
     let principal = ctx.principal.reviewing(user.id, &user.external_id)?;
-    let target: String = name.chars().take(100).collect();
+    let target = user.id.to_string();
     as_user(ctx, principal, NewEntry { action, target: &target, detail: json!({ "reason": reason }) }).await
 }
 

@@ -12,7 +12,7 @@ use super::diff;
 use super::hold::find;
 use super::owner::{is_admin, reach, require_reason};
 use crate::Ctx;
-use crate::admin::begin;
+use crate::admin::{begin, name_in_log};
 use crate::page::{Page, PageQuery, rows_for};
 
 /// Which submissions.
@@ -57,7 +57,7 @@ pub async fn list_submissions(ctx: &Ctx, query: &ListSubmissions) -> Result<Page
     let reason = require_reason(query.reason.as_deref())?;
     let mut tx = begin(ctx).await?;
     let rows = submissions::list_of_tenant(&mut tx, query.user.as_deref(), asked).await?;
-    let target: String = query.user.as_deref().unwrap_or("all users").chars().take(100).collect();
+    let target = name_in_log(&mut tx, query.user.as_deref()).await?;
     let entry = NewEntry { action: "submission.read", target: &target, detail: json!({ "reason": reason }) };
     audit::record(&mut tx, entry, ctx.now()).await?;
     tx.commit().await?;

@@ -60,7 +60,7 @@ pub async fn rebase_submission(ctx: &Ctx, input: &Rebase) -> Result<Submission> 
     let replaced = &change.old.submission;
     let asked = Asked {
         reason: replaced.reason.as_deref(),
-        submitter: Some(&replaced.submitter),
+        submitter: Some(&replaced.author),
         waits: true,
         replaces: replaced.state.waits().then_some(replaced.id),
         ..Asked::default()

@@ -147,7 +147,7 @@ pub(super) async fn approve(reached: &Reached, waiting: &Undecided, comment: Opt
     let putting = Putting {
         name: &name,
         document: &document,
-        actor: &waiting.submission.submitter,
+        actor: &waiting.submission.author,
         approved_by: Some(ctx.principal.actor()),
         detail: json!({ "submission": id }),
     };

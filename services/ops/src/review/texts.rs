@@ -42,7 +42,7 @@ pub async fn approve_memory(ctx: &Ctx, memory: &str, input: &ApproveText) -> Res
     let now = ctx.now();
     memories::approve(&mut tx, id, comment, now);
     tx.commit().await?;
-    let approved_by = Some(ctx.principal.actor().to_owned());
+    let approved_by = Some(ctx.principal.shown_actor().to_owned());
     Ok(Memory { tainted: false, approved_by, approved_at: Some(now), ..memory })
 }
 
@@ -55,15 +55,16 @@ pub async fn approve_soul(ctx: &Ctx, version: i32, input: &ApproveText) -> Resul
     let reached = open(ctx, input, "soul.read").await?;
     let ctx = &reached.ctx;
     let mut tx = WriteTx::begin(&ctx.app.db, &ctx.principal, "souls.approve").await?;
-    let soul = souls::find_to_approve(&mut tx, version).await?.ok_or_else(|| Error::not_found("version"))?;
-    reached.require_reader(soul.updated_by.as_deref())?;
+    let missing = || Error::not_found("version");
+    let souls::WrittenSoul { soul, writer } = souls::find_to_approve(&mut tx, version).await?.ok_or_else(missing)?;
+    reached.require_reader(Some(&writer))?;
     if !soul.tainted {
         return Ok(soul);
     }
     let now = ctx.now();
     souls::approve(&mut tx, version, comment, now);
     tx.commit().await?;
-    let approved_by = Some(ctx.principal.actor().to_owned());
+    let approved_by = Some(ctx.principal.shown_actor().to_owned());
     Ok(Soul { tainted: false, approved_by, approved_at: Some(now), ..soul })
 }
 

@@ -104,7 +104,7 @@ impl Rates {
         let (settings, defaults) = (caller.settings(), &self.defaults);
         let mut standing = Standing::new(request);
         if caller.is_operator() {
-            return self.take(&mut standing, &Who::Operator(caller.actor()), defaults.user);
+            return self.take(&mut standing, &Who::Operator(&caller.actor()), defaults.user);
         }
         if let Some(user) = caller.external_id() {
             let rate = settings.user_requests_per_second.unwrap_or(defaults.user);

@@ -133,13 +133,17 @@ pub(crate) struct Newcomer<'a> {
     pub(crate) most: u32,
     pub(crate) external_id: &'a str,
     /// Who is said to have made the user.
-    pub(crate) actor: &'a str,
+    pub(crate) by: &'a MadeBy<'a>,
     pub(crate) now: DateTime<Utc>,
 }
 
+/// Who makes a user, given the user's id: one who comes for the first time makes itself.
+pub(crate) type MadeBy<'a> = dyn Fn(UserId) -> String + Sync + 'a;
+
 /// Why: a user is made on first sight, before there is a user to run as. The tenant counts its users.
 pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Result<KnownUser> {
-    let Newcomer { tenant, most, external_id, actor, now } = *newcomer;
+    let Newcomer { tenant, most, external_id, by, now } = *newcomer;
+    let id = UserId(new_id());
     // A second round is needed only where another request made the user between this statement's snapshot and its insert.
     for _ in 0..2 {
         let mut tx = SystemTx::begin(db, "system.ensure_user").await?;
@@ -162,7 +166,7 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
                 insert into user_catalogs (tenant_id, user_id) select $1, user_id from made
             ), audited as (
                 insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
-                select $1, user_id, $6, $4, $7, 'user.create', $2 from made
+                select $1, user_id, $6, $4, $7, 'user.create', user_id::text from made
             )
             select user_id, starters_release, false as "is_full!" from found
             union all
@@ -171,11 +175,11 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
             select null, null, true where not exists (select from found) and not exists (select from counted)"#,
             tenant.0,
             external_id,
-            new_id(),
+            id.0,
             now,
             i32::try_from(most).unwrap_or(i32::MAX),
             new_id(),
-            actor
+            by(id)
         )
         .fetch_optional(tx.conn())
         .await

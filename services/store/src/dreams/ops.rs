@@ -103,7 +103,7 @@ statement! {
     read ListOps { run: Uuid } -> OpRow,
     "-- dreams.list_ops
     select o.position, o.kind, o.op, o.outcome, o.reasons, o.checks, o.tainted_by, o.undo, o.undo_reason, o.undo_submission,
-           o.decided_by, o.journal, o.sessions, o.bases,
+           app.shown_actor(o.decided_by) as decided_by, o.journal, o.sessions, o.bases,
            case when o.outcome in ('proposed', 'waiting') then array(
                select distinct t.source from sessions s cross join unnest(s.tainted_by) as t (source)
                where s.tenant_id = $1 and s.user_id = $2 and s.session_id = any (o.sessions)

@@ -73,7 +73,8 @@ pub async fn list(tx: &mut TenantTx, after: &str, limit: i64) -> Result<Vec<Libr
     let rows = sqlx::query_as!(
         Row,
         r#"-- library.list
-        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at,
+        select t.name, t.version, t.description, t.document_digest, t.document_bytes,
+               app.shown_actor(t.actor) as "actor!", app.shown_actor(t.approved_by) as approved_by, t.created_at,
                k.verdict as "verdict?"
         from tenants n
         join library_texts t on t.tenant_id = $1 and t.starter_id = any (n.library)
@@ -105,7 +106,8 @@ pub async fn list_versions(
     let rows = sqlx::query_as!(
         Row,
         r#"-- library.list_versions
-        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at,
+        select t.name, t.version, t.description, t.document_digest, t.document_bytes,
+               app.shown_actor(t.actor) as "actor!", app.shown_actor(t.approved_by) as approved_by, t.created_at,
                k.verdict as "verdict?"
         from library_texts t
         left join library_scans k on k.tenant_id = $1 and k.starter_id = t.starter_id
@@ -131,7 +133,8 @@ pub async fn find(tx: &mut TenantTx, name: &str, version: Option<i32>) -> Result
     let tenant = tx.tenant();
     let row = sqlx::query!(
         r#"-- library.find
-        select t.name, t.version, t.description, t.document_digest, t.document_bytes, t.actor, t.approved_by, t.created_at,
+        select t.name, t.version, t.description, t.document_digest, t.document_bytes,
+               app.shown_actor(t.actor) as "actor!", app.shown_actor(t.approved_by) as approved_by, t.created_at,
                convert_from(t.document, 'UTF8') as "document!", k.verdict as "verdict?", k.findings as "findings?",
                k.rules as "rules?", k.scanned_at as "scanned_at?"
         from tenants n

@@ -13,7 +13,7 @@ statement! {
     write FindToApprove { memory: Uuid } -> (Memory, WriterRow),
     "-- memories.find_to_approve
     select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at,
-           m.approved_by, m.approved_at, m.actor as writer
+           app.shown_actor(m.approved_by) as approved_by, m.approved_at, m.actor as writer
     from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = $3
     for update"
@@ -24,7 +24,7 @@ statement! {
 pub struct Written {
     /// As lists show it.
     pub memory: Memory,
-    /// The caller, as history names it.
+    /// The caller, as it is stored.
     pub writer: Option<String>,
 }
 

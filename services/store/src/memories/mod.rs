@@ -56,7 +56,7 @@ statement! {
     } -> Memory,
     "-- memories.list
     select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at,
-           m.approved_by, m.approved_at
+           app.shown_actor(m.approved_by) as approved_by, m.approved_at
     from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id < $3
       and ($4::text is null or m.kind = $4) and ($5::text is null or $5 = any (m.tags))
@@ -69,7 +69,7 @@ statement! {
     read FindAll { memories: Vec<Uuid> } -> Memory,
     "-- memories.find_all
     select m.memory_id, m.kind, m.content, m.tags, m.importance, m.core, m.session, m.tainted, m.created_at,
-           m.approved_by, m.approved_at
+           app.shown_actor(m.approved_by) as approved_by, m.approved_at
     from memories m
     where m.tenant_id = $1 and m.user_id = $2 and m.memory_id = any ($3)"
 }

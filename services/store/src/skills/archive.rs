@@ -142,7 +142,7 @@ pub async fn list_archive(
         ArchivedSkill,
         r#"-- skills.list_archive (a tenant's admin: all users of the tenant)
         select a.archive_id as id, $6::text as "tenant!", u.external_id as user, a.name, a.version_count as versions,
-               a.absorbed_into, a.deleted_by, a.deleted_at, a.purge_at
+               a.absorbed_into, app.shown_actor(a.deleted_by) as "deleted_by!", a.deleted_at, a.purge_at
         from archived_skills a
         join users u on u.tenant_id = a.tenant_id and u.user_id = a.user_id
         where a.tenant_id = $1 and ($2::text is null or u.external_id = $2) and ($3::uuid is null or a.archive_id < $3)

@@ -5,24 +5,37 @@ use knowhow_domain::{Result, Soul, new_id};
 use uuid::Uuid;
 
 use crate::WriteTx;
-use crate::vault::statement;
+use crate::vault::{row, statement};
+
+row! { struct WriterRow { writer: String } }
 
 statement! {
-    write FindToApprove { version: i32 } -> Soul,
+    write FindToApprove { version: i32 } -> (Soul, WriterRow),
     "-- souls.find_to_approve
-    select s.version, s.content, s.actor, s.tainted, s.created_at, s.approved_by, s.approved_at
+    select s.version, s.content, app.shown_actor(s.actor) as actor, s.tainted, s.created_at,
+           app.shown_actor(s.approved_by) as approved_by, s.approved_at, s.actor as writer
     from souls s
     where s.tenant_id = $1 and s.user_id = $2 and s.version = $3
     for update"
+}
+
+/// A version of the soul, and who wrote it.
+#[derive(Debug, Clone)]
+pub struct WrittenSoul {
+    /// As lists show it.
+    pub soul: Soul,
+    /// The caller, as it is stored.
+    pub writer: String,
 }
 
 /// Reads a version to approve it. A mark of its session waits until that is done, or was before it.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find_to_approve(tx: &mut WriteTx, version: i32) -> Result<Option<Soul>> {
+pub async fn find_to_approve(tx: &mut WriteTx, version: i32) -> Result<Option<WrittenSoul>> {
     tx.lock_user();
-    Ok(tx.write(FindToApprove { version }).await?.pop())
+    let row = tx.write(FindToApprove { version }).await?.pop();
+    Ok(row.map(|(soul, WriterRow { writer })| WrittenSoul { soul, writer }))
 }
 
 // Its passages are good from now on, wherever they are. The next snapshot has it, where no later one is clean.

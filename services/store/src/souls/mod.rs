@@ -9,7 +9,7 @@ use crate::{Database, Principal, Window, WriteTx};
 
 pub(crate) mod approve;
 
-pub use approve::{approve, find_to_approve};
+pub use approve::{WrittenSoul, approve, find_to_approve};
 
 /// Versions that are kept, and the last one that is not tainted, which prompts have.
 pub const VERSIONS: i32 = 100;
@@ -24,7 +24,8 @@ row! {
 statement! {
     read ListSouls { before: i32, limit: i64, tainted: Option<bool> } -> Soul,
     "-- souls.list
-    select s.version, s.content, s.actor, s.tainted, s.created_at, s.approved_by, s.approved_at
+    select s.version, s.content, app.shown_actor(s.actor) as actor, s.tainted, s.created_at,
+           app.shown_actor(s.approved_by) as approved_by, s.approved_at
     from souls s
     where s.tenant_id = $1 and s.user_id = $2 and s.version < $3 and ($5::boolean is null or s.tainted = $5)
     order by s.version desc
@@ -81,8 +82,8 @@ statement! {
                (select sha256(convert_to(content, 'UTF8')) from last), sha256(convert_to($3, 'UTF8'))
         from made
     )
-    select version as version, content as content, actor as actor, tainted as tainted,
-           created_at as created_at, approved_by as approved_by, approved_at as approved_at
+    select version as version, content as content, app.shown_actor(actor) as actor, tainted as tainted,
+           created_at as created_at, app.shown_actor(approved_by) as approved_by, approved_at as approved_at
     from (select * from made union all select * from last) soul
     order by version desc
     limit 1"

@@ -24,9 +24,11 @@ row! {
 statement! {
     write ReadUndecided { id: Uuid } -> (SubmissionRow, ProposedRow),
     "-- submissions.read_undecided
-    select s.submission_id, s.name, s.kind, s.state, u.external_id, s.submitter, s.reason, s.session, s.tainted, s.tainted_in,
+    select s.submission_id, s.name, s.kind, s.state, u.external_id,
+           app.shown_actor(s.submitter) as submitter, s.submitter as author, s.reason, s.session, s.tainted, s.tainted_in,
            s.tainted_by, s.base_version, encode(s.base_digest, 'hex') as base_digest,
-           encode(s.result_digest, 'hex') as result_digest, s.checks, s.decided_by, s.comment, s.decided_at,
+           encode(s.result_digest, 'hex') as result_digest, s.checks,
+           app.shown_actor(s.decided_by) as decided_by, s.comment, s.decided_at,
            s.applied_version, s.created_at, s.expires_at,
            s.skill_id, s.source, s.document, s.resources, s.pinned, s.request_digest, s.derived, s.successor_id,
            s.successor_name, s.base_digest as base_hash,

@@ -12,9 +12,11 @@ use crate::{Database, Principal, TenantTx, WriteTx};
 statement! {
     read FindSubmission { id: Uuid } -> SubmissionRow,
     "-- submissions.find
-    select s.submission_id, s.name, s.kind, s.state, u.external_id, s.submitter, s.reason, s.session, s.tainted, s.tainted_in,
+    select s.submission_id, s.name, s.kind, s.state, u.external_id,
+           app.shown_actor(s.submitter) as submitter, s.submitter as author, s.reason, s.session, s.tainted, s.tainted_in,
            s.tainted_by, s.base_version, encode(s.base_digest, 'hex') as base_digest,
-           encode(s.result_digest, 'hex') as result_digest, s.checks, s.decided_by, s.comment, s.decided_at,
+           encode(s.result_digest, 'hex') as result_digest, s.checks,
+           app.shown_actor(s.decided_by) as decided_by, s.comment, s.decided_at,
            s.applied_version, s.created_at, s.expires_at
     from submissions s
     join users u on u.tenant_id = $1 and u.user_id = $2
@@ -51,9 +53,11 @@ pub struct ListQuery {
 statement! {
     read ListSubmissions { state: Option<&'static str>, before: Uuid, limit: i64 } -> SubmissionRow,
     "-- submissions.list
-    select s.submission_id, s.name, s.kind, s.state, u.external_id, s.submitter, s.reason, s.session, s.tainted, s.tainted_in,
+    select s.submission_id, s.name, s.kind, s.state, u.external_id,
+           app.shown_actor(s.submitter) as submitter, s.submitter as author, s.reason, s.session, s.tainted, s.tainted_in,
            s.tainted_by, s.base_version, encode(s.base_digest, 'hex') as base_digest,
-           encode(s.result_digest, 'hex') as result_digest, s.checks, s.decided_by, s.comment, s.decided_at,
+           encode(s.result_digest, 'hex') as result_digest, s.checks,
+           app.shown_actor(s.decided_by) as decided_by, s.comment, s.decided_at,
            s.applied_version, s.created_at, s.expires_at
     from submissions s
     join users u on u.tenant_id = $1 and u.user_id = $2
@@ -86,9 +90,11 @@ pub async fn list_of_tenant(tx: &mut TenantTx, user: Option<&str>, query: ListQu
         SubmissionRow,
         r#"-- submissions.list_of_tenant (a tenant's admin: all users of the tenant, or the one of that external id)
         select s.submission_id, s.name, s.kind as "kind: Word<knowhow_domain::SubmissionKind>",
-               s.state as "state: Word<SubmissionState>", u.external_id, s.submitter, s.reason, s.session, s.tainted,
+               s.state as "state: Word<SubmissionState>", u.external_id,
+               app.shown_actor(s.submitter) as "submitter!", s.submitter as author, s.reason, s.session, s.tainted,
                s.tainted_in, s.tainted_by, s.base_version, encode(s.base_digest, 'hex') as base_digest,
-               encode(s.result_digest, 'hex') as result_digest, s.checks, s.decided_by, s.comment, s.decided_at,
+               encode(s.result_digest, 'hex') as result_digest, s.checks,
+           app.shown_actor(s.decided_by) as decided_by, s.comment, s.decided_at,
                s.applied_version, s.created_at, s.expires_at
         from submissions s
         join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id

@@ -26,7 +26,7 @@ use crate::vault::word::Word;
 row! {
     struct SubmissionRow {
         submission_id: Uuid, name: String, kind: Word<SubmissionKind>, state: Word<SubmissionState>, external_id: String,
-        submitter: String, reason: Option<String>, session: Option<String>, tainted: bool, tainted_in: Vec<String>,
+        submitter: String, author: String, reason: Option<String>, session: Option<String>, tainted: bool, tainted_in: Vec<String>,
         tainted_by: Vec<String>, base_version: i32, base_digest: Option<String>, result_digest: Option<String>,
         checks: Value, decided_by: Option<String>, comment: Option<String>, decided_at: Option<DateTime<Utc>>,
         applied_version: Option<i32>, created_at: DateTime<Utc>, expires_at: DateTime<Utc>,
@@ -44,6 +44,7 @@ impl TryFrom<SubmissionRow> for Submission {
             state: row.state.0,
             user: row.external_id,
             submitter: row.submitter,
+            author: row.author,
             reason: row.reason,
             session: row.session,
             tainted: row.tainted,

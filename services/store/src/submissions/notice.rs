@@ -18,7 +18,7 @@ row! {
 statement! {
     read FindUnnotified { id: Uuid } -> NoticeRow,
     "-- submissions.find_unnotified
-    select s.submission_id, s.name, s.kind, u.external_id, s.submitter, s.tainted, s.created_at, s.expires_at
+    select s.submission_id, s.name, s.kind, u.external_id, app.shown_actor(s.submitter) as submitter, s.tainted, s.created_at, s.expires_at
     from submissions s
     join users u on u.tenant_id = $1 and u.user_id = $2
     where s.tenant_id = $1 and s.user_id = $2 and s.submission_id = $3 and s.state = 'needs_review'

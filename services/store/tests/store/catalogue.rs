@@ -188,7 +188,12 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
     ),
     ("app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)", "the same"),
     ("app.is_sealed(text,jsonb)", "the system role alone may call it; it says yes or no of what its caller shows"),
+    ("app.shown_actor(text)", "it tells the name of a user of the running tenant to who shows that user's id"),
+    ("app.shown_user(text)", "the same"),
 ];
+
+/// What the owner, as which the functions above run, may see of the rows of users; beside the one form of policies.
+const OF_OWNER: &[(&str, &str)] = &[("users", "names SELECT {knowhow_owner} using (tenant_id = app.tenant_id())")];
 
 /// Tables without rows of a tenant, and why that is right.
 const WITHOUT_TENANT: &[(&str, &str)] = &[
@@ -277,6 +282,7 @@ async fn every_table_has_the_one_form_of_policies() {
             '; ' order by p.policyname) filter (where p.permissive = 'PERMISSIVE'), '') as policies
         from tenant_tables t
         left join pg_policies p on p.schemaname = 'public' and p.tablename = t.name and p.policyname <> 'system'
+            and p.roles <> array['knowhow_owner']::name[]
         group by t.name, t.of_users"
     );
     let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut Place::shared().await.owner().await).await.unwrap();
@@ -293,6 +299,16 @@ async fn every_table_has_the_one_form_of_policies() {
         let policies = row.get::<String, _>(2);
         assert_eq!(policies.replace("((", "(").replace("))", ")"), expected.replace("((", "(").replace("))", ")"));
     }
+}
+
+/// Nobody can take the owner's role but the functions that run as it.
+#[tokio::test]
+async fn the_owner_sees_of_users_what_its_functions_need() {
+    let sql = "select tablename || ': ' || policyname || ' ' || cmd || ' ' || roles::text || ' using ' || qual
+                   || coalesce(' check ' || with_check, '')
+        from pg_policies where schemaname = 'public' and 'knowhow_owner' = any (roles) order by 1";
+    let expected: Vec<String> = OF_OWNER.iter().map(|(table, policy)| format!("{table}: {policy}")).collect();
+    assert_eq!(texts(&mut Place::shared().await.owner().await, sql).await, expected);
 }
 
 #[tokio::test]
@@ -480,6 +496,8 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.passages(bytea)",
             "app.put_back(jsonb,text)",
             "app.require_written(uuid)",
+            "app.shown_actor(text)",
+            "app.shown_user(text)",
             "app.spread_in_skill(uuid)",
             "app.submitted_passages(uuid)",
             "app.tenant_id()",

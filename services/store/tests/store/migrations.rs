@@ -191,3 +191,61 @@ async fn migrations_keep_the_rows_that_are_there() {
     })
     .await;
 }
+
+/// Histories named users as the tenant calls them; they keep ids now, and name whom they named before.
+#[tokio::test]
+async fn actors_are_kept_by_id() {
+    const TENANT: &str = "00000000-0000-7000-8000-00000000000a";
+    const ALICE: &str = "00000000-0000-7000-8000-00000000000b";
+    let entry = |n: u32, actor: &str, action: &str, target: &str| {
+        format!(
+            "insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
+             values ('{TENANT}', '{ALICE}', '00000000-0000-7000-8000-0000000001{n:02}', now(), '{actor}', '{action}', '{target}')"
+        )
+    };
+    with_empty_database(async |place| {
+        migrate_to_before(place, 43).await;
+        place
+            .run(&format!(
+                "insert into tenants (tenant_id, slug, name, created_at) values ('{TENANT}', 'acme', 'Acme', now());
+                 insert into users (tenant_id, user_id, external_id, created_at) values ('{TENANT}', '{ALICE}', 'alice for a', now());
+                 insert into souls (tenant_id, user_id, version, content, actor, tainted, created_at)
+                 values ('{TENANT}', '{ALICE}', 1, 'Be brief.', 'user:alice for a', false, now())"
+            ))
+            .await;
+        for (n, (actor, action, target)) in [
+            ("user:alice for a", "user.create", "alice for a"),
+            ("key:a1b2c3d4e5f6 for alice for a", "skill.save", "alice for a"),
+            ("shell for alice for a", "audit.read", "alice for a"),
+            ("operator:alice for a", "tenant.read", "keys"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            place.run(&entry(u32::try_from(n).unwrap(), actor, action, target)).await;
+        }
+        migrate(&place.owner_url, None).await.unwrap();
+        let sql = "select actor || ' ' || action || ' ' || target from audit_log order by audit_id";
+        let kept: Vec<String> = sqlx::query_scalar(sql).fetch_all(&mut place.owner().await).await.unwrap();
+        assert_eq!(
+            kept,
+            [
+                format!("user:{ALICE} user.create {ALICE}"),
+                format!("key:a1b2c3d4e5f6 for {ALICE} skill.save alice for a"),
+                format!("shell for {ALICE} audit.read {ALICE}"),
+                "operator:alice for a tenant.read keys".to_owned(),
+            ]
+        );
+        assert_eq!(place.count(&format!("select count(*) from souls where actor = 'user:{ALICE}'")).await, 1);
+        let sql = format!(
+            "begin; set local role knowhow_tenant; set local app.tenant_id = '{TENANT}'; set local app.user_id = '{TENANT}'"
+        );
+        let mut conn = place.owner().await;
+        sqlx::Executor::execute(&mut conn, AssertSqlSafe(sql)).await.unwrap();
+        let shown = "select app.shown_actor(a) from unnest($1::text[]) a";
+        let actors = [format!("key:a1b2c3d4e5f6 for {ALICE}"), format!("user:{TENANT}"), "job:dream".to_owned()];
+        let shown: Vec<String> = sqlx::query_scalar(shown).bind(&actors[..]).fetch_all(&mut conn).await.unwrap();
+        assert_eq!(shown, ["key:a1b2c3d4e5f6 for alice for a", &actors[1], "job:dream"]);
+    })
+    .await;
+}

@@ -221,7 +221,7 @@ async fn an_admin_lists_retries_and_discards_the_jobs_of_the_tenant_alone() {
     assert_eq!(queue::discard(db, &admin, page[0].id, now()).await.unwrap_err().code(), "job-running");
     let audited = format!(
         "select count(*) from audit_log where tenant_id = '{}' and action in ('job.retry', 'job.discard')
-         and target = '{TASK}' and (detail ->> 'job')::bigint = {job} and actor = 'user:the-admin'",
+         and target = '{TASK}' and (detail ->> 'job')::bigint = {job} and actor = (select 'user:' || user_id from users u where u.tenant_id = audit_log.tenant_id and u.external_id = 'the-admin')",
         mine.id.0
     );
     assert_eq!(house.place.count(&audited).await, 2);

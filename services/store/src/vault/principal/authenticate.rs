@@ -5,9 +5,9 @@ use std::sync::Arc;
 use knowhow_domain::{Error, KeyId, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 use uuid::Uuid;
 
-use super::{Principal, check_external_id};
+use super::{Actor, Principal, check_external_id};
 use crate::across::refused::RefusedLogin;
-use crate::across::system::{self, Claim, Newcomer, Owner};
+use crate::across::system::{self, Claim, MadeBy, Newcomer, Owner};
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
 use crate::queue::{Claimed, JobError};
 use crate::vault::gate::{GateState, KnownKey, KnownTenant, KnownUser};
@@ -36,8 +36,7 @@ pub struct Bearer {
     external_id: Option<Arc<str>>,
     key: Option<KeyId>,
     scopes: Scopes,
-    operator: bool,
-    actor: Arc<str>,
+    caller: Caller,
 }
 
 impl Bearer {
@@ -63,12 +62,38 @@ impl Bearer {
 
     /// Whether an operator of the deployment calls.
     pub fn is_operator(&self) -> bool {
-        self.operator
+        matches!(self.caller, Caller::Operator(_))
     }
 
-    /// As the audit log names the caller.
-    pub fn actor(&self) -> &str {
-        &self.actor
+    /// As the audit log shows the caller.
+    pub fn actor(&self) -> String {
+        self.caller.name(self.external_id())
+    }
+}
+
+/// What kind of credential calls, for history and audit.
+enum Caller {
+    /// A token of a tenant's issuer, for its own user.
+    Token,
+    /// An API key, by the prefix that may be shown.
+    Key(Arc<str>),
+    /// Whoever runs the command line.
+    Shell,
+    /// A token of the deployment's own issuer, by its subject.
+    Operator(Arc<str>),
+}
+
+impl Caller {
+    /// Who did it, on behalf of `user`: stored with the user's id, and shown with the tenant's own name.
+    fn name(&self, user: Option<&str>) -> String {
+        match (self, user) {
+            (Self::Token, user) => format!("user:{}", user.unwrap_or_default()),
+            (Self::Key(prefix), Some(user)) => format!("key:{prefix} for {user}"),
+            (Self::Key(prefix), None) => format!("key:{prefix}"),
+            (Self::Shell, Some(user)) => format!("shell for {user}"),
+            (Self::Shell, None) => "shell".into(),
+            (Self::Operator(subject), _) => format!("operator:{subject}"),
+        }
     }
 }
 
@@ -142,17 +167,12 @@ impl Gate {
             .find(|k| self.state.sealer.verify_api_key(secret, &k.secret_hash) && k.is_live(now))
             .ok_or_else(|| Error::Unauthenticated("the API key is unknown, expired or revoked".into()))?;
         self.note_use(key);
-        let actor = match on_behalf_of {
-            Some(user) => format!("key:{prefix} for {user}"),
-            None => format!("key:{prefix}"),
-        };
         Ok(Bearer {
             tenant: key.tenant.clone(),
             external_id: on_behalf_of.map(Arc::from),
             key: Some(key.id),
             scopes: key.scopes,
-            operator: false,
-            actor: actor.into(),
+            caller: Caller::Key(prefix.into()),
         })
     }
 
@@ -234,8 +254,7 @@ impl Gate {
             external_id: None,
             key: None,
             scopes: [Scope::Admin].into_iter().collect(),
-            operator: true,
-            actor: format!("operator:{}", claims.sub).into(),
+            caller: Caller::Operator(claims.sub.as_str().into()),
         })
     }
 
@@ -254,7 +273,7 @@ impl Gate {
             scopes: [Scope::Admin].into_iter().collect(),
             operator: true,
             backend: false,
-            actor: "shell".into(),
+            actor: Actor::of(Caller::Shell.name(None)),
             starters_release: None,
         })
     }
@@ -267,9 +286,8 @@ impl Gate {
     /// `NotFound` where there is no such tenant; `Malformed` for the user's id.
     pub async fn user_at_shell(&self, slug: &str, external_id: &str) -> Result<Principal> {
         let tenant = self.tenant(slug).await?.ok_or_else(|| Error::not_found("tenant"))?;
-        let actor = format!("shell for {external_id}").into();
         let (external_id, scopes) = (Some(Arc::from(external_id)), Scopes::of_user());
-        self.admit(Bearer { tenant, external_id, key: None, scopes, operator: false, actor }).await
+        self.admit(Bearer { tenant, external_id, key: None, scopes, caller: Caller::Shell }).await
     }
 
     /// Finds or makes the user of a credential that was verified.
@@ -277,15 +295,20 @@ impl Gate {
     /// # Errors
     /// `Malformed` for an unusable `Knowhow-User`; `Quota` where the tenant may have no more users; `Unavailable`.
     pub async fn admit(&self, bearer: Bearer) -> Result<Principal> {
-        let Bearer { tenant, external_id, key, scopes, operator, actor } = bearer;
+        let operator = bearer.is_operator();
+        let Bearer { tenant, external_id, key, scopes, caller } = bearer;
+        let shown = caller.name(external_id.as_deref()).into();
         let (user, starters_release) = match external_id {
             None => (None, None),
             Some(external) => {
                 check_external_id(&external)?;
-                let known = self.user(&tenant, &external, &actor).await?;
+                let by = |id: UserId| caller.name(Some(&id.to_string()));
+                let known = self.user(&tenant, &external, &by).await?;
                 (Some((known.id, external)), known.starters_release)
             }
         };
+        let id = user.as_ref().map(|(id, _)| id.to_string());
+        let actor = Actor { stored: caller.name(id.as_deref()).into(), shown };
         Ok(Principal { tenant, user, scopes, operator, backend: key.is_some(), actor, starters_release })
     }
 
@@ -309,7 +332,7 @@ impl Gate {
             scopes: Scopes::of_user(),
             operator: false,
             backend: false,
-            actor: format!("job:{}", claimed.task()).into(),
+            actor: Actor::of(format!("job:{}", claimed.task())),
             starters_release,
         }))
     }
@@ -330,13 +353,13 @@ impl Gate {
     pub async fn ensure_user(&self, admin: &Principal, external_id: &str) -> Result<UserId> {
         admin.require_admin()?;
         check_external_id(external_id)?;
-        Ok(self.user(&admin.tenant, external_id, admin.actor()).await?.id)
+        Ok(self.user(&admin.tenant, external_id, &|_| admin.actor().to_owned()).await?.id)
     }
 
-    /// The user that the tenant calls `external_id`; made at first sight, as the audit log says for `actor`.
-    async fn user(&self, tenant: &KnownTenant, external_id: &str, actor: &str) -> Result<KnownUser> {
+    /// The user that the tenant calls `external_id`; made at first sight, as the audit log says of `by`.
+    async fn user(&self, tenant: &KnownTenant, external_id: &str, by: &MadeBy<'_>) -> Result<KnownUser> {
         let now = self.state.clock.now();
-        let newcomer = Newcomer { tenant: tenant.id, most: tenant.settings.users, external_id, actor, now };
+        let newcomer = Newcomer { tenant: tenant.id, most: tenant.settings.users, external_id, by, now };
         self.state.user(&self.db, &newcomer).await
     }
 
@@ -373,8 +396,7 @@ fn by_claims(tenant: Arc<KnownTenant>, claims: &Claims) -> Bearer {
         external_id: Some(claims.sub.as_str().into()),
         key: None,
         scopes: scopes_of(claims),
-        operator: false,
-        actor: format!("user:{}", claims.sub).into(),
+        caller: Caller::Token,
     }
 }
 

@@ -11,6 +11,21 @@ use crate::vault::gate::{KnownTenant, TenantLibrary};
 
 pub use authenticate::{Bearer, Gate, OperatorIssuer, SigningIssuer};
 
+/// Who did something. What is stored names a user by id, so that a user who is erased is named nowhere.
+#[derive(Clone)]
+struct Actor {
+    stored: Arc<str>,
+    shown: Arc<str>,
+}
+
+impl Actor {
+    /// One that names no user.
+    fn of(name: String) -> Self {
+        let name = Arc::<str>::from(name);
+        Self { stored: name.clone(), shown: name }
+    }
+}
+
 /// A verified caller: one tenant, at most one user, and what the credential allows.
 #[derive(Clone)]
 pub struct Principal {
@@ -19,7 +34,7 @@ pub struct Principal {
     scopes: Scopes,
     operator: bool,
     backend: bool,
-    actor: Arc<str>,
+    actor: Actor,
     starters_release: Option<Arc<[u8]>>,
 }
 
@@ -54,9 +69,14 @@ impl Principal {
         self.user.as_ref().map(|(_, external)| external.as_ref())
     }
 
-    /// Who did it, for history and audit, e.g. `user:alice` or `key:a1b2c3d4e5f6 for alice`.
+    /// Who did it, as history and audit keep it: `user:<id>` or `key:a1b2c3d4e5f6 for <id>`, with the user's own id.
     pub fn actor(&self) -> &str {
-        &self.actor
+        &self.actor.stored
+    }
+
+    /// The same as people are shown it, e.g. `user:alice` or `key:a1b2c3d4e5f6 for alice`.
+    pub fn shown_actor(&self) -> &str {
+        &self.actor.shown
     }
 
     /// Whether an API key calls, so an agent's backend and not the user.
