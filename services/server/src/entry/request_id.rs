@@ -73,7 +73,11 @@ pub async fn identify<B: MessageBody>(
     let id = new_id();
     let parent = request.headers().get(&TRACEPARENT).and_then(|v| v.to_str().ok()).and_then(Parent::read);
     let span = if Line::is_of_probe(&request) { None } else { Whole::request(parent.as_ref()) };
-    let own = span.as_ref().map(Whole::traceparent);
+    // A probe has no span, and its sender's trace goes on nevertheless.
+    let own = match &span {
+        Some(span) => Some(span.traceparent()),
+        None => parent.as_ref().map(|parent| parent.follow().to_string()),
+    };
     let address = client_of(&request);
     let mut line = Line::of(&mut request);
     let urgency = urgency::of(request.method(), request.path(), request.query_string());

@@ -21,8 +21,8 @@ use crate::config::{self, Otel};
 
 /// Longest wait for a collector to take a batch.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The same for the last one, at the end.
-const LAST_WAIT: Duration = Duration::from_secs(3);
+/// The same for the last one, at the end; that of metrics is the library's.
+const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// Where spans and the log go.
 #[derive(Default)]
@@ -62,12 +62,14 @@ impl Senders {
         self.logs.as_ref()
     }
 
-    /// Sends the last spans and lines, at the same time, and waits a moment for that.
-    pub fn end(&self) {
-        thread::scope(|scope| {
-            scope.spawn(|| self.spans.as_ref().map(|spans| spans.shutdown_with_timeout(LAST_WAIT)));
-            scope.spawn(|| self.logs.as_ref().map(|logs| logs.shutdown_with_timeout(LAST_WAIT)));
-        });
+    /// Sends the last spans, and waits a moment for that.
+    pub fn end_spans(&self) {
+        let _ = self.spans.as_ref().map(|spans| spans.shutdown_with_timeout(LAST_WAIT));
+    }
+
+    /// Sends the last lines, and waits a moment for that.
+    pub fn end_logs(&self) {
+        let _ = self.logs.as_ref().map(|logs| logs.shutdown_with_timeout(LAST_WAIT));
     }
 }
 

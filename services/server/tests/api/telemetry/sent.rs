@@ -1,6 +1,7 @@
 //! Spans, metrics and the log over OTLP, at a collector.
 
 use std::collections::BTreeSet;
+use std::net::TcpListener;
 use std::time::Duration;
 
 use knowhow_testing::{FakeServer, Reply};
@@ -151,13 +152,18 @@ async fn a_trace_goes_on_to_models_where_nothing_is_recorded() {
 #[tokio::test]
 async fn a_collector_that_is_out_of_reach_holds_nobody_up() {
     let ground = Ground::new();
-    let mut settings = vec![("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")];
-    settings.extend(PATIENT);
-    let mut service = ground.serve(&settings);
-    let World { alice, .. } = &world(&service).await;
-    alice.create(skill("plan")).await;
-    service.terminate();
-    assert!(service.wait(Duration::from_secs(60)).success());
+    // One where nobody listens, and one that never answers.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("http://{}", listener.local_addr().unwrap());
+    for endpoint in ["http://127.0.0.1:9", &silent] {
+        let mut settings = vec![("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)];
+        settings.extend(PATIENT);
+        let mut service = ground.serve(&settings);
+        let World { alice, .. } = &world(&service).await;
+        alice.create(skill("plan")).await;
+        service.terminate();
+        assert!(service.wait(Duration::from_secs(60)).success());
+    }
 }
 
 #[test]
