@@ -109,6 +109,10 @@ pub struct Config {
     pub key_requests_per_second: u32,
     /// The same for one address without a credential: the API's document, its page, and what there is not.
     pub anonymous_requests_per_second: u32,
+    /// Redis that counts the requests of users, keys, tenants and operators for all processes together, e.g. `redis://host:6379`; without
+    /// it, or while it does not answer, each process counts its own.
+    #[schema(value_type = String)]
+    pub redis_url: Address,
     /// Largest body of a skill, bytes.
     pub skill_body_bytes: usize,
     /// Memory for what recall knows of users, MiB; users beyond it are read again at each turn.
@@ -194,6 +198,7 @@ impl Default for Config {
             user_requests_per_second: 20,
             key_requests_per_second: 200,
             anonymous_requests_per_second: 20,
+            redis_url: Address::default(),
             skill_body_bytes: 256 * 1024,
             catalogue_cache_mb: 64,
             catalogue_vectors: 5_000,

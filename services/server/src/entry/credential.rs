@@ -41,7 +41,7 @@ pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entr
         Error::Unauthenticated(_) => shared.refusals.count(counted_address(request), error),
         other => other,
     })?;
-    shared.rates.count(request, &bearer)?;
+    shared.rates.count(request, &bearer).await?;
     let principal = app.gate.admit(bearer).await?;
     request_id::note_caller(&principal);
     shared.at_work.begin(request, &principal).await?;

@@ -11,6 +11,7 @@ mod misfit;
 mod rates;
 mod request_id;
 mod request_line;
+mod shared_rates;
 mod standing;
 mod urgency;
 
@@ -22,6 +23,7 @@ pub use credential::{Entry, Refusals, admit_user, enter};
 pub use drain::Drain;
 pub use rates::{Defaults, Rates};
 pub use request_id::{current as current_request_id, identify, note, note_caller};
+pub use shared_rates::{Redis, SharedRates};
 
 use std::time::Duration;
 

@@ -8,15 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::HttpRequest;
+use actix_web::web::Data;
 use governor::clock::{Clock, MonotonicClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
-use knowhow_domain::{Error, Result, TenantId};
+use knowhow_domain::{Error, Result, TenantId, manifest};
 use knowhow_store::Bearer;
 use moka::policy::EvictionPolicy;
 
 use super::client;
+use super::shared_rates::{self, SharedRates};
 use super::standing::Standing;
 
 /// How many seconds' worth of requests may come at once.
@@ -41,7 +43,7 @@ pub struct Defaults {
 #[derive(Hash)]
 enum Who<'a> {
     User(TenantId, &'a str),
-    Operator(&'a str),
+    Operator(String),
     Key(uuid::Uuid),
     Tenant(TenantId),
     Address(IpAddr),
@@ -56,6 +58,42 @@ impl Who<'_> {
             Self::Tenant(_) => "tenant",
             Self::Address(_) => "address",
         }
+    }
+}
+
+/// How many requests a second one may send.
+struct Limit<'a> {
+    who: Who<'a>,
+    rate: NonZeroU32,
+}
+
+impl<'a> Limit<'a> {
+    /// `None` for any number.
+    fn of(who: Who<'a>, rate: u32) -> Option<Self> {
+        NonZeroU32::new(rate).map(|rate| Self { who, rate })
+    }
+
+    /// As it is counted for all processes. No name of a person is in the key, and all keys of a tenant are in one part of a cluster.
+    fn shared(&self, tenant: TenantId) -> shared_rates::Counted {
+        let digest = |text: &str| manifest::hex(&manifest::digest(text.as_bytes()));
+        let who = match &self.who {
+            Who::User(_, user) => format!("user:{}", digest(user)),
+            Who::Operator(actor) => format!("operator:{}", digest(actor)),
+            Who::Key(key) => format!("key:{key}"),
+            Who::Tenant(_) => "all".to_owned(),
+            Who::Address(address) => format!("address:{address}"),
+        };
+        shared_rates::Counted { key: format!("knowhow:rate:{{{tenant}}}:{who}"), rate: self.rate.get() }
+    }
+
+    fn refuse(&self, wait: Duration) -> Error {
+        let detail = format!(
+            "the {} sends more than {} requests a second, or {} at once, the limit; wait, and send them more slowly",
+            self.who.name(),
+            self.rate,
+            self.rate.get() * BURST
+        );
+        Error::RateLimited { detail, retry_after: whole_seconds(wait) }
     }
 }
 
@@ -96,26 +134,40 @@ impl Rates {
     }
 
     /// Counts a request whose credential is good: for its user first, so that one who sends too many takes nothing of what the
-    /// others of the tenant may send.
+    /// others of the tenant may send; then, where Redis is, over all processes.
     ///
     /// # Errors
     /// `RateLimited`.
-    pub(super) fn count(&self, request: &HttpRequest, caller: &Bearer) -> Result<()> {
-        let (settings, defaults) = (caller.settings(), &self.defaults);
+    pub(super) async fn count(&self, request: &HttpRequest, caller: &Bearer) -> Result<()> {
+        let limits = self.limits(caller);
         let mut standing = Standing::new(request);
+        limits.iter().try_for_each(|limit| self.take(&mut standing, limit))?;
+        let Some(shared) = request.app_data::<Data<SharedRates>>() else { return Ok(()) };
+        let counted: Vec<_> = limits.iter().map(|limit| limit.shared(caller.tenant())).collect();
+        let Some(told) = shared.count(&counted, BURST).await else { return Ok(()) };
+        for (limit, left) in limits.iter().zip(told.left) {
+            standing.note(limit.rate.get(), BURST, left);
+        }
+        match told.refused.and_then(|(at, wait)| Some((limits.get(at)?, wait))) {
+            Some((limit, wait)) => Err(limit.refuse(wait)),
+            None => Ok(()),
+        }
+    }
+
+    /// What bounds a caller, in the order in which it is counted.
+    fn limits<'a>(&self, caller: &'a Bearer) -> Vec<Limit<'a>> {
+        let (settings, defaults, tenant) = (caller.settings(), &self.defaults, caller.tenant());
         if caller.is_operator() {
-            return self.take(&mut standing, &Who::Operator(&caller.actor()), defaults.user);
+            return Limit::of(Who::Operator(caller.actor()), defaults.user).into_iter().collect();
         }
-        if let Some(user) = caller.external_id() {
-            let rate = settings.user_requests_per_second.unwrap_or(defaults.user);
-            self.take(&mut standing, &Who::User(caller.tenant(), user), rate)?;
-        }
-        if let Some(key) = caller.key() {
-            let rate = settings.key_requests_per_second.unwrap_or(defaults.key);
-            self.take(&mut standing, &Who::Key(key.0), rate)?;
-        }
-        let rate = settings.requests_per_second.unwrap_or(defaults.tenant);
-        self.take(&mut standing, &Who::Tenant(caller.tenant()), rate)
+        let user = caller.external_id().and_then(|user| {
+            Limit::of(Who::User(tenant, user), settings.user_requests_per_second.unwrap_or(defaults.user))
+        });
+        let key = caller
+            .key()
+            .and_then(|key| Limit::of(Who::Key(key.0), settings.key_requests_per_second.unwrap_or(defaults.key)));
+        let all = Limit::of(Who::Tenant(tenant), settings.requests_per_second.unwrap_or(defaults.tenant));
+        user.into_iter().chain(key).chain(all).collect()
     }
 
     /// Counts a request without a credential.
@@ -123,27 +175,21 @@ impl Rates {
     /// # Errors
     /// `RateLimited`.
     pub fn count_stranger(&self, request: &HttpRequest) -> Result<()> {
-        let Some(address) = client::counted_address(request) else { return Ok(()) };
-        self.take(&mut Standing::new(request), &Who::Address(address), self.defaults.address)
+        let address = client::counted_address(request);
+        let limit = address.and_then(|address| Limit::of(Who::Address(address), self.defaults.address));
+        limit.map_or(Ok(()), |limit| self.take(&mut Standing::new(request), &limit))
     }
 
-    fn take(&self, standing: &mut Standing<'_>, who: &Who<'_>, rate: u32) -> Result<()> {
-        let Some(rate) = NonZeroU32::new(rate) else { return Ok(()) };
-        let counted = self.counted(self.hasher.hash_one(who), rate);
+    fn take(&self, standing: &mut Standing<'_>, limit: &Limit<'_>) -> Result<()> {
+        let counted = self.counted(self.hasher.hash_one(&limit.who), limit.rate);
         match counted.limiter.check() {
             Ok(left) => {
-                standing.note(rate.get(), BURST, left.remaining_burst_capacity());
+                standing.note(limit.rate.get(), BURST, left.remaining_burst_capacity());
                 Ok(())
             }
             Err(until) => {
-                standing.note(rate.get(), BURST, 0);
-                let wait = until.wait_time_from(MonotonicClock.now());
-                let detail = format!(
-                    "the {} sends more than {rate} requests a second, or {} at once, the limit; wait, and send them more slowly",
-                    who.name(),
-                    rate.get() * BURST
-                );
-                Err(Error::RateLimited { detail, retry_after: whole_seconds(wait) })
+                standing.note(limit.rate.get(), BURST, 0);
+                Err(limit.refuse(until.wait_time_from(MonotonicClock.now())))
             }
         }
     }

@@ -21,7 +21,7 @@ use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 use super::front::Front;
 use super::{router, served_document};
 use crate::config::Config;
-use crate::entry::{AtWork, Bodies, Drain, Proxies, Rates, Refusals, Shared, identify};
+use crate::entry::{AtWork, Bodies, Drain, Proxies, Rates, Redis, Refusals, Shared, SharedRates, identify};
 use crate::http::ApiError;
 use crate::http::operations::{Operations, refuse_unknown_parameters};
 use crate::mcp::{self, Site};
@@ -73,6 +73,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let webhooks = Arc::new(Webhooks::new(config.private_webhooks)?);
     let snapshot_lifetime = TimeDelta::minutes(config.snapshot_minutes.into());
     let site = Data::new(Site::of(config)?);
+    let redis = (!config.redis_url.is_empty()).then(|| Redis::at(&config.redis_url)).transpose()?;
     let described = served_document(&config.public_url);
     let operations = Data::new(Operations::of(&described));
     let front = Front::new(&described, &config.public_url, config.docs)?;
@@ -95,6 +96,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
             snapshot_lifetime,
         };
         let endpoint = Data::new(mcp::Endpoint::new(site.clone()));
+        let shared_rates = redis.clone().map(|redis| Data::new(SharedRates::new(redis)));
         // Routes are tried in order, and MCP is one path for all of an agent's calls.
         router(actix_web::App::new().route(mcp::PATH, web::to(mcp::answer)))
             .into_app()
@@ -108,6 +110,11 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
                 ApiError::from(Error::Malformed(format!("the path cannot be read: {error}"))).into()
             }))
             .configure(|routes| front.open(routes))
+            .configure(|routes| {
+                if let Some(rates) = shared_rates {
+                    routes.app_data(rates);
+                }
+            })
             .default_service(web::to(unmatched))
             .wrap(from_fn(refuse_unknown_parameters))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))

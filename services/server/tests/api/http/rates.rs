@@ -7,6 +7,7 @@ use crate::answers::{Answer, pluck};
 use crate::callers::{Caller, World};
 use crate::cli::syncs::{Synced, document};
 use crate::service::{Service, keeper, knowhow, poll_async, scratch};
+use crate::support::redis::Redis;
 
 /// More requests at once than one a second, three at once, lets through, however slow the machine is.
 const MANY: usize = 30;
@@ -159,4 +160,62 @@ async fn commands_wait_until_they_may_go_on() {
     }
     assert!(archive.exists());
     assert_eq!(world.alice.at(keeper()).names().await.len(), 12);
+}
+
+/// Whether two processes have one count: each would let a fresh user's three pass. On a machine that takes seconds for that, another
+/// user is asked.
+async fn count_together(world: &World, services: [&Service; 2]) {
+    let tries = std::cell::Cell::new(0);
+    poll_async("one process to refuse what another has counted", async || {
+        let name = format!("user-{}", tries.replace(tries.get() + 1));
+        let user = world.scoped(&name, "skills:read");
+        let at = services.map(|service| user.at(service));
+        let answers =
+            join_all(at.iter().flat_map(|user| [user; 3]).map(async |user| user.get("/v1/skills").await)).await;
+        let refused = answers.iter().find(|answer| answer.status == 429)?;
+        refused.refused(429, "rate-limited");
+        assert_eq!((refused.header("ratelimit-limit"), refused.header("ratelimit-remaining")), ("3", "0"));
+        Some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn processes_count_together_in_redis_and_alone_without() {
+    let Some(redis) = Redis::start() else { return };
+    let url = redis.url();
+    let settings = [("KNOWHOW_USER_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_REDIS_URL", &url)];
+    let services = [Service::start(&settings), Service::start(&settings)];
+    let [one, other] = &services;
+    let world = world(one, json!({"requests_per_second": 100_000})).await;
+    count_together(&world, [one, other]).await;
+    let port = redis.port;
+    drop(redis);
+    for service in &services {
+        limited(&at_once(&world.alice.at(service), "/v1/skills").await, "user");
+        world.bob.at(service).get("/v1/skills").await.ok(200);
+        assert_eq!(service.log().matches("Redis does not count requests").count(), 1);
+    }
+    let _redis = Redis::start_at(port).unwrap();
+    count_together(&world, [one, other]).await;
+}
+
+#[tokio::test]
+async fn a_redis_that_says_nothing_keeps_nobody_waiting() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", silent.local_addr().unwrap());
+    let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_REDIS_URL", &url)]);
+    let world = world(&service, json!({})).await;
+    limited(&at_once(&world.alice, "/v1/skills").await, "user");
+    world.bob.get("/v1/skills").await.ok(200);
+}
+
+#[tokio::test]
+async fn what_is_no_redis_is_told_without_its_password() {
+    for url in ["http://me:5ec4e7@host", "rediss://me:5ec4e7@host", "redis://me:5ec4e7@host:port"] {
+        let output = knowhow(&["serve"]).env("KNOWHOW_REDIS_URL", url).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("KNOWHOW_REDIS_URL must be redis://"), "{said}");
+        assert!(!said.contains("5ec4e7"), "{said}");
+    }
 }

@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod callers;
 pub mod raw;
+pub mod redis;
 pub mod reviewing;
 pub mod service;
 pub mod signing;
