@@ -3,7 +3,7 @@ use futures_util::future::BoxFuture;
 use knowhow_domain::new_id;
 
 use super::*;
-use crate::trail::{Trail, follow};
+use crate::trail::{Trail, Urgency, follow};
 
 const LONG: Duration = Duration::from_secs(600);
 
