@@ -74,6 +74,7 @@ id!(ExampleId, "A message that a skill was used after.");
 id!(MemoryId, "What is remembered of a user; later ones have larger ids.");
 id!(SessionId, "One conversation, from its opening on.");
 id!(MessageId, "One message of a conversation; later ones have larger ids.");
+id!(ErasureId, "That a user was erased; later ones have larger ids.");
 id!(EntityId, "What memories speak of; the id of a skill's entity is the skill's.");
 id!(SnapshotId, "A frozen prompt block.");
 id!(DreamId, "A run of a dream over a user's skills; later ones have larger ids.");

@@ -81,6 +81,10 @@ pub mod task {
     pub const ENRICH_SKILL: &str = "enrich_skill";
     /// Enqueues the skills that wait to be enriched and have no job.
     pub const ENRICH_STALE: &str = "enrich_stale";
+    /// Removes what is left of one user who was erased.
+    pub const ERASE_USER: &str = "erase_user";
+    /// Goes on with erasures that were not finished, and looks after those that were.
+    pub const ERASE_USERS: &str = "erase_users";
     /// Ends conversations that fell silent.
     pub const END_SESSIONS: &str = "end_sessions";
     /// Tells a tenant's webhook that a submission waits.

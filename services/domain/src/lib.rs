@@ -11,6 +11,7 @@ pub mod directive;
 pub mod document;
 pub mod dream;
 pub mod enrich;
+pub mod erasure;
 pub mod error;
 pub mod example;
 pub mod feedback;
@@ -64,13 +65,14 @@ pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationSummary, LastMessage, MadeBy};
 pub use directive::{Directive, DirectiveName, DirectiveVersion};
 pub use document::{Attributes, FieldEdits, Fields, Mended, Role, Served, SkillDocument};
+pub use erasure::Erasure;
 pub use error::{Error, FieldError, Passage, Result};
 pub use example::Example;
 pub use feedback::{FeedbackKind, Outcome};
 pub use headline::headline;
 pub use ids::{
-    ArchiveId, AuditId, DreamId, EntityId, ExampleId, IssuerId, JobId, KeyId, MemoryId, MessageId, ReflectionId,
-    SessionId, SkillId, SnapshotId, SubmissionId, TenantId, UserId, new_id,
+    ArchiveId, AuditId, DreamId, EntityId, ErasureId, ExampleId, IssuerId, JobId, KeyId, MemoryId, MessageId,
+    ReflectionId, SessionId, SkillId, SnapshotId, SubmissionId, TenantId, UserId, new_id,
 };
 pub use index::{INDEX_BUDGET, Index, IndexLine, gist, render_index};
 pub use inert::inert_line;

@@ -24,4 +24,10 @@ pub struct User {
     pub skill_count: i32,
     /// How large these are together, in bytes.
     pub byte_count: i64,
+    /// Since when nothing of the user may be erased, as an admin has said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_at: Option<DateTime<Utc>>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_reason: Option<String>,
 }

@@ -34,6 +34,9 @@ pub struct Config {
     /// Master secret, 64 hex characters (`openssl rand -hex 32`): hashes API keys, seals the secrets of issuers and webhooks.
     #[schema(value_type = String)]
     pub secret_key: Secret,
+    /// The master secret before, while that is being changed: opens and verifies what is under it still (`docs/keys.md`).
+    #[schema(value_type = String)]
+    pub secret_key_previous: Secret,
     /// Connections for changes, for each worker thread, beside 4 for administration, jobs and callers.
     pub write_connections: u32,
     /// Connections for hot reads, for each worker thread.
@@ -165,6 +168,7 @@ impl Default for Config {
         Self {
             database_url: Address::default(),
             secret_key: Secret::default(),
+            secret_key_previous: Secret::default(),
             write_connections: 8,
             read_connections: 4,
             acquire_timeout_ms: 3000,
@@ -301,10 +305,24 @@ impl Config {
     /// # Errors
     /// Where it is not at least 64 hex characters.
     pub fn secret(&self) -> Result<Vec<u8>> {
-        let bytes = hex::decode(self.secret_key.as_bytes()).ok();
-        bytes
-            .filter(|b| b.len() >= 32)
-            .context("KNOWHOW_SECRET_KEY must be at least 64 hex characters: openssl rand -hex 32")
+        let wrong = "KNOWHOW_SECRET_KEY must be at least 64 hex characters: openssl rand -hex 32";
+        read_secret(&self.secret_key).context(wrong)
+    }
+
+    /// The master secret before, where one is set.
+    ///
+    /// # Errors
+    /// Where it is not at least 64 hex characters, or the same as the current one.
+    pub fn previous_secret(&self) -> Result<Option<Vec<u8>>> {
+        if self.secret_key_previous.is_empty() {
+            return Ok(None);
+        }
+        let wrong = "KNOWHOW_SECRET_KEY_PREVIOUS must be at least 64 hex characters";
+        let previous = read_secret(&self.secret_key_previous).context(wrong)?;
+        if previous == self.secret()? {
+            bail!("KNOWHOW_SECRET_KEY_PREVIOUS is the same as KNOWHOW_SECRET_KEY");
+        }
+        Ok(Some(previous))
     }
 
     /// The settings as TOML with every secret masked.
@@ -314,6 +332,11 @@ impl Config {
     pub fn masked(&self) -> Result<String> {
         Ok(toml::to_string(self)?)
     }
+}
+
+/// The bytes of a secret in hex; `None` for fewer than 32.
+fn read_secret(secret: &Secret) -> Option<Vec<u8>> {
+    hex::decode(secret.as_bytes()).ok().filter(|bytes| bytes.len() >= 32)
 }
 
 /// The URL that `migrate` connects with: `DATABASE_URL`, or what the file of `DATABASE_URL_FILE` says, of a superuser or the
@@ -420,6 +443,7 @@ mod tests {
             "",
             &[
                 ("KNOWHOW_SECRET_KEY", "5ec4e7"),
+                ("KNOWHOW_SECRET_KEY_PREVIOUS", "5ec4e7"),
                 ("KNOWHOW_OPERATOR_SECRET", "5ec4e7"),
                 ("KNOWHOW_EMBEDDINGS_KEY", "5ec4e7"),
                 ("KNOWHOW_CHAT_KEY", "5ec4e7"),

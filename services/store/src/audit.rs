@@ -54,8 +54,9 @@ pub async fn list(tx: &mut TenantTx, before: Option<AuditId>, limit: i64) -> Res
         AuditEntry,
         r#"-- audit.list (a tenant's admin: all users of the tenant)
         select a.audit_id as id, $4::text as "tenant!", a.at, app.shown_actor(a.actor) as "actor!", a.action,
-               app.shown_user(a.target) as "target!", a.detail,
-               u.external_id as "user?", a.request_id, host(a.address) as address, encode(a.before_digest, 'hex') as before,
+               case when u.erased_at is null then app.shown_user(a.target) else '' end as "target!",
+               case when u.erased_at is null then a.detail else '{}' end as "detail!",
+               case when u.erased_at is null then u.external_id end as "user?", a.request_id, host(a.address) as address, encode(a.before_digest, 'hex') as before,
                encode(a.after_digest, 'hex') as after
         from audit_log a
         left join users u on u.tenant_id = a.tenant_id and u.user_id = a.user_id
@@ -87,8 +88,9 @@ pub async fn list_of_user(
         AuditEntry,
         r#"-- audit.list_of_user (a tenant's admin: the user is found by the external id)
         select a.audit_id as id, $5::text as "tenant!", a.at, app.shown_actor(a.actor) as "actor!", a.action,
-               app.shown_user(a.target) as "target!", a.detail,
-               u.external_id as "user?", a.request_id, host(a.address) as address, encode(a.before_digest, 'hex') as before,
+               case when u.erased_at is null then app.shown_user(a.target) else '' end as "target!",
+               case when u.erased_at is null then a.detail else '{}' end as "detail!",
+               case when u.erased_at is null then u.external_id end as "user?", a.request_id, host(a.address) as address, encode(a.before_digest, 'hex') as before,
                encode(a.after_digest, 'hex') as after
         from users u
         cross join lateral (

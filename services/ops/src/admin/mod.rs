@@ -2,6 +2,7 @@
 
 mod archive;
 mod audit;
+mod erasures;
 mod issuers;
 mod jobs;
 mod keys;
@@ -14,6 +15,7 @@ mod webhooks;
 
 pub use archive::{ListArchive, Restore, Restored, list_archive, restore_skill};
 pub use audit::{ListAudit, list_audit};
+pub use erasures::{HoldUser, erase_user, hold_user, list_erasures, release_user};
 pub use issuers::{CreateIssuer, MintToken, create_issuer, delete_issuer, list_issuers, mint_token};
 pub use jobs::{ListJobs, discard_job, list_jobs, retry_job};
 pub use keys::{CreateKey, CreatedKey, create_key, list_keys, revoke_key};

@@ -60,7 +60,7 @@ pub async fn get_user(ctx: &Ctx, external_id: &str) -> Result<User> {
     Ok(user)
 }
 
-async fn find_user(tx: &mut TenantTx, external_id: &str) -> Result<User> {
+pub(super) async fn find_user(tx: &mut TenantTx, external_id: &str) -> Result<User> {
     let rows = users::list(tx, Some(external_id), "", 1).await?;
     rows.into_iter().next().ok_or_else(|| Error::not_found("user"))
 }

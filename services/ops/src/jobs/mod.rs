@@ -5,6 +5,7 @@ mod dream;
 mod embed;
 mod end_sessions;
 mod enrich;
+mod erase;
 mod kinds;
 mod notify_submission;
 mod offer_merges;
@@ -30,6 +31,8 @@ use crate::App;
 pub fn tasks(app: &App) -> Vec<Task> {
     let mut tasks = vec![
         of_system::<prune::Prune>(app),
+        erase::of_ledger(app),
+        of_system::<erase::EraseUsers>(app),
         of_system::<end_sessions::EndSessions>(app),
         of_user::<summarize_conversation::SummarizeConversation>(app),
         of_system::<render_snapshots::RenderSnapshots>(app),

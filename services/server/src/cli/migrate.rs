@@ -1,5 +1,6 @@
 //! `knowhow migrate`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -7,9 +8,10 @@ use clap::Args;
 use knowhow_domain::Error;
 use knowhow_domain::Secret;
 use knowhow_domain::uri::percent_decode;
-use knowhow_store::Login;
 use knowhow_store::reach::{self, Cause};
+use knowhow_store::{Login, Restored};
 
+use super::ledger;
 use crate::config::{Config, owner_url};
 
 /// Brings the database up to date.
@@ -19,6 +21,13 @@ pub(super) struct Migrate {
     /// to the whole server: every service that logs in as it then needs the new password
     #[arg(long)]
     set_login_password: bool,
+    /// The database was put back to an older state: lift all revisions, so that no process serves what it remembers of a later
+    /// one, and erase again whom the ledger names. Stop every process before
+    #[arg(long)]
+    restored: bool,
+    /// What `knowhow erasures` printed after that state, so that who was erased since does not come back
+    #[arg(long, requires = "restored", value_name = "FILE")]
+    erasures: Option<PathBuf>,
 }
 
 impl Migrate {
@@ -26,11 +35,19 @@ impl Migrate {
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
         let owner_url = owner_url()?;
         let login = self.login(config)?;
+        let ledger = self.erasures.as_deref().map(ledger::read).transpose()?.unwrap_or_default();
         if let Some(unreachable) = reach::explain(&owner_url).await? {
             bail!("{unreachable} (DATABASE_URL)");
         }
         knowhow_store::migrate(&owner_url, login.as_ref()).await.map_err(cause).context("the migration failed")?;
         eprintln!("the database is up to date");
+        if self.restored {
+            let done = knowhow_store::note_restored(&owner_url, &ledger).await.map_err(cause)?;
+            let Restored { users, erased } = done;
+            eprintln!(
+                "restored: the revisions of {users} users are lifted, {erased} users are erased again by the workers"
+            );
+        }
         match login {
             Some(login) => try_login(config, &login).await,
             None => Ok(ExitCode::SUCCESS),

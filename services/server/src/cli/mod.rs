@@ -1,5 +1,6 @@
 //! The command line.
 
+mod admin;
 mod backfill;
 mod client;
 mod create;
@@ -8,6 +9,7 @@ mod doctor;
 mod dream;
 mod export;
 mod import;
+mod ledger;
 mod migrate;
 mod scan;
 mod seed_demo;
@@ -71,6 +73,10 @@ enum Command {
     Import(import::Import),
     /// Export all skills of a user from a running service
     Export(export::Export),
+    /// What an admin does for a tenant, in a running service
+    Admin(admin::Admin),
+    /// Print who was erased, to be kept beside backups: a restore of an older state must not bring them back
+    Erasures,
     /// Keep a folder of skills and a user's skills in a running service the same
     Sync(sync::Sync),
     /// Read a folder or archive of skills for what looks like an attack; needs no service and no database
@@ -140,6 +146,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Command::Import(import) => return block_on(import.run()),
         Command::Export(export) => return block_on(export.run()),
         Command::Sync(sync) => return block_on(sync.run()),
+        Command::Admin(admin) => return block_on(admin.run()),
         Command::Scan(scan) => return scan.run(),
         _ => {}
     }
@@ -155,6 +162,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Command::Worker => worker::run(&config),
         Command::Migrate(migrate) => block_on(migrate.run(&config)),
         Command::Backfill(backfill) => block_on(or_explained(&config, backfill.run(&config))),
+        Command::Erasures => block_on(or_explained(&config, ledger::print(&config))),
         Command::Dream(dream) => block_on(or_explained(&config, dream.run(&config))),
         Command::Doctor => block_on(doctor::run(&config)),
         Command::Token(token) => block_on(or_explained(&config, token.run(&config))),
@@ -167,6 +175,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         | Command::Import(_)
         | Command::Export(_)
         | Command::Sync(_)
+        | Command::Admin(_)
         | Command::Scan(_) => Ok(ExitCode::SUCCESS),
     }
 }

@@ -17,6 +17,7 @@ pub(super) fn gate(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<GateSta
     let operator = operator(config, &secret_key);
     let gate = GateConfig {
         secret_key,
+        previous_secret_key: config.previous_secret()?,
         audience: config.audience.clone(),
         operator: Some(operator),
         private_issuers: config.private_issuers,

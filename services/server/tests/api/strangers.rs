@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 115] = [
+const GOLDEN: [(&str, [u16; 6]); 119] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -99,6 +99,10 @@ const GOLDEN: [(&str, [u16; 6]); 115] = [
     ("create_user", [401, 401, 403, 403, 404, 403]),
     ("list_users", [401, 401, 403, 403, 404, 403]),
     ("get_user", [401, 401, 403, 403, 404, 403]),
+    ("erase_user", [401, 401, 403, 403, 404, 403]),
+    ("hold_user", [401, 401, 403, 403, 404, 403]),
+    ("release_user", [401, 401, 403, 403, 404, 403]),
+    ("list_erasures", [401, 401, 403, 403, 404, 403]),
     ("create_issuer", [401, 401, 403, 403, 404, 403]),
     ("list_issuers", [401, 401, 403, 403, 404, 403]),
     ("delete_issuer", [401, 401, 403, 403, 404, 403]),
@@ -221,6 +225,7 @@ fn walk(names: &Names) -> Vec<Step> {
         ("suggest_skills", get.clone(), "/v1/skills/suggest?context=plan%20this".to_owned(), Body::None),
     ];
     steps.extend(walk_of_exchange());
+    steps.extend(walk_of_erasures(names));
     steps.extend(walk_of_sessions(names));
     steps.extend(walk_of_memories(names).into_iter().chain(walk_of_graph(names)));
     steps.extend(walk_of_submissions(names).into_iter().chain(walk_of_library(names)));
@@ -265,6 +270,26 @@ fn walk(names: &Names) -> Vec<Step> {
         ("discard_job", delete, admin(&format!("jobs/{}", names.job)), Body::None),
     ]);
     steps
+}
+
+fn walk_of_erasures(names: &Names) -> Vec<Step> {
+    let admin = |path: &str| format!("/v1/admin/{path}?tenant={}", names.tenant);
+    vec![
+        (
+            "erase_user",
+            Method::DELETE,
+            admin(&format!("users/{}", names.user)) + "&reason=by%20a%20stranger",
+            Body::None,
+        ),
+        (
+            "hold_user",
+            Method::PUT,
+            admin(&format!("users/{}/hold", names.user)),
+            Body::Json(json!({"reason": "by a stranger"})),
+        ),
+        ("release_user", Method::DELETE, admin(&format!("users/{}/hold", names.user)), Body::None),
+        ("list_erasures", Method::GET, admin("erasures"), Body::None),
+    ]
 }
 
 fn walk_of_exchange() -> Vec<Step> {

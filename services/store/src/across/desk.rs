@@ -42,7 +42,7 @@ pub async fn list(
         select j.id, j.task, j.attempts, j.max_attempts, j.last_error, j.run_at, j.created_at, j.state,
                case $1 when '' then j.key else replace(j.key, concat_ws(':', $1, j.user_id, ''), '') end
                    as key,
-               coalesce(u.external_id, j.user_id::text) as owner
+               coalesce(case when u.erased_at is null then u.external_id end, j.user_id::text) as owner
         from job j
         left join users u on u.tenant_id = nullif($1, '')::uuid and u.user_id = j.user_id
         order by j.id desc",

@@ -6,6 +6,7 @@ pub(crate) mod backlog;
 pub(crate) mod desk;
 pub(crate) mod dreams;
 pub mod due;
+pub(crate) mod erasures;
 pub(crate) mod library;
 pub mod library_scans;
 pub(crate) mod prune;

@@ -23,7 +23,7 @@ pub(crate) async fn find_tenant(
     let mut tx = SystemTx::begin(db, "system.find_tenant").await?;
     let rows = sqlx::query!(
         r#"-- system.find_tenant
-        select t.tenant_id, t.slug, t.settings, t.library, i.iss as "iss?", i.audience as "audience?",
+        select t.tenant_id, t.slug, t.settings, t.library, t.erasures, i.iss as "iss?", i.audience as "audience?",
                i.algorithm as "algorithm?: Word<Algorithm>", i.jwks_url, i.sealed_secret
         from tenants t
         left join issuers i on i.tenant_id = t.tenant_id
@@ -41,6 +41,7 @@ pub(crate) async fn find_tenant(
         slug: first.slug.clone(),
         settings: tenants::read_settings(first.settings.clone())?,
         library: first.library.clone().map(TenantLibrary::from),
+        erasures: first.erasures,
         issuers: Vec::with_capacity(rows.len()),
     };
     for row in rows {
@@ -79,7 +80,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
     let rows = sqlx::query!(
         r#"-- system.find_keys
         select k.tenant_id, k.key_id, k.secret_hash, k.scopes, k.expires_at, k.revoked_at,
-               t.slug, t.settings, t.library
+               t.slug, t.settings, t.library, t.erasures
         from api_keys k
         join tenants t on t.tenant_id = k.tenant_id
         where k.prefix = $1"#,
@@ -98,6 +99,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
                     slug: row.slug,
                     settings: tenants::read_settings(row.settings)?,
                     library: row.library.map(TenantLibrary::from),
+                    erasures: row.erasures,
                     issuers: Vec::new(),
                 }),
                 secret_hash: row.secret_hash,
@@ -129,6 +131,8 @@ pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: KeyId, no
 /// A user who comes for the first time, or may.
 pub(crate) struct Newcomer<'a> {
     pub(crate) tenant: TenantId,
+    /// Erasures that the tenant is known to have had.
+    pub(crate) erasures: i64,
     /// Most users of the tenant.
     pub(crate) most: u32,
     pub(crate) external_id: &'a str,
@@ -142,7 +146,7 @@ pub(crate) type MadeBy<'a> = dyn Fn(UserId) -> String + Sync + 'a;
 
 /// Why: a user is made on first sight, before there is a user to run as. The tenant counts its users.
 pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Result<KnownUser> {
-    let Newcomer { tenant, most, external_id, by, now } = *newcomer;
+    let Newcomer { tenant, erasures, most, external_id, by, now } = *newcomer;
     let id = UserId(new_id());
     // A second round is needed only where another request made the user between this statement's snapshot and its insert.
     for _ in 0..2 {
@@ -189,7 +193,7 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
             Some(row) => {
                 tx.commit().await?;
                 let id = UserId(row.user_id.ok_or_else(|| Error::internal("a user without an id"))?);
-                return Ok(KnownUser { id, starters_release: row.starters_release.map(Arc::from) });
+                return Ok(KnownUser { id, starters_release: row.starters_release.map(Arc::from), erasures });
             }
             // Nobody was made, so nobody was counted: the transaction goes back.
             None => {}
@@ -225,11 +229,11 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
     let mut tx = SystemTx::begin(db, "system.find_owner").await?;
     let row = sqlx::query!(
         r#"-- system.find_owner
-        select t.slug, t.settings, t.library, u.external_id, c.starters_release, app.is_sealed($3, $4) as "is_sealed!"
+        select t.slug, t.settings, t.library, t.erasures, u.external_id, c.starters_release, app.is_sealed($3, $4) as "is_sealed!"
         from users u
         join tenants t on t.tenant_id = u.tenant_id
         join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
-        where u.tenant_id = $1 and u.user_id = $2"#,
+        where u.tenant_id = $1 and u.user_id = $2 and u.erased_at is null"#,
         claim.tenant.0,
         claim.user.0,
         claim.task,
@@ -247,6 +251,7 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
                 slug: row.slug,
                 settings,
                 library: row.library.map(TenantLibrary::from),
+                erasures: row.erasures,
                 issuers: Vec::new(),
             },
             external_id: row.external_id,

@@ -27,5 +27,5 @@ pub use jwt::{MAX_TOKEN, MIN_SECRET, Peeked, peek, verify};
 pub(crate) use kept::{KeptTokens, TokenId};
 pub use mint::{NewToken, mint_hs256};
 pub use refusal::TokenError;
-pub use seal::{SealError, Sealer};
+pub use seal::{SealError, Sealer, Under};
 pub use webhook::{new_webhook_secret, sign_webhook};

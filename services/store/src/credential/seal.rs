@@ -3,6 +3,8 @@
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
 
+use knowhow_domain::manifest::hex;
+
 use super::api_key;
 
 /// The shortest master key, in bytes.
@@ -11,6 +13,10 @@ const SUBKEY_LEN: usize = 32;
 const VERSION: u8 = 1;
 const SEALING: &[u8] = b"knowhow/v1/seal";
 const API_KEYS: &[u8] = b"knowhow/v1/api-key";
+const ERASURES: &[u8] = b"knowhow/v1/erasure";
+const MARK: &[u8] = b"knowhow/v1/mark";
+/// So many bytes tell one master key from another.
+const MARK_LEN: usize = 8;
 
 /// Why something could not be sealed or opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -27,45 +33,43 @@ pub enum SealError {
 }
 
 /// Seals and opens secrets, and hashes API keys, each with a key of its own derived from the master key (HKDF,
-/// RFC 5869).
+/// RFC 5869). While the master key is being changed it also knows the one before: that opens and verifies, and nothing more.
 pub struct Sealer {
-    sealing: RandomizedNonceKey,
-    api_keys: [u8; SUBKEY_LEN],
+    current: Keys,
+    previous: Option<Keys>,
 }
 
-impl Sealer {
-    /// Derives the keys from a master key of at least 32 random bytes.
-    ///
-    /// # Errors
-    /// `WeakMasterKey` for a shorter one.
-    pub fn new(master_key: &[u8]) -> Result<Self, SealError> {
+/// Which master key something is under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Under {
+    /// The one that seals and hashes.
+    Current,
+    /// The one before.
+    Previous,
+}
+
+/// What is derived from one master key.
+struct Keys {
+    sealing: RandomizedNonceKey,
+    api_keys: [u8; SUBKEY_LEN],
+    erasures: [u8; SUBKEY_LEN],
+    mark: [u8; MARK_LEN],
+}
+
+impl Keys {
+    fn derive(master_key: &[u8]) -> Result<Self, SealError> {
         if master_key.len() < MIN_MASTER {
             return Err(SealError::WeakMasterKey);
         }
         let sealing = subkey(master_key, SEALING)?;
         let sealing = RandomizedNonceKey::new(&AES_256_GCM, &sealing).map_err(|_| SealError::Failed)?;
-        Ok(Self { sealing, api_keys: subkey(master_key, API_KEYS)? })
+        let mut mark = [0; MARK_LEN];
+        mark.copy_from_slice(&subkey(master_key, MARK)?[..MARK_LEN]);
+        let (api_keys, erasures) = (subkey(master_key, API_KEYS)?, subkey(master_key, ERASURES)?);
+        Ok(Self { sealing, api_keys, erasures, mark })
     }
 
-    /// Seals `plaintext` for `context` (such as the tenant's id), without which it does not open again. The result is
-    /// a version byte, a random nonce of 12 bytes, the ciphertext and a tag of 16 bytes.
-    ///
-    /// # Errors
-    /// `Failed` where the machine's cryptography fails.
-    pub fn seal(&self, plaintext: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
-        let mut body = plaintext.to_vec();
-        let nonce = self
-            .sealing
-            .seal_in_place_append_tag(Aad::from(bound(context)), &mut body)
-            .map_err(|_| SealError::Failed)?;
-        Ok([&[VERSION], nonce.as_ref().as_slice(), &body].concat())
-    }
-
-    /// Opens what [`seal`](Self::seal) made for the same context.
-    ///
-    /// # Errors
-    /// `DoesNotOpen` for anything else.
-    pub fn open(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
+    fn open(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
         let Some((&VERSION, rest)) = sealed.split_first() else { return Err(SealError::DoesNotOpen) };
         let (nonce, body) = rest.split_at_checked(NONCE_LEN).ok_or(SealError::DoesNotOpen)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| SealError::DoesNotOpen)?;
@@ -75,15 +79,91 @@ impl Sealer {
         body.truncate(len);
         Ok(body)
     }
+}
+
+impl Sealer {
+    /// Derives the keys from a master key of at least 32 random bytes.
+    ///
+    /// # Errors
+    /// `WeakMasterKey` for a shorter one.
+    pub fn new(master_key: &[u8]) -> Result<Self, SealError> {
+        Ok(Self { current: Keys::derive(master_key)?, previous: None })
+    }
+
+    /// Also opens and verifies what is under the master key before.
+    ///
+    /// # Errors
+    /// `WeakMasterKey` for a shorter one.
+    pub fn with_previous(self, master_key: &[u8]) -> Result<Self, SealError> {
+        Ok(Self { previous: Some(Keys::derive(master_key)?), ..self })
+    }
+
+    /// Whether it knows a master key before the current one.
+    pub fn has_previous(&self) -> bool {
+        self.previous.is_some()
+    }
+
+    /// Seals `plaintext` for `context` (such as the tenant's id), without which it does not open again. The result is
+    /// a version byte, a random nonce of 12 bytes, the ciphertext and a tag of 16 bytes.
+    ///
+    /// # Errors
+    /// `Failed` where the machine's cryptography fails.
+    pub fn seal(&self, plaintext: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
+        let mut body = plaintext.to_vec();
+        let sealing = &self.current.sealing;
+        let nonce =
+            sealing.seal_in_place_append_tag(Aad::from(bound(context)), &mut body).map_err(|_| SealError::Failed)?;
+        Ok([&[VERSION], nonce.as_ref().as_slice(), &body].concat())
+    }
+
+    /// Opens what [`seal`](Self::seal) made for the same context, with this master key or the one before.
+    ///
+    /// # Errors
+    /// `DoesNotOpen` for anything else.
+    pub fn open(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
+        self.open_under(sealed, context).map(|(secret, _)| secret)
+    }
+
+    /// The same, and which master key opens it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_under(&self, sealed: &[u8], context: &[u8]) -> Result<(Vec<u8>, Under), SealError> {
+        let opened = self.current.open(sealed, context).map(|secret| (secret, Under::Current));
+        match (&opened, &self.previous) {
+            (Err(SealError::DoesNotOpen), Some(previous)) => {
+                previous.open(sealed, context).map(|secret| (secret, Under::Previous))
+            }
+            _ => opened,
+        }
+    }
 
     /// What is stored of an API key's secret.
     pub fn hash_api_key(&self, secret: &str) -> [u8; 32] {
-        api_key::keyed_hash(&self.api_keys, secret)
+        api_key::keyed_hash(&self.current.api_keys, secret)
     }
 
-    /// Whether a secret has that stored hash, in constant time.
-    pub fn verify_api_key(&self, secret: &str, hash: &[u8]) -> bool {
-        api_key::verify(&self.api_keys, secret, hash)
+    /// Under which master key a secret has that stored hash, in constant time; `None` where it is another secret's.
+    pub fn verify_api_key(&self, secret: &str, hash: &[u8]) -> Option<Under> {
+        if api_key::verify(&self.current.api_keys, secret, hash) {
+            return Some(Under::Current);
+        }
+        let is_of_previous = |keys: &Keys| api_key::verify(&keys.api_keys, secret, hash);
+        self.previous.as_ref().is_some_and(is_of_previous).then_some(Under::Previous)
+    }
+
+    /// Tells the master key from others, and tells nothing of it: stored beside what is hashed, so that what still needs the
+    /// one before can be counted.
+    pub fn mark(&self) -> &[u8] {
+        &self.current.mark
+    }
+
+    /// What the ledger of erasures keeps of a name in a tenant. The first is written; a name is looked for by all.
+    pub fn erasure_hashes(&self, tenant: &[u8], name: &str) -> Vec<[u8; 32]> {
+        // A tenant's id has a fixed length, so no tenant and name are taken for others.
+        let said = hex(tenant) + name;
+        let keys = std::iter::once(&self.current).chain(&self.previous);
+        keys.map(|keys| api_key::keyed_hash(&keys.erasures, &said)).collect()
     }
 }
 
@@ -145,9 +225,26 @@ mod tests {
     #[test]
     fn api_keys_are_hashed_under_a_key_of_their_own() {
         let hash = sealer(1).hash_api_key("secret");
-        assert!(sealer(1).verify_api_key("secret", &hash));
-        assert!(!sealer(2).verify_api_key("secret", &hash));
+        assert_eq!(sealer(1).verify_api_key("secret", &hash), Some(Under::Current));
+        assert_eq!(sealer(2).verify_api_key("secret", &hash), None);
         assert_ne!(hash, api_key::keyed_hash(&[1; 32], "secret"));
+    }
+
+    #[test]
+    fn the_key_before_opens_and_verifies_and_seals_nothing() {
+        let (old, both) = (sealer(1), sealer(2).with_previous(&[1; 32]).unwrap());
+        let (sealed, hash) = (old.seal(b"secret", b"t1").unwrap(), old.hash_api_key("secret"));
+        assert_eq!(both.open_under(&sealed, b"t1"), Ok((b"secret".to_vec(), Under::Previous)));
+        assert_eq!(both.open(&sealed, b"t2"), Err(SealError::DoesNotOpen));
+        assert_eq!(both.verify_api_key("secret", &hash), Some(Under::Previous));
+        assert_eq!(both.verify_api_key("other", &hash), None);
+        let anew = both.seal(b"secret", b"t1").unwrap();
+        assert_eq!(sealer(2).open(&anew, b"t1").unwrap(), b"secret");
+        assert_eq!(old.open(&anew, b"t1"), Err(SealError::DoesNotOpen));
+        assert_eq!(both.verify_api_key("secret", &both.hash_api_key("secret")), Some(Under::Current));
+        assert_ne!(old.mark(), both.mark());
+        assert_eq!(both.erasure_hashes(b"t1", "alice")[1..], old.erasure_hashes(b"t1", "alice"));
+        assert_ne!(old.erasure_hashes(b"t1", "alice"), old.erasure_hashes(b"t2", "alice"));
     }
 
     proptest! {

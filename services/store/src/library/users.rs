@@ -34,7 +34,7 @@ pub async fn list_users(tx: &mut TenantTx, name: &str, after: &str, limit: i64) 
                    or c.starters_at is not null and exists (
                        select from library_releases r
                        where r.tenant_id = $1 and r.release = c.starters_release and t.starter_id = any (r.starter_ids)))) h on true
-        where u.tenant_id = $1 and u.external_id > $3
+        where u.tenant_id = $1 and u.external_id > $3 and u.erased_at is null
         order by u.external_id
         limit $4"#,
         tenant,
@@ -62,7 +62,7 @@ pub async fn count_uses(tx: &mut TenantTx, name: &str) -> Result<LibraryUses> {
             select u.user_id, c.starters_at, c.starters_release
             from users u
             join user_catalogs c on c.tenant_id = $1 and c.user_id = u.user_id
-            where u.tenant_id = $1
+            where u.tenant_id = $1 and u.erased_at is null
             order by u.user_id
             limit $3::bigint + 1
         ), texts as materialized (

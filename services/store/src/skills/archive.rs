@@ -146,7 +146,7 @@ pub async fn list_archive(
         from archived_skills a
         join users u on u.tenant_id = a.tenant_id and u.user_id = a.user_id
         where a.tenant_id = $1 and ($2::text is null or u.external_id = $2) and ($3::uuid is null or a.archive_id < $3)
-          and a.purge_at > $5
+          and a.purge_at > $5 and u.erased_at is null
         order by a.archive_id desc
         limit $4"#,
         tenant,
@@ -169,7 +169,9 @@ pub async fn find_archive_owner(tx: &mut TenantTx, archive: ArchiveId, now: Date
     let tenant = tx.tenant();
     let row = sqlx::query_scalar!(
         "-- skills.find_archive_owner (a tenant's admin: the user_id is what is asked for)
-        select user_id from archived_skills where tenant_id = $1 and archive_id = $2 and purge_at > $3",
+        select a.user_id from archived_skills a
+        join users u on u.tenant_id = $1 and u.user_id = a.user_id and u.erased_at is null
+        where a.tenant_id = $1 and a.archive_id = $2 and a.purge_at > $3",
         tenant,
         archive.0,
         now

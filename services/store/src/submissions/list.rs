@@ -99,7 +99,7 @@ pub async fn list_of_tenant(tx: &mut TenantTx, user: Option<&str>, query: ListQu
         from submissions s
         join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id
         where s.tenant_id = $1 and ($2::text is null or u.external_id = $2) and ($3::text is null or s.state = $3)
-          and s.submission_id < $4
+          and s.submission_id < $4 and u.erased_at is null
         order by s.submission_id desc
         limit $5"#,
         tenant,
@@ -124,7 +124,7 @@ pub async fn find_owner(tx: &mut TenantTx, id: SubmissionId) -> Result<Option<(U
         "-- submissions.find_owner (a tenant's admin: the user_id is what is asked for)
         select s.user_id, u.external_id from submissions s
         join users u on u.tenant_id = s.tenant_id and u.user_id = s.user_id
-        where s.tenant_id = $1 and s.submission_id = $2",
+        where s.tenant_id = $1 and s.submission_id = $2 and u.erased_at is null",
         tenant,
         id.0
     )

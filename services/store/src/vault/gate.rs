@@ -25,6 +25,8 @@ pub(crate) struct KnownTenant {
     pub(crate) settings: TenantSettings,
     /// The tenant's own starters, where it has, or had, any.
     pub(crate) library: Option<TenantLibrary>,
+    /// How many of its users were erased.
+    pub(crate) erasures: i64,
     pub(crate) issuers: Vec<Arc<Issuer>>,
 }
 
@@ -36,6 +38,7 @@ impl KnownTenant {
             slug: String::new(),
             settings: TenantSettings::default(),
             library: None,
+            erasures: 0,
             issuers: Vec::new(),
         }
     }
@@ -76,6 +79,8 @@ impl KnownKey {
 pub(crate) struct KnownUser {
     pub(crate) id: UserId,
     pub(crate) starters_release: Option<Arc<[u8]>>,
+    /// Erasures that the tenant had had when this was read, or more: later ones may be of this user.
+    pub(crate) erasures: i64,
 }
 
 /// Shared by all gates of the process.
@@ -98,6 +103,8 @@ pub struct GateState {
 pub struct GateConfig {
     /// Master secret of the deployment, at least 32 bytes: hashes API keys, seals issuers' secrets.
     pub secret_key: Vec<u8>,
+    /// The one before, while things are under it still.
+    pub previous_secret_key: Option<Vec<u8>>,
     /// `aud` that every token must carry.
     pub audience: String,
     /// The deployment's own issuer.
@@ -113,8 +120,7 @@ impl GateState {
     /// `Malformed` for a master secret under 32 bytes; `Internal` where the machine has no certificate roots.
     pub fn new(config: GateConfig, clock: Arc<dyn Clock>) -> Result<Self> {
         Ok(Self {
-            sealer: Sealer::new(&config.secret_key)
-                .map_err(|e| Error::Malformed(format!("KNOWHOW_SECRET_KEY: {e}")))?,
+            sealer: sealer(&config)?,
             jwks: JwksCache::new(clock.clone()).map_err(Error::internal)?,
             clock,
             audience: config.audience,
@@ -157,13 +163,21 @@ impl GateState {
     /// The user that comes, who is made at first sight.
     pub(crate) async fn user(&self, db: &Database, newcomer: &Newcomer<'_>) -> Result<KnownUser> {
         let key = (newcomer.tenant, newcomer.external_id.to_owned());
-        self.users.try_get_with(key, system::ensure_user(db, newcomer)).await.map_err(refuse_all)
+        let known =
+            self.users.try_get_with_by_ref(&key, system::ensure_user(db, newcomer)).await.map_err(refuse_all)?;
+        if known.erasures >= newcomer.erasures {
+            return Ok(known);
+        }
+        // Somebody of the tenant was erased since, perhaps this user; who comes by the same name then is another.
+        let known = system::ensure_user(db, newcomer).await?;
+        self.users.insert(key, known.clone()).await;
+        Ok(known)
     }
 
     /// Remembers that the user has this release of the starter skills.
     pub async fn note_starters(&self, principal: &crate::Principal, release: &[u8]) {
         if let (Ok(id), Some(external)) = (principal.user(), principal.external_id()) {
-            let known = KnownUser { id, starters_release: Some(release.into()) };
+            let known = KnownUser { id, starters_release: Some(release.into()), erasures: principal.known_erasures() };
             self.users.insert((principal.tenant(), external.to_owned()), known).await;
         }
     }
@@ -186,6 +200,17 @@ impl GateState {
     /// What seals and hashes secrets.
     pub fn sealer(&self) -> &Sealer {
         &self.sealer
+    }
+}
+
+fn sealer(config: &GateConfig) -> Result<Sealer> {
+    let sealer = Sealer::new(&config.secret_key).map_err(|e| Error::Malformed(format!("KNOWHOW_SECRET_KEY: {e}")))?;
+    match &config.previous_secret_key {
+        Some(previous) => {
+            let wrong = |e| Error::Malformed(format!("KNOWHOW_SECRET_KEY_PREVIOUS: {e}"));
+            sealer.with_previous(previous).map_err(wrong)
+        }
+        None => Ok(sealer),
     }
 }
 

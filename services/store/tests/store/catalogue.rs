@@ -21,6 +21,7 @@ const GRANTS: &str = "
     knowhow_admin dream_passes: insert, select, update
     knowhow_admin dream_rests: insert, select, update
     knowhow_admin dream_runs: delete, insert, select, update
+    knowhow_admin erasures: insert, select
     knowhow_admin failed_lessons: insert, select
     knowhow_admin idempotency_keys: delete, insert, select, update
     knowhow_admin issuers: delete, insert, select
@@ -54,11 +55,11 @@ const GRANTS: &str = "
     knowhow_admin submission_files: delete, insert, select
     knowhow_admin submissions: insert, select, update
     knowhow_admin tainted_passages: delete, insert, select
-    knowhow_admin tenants: select, update (library)
+    knowhow_admin tenants: select, update (user_count, library, erasures)
     knowhow_admin turns: insert, select
     knowhow_admin usage_events: delete, insert, select, update
     knowhow_admin user_catalogs: select, update
-    knowhow_admin users: select
+    knowhow_admin users: select, update (external_id, held_at, hold_reason, erased_at)
     knowhow_admin webhooks: delete, insert, select, update
     knowhow_system _sqlx_migrations: select
     knowhow_system api_keys: delete, insert, select, update (last_used_at)
@@ -73,6 +74,7 @@ const GRANTS: &str = "
     knowhow_system dream_rests: delete, select (tenant_id, user_id, key, rests_until)
     knowhow_system dream_runs: delete, select (tenant_id, user_id, run_id, state, created_at, texts_until), update (state, reason, finished_at)
     knowhow_system entities: select (tenant_id, user_id, entity_id, kind, read_by)
+    knowhow_system erasures: select, update (finished_at, removed)
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
     knowhow_system issuers: insert, select
     knowhow_system learning: select (tenant_id, user_id, time_zone)
@@ -187,13 +189,17 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
         "the system role alone may call it; it adds a job and shows nothing",
     ),
     ("app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)", "the same"),
+    ("app.erase_step(uuid,uuid,integer)", "the system role alone may call it; it removes rows of whom the ledger says"),
     ("app.is_sealed(text,jsonb)", "the system role alone may call it; it says yes or no of what its caller shows"),
     ("app.shown_actor(text)", "it tells the name of a user of the running tenant to who shows that user's id"),
     ("app.shown_user(text)", "the same"),
 ];
 
 /// What the owner, as which the functions above run, may see of the rows of users; beside the one form of policies.
-const OF_OWNER: &[(&str, &str)] = &[("users", "names SELECT {knowhow_owner} using (tenant_id = app.tenant_id())")];
+const OF_OWNER: &[(&str, &str)] = &[
+    ("erasures", "ledger SELECT {knowhow_owner} using (tenant_id = app.tenant_id())"),
+    ("users", "names SELECT {knowhow_owner} using (tenant_id = app.tenant_id())"),
+];
 
 /// Tables without rows of a tenant, and why that is right.
 const WITHOUT_TENANT: &[(&str, &str)] = &[
@@ -306,9 +312,17 @@ async fn every_table_has_the_one_form_of_policies() {
 async fn the_owner_sees_of_users_what_its_functions_need() {
     let sql = "select tablename || ': ' || policyname || ' ' || cmd || ' ' || roles::text || ' using ' || qual
                    || coalesce(' check ' || with_check, '')
-        from pg_policies where schemaname = 'public' and 'knowhow_owner' = any (roles) order by 1";
+        from pg_policies where schemaname = 'public' and 'knowhow_owner' = any (roles) and policyname <> 'erasure' order by 1";
     let expected: Vec<String> = OF_OWNER.iter().map(|(table, policy)| format!("{table}: {policy}")).collect();
     assert_eq!(texts(&mut Place::shared().await.owner().await, sql).await, expected);
+    let of_one = "((tenant_id = app.tenant_id()) AND (user_id = app.erased_user()))";
+    assert_none(&format!(
+        "{TENANT_TABLES} select t.name from tenant_tables t
+        where t.of_users and not exists (
+            select from pg_policies p where p.schemaname = 'public' and p.tablename = t.name and p.policyname = 'erasure'
+            and p.cmd = 'ALL' and p.roles = array['knowhow_owner']::name[] and p.qual = '{of_one}' and p.with_check = p.qual)"
+    ))
+    .await;
 }
 
 #[tokio::test]
@@ -514,6 +528,7 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
+            "app.erase_step(uuid,uuid,integer)",
             "app.forget_versions(uuid,uuid,uuid[],integer[])",
             "app.is_reflected(text,integer,timestamp with time zone,timestamp with time zone)",
             "app.is_sealed(text,jsonb)",

@@ -176,8 +176,13 @@ pub fn config(url: &str, write_connections: u32, read_connections: usize) -> Dat
 
 /// A gate that knows nobody yet.
 pub fn gate(db: &Database) -> Gate {
-    let config =
-        GateConfig { secret_key: vec![7; 32], audience: AUDIENCE.into(), operator: None, private_issuers: false };
+    let config = GateConfig {
+        secret_key: vec![7; 32],
+        previous_secret_key: None,
+        audience: AUDIENCE.into(),
+        operator: None,
+        private_issuers: false,
+    };
     Gate::new(db.clone(), Arc::new(GateState::new(config, Arc::new(SystemClock)).unwrap()))
 }
 

@@ -16,6 +16,7 @@ mod cost_vault;
 mod declared;
 mod dreams;
 mod embeddings;
+mod erasure;
 mod examples;
 mod fairness;
 mod flights;

@@ -9,6 +9,11 @@ use uuid::Uuid;
 const ROWS: &[(&str, &str)] = &[
     ("tenants", "(tenant_id, slug, name, created_at) values ({t}, 'i-' || {t}::text, 'Test', now())"),
     ("users", "(tenant_id, user_id, external_id, created_at) values ({t}, {u}, {i}::text, now())"),
+    (
+        "erasures",
+        "(tenant_id, erasure_id, subject_id, external_hash, reason, actor, requested_at, finished_at)
+         values ({t}, {i}, {i}, '\\x00', 'Test', 'test', now(), now() - interval '1 year')",
+    ),
     ("user_catalogs", "(tenant_id, user_id) values ({t}, {u})"),
     (
         "issuers",

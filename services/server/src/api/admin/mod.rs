@@ -1,6 +1,7 @@
 //! `/v1/admin`.
 
 mod callers;
+mod erasures;
 mod jobs;
 mod library;
 mod records;
@@ -10,6 +11,7 @@ mod tenants;
 mod webhooks;
 
 pub(super) use callers::{create_issuer, create_key, delete_issuer, list_issuers, list_keys, revoke_key};
+pub(super) use erasures::{erase_user, hold_user, list_erasures, release_user};
 pub(super) use jobs::{discard_job, list_jobs, retry_job};
 pub(super) use library::{
     delete_starter_skill, get_starter_skill, get_starter_version, list_starter_skills, list_starter_users,

@@ -1,6 +1,7 @@
 //! `/v1/admin`: what operators and a tenant's admins do.
 
 mod directives;
+mod erasures;
 pub mod jobs;
 mod jwks;
 mod keys;

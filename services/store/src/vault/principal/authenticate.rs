@@ -164,7 +164,7 @@ impl Gate {
         let now = self.state.clock.now();
         let key = known
             .iter()
-            .find(|k| self.state.sealer.verify_api_key(secret, &k.secret_hash) && k.is_live(now))
+            .find(|k| self.state.sealer.verify_api_key(secret, &k.secret_hash).is_some() && k.is_live(now))
             .ok_or_else(|| Error::Unauthenticated("the API key is unknown, expired or revoked".into()))?;
         self.note_use(key);
         Ok(Bearer {
@@ -359,7 +359,8 @@ impl Gate {
     /// The user that the tenant calls `external_id`; made at first sight, as the audit log says of `by`.
     async fn user(&self, tenant: &KnownTenant, external_id: &str, by: &MadeBy<'_>) -> Result<KnownUser> {
         let now = self.state.clock.now();
-        let newcomer = Newcomer { tenant: tenant.id, most: tenant.settings.users, external_id, by, now };
+        let (erasures, most) = (tenant.erasures, tenant.settings.users);
+        let newcomer = Newcomer { tenant: tenant.id, erasures, most, external_id, by, now };
         self.state.user(&self.db, &newcomer).await
     }
 

@@ -94,6 +94,11 @@ impl Principal {
         self.operator
     }
 
+    /// Erasures that the tenant was known to have had when this caller was recognised.
+    pub(crate) fn known_erasures(&self) -> i64 {
+        self.tenant.erasures
+    }
+
     /// The tenant's own starters, where it has, or had, any.
     pub fn library(&self) -> Option<&TenantLibrary> {
         self.tenant.library.as_ref()

@@ -1,0 +1,118 @@
+//! Erasing users, and keeping them from it.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use actix_web::{HttpResponse, delete, get, put};
+use knowhow_domain::{Erasure, User};
+use knowhow_ops::admin;
+use knowhow_ops::admin::HoldUser;
+use knowhow_ops::page::{Page, PageQuery};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::TenantQuery;
+use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
+
+/// Why a user is erased.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EraseQuery {
+    /// For the audit log and the ledger, which are kept; it should name nobody.
+    #[param(min_length = 8, max_length = 200, example = "asked for by the user")]
+    reason: String,
+}
+
+/// Erase a user
+///
+/// Nobody sees anything of the user from then on, in any process within a second; a job removes every row. The same external
+/// id is a new user's when it comes again. A repeated request is answered with the erasure that there was.
+#[utoipa::path(
+    operation_id = "erase_user",
+    tag = "admin",
+    params(
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        EraseQuery,
+        TenantQuery
+    ),
+    responses(
+        (status = 202, description = "Gone; the rows are being removed", body = Erasure),
+        WriteProblems
+    )
+)]
+#[delete("/users/{external_id}")]
+pub(crate) async fn erase_user(
+    ctx: AdminCaller,
+    external_id: Path<String>,
+    query: Query<EraseQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let erasure = admin::erase_user(&ctx, &external_id, &query.reason).await?;
+    Ok(json(StatusCode::ACCEPTED, &erasure))
+}
+
+/// List erasures
+///
+/// Newest first, without the names of those who were erased.
+#[utoipa::path(
+    operation_id = "list_erasures",
+    tag = "admin",
+    params(
+        PageQuery,
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "A page, newest first", body = Page<Erasure>),
+        ReadProblems
+    )
+)]
+#[get("/erasures")]
+pub(crate) async fn list_erasures(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_erasures(&ctx, &page).await?;
+    Ok(json(StatusCode::OK, &page))
+}
+
+/// Hold a user
+///
+/// The user cannot be erased until released.
+#[utoipa::path(
+    operation_id = "hold_user",
+    tag = "admin",
+    params(
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        TenantQuery
+    ),
+    request_body = HoldUser,
+    responses(
+        (status = 200, description = "Held", body = User),
+        WriteProblems
+    )
+)]
+#[put("/users/{external_id}/hold")]
+pub(crate) async fn hold_user(
+    ctx: AdminCaller,
+    external_id: Path<String>,
+    body: JsonBody<HoldUser>,
+) -> Result<HttpResponse, ApiError> {
+    let user = admin::hold_user(&ctx, &external_id, &body.0).await?;
+    Ok(json(StatusCode::OK, &user))
+}
+
+/// Release a held user
+///
+/// The user can be erased again.
+#[utoipa::path(
+    operation_id = "release_user",
+    tag = "admin",
+    params(
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "Released", body = User),
+        WriteProblems
+    )
+)]
+#[delete("/users/{external_id}/hold")]
+pub(crate) async fn release_user(ctx: AdminCaller, external_id: Path<String>) -> Result<HttpResponse, ApiError> {
+    let user = admin::release_user(&ctx, &external_id).await?;
+    Ok(json(StatusCode::OK, &user))
+}

@@ -1,0 +1,46 @@
+//! `knowhow erasures`, and reading what it wrote.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use knowhow_store::Database;
+use knowhow_store::erasures::{self, LedgerLine};
+use uuid::Uuid;
+
+use crate::config::Config;
+
+const PAGE: i64 = 1000;
+
+/// Prints the ledger of all tenants, a line of JSON for each erasure, for `knowhow migrate --restored --erasures`.
+pub(super) async fn print(config: &Config) -> Result<ExitCode> {
+    let db = Database::open(&config.database()?)?;
+    let mut behind = Uuid::nil();
+    loop {
+        let lines = erasures::list_ledger(&db, behind, PAGE).await?;
+        let Some(last) = lines.last() else { break };
+        behind = last.erasure_id;
+        let mut output = std::io::stdout().lock();
+        for line in &lines {
+            writeln!(output, "{}", serde_json::to_string(line)?).context("cannot write to standard output")?;
+        }
+    }
+    db.close().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads what `knowhow erasures` printed.
+pub(super) fn read(path: &Path) -> Result<Vec<LedgerLine>> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(n, line)| {
+            let wrong = || format!("{shown}, line {}: not a line that `knowhow erasures` prints", n + 1);
+            let line: LedgerLine = serde_json::from_str(line).with_context(wrong)?;
+            hex::decode(&line.external_hash).with_context(wrong)?;
+            Ok(line)
+        })
+        .collect()
+}

@@ -1,0 +1,171 @@
+//! Erasing users of a tenant, and keeping them from it. The rows are removed by a job (`across/erasures.rs`).
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::job::task;
+use knowhow_domain::{Erasure, ErasureId, Error, Result, new_id};
+
+use crate::TenantTx;
+use crate::error::refuse;
+
+pub use crate::across::erasures::{LedgerLine, Subject, list_ledger, list_unfinished, note_finished, take_step};
+
+/// A user to erase.
+#[derive(Debug)]
+pub struct NewErasure<'a> {
+    /// What is kept of the tenant's own name for the user.
+    pub external_hash: &'a [u8],
+    /// Why.
+    pub reason: &'a str,
+    /// When.
+    pub now: DateTime<Utc>,
+}
+
+/// What became of the wish to erase a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Began {
+    /// Nobody sees anything of the user from now on.
+    Erasing(ErasureId),
+    /// An admin has said that nothing of the user may go.
+    Held,
+    /// Somebody else was faster.
+    Gone,
+}
+
+/// Erases the user whose rows the transaction is over: nobody is called so any more, and a job removes the rows.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn begin(tx: &mut TenantTx, new: NewErasure<'_>) -> Result<Began> {
+    let (tenant, user, actor, id) = (tx.tenant(), tx.user(), tx.actor().to_owned(), new_id());
+    let begun = sqlx::query!(
+        "-- erasures.begin
+        with marked as (
+            update users set external_id = chr(1) || user_id::text, erased_at = $3
+            where tenant_id = $1 and user_id = $2 and erased_at is null and held_at is null
+            returning user_id
+        ), counted as (
+            update tenants t set erasures = t.erasures + 1, user_count = greatest(0, t.user_count - 1)
+            from marked where t.tenant_id = $1
+        ), noted as (
+            insert into erasures (tenant_id, erasure_id, subject_id, external_hash, reason, actor, requested_at)
+            select $1, $4, user_id, $5, $6, $7, $3 from marked
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+            select $1, user_id, $8, $3, $7, 'user.erase', user_id::text,
+                   jsonb_build_object('reason', $6::text, 'erasure', $4::uuid)
+            from marked
+        )
+        select app.enqueue($9, '{}', 'erasure')::text from marked",
+        tenant,
+        user,
+        new.now,
+        id,
+        new.external_hash,
+        new.reason,
+        actor,
+        new_id(),
+        task::ERASE_USER
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    if begun.is_some() {
+        return Ok(Began::Erasing(ErasureId(id)));
+    }
+    let held = sqlx::query_scalar!(
+        r#"-- erasures.is_held
+        select held_at is not null as "held!" from users where tenant_id = $1 and user_id = $2 and erased_at is null"#,
+        tenant,
+        user
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(if held == Some(true) { Began::Held } else { Began::Gone })
+}
+
+/// Says whether the user whose rows the transaction is over may be erased: with a reason not from now on, without one again.
+///
+/// # Errors
+/// `NotFound` where the user was erased.
+pub async fn hold(tx: &mut TenantTx, reason: Option<&str>, now: DateTime<Utc>) -> Result<()> {
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    let found = sqlx::query!(
+        "-- erasures.hold
+        with found as (
+            select user_id, hold_reason from users where tenant_id = $1 and user_id = $2 and erased_at is null for update
+        ), changed as (
+            update users u set held_at = case when $3::text is not null then coalesce(u.held_at, $4) end, hold_reason = $3
+            from found f
+            where u.tenant_id = $1 and u.user_id = f.user_id and f.hold_reason is distinct from $3
+            returning u.user_id
+        ), audited as (
+            insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+            select $1, user_id, $5, $4, $6, case when $3::text is null then 'user.release' else 'user.hold' end, user_id::text,
+                   jsonb_strip_nulls(jsonb_build_object('reason', $3::text))
+            from changed
+        )
+        select user_id from found",
+        tenant,
+        user,
+        reason,
+        now,
+        new_id(),
+        actor
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    found.map(drop).ok_or_else(|| Error::not_found("user"))
+}
+
+/// A page of the tenant's erasures, newest first, `before` one.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(tx: &mut TenantTx, before: Option<ErasureId>, limit: i64) -> Result<Vec<Erasure>> {
+    let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
+    sqlx::query_as!(
+        Erasure,
+        r#"-- erasures.list
+        select erasure_id as id, $4::text as "tenant!", subject_id as user_id, reason,
+               app.shown_actor(actor) as "requested_by!", requested_at, finished_at, removed
+        from erasures
+        where tenant_id = $1 and ($2::uuid is null or erasure_id < $2)
+        order by erasure_id desc
+        limit $3"#,
+        tenant,
+        before.map(|erasure| erasure.0),
+        limit,
+        slug
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)
+}
+
+/// The last erasure of a user whom the tenant called by a name with one of these hashes, or that of this id.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn find(tx: &mut TenantTx, hashes: &[[u8; 32]], id: Option<ErasureId>) -> Result<Option<Erasure>> {
+    let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
+    let hashes: Vec<Vec<u8>> = hashes.iter().map(|hash| hash.to_vec()).collect();
+    sqlx::query_as!(
+        Erasure,
+        r#"-- erasures.find
+        select erasure_id as id, $4::text as "tenant!", subject_id as user_id, reason,
+               app.shown_actor(actor) as "requested_by!", requested_at, finished_at, removed
+        from erasures
+        where tenant_id = $1 and (external_hash = any ($2) or erasure_id = $3)
+        order by erasure_id desc
+        limit 1"#,
+        tenant,
+        &hashes,
+        id.map(|id| id.0),
+        slug
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)
+}
