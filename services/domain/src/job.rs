@@ -105,6 +105,8 @@ pub mod task {
     pub const REFLECT: &str = "reflect";
     /// Enqueues the reflections that are due.
     pub const REFLECT_DUE: &str = "reflect_due";
+    /// Seals entries of the audit log into its chain.
+    pub const SEAL_AUDIT: &str = "seal_audit";
     /// Has a chat model read a submission.
     pub const REVIEW_SUBMISSION: &str = "review_submission";
     /// Has people look at submissions that no model has read in time.

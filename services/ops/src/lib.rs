@@ -6,6 +6,7 @@ mod app;
 pub mod archive;
 mod asker;
 mod call;
+pub mod chain;
 pub mod chat;
 pub mod conversations;
 mod ctx;

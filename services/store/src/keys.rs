@@ -6,22 +6,33 @@ use knowhow_domain::{ApiKey, Error, KeyId, Result, new_id};
 use crate::error::refuse;
 use crate::{TenantTx, tenants};
 
+pub use crate::across::sealed::{Sealed, SealedAt, count_hashed_otherwise, list_sealed, put_sealed};
+
 /// Most keys of one tenant that work.
 pub const WORKING_KEYS: i64 = 100;
+
+/// What is kept of a key's secret.
+#[derive(Debug, Clone, Copy)]
+pub struct Hashed<'a> {
+    /// Its keyed hash.
+    pub hash: &'a [u8],
+    /// The mark of the master key that it is under.
+    pub mark: &'a [u8],
+}
 
 /// Stores a new key.
 ///
 /// # Errors
 /// `Quota` where the tenant has [`WORKING_KEYS`] that are neither revoked nor expired.
-pub async fn create(tx: &mut TenantTx, key: &ApiKey, secret_hash: &[u8]) -> Result<()> {
+pub async fn create(tx: &mut TenantTx, key: &ApiKey, secret: Hashed<'_>) -> Result<()> {
     tenants::count_alone(tx, "api_keys").await?;
     let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
     let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
     let made = sqlx::query!(
         "-- keys.create
         with made as (
-            insert into api_keys (tenant_id, key_id, prefix, secret_hash, name, scopes, created_at, expires_at)
-            select $1, $3, $4, $5, $6, $7, $8, $9
+            insert into api_keys (tenant_id, key_id, prefix, secret_hash, name, scopes, created_at, expires_at, hashed_under)
+            select $1, $3, $4, $5, $6, $7, $8, $9, $13
             where $12 > (select count(*) from api_keys
                          where tenant_id = $1 and revoked_at is null and (expires_at is null or expires_at > $8))
             returning prefix
@@ -32,11 +43,81 @@ pub async fn create(tx: &mut TenantTx, key: &ApiKey, secret_hash: &[u8]) -> Resu
         user,
         key.id.0,
         key.prefix,
-        secret_hash,
+        secret.hash,
         key.name,
         &scopes as &[&str],
         key.created_at,
         key.expires_at,
+        new_id(),
+        actor,
+        WORKING_KEYS,
+        secret.mark
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    if made == 0 { Err(too_many()) } else { Ok(()) }
+}
+
+fn too_many() -> Error {
+    Error::Quota(format!("the tenant has {WORKING_KEYS} API keys that work, the limit; revoke one"))
+}
+
+/// A key that takes another one's place.
+#[derive(Debug, Clone, Copy)]
+pub struct Successor<'a> {
+    /// Its id.
+    pub id: KeyId,
+    /// What it begins with.
+    pub prefix: &'a str,
+    /// What is kept of its secret.
+    pub secret: Hashed<'a>,
+    /// When the key before stops working, if it does not sooner.
+    pub old_ends_at: DateTime<Utc>,
+    /// When it is made.
+    pub now: DateTime<Utc>,
+}
+
+/// Makes a key of the name, scopes and end of another one, which works for a while longer.
+///
+/// # Errors
+/// `NotFound`; `Conflict` `key-ended` for one that works no more; `Quota` as for a new one.
+pub async fn rotate(tx: &mut TenantTx, old: KeyId, new: Successor<'_>) -> Result<ApiKey> {
+    tenants::count_alone(tx, "api_keys").await?;
+    let found = find(tx, old).await?.ok_or_else(|| Error::not_found("API key"))?;
+    if found.revoked_at.is_some() || found.expires_at.is_some_and(|at| at <= new.now) {
+        let detail = "the key works no more; make another one".into();
+        return Err(Error::Conflict { code: "key-ended", detail });
+    }
+    let (tenant, user, actor) = (tx.tenant(), tx.user(), tx.actor().to_owned());
+    let made = sqlx::query!(
+        "-- keys.rotate
+        with made as (
+            insert into api_keys (tenant_id, key_id, prefix, secret_hash, hashed_under, name, scopes, created_at, expires_at)
+            select $1, $4, $5, $6, $7, k.name, k.scopes, $8, k.expires_at
+            from api_keys k
+            where k.tenant_id = $1 and k.key_id = $3
+              and $12 > (select count(*) from api_keys w
+                         where w.tenant_id = $1 and w.revoked_at is null and (w.expires_at is null or w.expires_at > $8))
+            returning prefix
+        ), ended as (
+            update api_keys k set expires_at = least(coalesce(k.expires_at, $9), $9)
+            from made where k.tenant_id = $1 and k.key_id = $3
+            returning k.prefix, k.expires_at
+        )
+        insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
+        select $1, $2, $10, $8, $11, 'key.rotate', e.prefix, jsonb_build_object('by', m.prefix, 'until', e.expires_at)
+        from made m, ended e",
+        tenant,
+        user,
+        old.0,
+        new.id.0,
+        new.prefix,
+        new.secret.hash,
+        new.secret.mark,
+        new.now,
+        new.old_ends_at,
         new_id(),
         actor,
         WORKING_KEYS
@@ -46,9 +127,34 @@ pub async fn create(tx: &mut TenantTx, key: &ApiKey, secret_hash: &[u8]) -> Resu
     .map_err(refuse)?
     .rows_affected();
     if made == 0 {
-        return Err(Error::Quota(format!("the tenant has {WORKING_KEYS} API keys that work, the limit; revoke one")));
+        return Err(too_many());
     }
-    Ok(())
+    find(tx, new.id).await?.ok_or_else(|| Error::internal("a key that was just made is not there"))
+}
+
+async fn find(tx: &mut TenantTx, id: KeyId) -> Result<Option<ApiKey>> {
+    let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
+    let row = sqlx::query!(
+        "-- keys.find
+        select key_id, prefix, name, scopes, created_at, expires_at, revoked_at, last_used_at
+        from api_keys where tenant_id = $1 and key_id = $2",
+        tenant,
+        id.0
+    )
+    .fetch_optional(tx.conn())
+    .await
+    .map_err(refuse)?;
+    Ok(row.map(|row| ApiKey {
+        id: KeyId(row.key_id),
+        tenant: slug,
+        prefix: row.prefix,
+        name: row.name,
+        scopes: row.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
+        created_at: row.created_at,
+        expires_at: row.expires_at,
+        revoked_at: row.revoked_at,
+        last_used_at: row.last_used_at,
+    }))
 }
 
 /// A page, newest first, `before` a key.

@@ -1,9 +1,9 @@
 //! API keys of a tenant's backends.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{ApiKey, Error, FieldError, KeyId, Result, Scope, Secret, new_id};
 use knowhow_store::credential::api_key;
-use knowhow_store::keys;
+use knowhow_store::keys::{self, Hashed, Successor};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -63,7 +63,53 @@ pub async fn create_key(ctx: &Ctx, input: &CreateKey) -> Result<CreatedKey> {
         last_used_at: None,
     };
     let mut tx = begin(ctx).await?;
-    keys::create(&mut tx, &key, &hash).await?;
+    let mark = ctx.app.gate.state().sealer().mark();
+    keys::create(&mut tx, &key, Hashed { hash: &hash, mark }).await?;
+    tx.commit().await?;
+    Ok(CreatedKey { key, secret: text.into() })
+}
+
+/// How long the key before works on.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schema(example = json!({"overlap_hours": 24}))]
+pub struct RotateKey {
+    /// Hours in which both keys work; 0 ends the one before at once.
+    #[schema(minimum = 0, maximum = 720, default = 24)]
+    pub overlap_hours: u32,
+}
+
+/// Most hours in which both keys work.
+const LONGEST_OVERLAP: u32 = 720;
+
+impl Default for RotateKey {
+    fn default() -> Self {
+        Self { overlap_hours: 24 }
+    }
+}
+
+/// Makes a key in the place of another one: of the same name, scopes and end. The one before works for a while longer.
+///
+/// # Errors
+/// `Forbidden`, `Invalid`, `NotFound`; `Conflict` `key-ended` for one that works no more; `Quota`.
+pub async fn rotate_key(ctx: &Ctx, old: KeyId, input: &RotateKey) -> Result<CreatedKey> {
+    ctx.principal.require_admin()?;
+    if input.overlap_hours > LONGEST_OVERLAP {
+        return Err(Error::invalid("/overlap_hours", format!("at most {LONGEST_OVERLAP}")));
+    }
+    let (prefix, text) = api_key::generate()?;
+    let (_, secret) = api_key::parse(&text).ok_or_else(|| Error::internal("a key we made does not parse"))?;
+    let sealer = ctx.app.gate.state().sealer();
+    let (hash, now) = (sealer.hash_api_key(secret), ctx.now());
+    let successor = Successor {
+        id: KeyId(new_id()),
+        prefix: &prefix,
+        secret: Hashed { hash: &hash, mark: sealer.mark() },
+        old_ends_at: now + TimeDelta::hours(input.overlap_hours.into()),
+        now,
+    };
+    let mut tx = begin(ctx).await?;
+    let key = keys::rotate(&mut tx, old, successor).await?;
     tx.commit().await?;
     Ok(CreatedKey { key, secret: text.into() })
 }

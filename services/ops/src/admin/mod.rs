@@ -7,6 +7,7 @@ mod issuers;
 mod jobs;
 mod keys;
 mod library;
+mod reseal;
 mod review;
 mod stats;
 mod tenants;
@@ -18,11 +19,12 @@ pub use audit::{ListAudit, list_audit};
 pub use erasures::{HoldUser, erase_user, hold_user, list_erasures, release_user};
 pub use issuers::{CreateIssuer, MintToken, create_issuer, delete_issuer, list_issuers, mint_token};
 pub use jobs::{ListJobs, discard_job, list_jobs, retry_job};
-pub use keys::{CreateKey, CreatedKey, create_key, list_keys, revoke_key};
+pub use keys::{CreateKey, CreatedKey, RotateKey, create_key, list_keys, revoke_key, rotate_key};
 pub use library::{
     PutStarter, PutStarterSkill, StarterDetail, delete_starter_skill, get_starter_skill, list_starter_skills,
     list_starter_users, list_starter_versions, put_starter_skill,
 };
+pub use reseal::{UnderKeys, count_under_keys, reseal};
 pub use review::{Approve, ReviewVersion, approve_version, review_version};
 pub use stats::{Stats, get_stats};
 pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};

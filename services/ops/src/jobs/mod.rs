@@ -16,6 +16,7 @@ mod render_snapshot;
 mod render_snapshots;
 mod rescan;
 mod review;
+mod seal_audit;
 mod summarize_conversation;
 mod summarize_skill;
 
@@ -32,6 +33,7 @@ pub fn tasks(app: &App) -> Vec<Task> {
     let mut tasks = vec![
         of_system::<prune::Prune>(app),
         erase::of_ledger(app),
+        of_system::<seal_audit::SealAudit>(app),
         of_system::<erase::EraseUsers>(app),
         of_system::<end_sessions::EndSessions>(app),
         of_user::<summarize_conversation::SummarizeConversation>(app),

@@ -156,6 +156,7 @@ fn configure_admin(routes: &mut ServiceConfig) {
         .service(admin::create_key)
         .service(admin::list_keys)
         .service(admin::revoke_key)
+        .service(admin::rotate_key)
         .service(admin::list_audit)
         .service(admin::list_archive)
         .service(admin::restore_skill)

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use clap::Subcommand;
 use knowhow_domain::{Algorithm, Scope};
-use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreateTenant};
+use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreateTenant, UnderKeys};
 use knowhow_ops::{App, Ctx, Principal};
 use knowhow_store::credential::api_key;
 
@@ -44,6 +44,8 @@ pub(super) enum KeyCommand {
         #[arg(long)]
         days: Option<u32>,
     },
+    /// Seal anew what is under KNOWHOW_SECRET_KEY_PREVIOUS: secrets of issuers and webhooks
+    Reseal,
 }
 
 impl TenantCommand {
@@ -82,8 +84,8 @@ pub(super) async fn add_issuer(app: &App, operator: &Principal) -> Result<()> {
 
 impl KeyCommand {
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
-        let Self::Create { tenant, name, scope, days } = self;
         let app = shell::app(config)?;
+        let Self::Create { tenant, name, scope, days } = self else { return reseal(&app).await };
         let operator = app.gate.operator_at_shell(Some(&tenant)).await?;
         let scopes = scope
             .iter()
@@ -94,4 +96,15 @@ impl KeyCommand {
         println!("{}", &*created.secret);
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Seals anew, and says what still needs the master key before.
+async fn reseal(app: &App) -> Result<ExitCode> {
+    let UnderKeys { current, previous, neither, api_keys } = admin::reseal(app).await?;
+    println!("{previous} secrets were sealed anew, {current} were under the current master key already");
+    if neither > 0 {
+        println!("{neither} secrets open with neither master key: their issuers and webhooks need new ones");
+    }
+    println!("{api_keys} API keys are not known to be under the current master key; each is once it is used");
+    Ok(if neither > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

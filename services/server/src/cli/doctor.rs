@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
+use knowhow_ops::admin::{UnderKeys, count_under_keys};
 use knowhow_ops::chat::{ChatLimits, Prompt};
 use knowhow_ops::{Asker, Asking, Models, Priority};
 use knowhow_store::{Database, boot, issuers, queue, reach};
@@ -59,6 +60,7 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
     if findings.is_empty() {
         report_jobs(&db).await?;
         report_issuers(config, &db).await?;
+        report_keys(config).await?;
     }
     Ok(findings)
 }
@@ -69,6 +71,23 @@ async fn report_jobs(db: &Database) -> Result<()> {
         0 => println!("jobs: the queue is there, no job is dead"),
         dead => println!("jobs: the queue is there, {dead} dead (GET /v1/admin/jobs?state=dead)"),
     }
+    Ok(())
+}
+
+/// What still needs the master key before, where one is set, and what opens with neither.
+async fn report_keys(config: &Config) -> Result<()> {
+    let Ok(app) = shell::app(config) else { return Ok(()) };
+    let UnderKeys { previous, neither, api_keys, .. } = count_under_keys(&app).await?;
+    if app.gate.state().sealer().has_previous() {
+        println!(
+            "master key: {previous} secrets (knowhow keys reseal) and {api_keys} API keys (each until it is used) may need \
+             KNOWHOW_SECRET_KEY_PREVIOUS"
+        );
+    }
+    if neither > 0 {
+        println!("master key: {neither} secrets of issuers and webhooks do not open with it");
+    }
+    app.db.close().await;
     Ok(())
 }
 

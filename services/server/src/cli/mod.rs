@@ -1,6 +1,7 @@
 //! The command line.
 
 mod admin;
+mod audit;
 mod backfill;
 mod client;
 mod create;
@@ -66,8 +67,11 @@ enum Command {
     /// Tenants
     #[command(subcommand)]
     Tenant(create::TenantCommand),
-    /// API keys
+    /// The audit log
     #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    /// API keys, and what is sealed under the deployment's master key
+    #[command(subcommand, visible_alias = "keys")]
     Key(create::KeyCommand),
     /// Import a folder or archive of skills into a running service
     Import(import::Import),
@@ -162,6 +166,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode> {
         Command::Worker => worker::run(&config),
         Command::Migrate(migrate) => block_on(migrate.run(&config)),
         Command::Backfill(backfill) => block_on(or_explained(&config, backfill.run(&config))),
+        Command::Audit(command) => block_on(or_explained(&config, command.run(&config))),
         Command::Erasures => block_on(or_explained(&config, ledger::print(&config))),
         Command::Dream(dream) => block_on(or_explained(&config, dream.run(&config))),
         Command::Doctor => block_on(doctor::run(&config)),

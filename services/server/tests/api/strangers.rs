@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 119] = [
+const GOLDEN: [(&str, [u16; 6]); 120] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -108,6 +108,7 @@ const GOLDEN: [(&str, [u16; 6]); 119] = [
     ("delete_issuer", [401, 401, 403, 403, 404, 403]),
     ("create_key", [401, 401, 403, 403, 404, 403]),
     ("list_keys", [401, 401, 403, 403, 404, 403]),
+    ("rotate_key", [401, 401, 403, 403, 404, 403]),
     ("revoke_key", [401, 401, 403, 403, 404, 403]),
     ("list_audit", [401, 401, 403, 403, 404, 403]),
     ("list_archive", [401, 401, 403, 403, 404, 403]),
@@ -288,6 +289,12 @@ fn walk_of_erasures(names: &Names) -> Vec<Step> {
             Body::Json(json!({"reason": "by a stranger"})),
         ),
         ("release_user", Method::DELETE, admin(&format!("users/{}/hold", names.user)), Body::None),
+        (
+            "rotate_key",
+            Method::POST,
+            admin(&format!("keys/{}/rotate", names.key)),
+            Body::Json(json!({"overlap_hours": 1})),
+        ),
         ("list_erasures", Method::GET, admin("erasures"), Body::None),
     ]
 }

@@ -12,6 +12,8 @@ pub mod library_scans;
 pub(crate) mod prune;
 pub(crate) mod reflections;
 pub(crate) mod refused;
+pub(crate) mod sealed;
+pub mod seals;
 pub(crate) mod stale;
 pub(crate) mod system;
 pub mod tenants;

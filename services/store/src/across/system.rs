@@ -79,7 +79,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
     let mut tx = SystemTx::begin(db, "system.find_keys").await?;
     let rows = sqlx::query!(
         r#"-- system.find_keys
-        select k.tenant_id, k.key_id, k.secret_hash, k.scopes, k.expires_at, k.revoked_at,
+        select k.tenant_id, k.key_id, k.secret_hash, k.hashed_under, k.scopes, k.expires_at, k.revoked_at,
                t.slug, t.settings, t.library, t.erasures
         from api_keys k
         join tenants t on t.tenant_id = k.tenant_id
@@ -103,6 +103,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
                     issuers: Vec::new(),
                 }),
                 secret_hash: row.secret_hash,
+                hashed_under: row.hashed_under,
                 // One that only a later release knows gives no right here.
                 scopes: row.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
                 expires_at: row.expires_at,
@@ -112,15 +113,35 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
         .collect()
 }
 
+/// An API key that was used.
+pub(crate) struct KeyUse {
+    pub(crate) tenant: TenantId,
+    pub(crate) key: KeyId,
+    pub(crate) now: DateTime<Utc>,
+    /// Its secret under the current master key, where the row has another hash or does not say under which it is.
+    pub(crate) rehashed: Option<Rehashed>,
+}
+
+/// A secret's hash, and the mark of the master key that it is under.
+pub(crate) struct Rehashed {
+    pub(crate) hash: Vec<u8>,
+    pub(crate) mark: Vec<u8>,
+}
+
 /// Why: the login of a key is not yet a principal when its use is noted.
-pub(crate) async fn note_key_use(db: &Database, tenant: TenantId, key: KeyId, now: DateTime<Utc>) -> Result<()> {
+pub(crate) async fn note_key_use(db: &Database, used: &KeyUse) -> Result<()> {
+    let (hash, mark) = used.rehashed.as_ref().map(|anew| (&anew.hash[..], &anew.mark[..])).unzip();
     let mut tx = SystemTx::begin(db, "system.note_key_use").await?;
     sqlx::query!(
         "-- system.note_key_use
-        update api_keys set last_used_at = $3 where tenant_id = $1 and key_id = $2",
-        tenant.0,
-        key.0,
-        now
+        update api_keys
+        set last_used_at = $3, secret_hash = coalesce($4, secret_hash), hashed_under = coalesce($5, hashed_under)
+        where tenant_id = $1 and key_id = $2",
+        used.tenant.0,
+        used.key.0,
+        used.now,
+        hash,
+        mark
     )
     .execute(tx.conn())
     .await

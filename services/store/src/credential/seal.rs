@@ -15,6 +15,7 @@ const SEALING: &[u8] = b"knowhow/v1/seal";
 const API_KEYS: &[u8] = b"knowhow/v1/api-key";
 const ERASURES: &[u8] = b"knowhow/v1/erasure";
 const MARK: &[u8] = b"knowhow/v1/mark";
+const AUDIT: &[u8] = b"knowhow/v1/audit";
 /// So many bytes tell one master key from another.
 const MARK_LEN: usize = 8;
 
@@ -53,6 +54,7 @@ struct Keys {
     sealing: RandomizedNonceKey,
     api_keys: [u8; SUBKEY_LEN],
     erasures: [u8; SUBKEY_LEN],
+    audit: [u8; SUBKEY_LEN],
     mark: [u8; MARK_LEN],
 }
 
@@ -66,7 +68,7 @@ impl Keys {
         let mut mark = [0; MARK_LEN];
         mark.copy_from_slice(&subkey(master_key, MARK)?[..MARK_LEN]);
         let (api_keys, erasures) = (subkey(master_key, API_KEYS)?, subkey(master_key, ERASURES)?);
-        Ok(Self { sealing, api_keys, erasures, mark })
+        Ok(Self { sealing, api_keys, erasures, audit: subkey(master_key, AUDIT)?, mark })
     }
 
     fn open(&self, sealed: &[u8], context: &[u8]) -> Result<Vec<u8>, SealError> {
@@ -156,6 +158,18 @@ impl Sealer {
     /// one before can be counted.
     pub fn mark(&self) -> &[u8] {
         &self.current.mark
+    }
+
+    /// What this deployment says of a seal of the audit log, which nobody says who has the database alone.
+    pub fn vouch(&self, seal: &[u8; 32]) -> [u8; 32] {
+        api_key::keyed_hash(&self.current.audit, &hex(seal))
+    }
+
+    /// Whether the deployment said that of the seal, by a master key with that mark; `None` where it knows no such key.
+    pub fn is_vouched(&self, seal: &[u8; 32], mac: &[u8], mark: &[u8]) -> Option<bool> {
+        let mut keys = std::iter::once(&self.current).chain(&self.previous);
+        let keys = keys.find(|keys| keys.mark == mark)?;
+        Some(api_key::verify(&keys.audit, &hex(seal), mac))
     }
 
     /// What the ledger of erasures keeps of a name in a tenant. The first is written; a name is looked for by all.

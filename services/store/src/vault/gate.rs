@@ -63,6 +63,8 @@ pub(crate) struct KnownKey {
     pub(crate) id: KeyId,
     pub(crate) tenant: Arc<KnownTenant>,
     pub(crate) secret_hash: Vec<u8>,
+    /// The mark of the master key that the hash is under, where that was noted.
+    pub(crate) hashed_under: Option<Vec<u8>>,
     pub(crate) scopes: Scopes,
     pub(crate) expires_at: Option<DateTime<Utc>>,
     pub(crate) revoked_at: Option<DateTime<Utc>>,

@@ -51,7 +51,8 @@ async fn a_hundred_keys_that_are_not_known_ask_once_and_wait_for_no_note() {
         last_used_at: None,
     };
     let mut tx = TenantTx::begin_admin(&house.db, &admin, UserId::TENANT_WIDE, "test").await.unwrap();
-    keys::create(&mut tx, &key, &hash).await.unwrap();
+    let secret = keys::Hashed { hash: &hash, mark: house.gate.state().sealer().mark() };
+    keys::create(&mut tx, &key, secret).await.unwrap();
     tx.commit().await.unwrap();
     // A request that waits for the note of a use would wait for this lock.
     let mut locked = house.place.owner().await;

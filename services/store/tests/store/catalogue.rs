@@ -8,7 +8,7 @@ use crate::matrix::{OPEN_TO_SYSTEM, SHARED};
 
 /// Who may do what with which table. A new grant is written here, knowingly.
 const GRANTS: &str = "
-    knowhow_admin api_keys: insert, select, update (revoked_at)
+    knowhow_admin api_keys: insert, select, update (expires_at, revoked_at)
     knowhow_admin archived_skills: delete, insert, select, update (purge_at)
     knowhow_admin audit_log: insert, select
     knowhow_admin builtin_releases: select
@@ -62,9 +62,10 @@ const GRANTS: &str = "
     knowhow_admin users: select, update (external_id, held_at, hold_reason, erased_at)
     knowhow_admin webhooks: delete, insert, select, update
     knowhow_system _sqlx_migrations: select
-    knowhow_system api_keys: delete, insert, select, update (last_used_at)
+    knowhow_system api_keys: delete, insert, select, update (secret_hash, last_used_at, hashed_under)
     knowhow_system archived_skills: delete, select (tenant_id, user_id, archive_id, skill_id, purge_at, bytes)
     knowhow_system audit_log: delete, insert, select (tenant_id, user_id, audit_id, at)
+    knowhow_system audit_seals: delete, insert, select
     knowhow_system builtin_releases: insert, select
     knowhow_system builtin_texts: insert, select
     knowhow_system builtin_vectors: insert, select
@@ -76,7 +77,7 @@ const GRANTS: &str = "
     knowhow_system entities: select (tenant_id, user_id, entity_id, kind, read_by)
     knowhow_system erasures: select, update (finished_at, removed)
     knowhow_system idempotency_keys: delete, select (tenant_id, user_id, key, created_at)
-    knowhow_system issuers: insert, select
+    knowhow_system issuers: insert, select, update (sealed_secret)
     knowhow_system learning: select (tenant_id, user_id, time_zone)
     knowhow_system library_releases: insert, select
     knowhow_system library_scans: insert, select, update
@@ -102,7 +103,7 @@ const GRANTS: &str = "
     knowhow_system usage_events: delete, select (tenant_id, user_id, skill_id, kind, day, at, use_digest)
     knowhow_system user_catalogs: insert, select, update (revision, examples_revision, stored_bytes)
     knowhow_system users: insert, select
-    knowhow_system webhooks: select, update (delivered_at, failed_at, failures, last_error)
+    knowhow_system webhooks: select, update (sealed_secret, previous_sealed_secret, delivered_at, failed_at, failures, last_error)
     knowhow_tenant archived_skills: delete, insert, select (tenant_id, user_id, archive_id, skill_id, purge_at, version, bytes), update (purge_at)
     knowhow_tenant audit_log: insert
     knowhow_tenant builtin_releases: select
@@ -182,6 +183,10 @@ const QUEUE_GRANTS: &str = "
 
 /// Functions that run as their owner, and why that is no way around the policies.
 const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
+    (
+        "app.digest_entries(uuid,uuid,uuid,integer)",
+        "the system role alone may call it; it tells digests and counts of what that role may count itself",
+    ),
     ("app.enqueue(text,jsonb,text)", "its job is the running transaction's own tenant's and user's"),
     ("app.enqueue(text,jsonb,text,boolean)", "the same"),
     (
@@ -197,6 +202,7 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
 
 /// What the owner, as which the functions above run, may see of the rows of users; beside the one form of policies.
 const OF_OWNER: &[(&str, &str)] = &[
+    ("audit_log", "sealing SELECT {knowhow_owner} using (tenant_id = app.tenant_id())"),
     ("erasures", "ledger SELECT {knowhow_owner} using (tenant_id = app.tenant_id())"),
     ("users", "names SELECT {knowhow_owner} using (tenant_id = app.tenant_id())"),
 ];
@@ -526,6 +532,7 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
         [
             "app.audit_days(uuid)",
             "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
+            "app.digest_entries(uuid,uuid,uuid,integer)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
             "app.erase_step(uuid,uuid,integer)",

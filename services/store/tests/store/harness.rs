@@ -176,9 +176,14 @@ pub fn config(url: &str, write_connections: u32, read_connections: usize) -> Dat
 
 /// A gate that knows nobody yet.
 pub fn gate(db: &Database) -> Gate {
+    gate_under(db, 7, None)
+}
+
+/// The same of a deployment with these master keys, 32 times the byte.
+pub fn gate_under(db: &Database, master_key: u8, previous: Option<u8>) -> Gate {
     let config = GateConfig {
-        secret_key: vec![7; 32],
-        previous_secret_key: None,
+        secret_key: vec![master_key; 32],
+        previous_secret_key: previous.map(|byte| vec![byte; 32]),
         audience: AUDIENCE.into(),
         operator: None,
         private_issuers: false,

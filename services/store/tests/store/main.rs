@@ -25,6 +25,7 @@ mod harness;
 mod isolation;
 mod law;
 mod login;
+mod masters;
 mod matrix;
 mod migrations;
 mod mutation;

@@ -36,6 +36,10 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("submission_files", "files of submissions that are past their time"),
     ("skill_scans", "whose skills have changed since something was found in them is a question over all tenants"),
     ("memory_embeddings", "which memories have no vector of the present model is a question over all tenants"),
+    (
+        "audit_seals",
+        "a tenant's admin could hide a change by making its seals anew; what is to be sealed is asked over all tenants",
+    ),
     ("erasures", "who was erased is nobody, so that the rows are removed as nobody"),
     ("webhooks", "a job is of a user, who may not read where the tenant's messages go"),
     ("learning", "whose night it is is a question over all tenants"),

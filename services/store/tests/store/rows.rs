@@ -31,6 +31,13 @@ const ROWS: &[(&str, &str)] = &[
          values ({t}, {u}, {i}, now(), 'test', 'test', 'test')",
     ),
     (
+        "audit_seals",
+        "(tenant_id, number, behind, last_id, entries, entries_hash, previous_hash, seal_hash, mac, mac_under, first_at, last_at,
+          sealed_at)
+         values ({t}, 1, '00000000-0000-0000-0000-000000000000', {i}, 1, '\\x00', '\\x00', '\\x00', '\\x00', '\\x00', now(), now(),
+                 now())",
+    ),
+    (
         "idempotency_keys",
         "(tenant_id, user_id, key, request_digest, created_at) values ({t}, {u}, {i}::text, '\\x00', now())",
     ),

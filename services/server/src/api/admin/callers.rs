@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, delete, get, post};
 use knowhow_domain::{ApiKey, Issuer, IssuerId, KeyId};
-use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreatedKey};
+use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreatedKey, RotateKey};
 use knowhow_ops::page::{Page, PageQuery};
 
 use super::TenantQuery;
@@ -113,6 +113,33 @@ pub(crate) async fn create_key(ctx: AdminCaller, body: JsonBody<CreateKey>) -> R
 pub(crate) async fn list_keys(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
     let page = admin::list_keys(&ctx, &page).await?;
     Ok(json(StatusCode::OK, &page))
+}
+
+/// Rotate an API key
+///
+/// Makes a key of the same name, scopes and end, and shows its text, this once. The one before works on for the hours that are
+/// asked for, 24 where nothing is said.
+#[utoipa::path(
+    operation_id = "rotate_key",
+    tag = "admin",
+    params(
+        ("id" = Uuid, Path, description = "The id of the key whose place is taken"),
+        TenantQuery
+    ),
+    request_body = RotateKey,
+    responses(
+        (status = 201, description = "Made", body = CreatedKey),
+        WriteProblems
+    )
+)]
+#[post("/keys/{id}/rotate")]
+pub(crate) async fn rotate_key(
+    ctx: AdminCaller,
+    id: Path<KeyId>,
+    body: JsonBody<RotateKey>,
+) -> Result<HttpResponse, ApiError> {
+    let key = admin::rotate_key(&ctx, *id, &body.0).await?;
+    Ok(json(StatusCode::CREATED, &key))
 }
 
 /// Revoke an API key

@@ -10,7 +10,7 @@ mod stats;
 mod tenants;
 mod webhooks;
 
-pub(super) use callers::{create_issuer, create_key, delete_issuer, list_issuers, list_keys, revoke_key};
+pub(super) use callers::{create_issuer, create_key, delete_issuer, list_issuers, list_keys, revoke_key, rotate_key};
 pub(super) use erasures::{erase_user, hold_user, list_erasures, release_user};
 pub(super) use jobs::{discard_job, list_jobs, retry_job};
 pub(super) use library::{

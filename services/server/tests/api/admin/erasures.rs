@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::callers::World;
 use crate::service::{Service, keeper, poll_async, printed};
-use crate::strangers::{furnish, inventory};
+use crate::strangers::furnish;
 use crate::{answers::pluck, sql};
 
 const WHY: &str = "reason=asked%20for%20by%20the%20user";
@@ -81,6 +81,15 @@ async fn a_user_is_gone_at_once_and_every_row_after() {
     });
     let finished = finished.await;
     assert!(finished["id"] == erasure["id"] && finished["removed"].as_i64().unwrap() > 20, "{finished}");
+    // The job that removed them is the last of hers.
+    let job = format!(
+        "select id from graphile_worker._private_jobs where payload ->> 'user_id' = '{}'",
+        user.as_str().unwrap()
+    );
+    poll_async("her last job to end", async || {
+        sql::column_at(&crate::service::owner_url(), &job).is_empty().then_some(())
+    })
+    .await;
     drop(worker);
     let left = dump(slug);
     let of_her: Vec<&str> = left.lines().filter(|line| line.contains(user.as_str().unwrap())).collect();
@@ -104,7 +113,7 @@ async fn erasing_is_refused_repeated_and_kept_apart() {
         admin.delete(&format!("/v1/admin/users/alice{bad}")).await.refused(400, "malformed");
     }
     bob.delete(&path).await.refused(403, "forbidden");
-    let before = inventory(&world).await;
+    let before = alice.names().await;
     let [foreign, missing] = [
         elsewhere.admin.delete(&path).await.refused(404, "not-found"),
         admin.delete(&format!("/v1/admin/users/nobody?{WHY}")).await.refused(404, "not-found"),
@@ -112,7 +121,7 @@ async fn erasing_is_refused_repeated_and_kept_apart() {
     assert_eq!(foreign["detail"], missing["detail"]);
     let hold = "/v1/admin/users/alice/hold";
     elsewhere.admin.put(hold, json!({"reason": "of somebody else"})).await.refused(404, "not-found");
-    assert_eq!(inventory(&world).await, before);
+    assert_eq!(alice.names().await, before);
 
     admin.put(hold, json!({"reason": "short"})).await.refused(400, "malformed");
     let held = admin.put(hold, json!({"reason": "litigation 2026-17"})).await.ok(200);

@@ -145,3 +145,41 @@ async fn issuers_are_bounded() {
     admin.delete(&format!("/v1/admin/issuers/{id}")).await.empty(204);
     register(50).await.ok(201);
 }
+
+#[tokio::test]
+async fn a_rotated_key_works_beside_its_successor_for_a_while() {
+    let (world, elsewhere) = (World::new().await, World::new().await);
+    let old = world.backend().await;
+    old.acting_for("alice").names().await;
+    let id = world.admin.get("/v1/admin/keys").await.ok(200)["items"][0]["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/admin/keys/{id}/rotate");
+    elsewhere.admin.post(&path, json!({})).await.refused(404, "not-found");
+    world.alice.post(&path, json!({})).await.refused(403, "forbidden");
+    world.admin.post(&path, json!({"overlap_hours": 721})).await.invalid("/overlap_hours", "");
+
+    let made = world.admin.post(&path, json!({})).await.ok(201);
+    let new = world.anonymous.with_token(made["secret"].as_str().unwrap());
+    let listed = world.admin.get("/v1/admin/keys").await.ok(200);
+    let (newer, older) = (&listed["items"][0], &listed["items"][1]);
+    assert_eq!((&newer["id"], &older["id"]), (&made["id"], &json!(id)));
+    assert_eq!(
+        (&newer["name"], &newer["scopes"], &newer["expires_at"]),
+        (&older["name"], &older["scopes"], &json!(null))
+    );
+    assert!(older["expires_at"].is_string(), "{older}");
+    for key in [&old, &new] {
+        key.acting_for("alice").get("/v1/skills").await.ok(200);
+    }
+    let log = world.admin.get("/v1/admin/audit").await.ok(200);
+    let entry = log["items"].as_array().unwrap().iter().find(|entry| entry["action"] == "key.rotate").unwrap();
+    assert_eq!((&entry["target"], &entry["detail"]["by"]), (&older["prefix"], &newer["prefix"]));
+
+    // At once, and never longer than it was to last.
+    world.admin.post(&path, json!({"overlap_hours": 0})).await.ok(201);
+    poll_async("the old key to end", async || {
+        (old.acting_for("alice").get("/v1/skills").await.status == 401).then_some(())
+    })
+    .await;
+    world.admin.post(&path, json!({})).await.refused(409, "key-ended");
+    new.acting_for("alice").get("/v1/skills").await.ok(200);
+}

@@ -1,5 +1,6 @@
 //! `/v1/admin`: what operators and a tenant's admins do.
 
+mod chain;
 mod directives;
 mod erasures;
 pub mod jobs;

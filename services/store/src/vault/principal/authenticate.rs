@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{Actor, Principal, check_external_id};
 use crate::across::refused::RefusedLogin;
-use crate::across::system::{self, Claim, MadeBy, Newcomer, Owner};
+use crate::across::system::{self, Claim, KeyUse, MadeBy, Newcomer, Owner, Rehashed};
 use crate::credential::{Claims, Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
 use crate::queue::{Claimed, JobError};
 use crate::vault::gate::{GateState, KnownKey, KnownTenant, KnownUser};
@@ -166,7 +166,7 @@ impl Gate {
             .iter()
             .find(|k| self.state.sealer.verify_api_key(secret, &k.secret_hash).is_some() && k.is_live(now))
             .ok_or_else(|| Error::Unauthenticated("the API key is unknown, expired or revoked".into()))?;
-        self.note_use(key);
+        self.note_use(key, secret);
         Ok(Bearer {
             tenant: key.tenant.clone(),
             external_id: on_behalf_of.map(Arc::from),
@@ -177,13 +177,19 @@ impl Gate {
     }
 
     /// Last use is for people to look at: at most once a minute, nobody waits for it, and it is never a reason to refuse.
-    fn note_use(&self, key: &KnownKey) {
+    /// Where the hash is under the master key before, the one under the current one takes its place.
+    fn note_use(&self, key: &KnownKey, secret: &str) {
         if !self.state.use_is_due(key.id) {
             return;
         }
-        let (db, now, tenant, key) = (self.db.clone(), self.state.clock.now(), key.tenant.id, key.id);
+        let sealer = &self.state.sealer;
+        let is_noted = key.hashed_under.as_deref() == Some(sealer.mark());
+        let rehashed = || Rehashed { hash: sealer.hash_api_key(secret).to_vec(), mark: sealer.mark().to_vec() };
+        let rehashed = (!is_noted).then(rehashed);
+        let used = KeyUse { tenant: key.tenant.id, key: key.id, now: self.state.clock.now(), rehashed };
+        let db = self.db.clone();
         tokio::spawn(async move {
-            if let Err(error) = system::note_key_use(&db, tenant, key, now).await {
+            if let Err(error) = system::note_key_use(&db, &used).await {
                 tracing::warn!(%error, "the last use of an API key was not written");
             }
         });

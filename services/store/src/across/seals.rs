@@ -1,0 +1,326 @@
+//! The chain of the audit log: seals over entries, each with the digest of the one before.
+//!
+//! Why across tenants: whoever could write a tenant's seals could also hide what they changed; and what is to be sealed is a question
+//! over all tenants.
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Error, Result, TenantId, manifest};
+use uuid::Uuid;
+
+use crate::Database;
+use crate::error::refuse;
+use crate::vault::tx::SystemTx;
+
+/// The seal before the first one.
+const NO_SEAL: [u8; 32] = [0; 32];
+
+/// A seal, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seal {
+    /// Counts a tenant's seals from 1.
+    pub number: i64,
+    /// The entries behind this id...
+    pub behind: Uuid,
+    /// ... up to this one.
+    pub last_id: Uuid,
+    /// How many there were.
+    pub entries: i32,
+    /// The digest over them.
+    pub entries_hash: Vec<u8>,
+    /// That of the seal before.
+    pub previous_hash: Vec<u8>,
+    /// That of this seal.
+    pub seal_hash: Vec<u8>,
+    /// What the deployment says of it.
+    pub mac: Vec<u8>,
+    /// The mark of the master key that it says so by.
+    pub mac_under: Vec<u8>,
+    /// When the first of its entries was made.
+    pub first_at: DateTime<Utc>,
+    /// When the last was.
+    pub last_at: DateTime<Utc>,
+}
+
+impl Seal {
+    /// What its digest must be.
+    pub fn hash(&self, tenant: TenantId) -> [u8; 32] {
+        // Every member has a fixed length.
+        let said: [&[u8]; 9] = [
+            b"knowhow/v1/audit-seal",
+            tenant.0.as_bytes(),
+            &self.number.to_be_bytes(),
+            &self.previous_hash,
+            self.behind.as_bytes(),
+            self.last_id.as_bytes(),
+            &self.entries.to_be_bytes(),
+            &self.entries_hash,
+            &[0],
+        ];
+        manifest::digest(&said.concat())
+    }
+}
+
+/// A tenant with entries that no seal is over, and its last seal.
+#[derive(Debug, Clone)]
+pub struct Unsealed {
+    /// Whose they are.
+    pub tenant: TenantId,
+    number: i64,
+    behind: Uuid,
+    previous_hash: Vec<u8>,
+}
+
+/// Tenants with such entries before an id, and those of no tenant, which are refused logins.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_unsealed(db: &Database, before: Uuid, limit: i64) -> Result<Vec<Unsealed>> {
+    let mut tx = SystemTx::begin_at_leisure(db, "seals.list_unsealed").await?;
+    let rows = sqlx::query!(
+        r#"-- seals.list_unsealed
+        select t.tenant_id as "tenant_id!", coalesce(s.number, 0) as "number!", coalesce(s.last_id, $3) as "behind!",
+               s.seal_hash as "seal_hash?"
+        from (select tenant_id from tenants union all select $3) t
+        left join lateral (
+            select z.number, z.last_id, z.seal_hash from audit_seals z
+            where z.tenant_id = t.tenant_id order by z.number desc limit 1) s on true
+        where exists (select from audit_log a
+                      where a.tenant_id = t.tenant_id and a.audit_id > coalesce(s.last_id, $3) and a.audit_id < $1)
+        limit $2"#,
+        before,
+        limit,
+        Uuid::nil()
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    let unsealed = rows.into_iter().map(|row| Unsealed {
+        tenant: TenantId(row.tenant_id),
+        number: row.number + 1,
+        behind: row.behind,
+        previous_hash: row.seal_hash.unwrap_or_else(|| NO_SEAL.to_vec()),
+    });
+    Ok(unsealed.collect())
+}
+
+/// What the database says of some entries.
+#[derive(Debug, Clone)]
+pub struct Digested {
+    /// How many there are.
+    pub entries: i32,
+    /// The digest over them.
+    pub hash: Vec<u8>,
+    /// Those whose content was taken out, though nobody of that id was erased.
+    pub unexplained: i32,
+    /// The last one's id, and when the first and the last were made; `None` where there is none.
+    pub span: Option<Span>,
+}
+
+/// What some entries reach over.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// The last one's id.
+    pub last_id: Uuid,
+    /// When the first was made.
+    pub first_at: DateTime<Utc>,
+    /// When the last was.
+    pub last_at: DateTime<Utc>,
+}
+
+/// Which entries of a tenant: at most so many behind one id, up to another.
+#[derive(Debug, Clone, Copy)]
+pub struct Range {
+    /// Whose.
+    pub tenant: TenantId,
+    /// Behind this one.
+    pub behind: Uuid,
+    /// Up to this one.
+    pub upto: Uuid,
+    /// At most so many.
+    pub most: i32,
+}
+
+/// Digests entries.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn digest(db: &Database, range: Range) -> Result<Digested> {
+    let mut tx = SystemTx::begin_at_leisure(db, "seals.digest").await?;
+    let row = sqlx::query!(
+        r#"-- seals.digest
+        select d.entries as "entries!", d.hash as "hash!", d.last_id, d.first_at, d.last_at, d.unexplained as "unexplained!"
+        from app.digest_entries($1, $2, $3, $4) d"#,
+        range.tenant.0,
+        range.behind,
+        range.upto,
+        range.most
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    let span = match (row.last_id, row.first_at, row.last_at) {
+        (Some(last_id), Some(first_at), Some(last_at)) => Some(Span { last_id, first_at, last_at }),
+        _ => None,
+    };
+    Ok(Digested { entries: row.entries, hash: row.hash, unexplained: row.unexplained, span })
+}
+
+impl Unsealed {
+    /// Which entries are next.
+    pub fn next(&self, before: Uuid, most: i32) -> Range {
+        Range { tenant: self.tenant, behind: self.behind, upto: before, most }
+    }
+
+    /// The seal over what was digested; `None` where that is nothing. `vouch` is what the deployment says of its digest.
+    pub fn seal(&self, digested: &Digested) -> Option<Seal> {
+        let Span { last_id, first_at, last_at } = digested.span?;
+        let mut seal = Seal {
+            number: self.number,
+            behind: self.behind,
+            last_id,
+            entries: digested.entries,
+            entries_hash: digested.hash.clone(),
+            previous_hash: self.previous_hash.clone(),
+            seal_hash: Vec::new(),
+            mac: Vec::new(),
+            mac_under: Vec::new(),
+            first_at,
+            last_at,
+        };
+        seal.seal_hash = seal.hash(self.tenant).to_vec();
+        Some(seal)
+    }
+
+    /// What is behind that seal.
+    #[must_use]
+    pub fn behind(&self, seal: &Seal) -> Self {
+        let (number, behind) = (seal.number + 1, seal.last_id);
+        Self { tenant: self.tenant, number, behind, previous_hash: seal.seal_hash.clone() }
+    }
+}
+
+/// Keeps a seal; false where another worker was faster.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn add(db: &Database, tenant: TenantId, seal: &Seal, now: DateTime<Utc>) -> Result<bool> {
+    let mut tx = SystemTx::begin_at_leisure(db, "seals.add").await?;
+    let added = sqlx::query!(
+        "-- seals.add
+        insert into audit_seals (tenant_id, number, behind, last_id, entries, entries_hash, previous_hash, seal_hash, mac,
+                                 mac_under, first_at, last_at, sealed_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        on conflict do nothing",
+        tenant.0,
+        seal.number,
+        seal.behind,
+        seal.last_id,
+        seal.entries,
+        &seal.entries_hash,
+        &seal.previous_hash,
+        &seal.seal_hash,
+        &seal.mac,
+        &seal.mac_under,
+        seal.first_at,
+        seal.last_at,
+        now
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    tx.commit().await?;
+    Ok(added > 0)
+}
+
+/// Seals of a tenant behind a number, in their order.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list(db: &Database, tenant: TenantId, behind: i64, limit: i64) -> Result<Vec<Seal>> {
+    let mut tx = SystemTx::begin_at_leisure(db, "seals.list").await?;
+    let seals = sqlx::query_as!(
+        Seal,
+        "-- seals.list
+        select number, behind, last_id, entries, entries_hash, previous_hash, seal_hash, mac, mac_under, first_at, last_at
+        from audit_seals where tenant_id = $1 and number > $2 order by number limit $3",
+        tenant.0,
+        behind,
+        limit
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(seals)
+}
+
+/// A tenant whose log is sealed.
+#[derive(Debug, Clone)]
+pub struct Logged {
+    /// Its id; nil for refused logins of no tenant.
+    pub tenant: TenantId,
+    /// Its slug, by which people know it.
+    pub slug: String,
+    /// How many days it keeps entries.
+    pub days: i32,
+}
+
+/// Tenants behind a slug, or the one of that slug alone; at first those logins that were refused and are of no tenant.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_logged(db: &Database, only: Option<&str>, behind: &str) -> Result<Vec<Logged>> {
+    let mut tx = SystemTx::begin_at_leisure(db, "seals.list_logged").await?;
+    let rows = sqlx::query!(
+        r#"-- seals.list_logged
+        select t.tenant_id as "tenant_id!", t.slug as "slug!", app.audit_days(t.tenant_id) as "days!"
+        from (select tenant_id, slug from tenants union all select $3, '-') t
+        where t.slug collate "C" > $2 collate "C" and ($1::text is null or t.slug = $1)
+        order by t.slug collate "C"
+        limit 1000"#,
+        only,
+        behind,
+        Uuid::nil()
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(rows.into_iter().map(|row| Logged { tenant: TenantId(row.tenant_id), slug: row.slug, days: row.days }).collect())
+}
+
+/// Removes seals all of whose entries are past their time, but for each tenant's last one. How many.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+    let mut tx = SystemTx::begin_at_leisure(db, "seals.prune").await?;
+    let removed = sqlx::query!(
+        "-- seals.prune
+        delete from audit_seals where (tenant_id, number) in (
+            select s.tenant_id, s.number from audit_seals s
+            where s.last_at < $1::timestamptz - make_interval(days => app.audit_days(s.tenant_id) + 1)
+              and exists (select from audit_seals l where l.tenant_id = s.tenant_id and l.number > s.number)
+            limit $2)",
+        now,
+        batch
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?
+    .rows_affected();
+    tx.commit().await?;
+    Ok(removed)
+}
+
+/// The id that an entry of that moment would have at least (RFC 9562, UUIDv7: it begins with the milliseconds).
+///
+/// # Errors
+/// `Internal` for a moment before 1970.
+pub fn first_id_of(at: DateTime<Utc>) -> Result<Uuid> {
+    let millis = u128::try_from(at.timestamp_millis()).map_err(Error::internal)?;
+    Ok(Uuid::from_u128(millis << 80))
+}
