@@ -86,6 +86,14 @@ impl Line {
         self.turn_of(principal.tenant(), principal.user()?).await
     }
 
+    /// The same for what an admin has done for a user.
+    ///
+    /// # Errors
+    /// `RateLimited` where too many wait.
+    pub(crate) async fn turn_for(&self, principal: &Principal, user: UserId) -> Result<Turn> {
+        self.turn_of(principal.tenant(), user).await
+    }
+
     async fn turn_of(&self, tenant: TenantId, user: UserId) -> Result<Turn> {
         let (of_tenant, of_user) = (self.tenants.of(tenant), self.users.of((tenant, user)));
         let all = async {

@@ -10,6 +10,7 @@ mod library;
 mod reseal;
 mod review;
 mod stats;
+mod takeout;
 mod tenants;
 mod users;
 mod webhooks;
@@ -27,6 +28,7 @@ pub use library::{
 pub use reseal::{UnderKeys, count_under_keys, reseal};
 pub use review::{Approve, ReviewVersion, approve_version, review_version};
 pub use stats::{Stats, get_stats};
+pub use takeout::{Taken, export_user};
 pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, create_user, get_user, list_users};
 pub use webhooks::{PutWebhook, PutWebhookAnswer, WebhookTest, delete_webhook, get_webhook, put_webhook, test_webhook};

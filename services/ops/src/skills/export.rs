@@ -178,7 +178,7 @@ impl Export {
 }
 
 /// Sends bytes in chunks; `false` where the client is gone, or takes nothing any more.
-async fn send_all(bytes: &[u8], client: &Sender<Result<Vec<u8>>>) -> bool {
+pub(crate) async fn send_all(bytes: &[u8], client: &Sender<Result<Vec<u8>>>) -> bool {
     for chunk in bytes.chunks(CHUNK_BYTES) {
         match timeout(LONGEST_STALL, client.send(Ok(chunk.to_vec()))).await {
             Ok(Ok(())) => {}

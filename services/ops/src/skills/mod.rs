@@ -35,6 +35,7 @@ pub use check_import::{CheckImport, CheckedImport, CheckedSkill, MOST_CHECKED, S
 pub use compare::{Compared, Diff, diff_versions};
 pub use delete::{DeleteSkill, Deleted, NAMES, delete_skill};
 pub use digests::{DigestPage, ListDigests, ListedDigest, list_digests};
+pub(crate) use export::send_all;
 pub use export::{Content, ExportQuery, Exported, Format, export_skills};
 pub use export_plan::folder_of;
 pub(crate) use fields::nullable;

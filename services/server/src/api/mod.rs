@@ -147,6 +147,7 @@ fn configure_admin(routes: &mut ServiceConfig) {
         .service(admin::list_users)
         .service(admin::get_user)
         .service(admin::erase_user)
+        .service(admin::export_user)
         .service(admin::hold_user)
         .service(admin::release_user)
         .service(admin::list_erasures)

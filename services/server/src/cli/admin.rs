@@ -1,5 +1,6 @@
 //! `knowhow admin`: what an admin of a tenant does, in a running service.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::client::{Remote, Service};
+use super::whole::write_whole;
 
 /// Between two looks at an erasure.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -44,6 +46,14 @@ enum Command {
         #[arg(long)]
         wait: bool,
     },
+    /// Export all that is kept of a user into one zip
+    ExportUser {
+        /// The tenant's own id of the user
+        external_id: String,
+        /// Where to write
+        #[arg(long, short, default_value = "user.zip", value_name = "FILE")]
+        output: PathBuf,
+    },
     /// List erasures, newest first
     Erasures,
     /// Keep a user from being erased
@@ -66,6 +76,7 @@ impl Admin {
         let desk = Desk { service: self.remote.connect()?, tenant: self.tenant, json: self.json };
         match self.command {
             Command::EraseUser { external_id, reason, wait } => desk.erase(&external_id, &reason, wait).await?,
+            Command::ExportUser { external_id, output } => desk.export(&external_id, &output).await?,
             Command::Erasures => desk.list_erasures().await?,
             Command::HoldUser { external_id, reason } => desk.hold(&external_id, Some(&reason)).await?,
             Command::ReleaseUser { external_id } => desk.hold(&external_id, None).await?,
@@ -113,6 +124,18 @@ impl Desk {
             erasure = self.await_end(erasure).await?;
         }
         self.tell(&erasure, sentence_of(&erasure));
+        Ok(())
+    }
+
+    async fn export(&self, external_id: &str, output: &Path) -> Result<()> {
+        let tenant = self.tenant.as_deref().map(|slug| format!("?tenant={}", percent_encode(slug))).unwrap_or_default();
+        let path = format!("/v1/admin/users/{}/export{tenant}", percent_encode(external_id));
+        let response = self.service.send(|service| service.request(Method::GET, &path)).await?;
+        let bytes = response.bytes().await.context("the archive did not come whole")?;
+        // Whole or not at all: a broken write must not replace an earlier export.
+        write_whole(output, &bytes).with_context(|| format!("cannot write {}", output.display()))?;
+        let told = json!({ "file": output.display().to_string(), "bytes": bytes.len() });
+        self.tell(&told, format!("{} bytes in {}", bytes.len(), output.display()));
         Ok(())
     }
 

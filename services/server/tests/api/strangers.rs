@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 120] = [
+const GOLDEN: [(&str, [u16; 6]); 121] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -100,6 +100,7 @@ const GOLDEN: [(&str, [u16; 6]); 120] = [
     ("list_users", [401, 401, 403, 403, 404, 403]),
     ("get_user", [401, 401, 403, 403, 404, 403]),
     ("erase_user", [401, 401, 403, 403, 404, 403]),
+    ("export_user", [401, 401, 403, 403, 404, 403]),
     ("hold_user", [401, 401, 403, 403, 404, 403]),
     ("release_user", [401, 401, 403, 403, 404, 403]),
     ("list_erasures", [401, 401, 403, 403, 404, 403]),
@@ -295,6 +296,7 @@ fn walk_of_erasures(names: &Names) -> Vec<Step> {
             admin(&format!("keys/{}/rotate", names.key)),
             Body::Json(json!({"overlap_hours": 1})),
         ),
+        ("export_user", Method::GET, admin(&format!("users/{}/export", names.user)), Body::None),
         ("list_erasures", Method::GET, admin("erasures"), Body::None),
     ]
 }

@@ -198,6 +198,7 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
     ("app.is_sealed(text,jsonb)", "the system role alone may call it; it says yes or no of what its caller shows"),
     ("app.shown_actor(text)", "it tells the name of a user of the running tenant to who shows that user's id"),
     ("app.shown_user(text)", "the same"),
+    ("app.tables_to_take()", "an admin may call it; it tells names of tables"),
 ];
 
 /// What the owner, as which the functions above run, may see of the rows of users; beside the one form of policies.
@@ -511,6 +512,7 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.merge_some(text[],text[])",
             "app.most_compared()",
             "app.no_context()",
+            "app.open_rows(text)",
             "app.origin(integer)",
             "app.passage(bytea)",
             "app.passages(bytea)",

@@ -1,8 +1,9 @@
-//! Erasing users, and keeping them from it.
+//! Data rights of users: erasing them, keeping them from it, and giving out all that is kept of them.
 
-use actix_web::http::StatusCode;
-use actix_web::web::Path;
+use actix_web::http::{StatusCode, header};
+use actix_web::web::{Bytes, Path};
 use actix_web::{HttpResponse, delete, get, put};
+use futures_util::stream::unfold;
 use knowhow_domain::{Erasure, User};
 use knowhow_ops::admin;
 use knowhow_ops::admin::HoldUser;
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::TenantQuery;
-use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
+use crate::http::{AdminCaller, ApiError, Binary, JsonBody, Query, ReadProblems, WriteProblems, json};
 
 /// Why a user is erased.
 #[derive(Deserialize, IntoParams)]
@@ -115,4 +116,34 @@ pub(crate) async fn hold_user(
 pub(crate) async fn release_user(ctx: AdminCaller, external_id: Path<String>) -> Result<HttpResponse, ApiError> {
     let user = admin::release_user(&ctx, &external_id).await?;
     Ok(json(StatusCode::OK, &user))
+}
+
+/// Export all that is kept of a user
+///
+/// A zip of the skills as folders, which an import takes back byte for byte, and of every row of every table as lines of JSON:
+/// versions, memories, soul, sessions, use, the user's entries of the audit log, and all else. It is one consistent read.
+#[utoipa::path(
+    operation_id = "export_user",
+    tag = "admin",
+    params(
+        ("external_id" = String, Path, description = "The tenant's own id of the user", max_length = 255, example = "alice"),
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "The archive", content((inline(Binary) = "application/zip"))),
+        ReadProblems
+    )
+)]
+#[get("/users/{external_id}/export")]
+pub(crate) async fn export_user(ctx: AdminCaller, external_id: Path<String>) -> Result<HttpResponse, ApiError> {
+    let taken = admin::export_user(&ctx, &external_id).await?;
+    let mut response = HttpResponse::Ok();
+    response
+        .insert_header((header::CONTENT_TYPE, "application/zip"))
+        .insert_header((header::CONTENT_DISPOSITION, "attachment; filename=\"user.zip\""));
+    Ok(response.streaming(unfold(taken, async |mut taken| {
+        // An error ends the connection: who reads sees that the archive is not whole.
+        let chunk = taken.recv().await?.map(Bytes::from).map_err(std::io::Error::other);
+        Some((chunk, taken))
+    })))
 }

@@ -11,7 +11,7 @@ mod tenants;
 mod webhooks;
 
 pub(super) use callers::{create_issuer, create_key, delete_issuer, list_issuers, list_keys, revoke_key, rotate_key};
-pub(super) use erasures::{erase_user, hold_user, list_erasures, release_user};
+pub(super) use erasures::{erase_user, export_user, hold_user, list_erasures, release_user};
 pub(super) use jobs::{discard_job, list_jobs, retry_job};
 pub(super) use library::{
     delete_starter_skill, get_starter_skill, get_starter_version, list_starter_skills, list_starter_users,

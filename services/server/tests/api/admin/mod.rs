@@ -8,5 +8,6 @@ mod jwks;
 mod keys;
 pub mod library;
 mod records;
+mod takeout;
 mod tenants;
 mod trail;

@@ -1,0 +1,80 @@
+//! All that is kept of a user, in one archive.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read};
+
+use serde_json::Value;
+
+use crate::callers::World;
+use crate::service::{knowhow, scratch, shared};
+use crate::strangers::furnish;
+
+/// The files of a zip, by path.
+fn unzip(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let mut files = BTreeMap::new();
+    for n in 0..archive.len() {
+        let mut file = archive.by_index(n).unwrap();
+        let mut content = Vec::new();
+        file.read_to_end(&mut content).unwrap();
+        let path = file.name().unwrap().into_owned();
+        files.insert(path, content);
+    }
+    files
+}
+
+#[tokio::test]
+async fn everything_of_a_user_is_given_out_and_skills_come_back_alike() {
+    let world = World::new().await;
+    let World { alice, bob, admin, .. } = &world;
+    furnish(&world).await;
+    bob.create_all(&["secret-of-bob"]).await;
+    let answer = admin.get("/v1/admin/users/alice/export").await;
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/zip"));
+    let files = unzip(&answer.body);
+    let skill_md = alice.get("/v1/skills/mcp%2Fplan/SKILL.md").await.body;
+    assert_eq!(files["skills/mcp/plan/SKILL.md"], skill_md);
+    assert_eq!(files["skills/mcp/plan/references/a.md"], b"alpha");
+    let user = admin.get("/v1/admin/users/alice").await.ok(200)["id"].clone();
+    let mut tables = Vec::new();
+    for (path, bytes) in files.iter().filter(|(path, _)| path.starts_with("data/")) {
+        for line in std::str::from_utf8(bytes).unwrap().lines() {
+            let row: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(row["user_id"], user, "{path}");
+        }
+        tables.push(path.trim_start_matches("data/").trim_end_matches("-0001.jsonl"));
+    }
+    for table in [
+        "audit_log",
+        "memories",
+        "messages",
+        "sessions",
+        "skill_versions",
+        "souls",
+        "users",
+        "archived_skills",
+        "turns",
+    ] {
+        assert!(tables.contains(&table), "{table} of {tables:?}");
+    }
+    let all = String::from_utf8_lossy(&files.values().flatten().copied().collect::<Vec<u8>>()).into_owned();
+    for words in ["night trains", "tidy up the attic", "Call me Al"] {
+        assert!(all.contains(words), "{words}");
+    }
+    assert!(!all.contains("secret-of-bob"));
+    let log = admin.get("/v1/admin/audit?user=alice").await.ok(200);
+    assert_eq!(log["items"][0]["action"], "user.export");
+
+    // By the command line, and into another user.
+    let file = scratch("alice.zip");
+    let (url, token) = (shared().url.clone(), admin.token.clone().unwrap());
+    let mut export = knowhow(&["admin", "--url", &url, "--token", &token, "export-user", "alice", "-o"]);
+    let done = export.arg(&file).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let mut import = knowhow(&["import", "--url", &url, "--token", bob.token.as_deref().unwrap()]);
+    let done = import.arg(&file).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(bob.get("/v1/skills/mcp%2Fplan/SKILL.md").await.body, skill_md);
+    let digest = |skill: Value| skill["digest"].clone();
+    assert_eq!(digest(bob.peek("mcp/plan").await), digest(alice.peek("mcp/plan").await));
+}

@@ -1,0 +1,83 @@
+//! All that is kept of a user, in one consistent read: every table that has users, as the catalogue of Postgres has it.
+
+use knowhow_domain::{Result, UserId};
+use sqlx::{Executor, Row};
+
+use crate::error::refuse;
+use crate::{Database, Principal, TenantTx};
+
+/// Rows that are read at a time: one may be a file of a megabyte.
+const ROWS: usize = 16;
+
+/// A table, and the role that may read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenTable {
+    /// Its name.
+    pub name: String,
+    reader: String,
+}
+
+/// Begins to read all of a user, as an admin of the tenant: every later statement sees the state of the first.
+///
+/// # Errors
+/// `Forbidden` for anyone but an admin; `Unavailable`.
+pub async fn begin(db: &Database, principal: &Principal, user: UserId) -> Result<TenantTx> {
+    let mut tx = TenantTx::begin_admin(db, principal, user, "takeout.begin").await?;
+    // The client takes what was read in between.
+    let held = "-- takeout.begin\nset local idle_in_transaction_session_timeout = '60s'";
+    let alike = "-- takeout.alike\nset transaction isolation level repeatable read, read only";
+    for statement in [alike, held] {
+        tx.conn().execute(statement).await.map_err(refuse)?;
+    }
+    Ok(tx)
+}
+
+/// The tables, by name.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn list_tables(tx: &mut TenantTx) -> Result<Vec<TakenTable>> {
+    let sql = "-- takeout.list_tables\nselect named, reader from app.tables_to_take()";
+    let rows = tx.conn().fetch_all(sql).await.map_err(refuse)?;
+    let table = |row: &sqlx::postgres::PgRow| Ok(TakenTable { name: row.try_get(0)?, reader: row.try_get(1)? });
+    rows.iter().map(table).collect::<sqlx::Result<_>>().map_err(refuse)
+}
+
+/// Opens a table. One is open at a time; [`close`] ends it.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn open(tx: &mut TenantTx, table: &TakenTable) -> Result<()> {
+    let role = match table.reader.as_str() {
+        "knowhow_tenant" => "-- takeout.as_tenant\nset local role knowhow_tenant",
+        _ => "-- takeout.as_admin\nset local role knowhow_admin",
+    };
+    tx.conn().execute(role).await.map_err(refuse)?;
+    let opened = sqlx::query("-- takeout.open\nselect app.open_rows($1)").bind(&table.name);
+    opened.execute(tx.conn()).await.map_err(refuse)?;
+    Ok(())
+}
+
+/// The next rows of the open table, each a line of JSON; none behind the last.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn next(tx: &mut TenantTx) -> Result<Vec<String>> {
+    let mut lines = Vec::with_capacity(ROWS);
+    let rows = tx.conn().fetch_all("-- takeout.next\nfetch 16 from taken_rows").await.map_err(refuse)?;
+    for row in rows {
+        lines.push(row.try_get(0).map_err(refuse)?);
+    }
+    Ok(lines)
+}
+
+/// Closes the open table, and goes on as an admin.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn close(tx: &mut TenantTx) -> Result<()> {
+    for statement in ["-- takeout.close\nclose taken_rows", "-- takeout.admin_again\nset local role knowhow_admin"] {
+        tx.conn().execute(statement).await.map_err(refuse)?;
+    }
+    Ok(())
+}
