@@ -39,7 +39,8 @@ begin
                               ('souls', 'actor'), ('souls', 'approved_by'), ('memories', 'actor'),
                               ('memories', 'approved_by'), ('submissions', 'submitter'), ('submissions', 'decided_by'),
                               ('archived_skills', 'deleted_by'), ('library_texts', 'actor'),
-                              ('library_texts', 'approved_by'), ('directives', 'actor'), ('dream_ops', 'decided_by'))
+                              ('library_texts', 'approved_by'), ('directives', 'actor'), ('dream_ops', 'decided_by'),
+                              ('dream_runs', 'started_by'), ('dream_runs', 'undone_by'))
             as h (of_table, of_column)
     loop
         execute format('alter table %I no force row level security', held.of_table);

@@ -124,8 +124,8 @@ pub fn add_runs(tx: &mut WriteTx, new: &[NewRun<'_>]) {
 statement! {
     read FindRun { run: Uuid } -> (RunRow, KeptRow),
     "-- dreams.find_run
-    select r.run_id, r.pass, r.cause, r.mode, r.dry_run, r.state, r.reason, r.tokens, r.started_by, r.created_at, r.finished_at,
-           r.undone_at, o.proposed, o.waiting, o.applied, o.refused, o.conflict, o.rejected, r.texts_until
+    select r.run_id, r.pass, r.cause, r.mode, r.dry_run, r.state, r.reason, r.tokens,
+           app.shown_actor(r.started_by) as started_by, r.created_at, r.finished_at, r.undone_at, o.proposed, o.waiting, o.applied, o.refused, o.conflict, o.rejected, r.texts_until
     from dream_runs r
     cross join lateral (
         select count(*) filter (where p.outcome = 'proposed') as proposed,
@@ -204,8 +204,8 @@ pub struct ListRuns {
 statement! {
     read ListRunRows { state: Option<&'static str>, pass: Option<&'static str>, before: Uuid, limit: i64 } -> RunRow,
     "-- dreams.list_runs
-    select r.run_id, r.pass, r.cause, r.mode, r.dry_run, r.state, r.reason, r.tokens, r.started_by, r.created_at, r.finished_at,
-           r.undone_at, o.proposed, o.waiting, o.applied, o.refused, o.conflict, o.rejected
+    select r.run_id, r.pass, r.cause, r.mode, r.dry_run, r.state, r.reason, r.tokens,
+           app.shown_actor(r.started_by) as started_by, r.created_at, r.finished_at, r.undone_at, o.proposed, o.waiting, o.applied, o.refused, o.conflict, o.rejected
     from dream_runs r
     cross join lateral (
         select count(*) filter (where p.outcome = 'proposed') as proposed,

@@ -156,10 +156,12 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
     with_empty_database(async |place| {
         migrate_to_before(place, 10).await;
         let house = House::at(place, 2, 1);
-        // Users are made by this version, which counts them.
-        place
-            .run("alter table tenants add column user_count integer not null default 0, add column library integer[]")
-            .await;
+        // Users are made by this version, which counts them, and looks whether they were erased.
+        let newer =
+            ["user_count integer not null default 0", "library integer[]", "erasures bigint not null default 0"];
+        let columns = newer.map(|column| format!("add column {column}")).join(", ");
+        place.run(&format!("alter table tenants {columns}")).await;
+        place.run("alter table users add column erased_at timestamptz").await;
         let tenancy = house.tenant().await;
         let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
         let file = manifest::hex(&manifest::digest(b"a file"));
@@ -195,7 +197,8 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
                 .await;
         }
 
-        place.run("alter table tenants drop column user_count, drop column library").await;
+        place.run("alter table tenants drop column user_count, drop column library, drop column erasures").await;
+        place.run("alter table users drop column erased_at").await;
         migrate(&place.owner_url, None).await.unwrap();
 
         check_texts(&house, &bob).await;

@@ -62,6 +62,13 @@ pub const SHARED: &[(&str, &str)] = &[
     ("webhooks", "whether there is anybody to tell of what waits; no more of it is granted"),
 ];
 
+/// Tables of which the functions that run as their owner read the rows of a whole tenant, and why.
+const READ_BY_OWNER: &[(&str, &str)] = &[
+    ("users", "a history shows the names of whoever it names by id"),
+    ("audit_log", "the digests of a tenant's entries are made, which nobody else may read all of"),
+    ("erasures", "only who is in the ledger can be erased"),
+];
+
 /// A table with a tenant's rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -134,6 +141,8 @@ enum Role {
     Tenant,
     Admin,
     System,
+    /// The owner of the tables, as whom some functions run. No login can become it.
+    Owner,
 }
 
 impl Role {
@@ -142,6 +151,7 @@ impl Role {
             Self::Tenant => "knowhow_tenant",
             Self::Admin => "knowhow_admin",
             Self::System => "knowhow_system",
+            Self::Owner => "knowhow_owner",
         }
     }
 }
@@ -153,6 +163,8 @@ enum Context {
     NoUser,
     NoTenant,
     Nothing,
+    /// Within the function that removes the rows of the user.
+    Erasing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -187,6 +199,10 @@ const CALLERS: &[(Role, Context)] = &[
     (Role::System, Context::Nothing),
 ];
 
+/// How functions of the owner call.
+const OWNER: &[(Role, Context)] =
+    &[(Role::Owner, Context::Own), (Role::Owner, Context::Erasing), (Role::Owner, Context::Nothing)];
+
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     role: Role,
@@ -215,6 +231,24 @@ enum Outcome {
 
 /// Runs all cells of these tables and tells, each in a sentence, which came out otherwise than they must.
 pub async fn findings(conn: &mut PgConnection, frame: Frame, cast: &Cast, tables: &[Table]) -> Vec<String> {
+    try_all(conn, &Trial { frame, cast, tables, callers: CALLERS }).await
+}
+
+/// The same for the owner of the tables, within a superuser's transaction.
+pub async fn findings_of_owner(conn: &mut PgConnection, cast: &Cast, tables: &[Table]) -> Vec<String> {
+    try_all(conn, &Trial { frame: Frame::Savepoint, cast, tables, callers: OWNER }).await
+}
+
+/// What is tried, and by whom.
+struct Trial<'a> {
+    frame: Frame,
+    cast: &'a Cast,
+    tables: &'a [Table],
+    callers: &'a [(Role, Context)],
+}
+
+async fn try_all(conn: &mut PgConnection, trial: &Trial<'_>) -> Vec<String> {
+    let Trial { frame, cast, tables, callers } = *trial;
     let mut findings = Vec::new();
     for table in tables {
         if !table.is_view && rows::insert(&table.name, cast.own).is_none() {
@@ -222,10 +256,10 @@ pub async fn findings(conn: &mut PgConnection, frame: Frame, cast: &Cast, tables
             continue;
         }
         let mut rights = Vec::new();
-        for role in [Role::Tenant, Role::Admin, Role::System] {
+        for role in [Role::Tenant, Role::Admin, Role::System, Role::Owner] {
             rights.push(Rights::read(conn, table, role).await);
         }
-        for cell in cells(table) {
+        for cell in cells(table, callers) {
             let rights = &rights[cell.role as usize];
             let granted = rights.suffice(cell.verb);
             let outcome = run(conn, frame, cast, Attempt { table, column: &rights.column, cell }).await;
@@ -237,17 +271,18 @@ pub async fn findings(conn: &mut PgConnection, frame: Frame, cast: &Cast, tables
     findings
 }
 
-fn cells(table: &Table) -> Vec<Cell> {
+fn cells(table: &Table, callers: &[(Role, Context)]) -> Vec<Cell> {
     let targets: &[Target] = if table.of_users {
         &[Target::Own, Target::OtherUser, Target::OtherTenant, Target::Namesake]
     } else {
         &[Target::Own, Target::OtherTenant]
     };
     let mut cells = Vec::new();
-    for &(role, context) in CALLERS {
+    for &(role, context) in callers {
         let mut add = |verb, target| {
             // A view is read alone, and by users and admins: its grants say so.
-            if !table.is_view || (role != Role::System && matches!(verb, Verb::Select | Verb::SelectAll)) {
+            let reads_views = matches!(role, Role::Tenant | Role::Admin);
+            if !table.is_view || (reads_views && matches!(verb, Verb::Select | Verb::SelectAll)) {
                 cells.push(Cell { role, context, verb, target });
             }
         };
@@ -255,12 +290,15 @@ fn cells(table: &Table) -> Vec<Cell> {
             add(Verb::SelectAll, Target::Own);
             continue;
         }
-        let near = if context == Context::Own || context == Context::TenantWide { targets } else { &targets[..1] };
+        let near = match context {
+            Context::Own | Context::TenantWide | Context::Erasing => targets,
+            _ => &targets[..1],
+        };
         for &target in near {
             for verb in [Verb::Select, Verb::Insert, Verb::Update, Verb::Delete] {
                 add(verb, target);
             }
-            if context == Context::Own && target != Target::Own {
+            if matches!(context, Context::Own | Context::Erasing) && target != Target::Own {
                 add(Verb::GiveAway, target);
             }
         }
@@ -303,6 +341,9 @@ fn expected(table: &Table, cell: Cell, granted: bool) -> Vec<Kind> {
             (true, false) => Kind::None,
         }];
     }
+    if role == Role::Owner {
+        return expected_of_owner(table, cell);
+    }
     let within_context = matches!(context, Context::Own | Context::TenantWide);
     if !granted {
         // Without a context either refusal may come first.
@@ -331,6 +372,31 @@ fn expected(table: &Table, cell: Cell, granted: bool) -> Vec<Kind> {
         Verb::Insert | Verb::Update | Verb::Delete if own => vec![Kind::Some, Kind::Constraint],
         // Nothing else may come: what comes from others is counted as `Else`.
         Verb::SelectAll => vec![Kind::Some],
+        _ => vec![refused],
+    }
+}
+
+/// The owner has the rights, and what the policies leave of them: some tables to read, and the rows of whoever is being erased.
+fn expected_of_owner(table: &Table, cell: Cell) -> Vec<Kind> {
+    let Cell { context, verb, target, .. } = cell;
+    let refused = match verb {
+        Verb::Insert => Kind::RefusedByPolicy,
+        // A row that may be changed may not be given away.
+        Verb::GiveAway if context == Context::Erasing && table.of_users => Kind::RefusedByPolicy,
+        _ => Kind::None,
+    };
+    if context == Context::Nothing {
+        return vec![refused, Kind::NoContext];
+    }
+    let reads = READ_BY_OWNER.iter().any(|(name, _)| *name == table.name);
+    let erases = context == Context::Erasing && table.of_users;
+    match verb {
+        Verb::Select if reads && matches!(target, Target::Own | Target::OtherUser) => vec![Kind::Some],
+        Verb::SelectAll if reads || erases => vec![Kind::Some],
+        Verb::Select if erases && target == Target::Own => vec![Kind::Some],
+        Verb::Insert | Verb::Update | Verb::Delete if erases && target == Target::Own => {
+            vec![Kind::Some, Kind::Constraint]
+        }
         _ => vec![refused],
     }
 }
@@ -423,6 +489,7 @@ fn settings(context: Context, cast: &Cast) -> String {
         Context::NoUser => tenant,
         Context::NoTenant => user(cast.own.user),
         Context::Nothing => String::new(),
+        Context::Erasing => format!("{tenant}; set local app.erased_user = '{}'", cast.own.user),
     }
 }
 
@@ -461,7 +528,8 @@ async fn select_all(conn: &mut PgConnection, cast: &Cast, table: &Table, cell: C
     };
     let own = cast.own;
     let reach = |tenant: Uuid, user: Option<Uuid>| {
-        tenant == own.tenant && (cell.role == Role::Admin || user.is_none_or(|user| user == own.user))
+        let is_wide = matches!(cell.role, Role::Admin | Role::Owner);
+        tenant == own.tenant && (is_wide || user.is_none_or(|user| user == own.user))
     };
     match seen.iter().find(|(tenant, user)| !reach(*tenant, *user)) {
         Some((tenant, user)) => Outcome::Else(format!("sees a row of {tenant} {user:?}")),
