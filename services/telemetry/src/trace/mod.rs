@@ -25,16 +25,16 @@ pub fn start(tracer: BoxedTracer) {
 pub struct Whole(Context);
 
 impl Whole {
-    /// The span of a request, below that of its sender where there is one. Where nothing is traced, only the sender's trace is
-    /// carried on; without that there is nothing.
+    /// The span of a request, below that of its sender where there is one. Where nothing is recorded, only the sender's trace is
+    /// carried on; without that there is nothing, as going along with the work costs something at each of its steps.
     pub fn request(parent: Option<&Parent>) -> Option<Self> {
         let Some(tracer) = TRACER.get() else { return parent.map(|parent| Self(parent.follow().context())) };
         let above = parent.map(Parent::context).unwrap_or_default();
-        let span = tracer.span_builder("request").with_kind(SpanKind::Server);
-        Some(Self(above.with_span(tracer.build_with_context(span, &above))))
+        let span = tracer.build_with_context(tracer.span_builder("request").with_kind(SpanKind::Server), &above);
+        (parent.is_some() || span.span_context().is_sampled()).then(|| Self(above.with_span(span)))
     }
 
-    /// The span of a job, linked with that of the request that has enqueued it.
+    /// The span of a job, linked with that of the request that has enqueued it; `None` where it is not recorded.
     pub fn job(task: &'static str, cause: Option<&Parent>) -> Option<Self> {
         let tracer = TRACER.get()?;
         let mut span = tracer.span_builder(task).with_kind(SpanKind::Consumer);
@@ -42,7 +42,8 @@ impl Whole {
             span = span.with_links(vec![Link::with_context(cause.span_context().clone())]);
         }
         let above = Context::new();
-        Some(Self(above.with_span(tracer.build_with_context(span, &above))))
+        let span = tracer.build_with_context(span, &above);
+        span.span_context().is_sampled().then(|| Self(above.with_span(span)))
     }
 
     /// Does the work of the request or job.
