@@ -121,7 +121,7 @@ pub mod task {
     pub const SUMMARIZE_SKILL: &str = "summarize_skill";
 
     /// All of them, also those that a process without models does not do.
-    pub const ALL: [&str; 25] = [
+    pub const ALL: [&str; 28] = [
         DREAM,
         DREAM_NIGHT,
         DREAM_NIGHTS,
@@ -131,6 +131,8 @@ pub mod task {
         EMBED_STALE,
         ENRICH_SKILL,
         ENRICH_STALE,
+        ERASE_USER,
+        ERASE_USERS,
         END_SESSIONS,
         NOTIFY_SUBMISSION,
         OFFER_MERGES,
@@ -145,6 +147,7 @@ pub mod task {
         REVIEW_OVERDUE,
         RENDER_SNAPSHOT,
         RENDER_SNAPSHOTS,
+        SEAL_AUDIT,
         SUMMARIZE_CONVERSATION,
         SUMMARIZE_SKILL,
     ];

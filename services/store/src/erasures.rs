@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::job::task;
-use knowhow_domain::{Erasure, ErasureId, Error, Result, new_id};
+use knowhow_domain::{Erasure, ErasureId, Error, Result, UserId, new_id};
 
 use crate::TenantTx;
 use crate::error::refuse;
@@ -144,11 +144,23 @@ pub async fn list(tx: &mut TenantTx, before: Option<ErasureId>, limit: i64) -> R
     .map_err(refuse)
 }
 
-/// The last erasure of a user whom the tenant called by a name with one of these hashes, or that of this id.
+/// Which erasure is looked for.
+#[derive(Debug, Default)]
+pub struct Sought<'a> {
+    /// The last one of a user whom the tenant called by a name with one of these hashes.
+    pub hashes: &'a [[u8; 32]],
+    /// Or that of this id.
+    pub id: Option<ErasureId>,
+    /// Of these only that of this user.
+    pub user: Option<UserId>,
+}
+
+/// Finds an erasure of the tenant.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn find(tx: &mut TenantTx, hashes: &[[u8; 32]], id: Option<ErasureId>) -> Result<Option<Erasure>> {
+pub async fn find(tx: &mut TenantTx, sought: Sought<'_>) -> Result<Option<Erasure>> {
+    let Sought { hashes, id, user } = sought;
     let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
     let hashes: Vec<Vec<u8>> = hashes.iter().map(|hash| hash.to_vec()).collect();
     sqlx::query_as!(
@@ -157,13 +169,14 @@ pub async fn find(tx: &mut TenantTx, hashes: &[[u8; 32]], id: Option<ErasureId>)
         select erasure_id as id, $4::text as "tenant!", subject_id as user_id, reason,
                app.shown_actor(actor) as "requested_by!", requested_at, finished_at, removed
         from erasures
-        where tenant_id = $1 and (external_hash = any ($2) or erasure_id = $3)
+        where tenant_id = $1 and (external_hash = any ($2) or erasure_id = $3) and ($5::uuid is null or subject_id = $5)
         order by erasure_id desc
         limit 1"#,
         tenant,
         &hashes,
         id.map(|id| id.0),
-        slug
+        slug,
+        user.map(|user| user.0)
     )
     .fetch_optional(tx.conn())
     .await

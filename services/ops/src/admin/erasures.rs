@@ -2,10 +2,10 @@
 
 use knowhow_domain::erasure::check_reason;
 use knowhow_domain::{Erasure, ErasureId, Error, Result, User, UserId};
-use knowhow_store::erasures::{self, Began, NewErasure};
+use knowhow_store::erasures::{self, Began, NewErasure, Sought};
 use knowhow_store::{TenantTx, check_external_id, users};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::users::find_user;
 use super::{begin, note_look};
@@ -22,24 +22,38 @@ pub struct HoldUser {
     pub reason: String,
 }
 
+/// Whom to erase, and why.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct EraseQuery {
+    /// For the audit log and the ledger, which are kept; it should name nobody.
+    #[param(min_length = 8, max_length = 200, example = "asked for by the user")]
+    pub reason: String,
+    /// Only the user of this id, as `GET /v1/admin/users/{external_id}` shows it. A request that is sent again is then never about a
+    /// new user of the same name.
+    #[param(value_type = Option<Uuid>)]
+    pub user_id: Option<UserId>,
+}
+
 /// Erases a user: gone at once for everybody, and a job removes the rows. The name is free for a new user then. Where the user was
-/// erased before and nobody else has the name since, answers with that erasure.
+/// erased before and nobody else has the name since, or the query names the old one, answers with that erasure.
 ///
 /// # Errors
 /// `Forbidden`; `Malformed` for the reason; `NotFound` where there is and was no such user; `Conflict` `user-held`.
-pub async fn erase_user(ctx: &Ctx, external_id: &str, reason: &str) -> Result<Erasure> {
-    let reason = check_reason(reason)?;
+pub async fn erase_user(ctx: &Ctx, external_id: &str, query: &EraseQuery) -> Result<Erasure> {
+    let reason = check_reason(&query.reason)?;
     let sealer = ctx.app.gate.state().sealer();
     let hashes = sealer.erasure_hashes(ctx.principal.tenant().0.as_bytes(), external_id);
     let hash = hashes.first().ok_or_else(|| Error::internal("no key to hash a name with"))?;
-    if let Some(user) = find_id(ctx, external_id).await? {
+    let is_meant = |user: &UserId| query.user_id.is_none_or(|meant| meant == *user);
+    if let Some(user) = find_id(ctx, external_id).await?.filter(is_meant) {
         let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, user, "admin.erase_user").await?;
         let began = erasures::begin(&mut tx, NewErasure { external_hash: hash, reason, now: ctx.now() }).await?;
         match began {
             Began::Held => return Err(held()),
             Began::Gone => drop(tx),
             Began::Erasing(id) => {
-                let erasure = erasures::find(&mut tx, &[], Some(id)).await?;
+                let erasure = erasures::find(&mut tx, Sought { id: Some(id), ..Sought::default() }).await?;
                 tx.commit().await?;
                 ctx.app.gate.state().forget_tenants();
                 return erasure.ok_or_else(|| Error::internal("an erasure that is not in the ledger"));
@@ -47,7 +61,7 @@ pub async fn erase_user(ctx: &Ctx, external_id: &str, reason: &str) -> Result<Er
         }
     }
     let mut tx = begin(ctx).await?;
-    let erasure = erasures::find(&mut tx, &hashes, None).await?;
+    let erasure = erasures::find(&mut tx, Sought { hashes: &hashes, id: None, user: query.user_id }).await?;
     tx.commit().await?;
     erasure.ok_or_else(|| Error::not_found("user"))
 }

@@ -17,7 +17,7 @@ mod webhooks;
 
 pub use archive::{ListArchive, Restore, Restored, list_archive, restore_skill};
 pub use audit::{ListAudit, list_audit};
-pub use erasures::{HoldUser, erase_user, hold_user, list_erasures, release_user};
+pub use erasures::{EraseQuery, HoldUser, erase_user, hold_user, list_erasures, release_user};
 pub use issuers::{CreateIssuer, MintToken, create_issuer, delete_issuer, list_issuers, mint_token};
 pub use jobs::{ListJobs, discard_job, list_jobs, retry_job};
 pub use keys::{CreateKey, CreatedKey, RotateKey, create_key, list_keys, revoke_key, rotate_key};

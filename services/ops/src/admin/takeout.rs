@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::begin;
 use crate::Ctx;
-use crate::archive::{PackedFile, Packer};
+use crate::archive::{PackedFile, Packer, Provenance};
 use crate::dear::{self, Line, Turn};
 use crate::skills::{folder_of, send_all};
 
@@ -109,22 +109,30 @@ impl Takeout {
         self.send(&bytes).await
     }
 
-    /// As `knowhow export` writes them, so that an import takes them back byte for byte.
+    /// As `knowhow export` writes them, so that an import takes them back byte for byte, and trusts them no more than before.
     async fn take_skills(&mut self) -> Result<()> {
-        let (mut after, mut placed) = (String::new(), BTreeSet::new());
+        let (mut after, mut placed, mut provenance) = (String::new(), BTreeSet::new(), Provenance::default());
         loop {
             let batch = skills::list_for_export(&mut self.tx, &after, SKILLS).await?;
-            let Some(last) = batch.last() else { return Ok(()) };
+            let Some(last) = batch.last() else { break };
             after.clone_from(&last.name);
             for skill in batch {
                 let folder = below_skills(folder_of(&skill.name, &placed));
                 placed.insert(skill.name.clone());
                 placed.extend(skill.resources.iter().map(|r| format!("{}/{}", skill.name, r.path)));
-                self.take_file(format!("{folder}/SKILL.md"), &skill.document, skill.starter).await?;
+                let path = format!("{folder}/SKILL.md");
+                if let Some(tainted_by) = skill.tainted_by {
+                    provenance.add(&path, skill.document.clone(), tainted_by);
+                }
+                self.take_file(path, &skill.document, skill.starter).await?;
                 for resource in skill.resources {
                     self.take_file(format!("{folder}/{}", resource.path), &resource.digest, None).await?;
                 }
             }
+        }
+        match provenance.write()? {
+            Some(file) => self.pack(vec![file]).await,
+            None => Ok(()),
         }
     }
 

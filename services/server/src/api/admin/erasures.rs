@@ -6,27 +6,17 @@ use actix_web::{HttpResponse, delete, get, put};
 use futures_util::stream::unfold;
 use knowhow_domain::{Erasure, User};
 use knowhow_ops::admin;
-use knowhow_ops::admin::HoldUser;
+use knowhow_ops::admin::{EraseQuery, HoldUser};
 use knowhow_ops::page::{Page, PageQuery};
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, Binary, JsonBody, Query, ReadProblems, WriteProblems, json};
 
-/// Why a user is erased.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct EraseQuery {
-    /// For the audit log and the ledger, which are kept; it should name nobody.
-    #[param(min_length = 8, max_length = 200, example = "asked for by the user")]
-    reason: String,
-}
-
 /// Erase a user
 ///
 /// Nobody sees anything of the user from then on, in any process within a second; a job removes every row. The same external
-/// id is a new user's when it comes again. A repeated request is answered with the erasure that there was.
+/// id is a new user's when it comes again. A repeated request is answered with the erasure that there was; with `user_id` also
+/// where the name is a new user's by then.
 #[utoipa::path(
     operation_id = "erase_user",
     tag = "admin",
@@ -46,7 +36,7 @@ pub(crate) async fn erase_user(
     external_id: Path<String>,
     query: Query<EraseQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let erasure = admin::erase_user(&ctx, &external_id, &query.reason).await?;
+    let erasure = admin::erase_user(&ctx, &external_id, &query).await?;
     Ok(json(StatusCode::ACCEPTED, &erasure))
 }
 

@@ -145,6 +145,18 @@ async fn erasing_is_refused_repeated_and_kept_apart() {
     let printed = printed(&["erasures"]);
     let line = printed.lines().find(|line| line.contains(answers[0]["id"].as_str().unwrap())).unwrap();
     assert!(!line.contains("alice"), "{line}");
+
+    // Where somebody new has the name since, a request that names the old one is still answered with hers, and erases nobody.
+    poll_async("the user to begin anew", async || alice.names().await.is_empty().then_some(())).await;
+    alice.create_all(&["anew"]).await;
+    let old = answers[0]["user_id"].as_str().unwrap();
+    assert_eq!(admin.delete(&format!("{path}&user_id={old}")).await.ok(202)["id"], answers[0]["id"]);
+    let unknown = "00000000-0000-7000-8000-000000000000";
+    admin.delete(&format!("{path}&user_id={unknown}")).await.refused(404, "not-found");
+    assert_eq!(alice.names().await, ["anew"]);
+    let new = admin.get("/v1/admin/users/alice").await.ok(200)["id"].clone();
+    let erased = admin.delete(&format!("{path}&user_id={}", new.as_str().unwrap())).await.ok(202);
+    assert_eq!(erased["user_id"], new);
 }
 
 #[tokio::test]

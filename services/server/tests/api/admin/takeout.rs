@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 
-use serde_json::Value;
+use reqwest::Method;
+use serde_json::{Value, json};
 
-use crate::callers::World;
+use crate::callers::{World, skill};
 use crate::service::{knowhow, scratch, shared};
 use crate::strangers::furnish;
+use crate::talk::Talk;
 
 /// The files of a zip, by path.
 fn unzip(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
@@ -77,4 +79,20 @@ async fn everything_of_a_user_is_given_out_and_skills_come_back_alike() {
     assert_eq!(bob.get("/v1/skills/mcp%2Fplan/SKILL.md").await.body, skill_md);
     let digest = |skill: Value| skill["digest"].clone();
     assert_eq!(digest(bob.peek("mcp/plan").await), digest(alice.peek("mcp/plan").await));
+}
+
+#[tokio::test]
+async fn what_nobody_trusts_comes_back_as_such() {
+    let World { alice, bob, admin, .. } = &World::unreviewed().await;
+    let talk = Talk::tainted(alice).await;
+    let saved = alice.send(Method::POST, "/v1/skills").header("Knowhow-Session", &talk.id).json(&skill("mail"));
+    saved.await.ok(201);
+    alice.create(skill("plan")).await;
+    let archive = admin.get("/v1/admin/users/alice/export").await.body;
+    let report = bob.send(Method::POST, "/v1/skills/import").files(&[("alice.zip", &archive)]).await.ok(200);
+    assert_eq!((&report["created"], &report["failed"]), (&json!(2), &json!(0)), "{report}");
+    for (name, tainted) in [("mail", true), ("plan", false)] {
+        let newest = bob.get(&format!("/v1/skills/{name}/versions")).await.ok(200)["items"][0].clone();
+        assert_eq!(newest["tainted"], tainted, "{newest}");
+    }
 }
