@@ -140,8 +140,8 @@ def test_what_watches_is_told_where_to_look():
     assert f"./observability/dashboards:{folder}:ro" in SERVICES["grafana"]["volumes"]
     [source] = yaml.safe_load((OBSERVABILITY / "grafana/datasources/prometheus.yaml").read_text())["datasources"]
     assert source["url"] == "http://prometheus:9090"
-    # Where the setting is passed on, it is the port that Prometheus asks, also by the example's empty value.
-    bind = SERVICES["knowhow"]["environment"].get("KNOWHOW_METRICS_BIND", "0.0.0.0:9464")
+    # Also by the example's empty value.
+    bind = SERVICES["knowhow"]["environment"]["KNOWHOW_METRICS_BIND"]
     assert bind == f"0.0.0.0:{job['dns_sd_configs'][0]['port']}"
     assert SERVICES["knowhow"]["environment"]["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://collector:4317"
 
