@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::callers::{Caller, World};
-use crate::service::{Service, keeper, poll_async, setting};
+use crate::service::{Service, keeper, owner_url, poll_async, setting};
+use crate::sql;
 use crate::talk::{MAIL, Talk, create_described, described, names};
 
 /// A service with the local model; `make test` names its folder.
@@ -21,6 +22,17 @@ async fn world(service: &Service, settings: Value) -> World {
 
 async fn explain(who: &Caller, message: &str) -> Value {
     who.post("/v1/skills/match", json!({"message": message, "explain": true})).await.ok(200)["explanation"].clone()
+}
+
+/// Until every skill of the tenant has its vector: one without counts as the average, and may come along with any message.
+async fn vectors_made(slug: &str) {
+    let left = format!(
+        "select count(*)::text from skills s join tenants t using (tenant_id)
+         where t.slug = '{slug}' and s.starter_id is null and not exists (
+             select from skill_embeddings e
+             where e.tenant_id = s.tenant_id and e.user_id = s.user_id and e.skill_id = s.skill_id)"
+    );
+    poll_async("every vector", async || (sql::column_at(&owner_url(), &left) == ["0"]).then_some(())).await;
 }
 
 /// Until meaning speaks for a skill and small talk is known: vectors and the model's knowledge of it come a moment after.
@@ -58,8 +70,9 @@ async fn first_of(who: &Caller, message: &str) -> Vec<String> {
 #[tokio::test]
 async fn everyday_messages_find_what_they_ask_for() {
     let Some(service) = with_model() else { return };
-    let World { alice, .. } = &world(&service, json!({"starter_skills": true})).await;
+    let World { alice, slug, .. } = &world(&service, json!({"starter_skills": true})).await;
     create_described(alice, &MAIL).await;
+    vectors_made(slug).await;
     ready(alice, "please send an email to Bob", "mcp/email").await;
     starters_ready(alice).await;
     let mut shown = 0;
@@ -85,8 +98,9 @@ async fn everyday_messages_find_what_they_ask_for() {
 #[tokio::test]
 async fn questions_without_a_common_word_are_found() {
     let Some(service) = with_model() else { return };
-    let World { alice, .. } = &world(&service, json!({"starter_skills": false})).await;
+    let World { alice, slug, .. } = &world(&service, json!({"starter_skills": false})).await;
     create_described(alice, &MAIL).await;
+    vectors_made(slug).await;
     ready(alice, "please send an email to Bob", "mcp/email").await;
     let found = alice.get("/v1/skills?q=condense+a+scientific+article").await.ok(200);
     assert_eq!(found["items"][0]["name"], "research/summarize-paper");
@@ -101,8 +115,9 @@ async fn questions_without_a_common_word_are_found() {
 #[tokio::test]
 async fn a_name_opens_the_floor_for_no_stranger() {
     let Some(service) = with_model() else { return };
-    let World { alice, .. } = &world(&service, json!({"starter_skills": true})).await;
+    let World { alice, slug, .. } = &world(&service, json!({"starter_skills": true})).await;
     create_described(alice, &MAIL).await;
+    vectors_made(slug).await;
     ready(alice, "please send an email to Bob", "mcp/email").await;
     starters_ready(alice).await;
     let talk = Talk::open(alice, json!({"channel": "chat"})).await;
@@ -121,9 +136,10 @@ async fn a_name_opens_the_floor_for_no_stranger() {
 #[tokio::test]
 async fn use_teaches_what_a_description_does_not_say() {
     let Some(service) = with_model() else { return };
-    let World { alice, bob, .. } = &world(&service, json!({"starter_skills": false})).await;
+    let World { alice, bob, slug, .. } = &world(&service, json!({"starter_skills": false})).await;
     for who in [alice, bob] {
         create_described(who, &MAIL).await;
+        vectors_made(slug).await;
         ready(who, "please send an email to Bob", "mcp/email").await;
     }
     let (taught, asked) = ("is anybody free for a round of golf on Sunday", "who is free to play golf on Sunday?");
