@@ -98,6 +98,11 @@ pub struct Config {
     pub private_issuers: bool,
     /// Whether tenants' webhooks may be in private networks and without TLS.
     pub private_webhooks: bool,
+    /// Where the service's certificate is, with those that vouch for it, in PEM: requests come over TLS then. It is read again when it
+    /// changes. With `KNOWHOW_TLS_KEY_PATH`.
+    pub tls_certificate_path: String,
+    /// Where the key of that certificate is, in PEM without a password.
+    pub tls_key_path: String,
     /// Networks of proxies whose `X-Forwarded-For` is believed, e.g. `10.0.0.0/8`, separated by commas: a request comes from the
     /// last address there that is in none of them. Without any, it comes from the address that is connected.
     pub trusted_proxies: String,
@@ -196,6 +201,8 @@ impl Default for Config {
             operator_secret: Secret::default(),
             private_issuers: false,
             private_webhooks: false,
+            tls_certificate_path: String::new(),
+            tls_key_path: String::new(),
             trusted_proxies: String::new(),
             wrong_credentials_per_minute: 100,
             tenant_requests_per_second: 500,

@@ -1,5 +1,6 @@
 //! The process that listens: the endpoints of REST and MCP behind one port, the document of the API, and its page.
 
+mod certificate;
 mod front;
 mod kept;
 mod openapi;

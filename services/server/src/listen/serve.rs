@@ -5,8 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::dev::Server;
 use actix_web::middleware::{DefaultHeaders, from_fn};
+use actix_web::rt::net::TcpStream;
 use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse, HttpServer, ResponseError};
 use anyhow::{Context, Result, bail};
@@ -18,6 +20,7 @@ use knowhow_ops::snapshots::KnownSnapshots;
 use knowhow_ops::{App, Library, Models, Webhooks};
 use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
 
+use super::certificate::Files;
 use super::front::Front;
 use super::{router, served_document};
 use crate::config::Config;
@@ -76,6 +79,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let redis = (!config.redis_url.is_empty()).then(|| Redis::at(&config.redis_url)).transpose()?;
     let described = served_document(&config.public_url);
     let operations = Data::new(Operations::of(&described));
+    let tls = Files::of(&config.tls_certificate_path, &config.tls_key_path)?.map(Files::serve).transpose()?;
     let front = Front::new(&described, &config.public_url, config.docs)?;
     let server = HttpServer::new(move || {
         #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
@@ -126,9 +130,13 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     .worker_max_blocking_threads(BLOCKING_THREADS)
     .shutdown_timeout(config.shutdown_timeout_s)
     .client_request_timeout(Duration::from_secs(5))
-    .on_connect(|connection, _| leave_stalled(connection))
-    .bind((config.bind.as_str(), config.port))
-    .with_context(|| format!("cannot listen on {}:{}", config.bind, config.port))?;
+    .on_connect(|connection, _| leave_stalled(connection));
+    let address = (config.bind.as_str(), config.port);
+    let server = match tls {
+        Some(tls) => server.bind_rustls_0_23(address, tls),
+        None => server.bind(address),
+    };
+    let server = server.with_context(|| format!("cannot listen on {}:{}", config.bind, config.port))?;
     let addresses = server.addrs();
     Ok(Listening { server: server.run(), addresses, drain })
 }
@@ -139,13 +147,20 @@ const LONGEST_STALL: Duration = Duration::from_secs(30);
 /// Lets the kernel close the connection of a client that does not read (RFC 5482): its answer is held for it no longer.
 fn leave_stalled(connection: &dyn Any) {
     #[cfg(target_os = "linux")]
-    if let Some(stream) = connection.downcast_ref::<actix_web::rt::net::TcpStream>()
+    if let Some(stream) = stream_of(connection)
         && let Err(error) = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(LONGEST_STALL))
     {
         tracing::debug!(%error, "a connection has no bound for clients that do not read");
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (connection, LONGEST_STALL);
+}
+
+/// The stream below a connection, with TLS or without.
+#[cfg(target_os = "linux")]
+fn stream_of(connection: &dyn Any) -> Option<&TcpStream> {
+    let encrypted = || Some(connection.downcast_ref::<TlsStream<TcpStream>>()?.get_ref().0);
+    connection.downcast_ref().or_else(encrypted)
 }
 
 async fn unmatched(request: HttpRequest, operations: Data<Operations>, shared: Data<Shared>) -> HttpResponse {

@@ -26,6 +26,7 @@ mod reviewed;
 mod rolling;
 mod stops;
 pub mod submitted;
+mod tls;
 mod told;
 mod waiting;
 pub mod worker;

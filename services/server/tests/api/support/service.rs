@@ -59,6 +59,12 @@ impl Service {
         service
     }
 
+    /// Starts a process that may not be asked in plain text, and waits until it listens.
+    pub fn listen(settings: &[(&str, &str)]) -> Self {
+        migrated();
+        Self::spawn("serve", settings, address_in)
+    }
+
     /// Starts a worker, and waits until it works.
     pub fn work(settings: &[(&str, &str)]) -> Self {
         migrated();
