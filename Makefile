@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cost test-dreams stop doctor clean lint openapi settings bench bench-recall bench-dream bench-scan fit-recall sqlx-prepare
+.PHONY: help run test test-cost test-dreams test-faults test-overload test-soak test-migration stop doctor clean lint openapi settings bench bench-recall bench-dream bench-scan fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -16,6 +16,18 @@ test-cost: ## what dear requests cost, and what others feel of them, in the buil
 
 test-dreams: ## a thousand random runs of dreams, changed by people and taken back: some ten minutes
 	@scripts/dev/test.sh --test api -- --ignored --nocapture dreams
+
+test-faults: ## kill, cut and exhaust what the service needs: nothing acknowledged is lost (ARGS="--quick")
+	@scripts/dev/prove.sh faults $(ARGS)
+
+test-overload: ## offer three times what it can serve, and stand beside a tenant who sends 50 times its limit: minutes
+	@scripts/dev/prove.sh overload $(ARGS)
+
+test-soak: ## ten minutes of everything with restarts: memory and connections stay (ARGS="--minutes 60")
+	@scripts/dev/prove.sh soak $(ARGS)
+
+test-migration: ## read from a table that a migration waits for
+	@scripts/dev/prove.sh migration $(ARGS)
 
 stop: ## stop the service and the embedded PostgreSQL
 	@scripts/dev/stop.sh

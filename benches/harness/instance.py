@@ -94,9 +94,7 @@ class Instance:
 
     def start(self, *arguments, **settings):
         """Starts the service; returns the seconds from its start to the first ready answer."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = self.choose_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.embeds = "--with-worker" in arguments and "KNOWHOW_MODEL_DIR" in settings
         began = time.monotonic()
@@ -115,6 +113,12 @@ class Instance:
                 pass
             time.sleep(0.002)
         raise Failed(f"the service did not become ready:\n{self.log.read_text()[-2000:]}")
+
+    def choose_port(self):
+        """A free one for each start."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return probe.getsockname()[1]
 
     def lifted_rates(self):
         """Settings that let a caller send as fast as it can. A program of before there were rates does not know them."""

@@ -78,10 +78,10 @@ class Tenant:
             patiently(lambda: int(self.instance.psql(count)) == len(skills), "the skills of a user got no vectors")
         return wishes
 
-    def make_tenant(self):
+    def make_tenant(self, **more):
         """A tenant with room to grow, without starter skills, whose tokens this program can sign."""
         operator = self.instance.knowhow("token", "--operator", "--user", "bench")
-        settings = {"starter_skills": False, "skills_per_user": 1_000_000, "bytes_per_user": 1 << 40}
+        settings = {"starter_skills": False, "skills_per_user": 1_000_000, "bytes_per_user": 1 << 40, **more}
         requests = [("/v1/admin/tenants", {"slug": self.slug, "name": "Benchmark", "settings": settings}),
                     (f"/v1/admin/issuers?tenant={self.slug}", {"iss": self.issuer, "algorithm": "HS256", "secret": self.secret})]
         for path, body in requests:

@@ -1,0 +1,1 @@
+"""Tries what is promised of a deployment that goes wrong: faults, overload, neighbours, soak, migrations under load."""
