@@ -12,6 +12,8 @@ from .client import Client, NoAnswer
 PAUSE_S = 0.05
 KINDS = ("save", "read", "turn")
 TURNS_OF_A_SESSION = 900
+# Answers that the same request would be given again: something that was acknowledged is not there.
+NO_USE = (400, 404, 409, 412, 422)
 # After the end, when nothing succeeds any more.
 GIVES_UP_S = 20
 
@@ -75,7 +77,9 @@ class User:
                 pass
             self.heard.note(kind, answer and answer[0], time.monotonic() - began)
             if answer and answer[0] < 300:
-                return json.loads(answer[2])
+                return json.loads(answer[2] or "null")
+            if answer and answer[0] in NO_USE:
+                return None
             await asyncio.sleep(PAUSE_S)
         return None
 
