@@ -24,10 +24,11 @@ from harness.instance import Failed  # noqa: E402
 from harness.table import commit, machine, markdown_table  # noqa: E402
 from proof.migration import try_migration  # noqa: E402
 from proof.overload import try_overload  # noqa: E402
+from proof.sizes import try_sizes  # noqa: E402
 from proof.soak import try_soak  # noqa: E402
 from proof.trial import try_faults  # noqa: E402
 
-MODES = {"faults": try_faults, "overload": try_overload, "soak": try_soak, "migration": try_migration}
+MODES = {"faults": try_faults, "overload": try_overload, "soak": try_soak, "migration": try_migration, "sizes": try_sizes}
 
 
 def arguments():

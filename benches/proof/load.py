@@ -5,7 +5,6 @@ import json
 import multiprocessing
 import os
 import random
-import statistics
 import time
 from collections import Counter
 
@@ -14,6 +13,8 @@ MIX = ("turn",) * 4 + ("list",) * 2 + ("load",) * 2 + ("save",) * 2
 # More connections than the service can have in hand; beyond them a request counts as not answered.
 MOST_LANES = 900
 TICK_S = 0.002
+# Of each user, so that none becomes longer than conversations are.
+SESSIONS = 10
 
 
 class People:
@@ -22,7 +23,7 @@ class People:
     def __init__(self, tenant, port, count, skills):
         self.port, self.skills = port, skills
         self.heads = [f"\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {tenant.token(n)}\r\n" for n in range(1, count + 1)]
-        self.sessions = [None] * count
+        self.sessions = [[] for _ in range(count)]
         self.dice, self.sent = random.Random(), 0
 
     def request(self, kind, user):
@@ -39,7 +40,7 @@ class People:
         if kind == "open":
             return self.plain("POST", "/v1/sessions", user, {"channel": "sms", "max_turns": 1000})
         message = {"message": f"what do we do about {skill} and {nonce}?", "deadline_ms": 1000, "context_reset": True}
-        return self.plain("POST", f"/v1/sessions/{self.sessions[user]}/turns", user, message)
+        return self.plain("POST", f"/v1/sessions/{self.dice.choice(self.sessions[user])}/turns", user, message)
 
     def plain(self, method, path, user, body=None):
         """As it is on the wire."""
@@ -90,9 +91,8 @@ class Lane(asyncio.Protocol):
 class Load:
     """One process's part of the load."""
 
-    def __init__(self, people, seconds, rate=None, lanes=0, users=None):
-        self.people, self.seconds, self.rate = people, seconds, rate
-        self.lanes, self.users = lanes or MOST_LANES, users or range(len(people.heads))
+    def __init__(self, people, seconds, rate=None, lanes=MOST_LANES, mix=MIX):
+        self.people, self.seconds, self.rate, self.lanes, self.mix = people, seconds, rate, lanes, mix
         self.free, self.opened, self.unsent, self.turn = [], 0, 0, 0
         self.answers, self.over = [], False
 
@@ -136,8 +136,8 @@ class Load:
     def next(self, lane, due):
         """The next request of the next user."""
         self.turn += 1
-        user = self.users[self.turn % len(self.users)]
-        kind = MIX[self.people.dice.randrange(len(MIX))]
+        user = self.turn % len(self.people.heads)
+        kind = self.mix[self.people.dice.randrange(len(self.mix))]
         lane.send(kind, self.people.request(kind, user), due)
 
     def answered(self, lane, status, body):
@@ -169,9 +169,10 @@ class Outcome:
         self.answers, self.unsent, self.seconds = answers, unsent, seconds
         self.statuses = Counter(str(status) if status else "no answer" for _, status, _ in answers)
 
-    def good(self):
-        """Answers that were no refusals, a second."""
-        return sum(1 for _, status, _ in self.answers if status and status < 300) / self.seconds
+    def good(self, costs=None):
+        """Answers that were no refusals, a second; or what they cost, where each kind has a cost: of many requests the most urgent
+        are served, which are not the cheapest."""
+        return sum(costs[kind] if costs else 1 for kind, status, _ in self.answers if status and status < 300) / self.seconds
 
     def latencies(self, *statuses):
         """Seconds of answers of these statuses, else of all that are no refusals."""
@@ -212,8 +213,9 @@ def percentile(values, share):
 
 
 def furnish(stage, people):
-    """Gives each user skills and a conversation, through REST."""
+    """Gives each user skills and a conversation, through REST. What was planned for empty tables is planned anew then."""
     asyncio.run(furnish_all(stage, people))
+    stage.psql("vacuum (analyze)")
 
 
 async def furnish_all(stage, people):
@@ -227,14 +229,10 @@ async def furnish_all(stage, people):
             for n in range(people.skills):
                 status, _, body = await client.ask("POST", "/v1/skills", skill_of(f"skill-{n}", "nothing"))
                 assert status == 201, body
-            status, _, body = await client.ask("POST", "/v1/sessions", {"channel": "sms", "max_turns": 1000})
-            assert status == 201, body
-            people.sessions[user] = json.loads(body)["id"]
+            for _ in range(SESSIONS):
+                status, _, body = await client.ask("POST", "/v1/sessions", {"channel": "sms", "max_turns": 1000})
+                assert status == 201, body
+                people.sessions[user].append(json.loads(body)["id"])
             client.close()
 
     await asyncio.gather(*(one(user) for user in range(len(people.heads))))
-
-
-def median(values):
-    """Of any number of them."""
-    return statistics.median(values)
