@@ -79,7 +79,7 @@ def fill(stage, tenant, number):
         session = answer(stage, "POST", "/v1/sessions", token, {"channel": "chat"})["id"]
         for turn in range(TURNS):
             answer(stage, "POST", f"/v1/sessions/{session}/turns", token, {"message": f"{wish} ({turn})", "deadline_ms": 2000})
-            answer(stage, "POST", f"/v1/sessions/{session}/reply", token, {"turn": turn + 1, "text": "It is done. " * 20})
+            answer(stage, "POST", f"/v1/sessions/{session}/reply", token, {"message": "It is done. " * 20})
         answer(stage, "POST", f"/v1/sessions/{session}/end", token, {})
     return total
 

@@ -16,11 +16,12 @@ static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
 /// Tries of one migration. Each collision means that another process got a step further.
 const TRIES: usize = 10;
 
-/// Longest wait of a migration for a lock. Whoever wants to read the table meanwhile stands in line behind it.
-const LOCK_TIMEOUT: &str = "set lock_timeout = '1s'";
+/// Longest wait of a migration for a lock. Whoever wants to read the table meanwhile stands in line behind it, and is promised an
+/// answer within a second.
+const LOCK_TIMEOUT: &str = "set lock_timeout = '500ms'";
 
 /// Tries of migrations that did not get a lock: somebody reads or writes the table in a long transaction, or migrates.
-const LOCK_TRIES: usize = 60;
+const LOCK_TRIES: usize = 80;
 
 /// Between two of these tries, for those who stood in line.
 const LOCK_PAUSE: Duration = Duration::from_secs(1);
