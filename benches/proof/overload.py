@@ -64,8 +64,8 @@ def overload(stage, options, say):
         offers.append(run(Load(people, long, rate=TIMES * peaks[-1].good()), theirs))
         refusals += elapsed_ms(stage, lambda line: line["status"] == 503)
         peaks.append(closed(best))
-        say(f"  {TIMES} x: {offers[-1].good():,.0f} good answers a second after {peaks[-2].good():,.0f} and before {peaks[-1].good():,.0f} in a "
-            f"closed loop; {offers[-1].refused()}")
+        say(f"  {TIMES} x: {offers[-1].good():,.0f} good answers a second after {peaks[-2].good():,.0f} and before "
+            f"{peaks[-1].good():,.0f} in a closed loop; {offers[-1].refused()}")
     # The machine changes: each offer is held against the loops before and after it.
     share = median(2 * offer.good(costs) / (before.good(costs) + after.good(costs))
                    for offer, before, after in zip(offers, peaks, peaks[1:]))
@@ -127,10 +127,10 @@ def neighbour(stage, options, say):
 
 
 def limit(stage, slug, rate):
-    """Sets a tenant's rate, and waits until it holds."""
+    """Sets a tenant's rate, and waits until it holds. What is left out of its settings gets its default."""
     operator = stage.knowhow("token", "--operator", "--user", "proof")
     status, _, answer = stage.ask("PATCH", f"/v1/admin/tenants/{slug}", operator,
-                                  {"settings": {"requests_per_second": rate, "user_requests_per_second": rate}})
+                                  {"settings": {"starter_skills": False, "requests_per_second": rate, "user_requests_per_second": rate}})
     assert status == 200, answer
     time.sleep(1.5)
 

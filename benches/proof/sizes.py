@@ -55,8 +55,8 @@ def disk(stage, options, say):
     largest = sorted(grown.items(), key=lambda item: -item[1])[:TABLES]
     parts = ", ".join(f"`{name}` {size / users / 1024:.0f}" for name, size in largest)
     return [("database without users", f"{before / 2**20:.0f} MiB"),
-            (f"a user with {SKILLS} skills of {bodies / users / SKILLS / 1024:.1f} KiB, {VERSIONS} versions each, {SESSIONS} conversations of "
-             f"{TURNS} turns", f"{(after - before) / users / 1024:.0f} KiB on disk, just after `vacuum full`"),
+            (f"a user with {SKILLS} skills of {bodies / users / SKILLS / 1024:.1f} KiB, {VERSIONS} versions each, {SESSIONS} conversations "
+             f"of {TURNS} turns", f"{(after - before) / users / 1024:.0f} KiB on disk, just after `vacuum full`"),
             ("of these, in KiB", parts)]
 
 
@@ -106,8 +106,8 @@ def requests(stage, options, say):
         cost = {part: 1000 * (after[part] - before[part]) / len(outcome.answers) for part in ("service", "postgres")}
         each = sum(cost.values())
         say(f"  {name}: {outcome.good():,.0f}/s, {each:.2f} ms")
-        rows.append((f"CPU of a request: {name}", f"{cost['service']:.2f} ms service + {cost['postgres']:.2f} ms Postgres: {1000 / each:,.0f} "
-                     f"a second and core of both ({outcome.good():,.0f} a second here)"))
+        rows.append((f"CPU of a request: {name}", f"{cost['service']:.2f} ms service + {cost['postgres']:.2f} ms Postgres: "
+                     f"{1000 / each:,.0f} a second and core of both ({outcome.good():,.0f} a second here)"))
     return rows
 
 
@@ -127,11 +127,13 @@ def jobs(stage, options, say):
     patiently(lambda: int(stage.psql(left)) == 0, "the jobs were not done", 900)
     took = time.monotonic() - began
     say(f"  {queued} jobs for {count} skills in {took:.0f} s")
-    return [("one worker, an import", f"{queued:,} jobs in {took:.0f} s: {queued / took:,.0f} jobs a second, {count / took:,.0f} skills' vectors a second"),
+    return [("one worker, an import", f"{queued:,} jobs in {took:.0f} s: {queued / took:,.0f} jobs a second, {count / took:,.0f} skills' "
+             "vectors a second"),
             ("memory of that worker, with the model", f"{resident_mib(stage.worker.pid)[0]:.0f} MiB")]
 
 
 def memory(stage):
     """Of the service, after all of this."""
-    return [("memory of the service after this, with the model", f"{resident_mib(stage.service.pid)[0]:.0f} MiB, peak {resident_mib(stage.service.pid)[1]:.0f} MiB"),
+    now, peak = resident_mib(stage.service.pid)
+    return [("memory of the service after this, with the model", f"{now:.0f} MiB, peak {peak:.0f} MiB"),
             ("connections to Postgres of service and worker", f"{stage.connections()}")]

@@ -3,7 +3,8 @@
 import asyncio
 import time
 
-from .faults import DiskFull, all_faults
+from .disk import DiskFull
+from .faults import all_faults
 from .stage import Stage
 from .users import Heard, User
 
