@@ -13,6 +13,8 @@ from .stage import CONNECTIONS, patiently
 
 IMPORTED = 200
 SLOW = 60
+# superuser_reserved_connections
+RESERVED = 3
 
 
 class Fault:
@@ -149,20 +151,19 @@ class Exhausted(Fault):
     def hurt(self, stage, end):
         script = stage.work / "sleep.sql"
         script.write_text("select pg_sleep(60);\n")
-        # The service is put out first, or those that it has would serve it well.
+        # The service is put out first, or those that it has would serve it well. The last slots are a superuser's: ours.
         stage.psql("alter role knowhow_login connection limit 0; select pg_terminate_backend(pid) from pg_stat_activity "
                    "where usename = 'knowhow_login'")
-        free = CONNECTIONS - int(stage.psql("select count(*) from pg_stat_activity where backend_type = 'client backend'"))
-        # One is left for what gives the service its right back, which then leaves it to the service: others take it.
-        holding = [crowd(stage, script, free), crowd(stage, script, 0)]
+        patiently(lambda: stage.connections() == 0, 10)
+        others = int(stage.psql("select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"))
+        free = CONNECTIONS - RESERVED - others
+        holding = crowd(stage, script, free)
         taken = "select count(*) from pg_stat_activity where query like '%pg_sleep%' and pid <> pg_backend_pid()"
         patiently(lambda: int(stage.psql(taken)) >= free, 20)
         stage.psql("alter role knowhow_login connection limit -1")
-        holding[1] = crowd(stage, script, 1)
         time.sleep(self.seconds)
-        for program in holding:
-            program.kill()
-            program.wait()
+        holding.kill()
+        holding.wait()
         end()
         stage.psql("select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep%' "
                    "and pid <> pg_backend_pid()")
@@ -208,8 +209,6 @@ class SlowClients(Fault):
 
 def crowd(stage, script, many):
     """So many connections that do nothing for a minute, which a program of its own holds."""
-    if not many:
-        return subprocess.Popen(["true"])
     program, libraries = client_program("pgbench")
     environment = {**os.environ, **pg_environment(on_database(stage.owner_url, stage.name)), **libraries}
     return subprocess.Popen([program, "-n", "-c", str(many), "-j", "1", "-t", "1", "-f", str(script)], env=environment,

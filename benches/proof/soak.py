@@ -9,7 +9,7 @@ from harness.load import resident_mib
 from .stage import Stage
 from .users import Heard, User
 
-FLAT_SHARE, FLAT_MIB, FLAT_CONNECTIONS = 0.10, 20, 2
+FLAT_SHARE, FLAT_MIB, FLAT_CONNECTIONS = 0.10, 20, 3
 # Each user pauses so long between two rounds of requests, so that the machine is busy and not full.
 PAUSE_S = 0.2
 KEPT_SKILLS = 25
@@ -50,7 +50,7 @@ def try_soak(program, work, options, say):
     """The rows of the table, and what was missed."""
     stage = Stage(program, work)
     try:
-        stage.serve(KNOWHOW_DRAIN_S="1", **stage.model())
+        stage.serve(**stage.model())
         stage.work_on()
         people = stage.tenant()
         users = [Busy(people, number, stage.port) for number in range(1, options.users + 1)]
@@ -102,7 +102,7 @@ def judge(heard, levels, lost, minutes):
     rows = []
     for name in levels[0][1]:
         thirds = [statistics.median([level[name] for at, level in levels if third <= 3 * at < third + 1]) for third in range(3)]
-        room = FLAT_CONNECTIONS if "connections" in name else max(FLAT_MIB, FLAT_SHARE * thirds[1])
+        room = max(FLAT_CONNECTIONS if "connections" in name else FLAT_MIB, FLAT_SHARE * thirds[1])
         rows.append([name, *(f"{value:.0f}" for value in thirds), "flat" if abs(thirds[2] - thirds[1]) <= room else "missed"])
     refused = {status: count for status, count in heard.refused.items() if status not in ("no answer", "503")}
     answered = f"{heard.sent:,} sent, {heard.acknowledged:,} acknowledged in {minutes:g} minutes"

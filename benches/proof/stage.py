@@ -65,7 +65,8 @@ class Stage(Instance):
 
     def __init__(self, program, work, folder=None, settings=()):
         self.server = OwnServer(folder or Path("/var/tmp") / f"knowhow-proof-{os.getpid()}-{secrets.token_hex(3)}")
-        self.port, self.worker, self.settings = free_port(), None, {}
+        # No balancer needs to notice that it stops.
+        self.port, self.worker, self.settings = free_port(), None, {"KNOWHOW_DRAIN_S": "0"}
         try:
             self.server.make(*settings)
             own = self.server.url("postgres")
