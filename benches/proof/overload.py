@@ -52,7 +52,7 @@ def overload(stage, options, say):
     ours, theirs = halves()
     stage.serve(KNOWHOW_WORKERS=str(len(ours or [0])))
     pin(stage, ours)
-    people = People(stage.tenant("peak"), stage.port, 20 if options.quick else 100, 10)
+    people = People(stage.tenant("peak"), stage.port, 60 if options.quick else 100, 10)
     furnish(stage, people)
     short, long, rounds = (2, 4, 1) if options.quick else (5, 20, 3)
     closed = lambda lanes, mix=MIX: run(Load(people, short, lanes=lanes, mix=mix), theirs)
@@ -62,7 +62,8 @@ def overload(stage, options, say):
     for _ in range(rounds):
         stage.trim_log()
         offers.append(run(Load(people, long, rate=TIMES * peaks[-1].good()), theirs))
-        refusals += elapsed_ms(stage, lambda line: line["status"] == 503)
+        # Of turns, which give their place in the line to nobody: what is less urgent may have waited there before.
+        refusals += elapsed_ms(stage, lambda line: line["status"] == 503 and line["path"].endswith("/turns"))
         peaks.append(closed(best))
         say(f"  {TIMES} x: {offers[-1].good():,.0f} good answers a second after {peaks[-2].good():,.0f} and before "
             f"{peaks[-1].good():,.0f} in a closed loop; {offers[-1].refused()}")
@@ -76,8 +77,9 @@ def overload(stage, options, say):
         row(f"peak of closed loops ({best} connections)", f"{median(peak.good() for peak in peaks):,.0f} good answers a second", "", None),
         row(f"{TIMES} x that, offered for {long} s", f"good answers, by what each costs: {share:.0%} of the peak; "
             f"{median(offer.good() for offer in offers):,.0f} a second; {offers[-1].refused()}", f"{GOODPUT:.0%}", share >= GOODPUT),
-        row("the same: a refusal in the service, p99", f"{inside:.1f} ms of {len(at_once):,} that found the line full; {waited:.1%} "
-            f"were refused after a wait in it", f"{REFUSAL_MS} ms", inside <= REFUSAL_MS),
+        row("the same: a refused turn in the service, p99", f"{inside:.1f} ms of {len(at_once):,} that found the line full (half of them "
+            f"{percentile(at_once, 0.5):.2f} ms); {waited:.1%} of all were refused after 100 ms in it", f"{REFUSAL_MS} ms",
+            inside <= REFUSAL_MS),
         row("the same: what is served, at the client", f"p50 {1000 * percentile(served, 0.5):,.0f} ms, p99 "
             f"{1000 * percentile(served, 0.99):,.0f} ms", "", None),
     ]

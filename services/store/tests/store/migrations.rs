@@ -55,7 +55,7 @@ async fn one_that_was_cut_off_before_the_first_migration_goes_on() {
     .await;
 }
 
-/// Who reads the table of a migration that waits for its lock stands in line behind it: for a second, and not until whoever
+/// Who reads the table of a migration that waits for its lock stands in line behind it: for a moment, and not until whoever
 /// holds the table is done.
 #[tokio::test]
 async fn a_migration_that_waits_for_a_lock_lets_readers_pass() {
