@@ -48,6 +48,14 @@ pub enum Error {
     /// The credential is good but lacks this scope or role (403).
     #[error("this needs the scope or role '{0}', which the credential does not carry")]
     Forbidden(&'static str),
+    /// The credential is good, and whom it stands for has been suspended (403).
+    #[error("the {what} is suspended: {reason}")]
+    Suspended {
+        /// `tenant` or `user`.
+        what: &'static str,
+        /// Why, as who suspended it has said.
+        reason: String,
+    },
     /// Missing and foreign things alike (404).
     #[error("no such {what}{}", near(.candidates))]
     NotFound {
@@ -137,6 +145,8 @@ impl Error {
             Self::Malformed(_) => "malformed",
             Self::Unauthenticated(_) => "unauthenticated",
             Self::Forbidden(_) => "forbidden",
+            Self::Suspended { what: "user", .. } => "user-suspended",
+            Self::Suspended { .. } => "tenant-suspended",
             Self::NotFound { .. } => "not-found",
             Self::AmbiguousName { .. } => "ambiguous-name",
             Self::Conflict { code, .. } => code,

@@ -21,6 +21,12 @@ pub struct Tenant {
     pub settings: TenantSettings,
     /// When it was made.
     pub created_at: DateTime<Utc>,
+    /// Since when all of its callers are refused and its jobs wait, as an operator has said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_at: Option<DateTime<Utc>>,
+    /// Why, as its callers are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_reason: Option<String>,
 }
 
 /// A tenant with what is kept of all its users together.

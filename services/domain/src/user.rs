@@ -30,4 +30,10 @@ pub struct User {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_reason: Option<String>,
+    /// Since when the user is refused and the user's jobs wait, as an admin has said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_at: Option<DateTime<Utc>>,
+    /// Why, as the user is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended_reason: Option<String>,
 }

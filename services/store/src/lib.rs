@@ -37,6 +37,7 @@ pub mod souls;
 pub mod starters;
 pub mod stored;
 pub mod submissions;
+pub mod suspensions;
 pub mod takeout;
 mod tls;
 pub mod trail;

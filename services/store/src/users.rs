@@ -15,7 +15,7 @@ pub async fn list(tx: &mut TenantTx, only: Option<&str>, after: &str, limit: i64
         User,
         r#"-- users.list (a tenant's admin: all users of the tenant)
         select u.user_id as id, $5::text as "tenant!", u.external_id, u.created_at, c.skill_count, c.byte_count,
-               u.held_at, u.hold_reason
+               u.held_at, u.hold_reason, u.suspended_at, u.suspended_reason
         from users u
         join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
         where u.tenant_id = $1 and u.external_id > $2 and ($3::text is null or u.external_id = $3)

@@ -10,6 +10,7 @@ mod library;
 mod reseal;
 mod review;
 mod stats;
+mod suspensions;
 mod takeout;
 mod tenants;
 mod users;
@@ -28,6 +29,7 @@ pub use library::{
 pub use reseal::{UnderKeys, count_under_keys, reseal};
 pub use review::{Approve, ReviewVersion, approve_version, review_version};
 pub use stats::{Stats, get_stats};
+pub use suspensions::{Suspend, resume_tenant, resume_user, suspend_tenant, suspend_user};
 pub use takeout::{Taken, export_user};
 pub use tenants::{CreateTenant, UpdateTenant, create_tenant, get_tenant, list_tenants, update_tenant};
 pub use users::{CreateUser, create_user, get_user, list_users};
@@ -35,7 +37,7 @@ pub use webhooks::{PutWebhook, PutWebhookAnswer, WebhookTest, delete_webhook, ge
 
 pub(crate) use library::{Putting, put_in};
 
-use knowhow_domain::{Result, UserId};
+use knowhow_domain::{Error, Result, UserId};
 use knowhow_store::audit::{self as audit_log, NewEntry};
 use knowhow_store::{TenantTx, users as user_rows};
 use serde_json::json;
@@ -66,6 +68,13 @@ pub(crate) async fn name_in_log(tx: &mut TenantTx, user: Option<&str>) -> Result
 /// The same for what is the tenant's: an entry says where it is an operator who reads it.
 pub(crate) async fn note_look(ctx: &Ctx, tx: &mut TenantTx, what: &str) -> Result<()> {
     if ctx.principal.is_operator() { note_read(&ctx.app, tx, "tenant.read", what).await } else { Ok(()) }
+}
+
+/// Refuses all but admins, and says of a name that no user can have that there is no such user.
+fn check_named(ctx: &Ctx, external_id: &str) -> Result<()> {
+    ctx.principal.require_admin()?;
+    ctx.principal.require_tenant()?;
+    knowhow_store::check_external_id(external_id).map_err(|_| Error::not_found("user"))
 }
 
 /// A transaction over the whole tenant.

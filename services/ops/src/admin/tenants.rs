@@ -136,7 +136,7 @@ async fn knows_time_zone(ctx: &Ctx, name: &str) -> Result<bool> {
     }
 }
 
-fn is_slug(slug: &str) -> bool {
+pub(super) fn is_slug(slug: &str) -> bool {
     slug.len() <= 64
         && slug
             .split('-')

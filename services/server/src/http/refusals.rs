@@ -108,11 +108,12 @@ pub fn add_to(components: &mut Components) {
         ),
         (
             REFUSED.1,
-            "Any other refusal: no good credential (401), one that lacks a scope or role (403), too large (413), \
+            "Any other refusal: no good credential (401), one that lacks a scope or role, or whose tenant or user is suspended (403), too large (413), \
             a media type that is not taken (415), a quota or too many requests (429), the database out of reach (503)",
             vec![
                 Error::Unauthenticated("send Authorization: Bearer with a JWT or an API key".into()),
                 Error::Forbidden("skills:write"),
+                Error::Suspended { what: "tenant", reason: "the invoice of May is open".into() },
                 Error::TooLarge { what: "the request body".into(), limit: 2_097_152 },
                 Error::UnsupportedMediaType("send application/json".into()),
                 Error::Quota("the user keeps 10000 skills, as many as the tenant allows; delete one first".into()),

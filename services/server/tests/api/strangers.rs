@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 121] = [
+const GOLDEN: [(&str, [u16; 6]); 125] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -96,9 +96,13 @@ const GOLDEN: [(&str, [u16; 6]); 121] = [
     ("list_tenants", [401, 401, 403, 403, 403, 403]),
     ("get_tenant", [401, 401, 403, 403, 403, 403]),
     ("update_tenant", [401, 401, 403, 403, 403, 403]),
+    ("suspend_tenant", [401, 401, 403, 403, 403, 403]),
+    ("resume_tenant", [401, 401, 403, 403, 403, 403]),
     ("create_user", [401, 401, 403, 403, 404, 403]),
     ("list_users", [401, 401, 403, 403, 404, 403]),
     ("get_user", [401, 401, 403, 403, 404, 403]),
+    ("suspend_user", [401, 401, 403, 403, 404, 403]),
+    ("resume_user", [401, 401, 403, 403, 404, 403]),
     ("erase_user", [401, 401, 403, 403, 404, 403]),
     ("export_user", [401, 401, 403, 403, 404, 403]),
     ("hold_user", [401, 401, 403, 403, 404, 403]),
@@ -296,6 +300,20 @@ fn walk_of_erasures(names: &Names) -> Vec<Step> {
             admin(&format!("keys/{}/rotate", names.key)),
             Body::Json(json!({"overlap_hours": 1})),
         ),
+        (
+            "suspend_user",
+            Method::PUT,
+            admin(&format!("users/{}/suspension", names.user)),
+            Body::Json(json!({"reason": "by a stranger"})),
+        ),
+        ("resume_user", Method::DELETE, admin(&format!("users/{}/suspension", names.user)), Body::None),
+        (
+            "suspend_tenant",
+            Method::PUT,
+            format!("/v1/admin/tenants/{}/suspension", names.tenant),
+            Body::Json(json!({"reason": "by a stranger"})),
+        ),
+        ("resume_tenant", Method::DELETE, format!("/v1/admin/tenants/{}/suspension", names.tenant), Body::None),
         ("export_user", Method::GET, admin(&format!("users/{}/export", names.user)), Body::None),
         ("list_erasures", Method::GET, admin("erasures"), Body::None),
     ]

@@ -15,6 +15,7 @@ pub(crate) mod refused;
 pub(crate) mod sealed;
 pub mod seals;
 pub(crate) mod stale;
+pub(crate) mod suspensions;
 pub(crate) mod system;
 pub mod tenants;
 pub(crate) mod webhooks;

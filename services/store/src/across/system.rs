@@ -23,7 +23,7 @@ pub(crate) async fn find_tenant(
     let mut tx = SystemTx::begin(db, "system.find_tenant").await?;
     let rows = sqlx::query!(
         r#"-- system.find_tenant
-        select t.tenant_id, t.slug, t.settings, t.library, t.erasures, i.iss as "iss?", i.audience as "audience?",
+        select t.tenant_id, t.slug, t.settings, t.library, t.erasures, t.suspended_reason, i.iss as "iss?", i.audience as "audience?",
                i.algorithm as "algorithm?: Word<Algorithm>", i.jwks_url, i.sealed_secret
         from tenants t
         left join issuers i on i.tenant_id = t.tenant_id
@@ -42,6 +42,7 @@ pub(crate) async fn find_tenant(
         settings: tenants::read_settings(first.settings.clone())?,
         library: first.library.clone().map(TenantLibrary::from),
         erasures: first.erasures,
+        suspended: first.suspended_reason.as_deref().map(Arc::from),
         issuers: Vec::with_capacity(rows.len()),
     };
     for row in rows {
@@ -80,7 +81,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
     let rows = sqlx::query!(
         r#"-- system.find_keys
         select k.tenant_id, k.key_id, k.secret_hash, k.hashed_under, k.scopes, k.expires_at, k.revoked_at,
-               t.slug, t.settings, t.library, t.erasures
+               t.slug, t.settings, t.library, t.erasures, t.suspended_reason
         from api_keys k
         join tenants t on t.tenant_id = k.tenant_id
         where k.prefix = $1"#,
@@ -100,6 +101,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
                     settings: tenants::read_settings(row.settings)?,
                     library: row.library.map(TenantLibrary::from),
                     erasures: row.erasures,
+                    suspended: row.suspended_reason.map(Arc::from),
                     issuers: Vec::new(),
                 }),
                 secret_hash: row.secret_hash,
@@ -175,7 +177,7 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
         let row = sqlx::query!(
             r#"-- system.ensure_user
             with found as (
-                select u.user_id, c.starters_release
+                select u.user_id, c.starters_release, u.suspended_reason
                 from users u join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
                 where u.tenant_id = $1 and u.external_id = $2
             ), counted as (
@@ -193,11 +195,11 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
                 insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
                 select $1, user_id, $6, $4, $7, 'user.create', user_id::text from made
             )
-            select user_id, starters_release, false as "is_full!" from found
+            select user_id, starters_release, suspended_reason, false as "is_full!" from found
             union all
-            select user_id, null, false from made
+            select user_id, null, null, false from made
             union all
-            select null, null, true where not exists (select from found) and not exists (select from counted)"#,
+            select null, null, null, true where not exists (select from found) and not exists (select from counted)"#,
             tenant.0,
             external_id,
             id.0,
@@ -214,7 +216,13 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
             Some(row) => {
                 tx.commit().await?;
                 let id = UserId(row.user_id.ok_or_else(|| Error::internal("a user without an id"))?);
-                return Ok(KnownUser { id, starters_release: row.starters_release.map(Arc::from), erasures });
+                let starters_release = row.starters_release.map(Arc::from);
+                return Ok(KnownUser {
+                    id,
+                    starters_release,
+                    suspended: row.suspended_reason.map(Arc::from),
+                    erasures,
+                });
             }
             // Nobody was made, so nobody was counted: the transaction goes back.
             None => {}
@@ -234,6 +242,8 @@ pub(crate) struct Owner {
     pub(crate) tenant: KnownTenant,
     pub(crate) external_id: String,
     pub(crate) starters_release: Option<Arc<[u8]>>,
+    /// Why and since when the user's jobs wait, where they do.
+    pub(crate) suspended: Option<(Error, DateTime<Utc>)>,
 }
 
 /// What a job says of itself.
@@ -250,7 +260,9 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
     let mut tx = SystemTx::begin(db, "system.find_owner").await?;
     let row = sqlx::query!(
         r#"-- system.find_owner
-        select t.slug, t.settings, t.library, t.erasures, u.external_id, c.starters_release, app.is_sealed($3, $4) as "is_sealed!"
+        select t.slug, t.settings, t.library, t.erasures, u.external_id, c.starters_release, app.is_sealed($3, $4) as "is_sealed!",
+               t.suspended_reason as tenant_suspended, t.suspended_at as tenant_suspended_at,
+               u.suspended_reason as user_suspended, u.suspended_at as user_suspended_at
         from users u
         join tenants t on t.tenant_id = u.tenant_id
         join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
@@ -266,6 +278,11 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
     tx.commit().await?;
     row.map(|row| {
         let settings = tenants::read_settings(row.settings)?;
+        let since = |what, reason: Option<String>, at: Option<DateTime<Utc>>| {
+            reason.zip(at).map(|(reason, at)| (Error::Suspended { what, reason }, at))
+        };
+        let of_tenant = since("tenant", row.tenant_suspended, row.tenant_suspended_at);
+        let of_user = since("user", row.user_suspended, row.user_suspended_at);
         let owner = Owner {
             tenant: KnownTenant {
                 id: claim.tenant,
@@ -273,8 +290,10 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
                 settings,
                 library: row.library.map(TenantLibrary::from),
                 erasures: row.erasures,
+                suspended: None,
                 issuers: Vec::new(),
             },
+            suspended: of_tenant.or(of_user),
             external_id: row.external_id,
             starters_release: row.starters_release.map(Arc::from),
         };

@@ -89,7 +89,8 @@ pub async fn create(db: &Database, operator: &Principal, new: &NewTenant<'_>, no
         }
     })?;
     tx.commit().await?;
-    Ok(Tenant { id, slug: slug.into(), name: name.into(), settings: settings.clone(), created_at: now })
+    let (slug, name, settings) = (slug.into(), name.into(), settings.clone());
+    Ok(Tenant { id, slug, name, settings, created_at: now, suspended_at: None, suspended_reason: None })
 }
 
 /// What changes of a tenant; `None` leaves as it is.
@@ -117,12 +118,12 @@ pub async fn update(
         "-- tenants.update
         with changed as (
             update tenants set name = coalesce($2, name), settings = coalesce($3, settings) where slug = $1
-            returning tenant_id, slug, name, settings, created_at
+            returning tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason
         ), audited as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
             select tenant_id, $4, $5, $6, $7, 'tenant.update', slug, settings from changed
         )
-        select tenant_id, slug, name, settings, created_at from changed",
+        select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from changed",
         slug,
         name,
         settings.map(|s| json!(s)),
@@ -142,6 +143,8 @@ pub async fn update(
         name: row.name,
         settings: read_settings(row.settings)?,
         created_at: row.created_at,
+        suspended_at: row.suspended_at,
+        suspended_reason: row.suspended_reason,
     })
 }
 
@@ -169,7 +172,7 @@ pub async fn list(
     let rows = sqlx::query!(
         "-- tenants.list
         with found as materialized (
-            select tenant_id, slug, name, settings, created_at from tenants
+            select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from tenants
             where slug > $1 and ($2::text is null or slug = $2)
             order by slug
             limit $3
@@ -178,7 +181,7 @@ pub async fn list(
             select coalesce((select tenant_id from found where $2 is not null), $4), $4, $5, $6, $7, 'tenant.read',
                    coalesce($2, 'all tenants')
         )
-        select tenant_id, slug, name, settings, created_at from found order by slug",
+        select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from found order by slug",
         after,
         only,
         limit,
@@ -199,6 +202,8 @@ pub async fn list(
                 name: r.name,
                 settings: read_settings(r.settings)?,
                 created_at: r.created_at,
+                suspended_at: r.suspended_at,
+                suspended_reason: r.suspended_reason,
             })
         })
         .collect()

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use chrono::TimeDelta;
 use futures_util::FutureExt;
 use graphile_worker::{DbExecutor, DbValue, IntoTaskHandlerResult, TaskHandler, WorkerContext, WorkerOptions};
 use knowhow_domain::{Clock, Error, SystemClock, TenantId, UserId};
@@ -38,6 +39,13 @@ pub enum JobError {
     Permanent(Error),
     /// The row in the queue does not carry the database's seal: somebody else wrote it. It is dead at once, and shown.
     Refused,
+    /// The tenant or the user is suspended. It waits, and this was no attempt.
+    Suspended {
+        /// What is suspended, and why.
+        error: Error,
+        /// For how long by now.
+        lasted: TimeDelta,
+    },
 }
 
 impl From<Error> for JobError {
@@ -167,12 +175,14 @@ impl<J: JobKind> TaskHandler for Handler<J> {
         let done = done.unwrap_or_else(|_| Err(JobError::Retry(Error::internal("the job panicked"))));
         let outcome = match &done {
             Ok(()) => Tried::Done,
+            Err(JobError::Suspended { .. }) => Tried::PutBack,
             Err(failure) if is_dead(&ctx, failure) => Tried::Dead,
             Err(_) => Tried::Retried,
         };
         since.tried(J::TASK, outcome);
         let settled = match done {
             Ok(()) => Ok(()),
+            Err(JobError::Suspended { error, lasted }) => Err(put_back(&ctx, &error, lasted).await),
             Err(failure) => Err(Whole::within(span.as_ref(), settle(&ctx, owner, failure)).await),
         };
         if let Some(span) = span {
@@ -193,7 +203,7 @@ async fn settle(ctx: &WorkerContext, owner: Option<(TenantId, UserId)>, failure:
     let dead = is_dead(ctx, &failure);
     let is_refused = matches!(failure, JobError::Refused);
     let error = match failure {
-        JobError::Retry(error) | JobError::Permanent(error) => error,
+        JobError::Retry(error) | JobError::Permanent(error) | JobError::Suspended { error, .. } => error,
         JobError::Refused => Error::Conflict {
             code: "job-not-sealed",
             detail: "the job was not run: it was put into the queue by other means than a change of this user".into(),
@@ -211,6 +221,26 @@ async fn settle(ctx: &WorkerContext, owner: Option<(TenantId, UserId)>, failure:
         tracing::warn!(job = id, task, %error, "a job could not be ended; it is tried again");
     }
     Told::of(id, &error)
+}
+
+/// Between two looks whether somebody is suspended still. Whoever lifts it calls the jobs at once (`suspensions.wake`); this finds
+/// what was being put back at that moment.
+const SOONEST: TimeDelta = TimeDelta::minutes(1);
+const LATEST: TimeDelta = TimeDelta::hours(1);
+
+/// Puts a job of somebody who is suspended back for as long again as that has lasted. The library adds a moment, and ends its hold.
+async fn put_back(ctx: &WorkerContext, error: &Error, lasted: TimeDelta) -> Told {
+    let sql = "-- task.put_back
+        update graphile_worker._private_jobs
+        set attempts = greatest(attempts - 1, 0), run_at = now() + $3 * interval '1 second'
+        where id = $1 and locked_by = $2";
+    let seconds = i32::try_from(lasted.clamp(SOONEST, LATEST).num_seconds()).unwrap_or(i32::MAX);
+    let id = *ctx.job().id();
+    let params = vec![DbValue::I64(id), DbValue::Text(ctx.worker_id().to_owned()), DbValue::I32(seconds)];
+    if let Err(error) = ctx.database().execute(sql, params.into()).await {
+        tracing::warn!(job = id, %error, "a job could not be put back; it counts as an attempt");
+    }
+    Told::of(id, error)
 }
 
 /// A job that is refused gets a key where it has none: those without are hidden, as a later one has taken their place.

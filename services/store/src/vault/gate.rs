@@ -25,8 +25,10 @@ pub(crate) struct KnownTenant {
     pub(crate) settings: TenantSettings,
     /// The tenant's own starters, where it has, or had, any.
     pub(crate) library: Option<TenantLibrary>,
-    /// How many of its users were erased.
+    /// How many of its users were erased, suspended or let in again: whoever knows fewer looks users up anew.
     pub(crate) erasures: i64,
+    /// Why its callers are refused, where they are.
+    pub(crate) suspended: Option<Arc<str>>,
     pub(crate) issuers: Vec<Arc<Issuer>>,
 }
 
@@ -39,6 +41,7 @@ impl KnownTenant {
             settings: TenantSettings::default(),
             library: None,
             erasures: 0,
+            suspended: None,
             issuers: Vec::new(),
         }
     }
@@ -81,6 +84,8 @@ impl KnownKey {
 pub(crate) struct KnownUser {
     pub(crate) id: UserId,
     pub(crate) starters_release: Option<Arc<[u8]>>,
+    /// Why the user is refused, where that is so.
+    pub(crate) suspended: Option<Arc<str>>,
     /// Erasures that the tenant had had when this was read, or more: later ones may be of this user.
     pub(crate) erasures: i64,
 }
@@ -152,9 +157,10 @@ impl GateState {
         self.tenant(db, slug).await
     }
 
-    /// Looks tenants up anew from now on.
+    /// Looks tenants up anew from now on, and keys, which are known with their tenants.
     pub fn forget_tenants(&self) {
         self.tenants.invalidate_all();
+        self.keys.invalidate_all();
     }
 
     pub(crate) async fn keys(&self, db: &Database, prefix: &str) -> Result<Arc<Vec<KnownKey>>> {
@@ -170,7 +176,7 @@ impl GateState {
         if known.erasures >= newcomer.erasures {
             return Ok(known);
         }
-        // Somebody of the tenant was erased since, perhaps this user; who comes by the same name then is another.
+        // Somebody of the tenant was erased or suspended since, perhaps this user.
         let known = system::ensure_user(db, newcomer).await?;
         self.users.insert(key, known.clone()).await;
         Ok(known)
@@ -179,7 +185,9 @@ impl GateState {
     /// Remembers that the user has this release of the starter skills.
     pub async fn note_starters(&self, principal: &crate::Principal, release: &[u8]) {
         if let (Ok(id), Some(external)) = (principal.user(), principal.external_id()) {
-            let known = KnownUser { id, starters_release: Some(release.into()), erasures: principal.known_erasures() };
+            let (starters_release, erasures) = (Some(release.into()), principal.known_erasures());
+            // Whoever is suspended has no principal; who was since has a tenant that counts more erasures.
+            let known = KnownUser { id, starters_release, suspended: None, erasures };
             self.users.insert((principal.tenant(), external.to_owned()), known).await;
         }
     }

@@ -59,7 +59,7 @@ const GRANTS: &str = "
     knowhow_admin turns: insert, select
     knowhow_admin usage_events: delete, insert, select, update
     knowhow_admin user_catalogs: select, update
-    knowhow_admin users: select, update (external_id, held_at, hold_reason, erased_at)
+    knowhow_admin users: select, update (external_id, held_at, hold_reason, erased_at, suspended_at, suspended_reason)
     knowhow_admin webhooks: delete, insert, select, update
     knowhow_system _sqlx_migrations: select
     knowhow_system api_keys: delete, insert, select, update (secret_hash, last_used_at, hashed_under)

@@ -115,6 +115,8 @@ pub enum Tried {
     Retried,
     /// It failed for good.
     Dead,
+    /// It waits, as its tenant or user is suspended.
+    PutBack,
 }
 
 impl Tried {
@@ -124,6 +126,7 @@ impl Tried {
             Self::Done => "done",
             Self::Retried => "retried",
             Self::Dead => "dead",
+            Self::PutBack => "put_back",
         }
     }
 }

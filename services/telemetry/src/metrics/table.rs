@@ -167,7 +167,14 @@ pub const JOB: Metric = Metric {
     name: "knowhow.job",
     unit: "s",
     kind: Kind::Histogram,
-    labels: &[TASK, ("outcome", "`done`, `retried` (it failed and is tried again), `dead` (it failed for good)")],
+    labels: &[
+        TASK,
+        (
+            "outcome",
+            "`done`, `retried` (it failed and is tried again), `dead` (it failed for good), `put_back` (its tenant or user is \
+             suspended)",
+        ),
+    ],
     meaning: "one try of a job",
     bounds: &[0.1, 1.0, 10.0, 60.0],
 };

@@ -7,6 +7,7 @@ mod library;
 mod records;
 mod review;
 mod stats;
+mod suspensions;
 mod tenants;
 mod webhooks;
 
@@ -20,6 +21,7 @@ pub(super) use library::{
 pub(super) use records::{list_archive, list_audit, restore_skill};
 pub(super) use review::{approve_version, review_version};
 pub(super) use stats::get_stats;
+pub(super) use suspensions::{resume_tenant, resume_user, suspend_tenant, suspend_user};
 pub(super) use tenants::{create_tenant, create_user, get_tenant, get_user, list_tenants, list_users, update_tenant};
 pub(super) use webhooks::{delete_webhook, get_webhook, put_webhook, test_webhook};
 

@@ -8,6 +8,7 @@ mod jwks;
 mod keys;
 pub mod library;
 mod records;
+mod suspensions;
 mod takeout;
 mod tenants;
 mod trail;

@@ -274,6 +274,7 @@ impl Gate {
             None => Arc::new(KnownTenant::nowhere()),
         };
         Ok(Principal {
+            erasures: tenant.erasures,
             tenant,
             user: None,
             scopes: [Scope::Admin].into_iter().collect(),
@@ -299,10 +300,14 @@ impl Gate {
     /// Finds or makes the user of a credential that was verified.
     ///
     /// # Errors
-    /// `Malformed` for an unusable `Knowhow-User`; `Quota` where the tenant may have no more users; `Unavailable`.
+    /// `Suspended` where the tenant or the user is, but for operators; `Malformed` for an unusable `Knowhow-User`; `Quota` where the
+    /// tenant may have no more users; `Unavailable`.
     pub async fn admit(&self, bearer: Bearer) -> Result<Principal> {
         let operator = bearer.is_operator();
         let Bearer { tenant, external_id, key, scopes, caller } = bearer;
+        if !operator {
+            refuse_suspended("tenant", tenant.suspended.as_deref())?;
+        }
         let shown = caller.name(external_id.as_deref()).into();
         let (user, starters_release) = match external_id {
             None => (None, None),
@@ -310,19 +315,22 @@ impl Gate {
                 check_external_id(&external)?;
                 let by = |id: UserId| caller.name(Some(&id.to_string()));
                 let known = self.user(&tenant, &external, &by).await?;
+                refuse_suspended("user", known.suspended.as_deref())?;
                 (Some((known.id, external)), known.starters_release)
             }
         };
         let id = user.as_ref().map(|(id, _)| id.to_string());
         let actor = Actor { stored: caller.name(id.as_deref()).into(), shown };
-        Ok(Principal { tenant, user, scopes, operator, backend: key.is_some(), actor, starters_release })
+        let (erasures, backend) = (tenant.erasures, key.is_some());
+        Ok(Principal { tenant, user, scopes, operator, backend, actor, starters_release, erasures })
     }
 
     /// Whose job a worker has claimed: its user, with all that a user may do. `None` where the user or the tenant is gone,
     /// or the job is one of the system.
     ///
     /// # Errors
-    /// `Refused` for a job that the database did not put into the queue for that user; else `Unavailable`.
+    /// `Refused` for a job that the database did not put into the queue for that user; `Suspended` where it has to wait; else
+    /// `Unavailable`.
     pub async fn by_claimed_job(&self, claimed: &Claimed) -> Result<Option<Principal>, JobError> {
         let Some((tenant, user)) = claimed.owner() else { return Ok(None) };
         let claim = Claim { tenant, user, task: claimed.task(), payload: claimed.payload() };
@@ -331,8 +339,12 @@ impl Gate {
         if !is_sealed {
             return Err(JobError::Refused);
         }
-        let Owner { tenant, external_id, starters_release } = owner;
+        let Owner { tenant, external_id, starters_release, suspended } = owner;
+        if let Some((error, since)) = suspended {
+            return Err(JobError::Suspended { error, lasted: self.state.clock.now() - since });
+        }
         Ok(Some(Principal {
+            erasures: tenant.erasures,
             tenant: Arc::new(tenant),
             user: Some((user, external_id.into())),
             scopes: Scopes::of_user(),
@@ -391,6 +403,10 @@ impl Gate {
     pub fn state(&self) -> &Arc<GateState> {
         &self.state
     }
+}
+
+fn refuse_suspended(what: &'static str, reason: Option<&str>) -> Result<()> {
+    reason.map_or(Ok(()), |reason| Err(Error::Suspended { what, reason: reason.to_owned() }))
 }
 
 fn is_plausible(slug: &str) -> bool {

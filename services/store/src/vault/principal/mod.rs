@@ -36,6 +36,8 @@ pub struct Principal {
     backend: bool,
     actor: Actor,
     starters_release: Option<Arc<[u8]>>,
+    /// Erasures that the tenant was known to have had when this caller was recognised.
+    erasures: i64,
 }
 
 impl Principal {
@@ -96,7 +98,7 @@ impl Principal {
 
     /// Erasures that the tenant was known to have had when this caller was recognised.
     pub(crate) fn known_erasures(&self) -> i64 {
-        self.tenant.erasures
+        self.erasures
     }
 
     /// The tenant's own starters, where it has, or had, any.

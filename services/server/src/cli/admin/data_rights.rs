@@ -1,0 +1,88 @@
+//! Erasing users, keeping them from it, and exporting what is kept of them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::desk::{Desk, encoded, text};
+use crate::cli::whole::write_whole;
+
+/// Between two looks at an erasure.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Longest wait for one; the job goes on without whoever waits.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+impl Desk {
+    pub(super) async fn erase(&self, external_id: &str, reason: &str, wait: bool) -> Result<()> {
+        let path = format!("/v1/admin/users/{}?reason={}", encoded(external_id), encoded(reason));
+        let mut erasure = self.ask(Method::DELETE, &path, None).await?;
+        if wait {
+            erasure = self.await_end(erasure).await?;
+        }
+        self.tell(&erasure, sentence_of(&erasure));
+        Ok(())
+    }
+
+    pub(super) async fn export(&self, external_id: &str, output: &Path) -> Result<()> {
+        let path = format!("/v1/admin/users/{}/export", encoded(external_id));
+        let response = self.send(Method::GET, &path, None).await?;
+        let bytes = response.bytes().await.context("the archive did not come whole")?;
+        // Whole or not at all: a broken write must not replace an earlier export.
+        write_whole(output, &bytes).with_context(|| format!("cannot write {}", output.display()))?;
+        let told = json!({ "file": output.display().to_string(), "bytes": bytes.len() });
+        self.tell(&told, format!("{} bytes in {}", bytes.len(), output.display()));
+        Ok(())
+    }
+
+    async fn await_end(&self, erasure: Value) -> Result<Value> {
+        let began = std::time::Instant::now();
+        let mut current = erasure;
+        while current["finished_at"].is_null() {
+            if began.elapsed() > PATIENCE {
+                bail!("rows are left still; the workers go on: see `knowhow admin erasures`");
+            }
+            tokio::time::sleep(PAUSE).await;
+            let page = self.ask(Method::GET, "/v1/admin/erasures?limit=200", None).await?;
+            let items = page["items"].as_array().cloned().unwrap_or_default();
+            current = items.into_iter().find(|item| item["id"] == current["id"]).unwrap_or(current);
+        }
+        Ok(current)
+    }
+
+    pub(super) async fn list_erasures(&self) -> Result<()> {
+        let all = self.ask_all("/v1/admin/erasures").await?;
+        self.tell_all(&all, sentence_of, "nobody was erased");
+        Ok(())
+    }
+
+    pub(super) async fn hold(&self, external_id: &str, reason: Option<&str>) -> Result<()> {
+        let path = format!("/v1/admin/users/{}/hold", encoded(external_id));
+        let body = reason.map(|reason| json!({ "reason": reason }));
+        let method = if reason.is_some() { Method::PUT } else { Method::DELETE };
+        let user = self.ask(method, &path, body.as_ref()).await?;
+        let sentence = match user["held_at"].as_str() {
+            Some(since) => format!("held since {since}: nothing of {external_id} can be erased"),
+            None => format!("released: {external_id} can be erased"),
+        };
+        self.tell(&user, sentence);
+        Ok(())
+    }
+}
+
+fn sentence_of(erasure: &Value) -> String {
+    let removed = erasure["removed"].as_i64().unwrap_or_default();
+    let end = match erasure["finished_at"].as_str() {
+        Some(at) => format!("every row was removed by {at}, {removed} in all"),
+        None => "the rows are being removed".to_owned(),
+    };
+    format!(
+        "{} of user {}: gone since {} ({}); {end}",
+        text(erasure, "id"),
+        text(erasure, "user_id"),
+        text(erasure, "requested_at"),
+        text(erasure, "reason")
+    )
+}
