@@ -61,6 +61,27 @@ pub struct Job {
     pub key: Option<String>,
 }
 
+/// The jobs of one kind that are not done.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct JobQueue {
+    /// The kind of work.
+    #[schema(example = "embed_skill")]
+    pub task: String,
+    /// Jobs that wait for a worker, also for later.
+    pub waiting: i64,
+    /// Jobs that a worker has.
+    pub running: i64,
+    /// Jobs that failed and are tried again.
+    pub failed: i64,
+    /// Jobs that failed for good.
+    pub dead: i64,
+    /// When the oldest of those was enqueued that are not dead.
+    pub oldest_at: Option<DateTime<Utc>>,
+    /// For how many seconds the one has waited that should have been begun first; 0 where none is due.
+    #[schema(minimum = 0)]
+    pub late_s: i64,
+}
+
 /// What jobs are called in the queue. A name that changes leaves jobs behind that nobody works on.
 pub mod task {
     /// Does one run of a dream.

@@ -55,6 +55,7 @@ pub mod submission;
 pub mod tenant;
 pub mod untrusted;
 pub mod uri;
+pub mod used;
 pub mod user;
 pub mod version;
 pub mod webhook;
@@ -77,7 +78,7 @@ pub use ids::{
 pub use index::{INDEX_BUDGET, Index, IndexLine, gist, render_index};
 pub use inert::inert_line;
 pub use issuer::{Algorithm, Issuer};
-pub use job::{Job, JobState};
+pub use job::{Job, JobQueue, JobState};
 pub use key::ApiKey;
 pub use library::{LibrarySkill, LibraryUse, LibraryUser, LibraryUses};
 pub use limits::Limits;

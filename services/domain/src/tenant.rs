@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::used::UsedByTenant;
 use crate::{TenantId, TenantSettings};
 
 /// A customer of the deployment.
@@ -35,6 +36,7 @@ pub struct TenantDetail {
     #[serde(flatten)]
     pub tenant: Tenant,
     pub stored: Stored,
+    pub used: UsedByTenant,
 }
 
 /// What is kept of all users of a tenant together. Each number stands beside a bound of the settings or of docs/limits.md. Counts other

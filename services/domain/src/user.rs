@@ -24,6 +24,9 @@ pub struct User {
     pub skill_count: i32,
     /// How large these are together, in bytes.
     pub byte_count: i64,
+    /// How large they are with history and archive, in bytes.
+    #[serde(default)]
+    pub stored_bytes: i64,
     /// Since when nothing of the user may be erased, as an admin has said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_at: Option<DateTime<Utc>>,

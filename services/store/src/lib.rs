@@ -3,6 +3,7 @@
 mod across;
 pub mod analytics;
 pub mod audit;
+pub mod audit_search;
 pub mod boot;
 pub mod conversations;
 pub mod credential;
@@ -42,6 +43,7 @@ pub mod takeout;
 mod tls;
 pub mod trail;
 pub mod usage;
+pub mod used;
 pub mod users;
 mod vault;
 pub mod versions;

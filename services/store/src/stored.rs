@@ -1,12 +1,13 @@
 //! How much is kept of all users of a tenant together.
 
+use knowhow_domain::used::StoredOfUser;
 use knowhow_domain::{Result, Stored};
 
 use crate::TenantTx;
 use crate::error::refuse;
 
 /// Rows are counted up to here: a tenant may have many millions, and somebody waits for the answer.
-const MOST: i64 = 1_000_000;
+pub(crate) const MOST: i64 = 1_000_000;
 
 /// Counts what is kept.
 ///
@@ -37,6 +38,40 @@ pub async fn count(tx: &mut TenantTx) -> Result<Stored> {
                      coalesce(sum(byte_count), 0)::bigint as bytes, coalesce(sum(stored_bytes), 0)::bigint as stored
               from user_catalogs where tenant_id = $1) c"#,
         tenant,
+        MOST
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)
+}
+
+/// Counts what is kept of the user whose rows the transaction is over.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn count_of_user(tx: &mut TenantTx) -> Result<StoredOfUser> {
+    let (tenant, user) = (tx.tenant(), tx.user());
+    sqlx::query_as!(
+        StoredOfUser,
+        r#"-- stored.count_of_user
+        select (select count(*) from (select from skill_versions where tenant_id = $1 and user_id = $2 limit $3)) as "versions!",
+               (select count(*) from (select from archived_skills where tenant_id = $1 and user_id = $2 limit $3)) as "archived!",
+               (select count(*) from (select from memories where tenant_id = $1 and user_id = $2 limit $3)) as "memories!",
+               (select count(*) from (select from sessions where tenant_id = $1 and user_id = $2 limit $3)) as "sessions!",
+               (select count(*) from (select from turns where tenant_id = $1 and user_id = $2 limit $3)) as "turns!",
+               (select count(*) from (select from messages where tenant_id = $1 and user_id = $2 limit $3)) as "messages!",
+               (select count(*) from (select from snapshots where tenant_id = $1 and user_id = $2 limit $3)) as "snapshots!",
+               (select count(*) from (select from idempotency_keys where tenant_id = $1 and user_id = $2 limit $3)) as "idempotency_answers!",
+               (select count(*) from (select from dream_runs where tenant_id = $1 and user_id = $2 limit $3)) as "dream_runs!",
+               (select count(*) from (select from skill_examples where tenant_id = $1 and user_id = $2 limit $3)) as "examples!",
+               (select count(*) from (select from audit_log where tenant_id = $1 and user_id = $2 limit $3)) as "audit_entries!",
+               (select count(*) from (select from sessions where tenant_id = $1 and user_id = $2 and ended_at is null limit $3))
+                   as "open_sessions!",
+               (select count(*) from (select from submissions where tenant_id = $1 and user_id = $2
+                                      and state in ('checking', 'needs_review') limit $3))
+                   as "waiting_submissions!""#,
+        tenant,
+        user,
         MOST
     )
     .fetch_one(tx.conn())

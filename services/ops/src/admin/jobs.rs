@@ -1,7 +1,10 @@
 //! Jobs in the background, as a tenant's admins see theirs, and an operator who names no tenant those of the system.
 
-use knowhow_domain::{Job, JobId, JobState, Result};
+use knowhow_domain::{Job, JobId, JobQueue, JobState, Result};
 use knowhow_store::queue;
+
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::Ctx;
 use crate::page::{Page, PageQuery, window};
@@ -22,6 +25,21 @@ pub async fn list_jobs(ctx: &Ctx, query: &ListJobs) -> Result<Page<Job>> {
     let (limit, before) = (query.page.limit()?, query.page.after::<JobId>()?);
     let rows = queue::list(&ctx.app.db, &ctx.principal, query.state, window(before, limit)).await?;
     Page::of(rows, limit, |last| last.id)
+}
+
+/// How far the jobs are.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct JobQueues {
+    /// By kind of work; a kind without jobs is left out.
+    pub items: Vec<JobQueue>,
+}
+
+/// Counts jobs by kind: the tenant's, and for an operator in none those of all tenants and the system together.
+///
+/// # Errors
+/// `Forbidden`.
+pub async fn list_queues(ctx: &Ctx) -> Result<JobQueues> {
+    Ok(JobQueues { items: queue::list_queues(&ctx.app.db, &ctx.principal).await? })
 }
 
 /// Has a job tried again from the beginning, at once.

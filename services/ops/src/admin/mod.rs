@@ -7,8 +7,10 @@ mod issuers;
 mod jobs;
 mod keys;
 mod library;
+mod models;
 mod reseal;
 mod review;
+mod sessions;
 mod stats;
 mod suspensions;
 mod takeout;
@@ -17,17 +19,20 @@ mod users;
 mod webhooks;
 
 pub use archive::{ListArchive, Restore, Restored, list_archive, restore_skill};
-pub use audit::{ListAudit, list_audit};
+pub use audit::{AuditExport, ListAudit, export_audit, list_audit};
 pub use erasures::{EraseQuery, HoldUser, erase_user, hold_user, list_erasures, release_user};
 pub use issuers::{CreateIssuer, MintToken, create_issuer, delete_issuer, list_issuers, mint_token};
-pub use jobs::{ListJobs, discard_job, list_jobs, retry_job};
+pub use jobs::{JobQueues, ListJobs, discard_job, list_jobs, list_queues, retry_job};
 pub use keys::{CreateKey, CreatedKey, RotateKey, create_key, list_keys, revoke_key, rotate_key};
+pub use knowhow_store::audit_search::AuditFilter;
 pub use library::{
     PutStarter, PutStarterSkill, StarterDetail, delete_starter_skill, get_starter_skill, list_starter_skills,
     list_starter_users, list_starter_versions, put_starter_skill,
 };
+pub use models::{ModelHealth, ModelsHealth, get_models};
 pub use reseal::{UnderKeys, count_under_keys, reseal};
 pub use review::{Approve, ReviewVersion, approve_version, review_version};
+pub use sessions::{ListUserSessions, end_user_session, list_user_sessions};
 pub use stats::{Stats, get_stats};
 pub use suspensions::{Suspend, resume_tenant, resume_user, suspend_tenant, suspend_user};
 pub use takeout::{Taken, export_user};

@@ -3,8 +3,8 @@
 use knowhow_domain::object::as_object_or_null;
 use knowhow_domain::{Error, FieldError, Result, Tenant, TenantDetail, TenantSettings};
 use knowhow_store::Window;
-use knowhow_store::stored;
 use knowhow_store::tenants::{self, NewTenant, TenantChange, TenantFilter};
+use knowhow_store::{stored, used};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -105,9 +105,9 @@ pub async fn get_tenant(ctx: &Ctx, slug: &str) -> Result<TenantDetail> {
     let tenant = rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))?;
     let there = Ctx { principal: ctx.principal.in_tenant(&ctx.app.gate, slug).await?, ..ctx.clone() };
     let mut tx = super::begin(&there).await?;
-    let stored = stored::count(&mut tx).await?;
+    let (stored, used) = (stored::count(&mut tx).await?, used::count_of_tenant(&mut tx, ctx.now()).await?);
     tx.commit().await?;
-    Ok(TenantDetail { tenant, stored })
+    Ok(TenantDetail { tenant, stored, used })
 }
 
 async fn check(ctx: &Ctx, name: Option<&str>, settings: Option<&TenantSettings>) -> Result<Vec<FieldError>> {

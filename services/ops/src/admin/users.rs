@@ -1,13 +1,15 @@
 //! Users, as a tenant's admins see them.
 
+use knowhow_domain::used::UserDetail;
 use knowhow_domain::{Error, Result, User};
-use knowhow_store::{TenantTx, users};
+use knowhow_store::users::Named;
+use knowhow_store::{TenantTx, stored, used, users};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{begin, note_read_of};
+use super::{begin, check_named, note_read_of};
 use crate::Ctx;
-use crate::page::{Page, PageQuery, rows_for};
+use crate::page::{Page, PageQuery, check_filter, window};
 
 /// A user to make before they are first seen.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -33,34 +35,37 @@ pub async fn create_user(ctx: &Ctx, input: &CreateUser) -> Result<User> {
     Ok(user)
 }
 
-/// Lists users.
+/// Lists users, in the order of their names; with a prefix those whose names begin so.
 ///
 /// # Errors
-/// `Forbidden`.
-pub async fn list_users(ctx: &Ctx, page: &PageQuery) -> Result<Page<User>> {
+/// `Forbidden`; `Malformed` for a prefix that no name has.
+pub async fn list_users(ctx: &Ctx, prefix: Option<&str>, page: &PageQuery) -> Result<Page<User>> {
     let (limit, after) = (page.limit()?, page.after::<String>()?);
+    check_filter("prefix", prefix, 255)?;
     let mut tx = begin(ctx).await?;
-    let rows = users::list(&mut tx, None, after.as_deref().unwrap_or_default(), rows_for(limit)).await?;
+    let page = window(after.as_deref().unwrap_or_default(), limit);
+    let rows = users::list(&mut tx, Named::Beginning(prefix.unwrap_or_default()), page).await?;
     note_read_of(&ctx.app, &mut tx, "user.read", None).await?;
     tx.commit().await?;
     Page::of(rows, limit, |last| last.external_id.clone())
 }
 
-/// Reads one user.
+/// Reads one user, with what is kept and what was used of late.
 ///
 /// # Errors
 /// `Forbidden`, `NotFound`.
-pub async fn get_user(ctx: &Ctx, external_id: &str) -> Result<User> {
-    ctx.principal.require_admin()?;
-    knowhow_store::check_external_id(external_id).map_err(|_| Error::not_found("user"))?;
+pub async fn get_user(ctx: &Ctx, external_id: &str) -> Result<UserDetail> {
+    check_named(ctx, external_id)?;
     let mut tx = begin(ctx).await?;
     let user = find_user(&mut tx, external_id).await?;
     note_read_of(&ctx.app, &mut tx, "user.read", Some(external_id)).await?;
     tx.commit().await?;
-    Ok(user)
+    let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, user.id, "admin.get_user").await?;
+    let (stored, used) = (stored::count_of_user(&mut tx).await?, used::count_of_user(&mut tx, ctx.now()).await?);
+    tx.commit().await?;
+    Ok(UserDetail { user, stored, used })
 }
 
 pub(super) async fn find_user(tx: &mut TenantTx, external_id: &str) -> Result<User> {
-    let rows = users::list(tx, Some(external_id), "", 1).await?;
-    rows.into_iter().next().ok_or_else(|| Error::not_found("user"))
+    users::find(tx, external_id).await?.ok_or_else(|| Error::not_found("user"))
 }

@@ -82,7 +82,7 @@ pub(crate) async fn reach_user(ctx: &Ctx, whose: &Whose, action: &'static str) -
     check_external_id(name)?;
     let reason = require_reason(whose.reason.as_deref())?;
     let mut tx = begin(ctx).await?;
-    let user = users::list(&mut tx, Some(name), "", 1).await?.pop().ok_or_else(|| Error::not_found("user"))?;
+    let user = users::find(&mut tx, name).await?.ok_or_else(|| Error::not_found("user"))?;
     tx.commit().await?;
     let principal = ctx.principal.reviewing(user.id, &user.external_id)?;
     let target = user.id.to_string();

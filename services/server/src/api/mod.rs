@@ -148,6 +148,8 @@ fn configure_admin(routes: &mut ServiceConfig) {
         .service(admin::create_user)
         .service(admin::list_users)
         .service(admin::get_user)
+        .service(admin::list_user_sessions)
+        .service(admin::end_user_session)
         .service(admin::suspend_user)
         .service(admin::resume_user)
         .service(admin::erase_user)
@@ -178,8 +180,10 @@ fn configure_admin(routes: &mut ServiceConfig) {
         .service(admin::get_webhook)
         .service(admin::delete_webhook)
         .service(admin::test_webhook)
+        .service(admin::list_job_queues)
         .service(admin::list_jobs)
         .service(admin::retry_job)
         .service(admin::discard_job)
+        .service(admin::get_models)
         .service(admin::get_stats);
 }

@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 125] = [
+const GOLDEN: [(&str, [u16; 6]); 129] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -136,9 +136,13 @@ const GOLDEN: [(&str, [u16; 6]); 125] = [
     ("get_webhook", [401, 401, 403, 403, 404, 403]),
     ("delete_webhook", [401, 401, 403, 403, 404, 403]),
     ("test_webhook", [401, 401, 403, 403, 404, 403]),
+    ("list_user_sessions", [401, 401, 403, 403, 404, 403]),
+    ("end_user_session", [401, 401, 403, 403, 404, 403]),
+    ("list_job_queues", [401, 401, 403, 403, 404, 403]),
     ("list_jobs", [401, 401, 403, 403, 404, 403]),
     ("retry_job", [401, 401, 403, 403, 404, 403]),
     ("discard_job", [401, 401, 403, 403, 404, 403]),
+    ("get_models", [401, 401, 403, 403, 403, 403]),
     ("get_stats", [401, 401, 403, 403, 403, 403]),
 ];
 
@@ -316,6 +320,15 @@ fn walk_of_erasures(names: &Names) -> Vec<Step> {
         ("resume_tenant", Method::DELETE, format!("/v1/admin/tenants/{}/suspension", names.tenant), Body::None),
         ("export_user", Method::GET, admin(&format!("users/{}/export", names.user)), Body::None),
         ("list_erasures", Method::GET, admin("erasures"), Body::None),
+        ("list_user_sessions", Method::GET, admin(&format!("users/{}/sessions", names.user)), Body::None),
+        (
+            "end_user_session",
+            Method::DELETE,
+            admin(&format!("users/{}/sessions/{}", names.user, names.session)),
+            Body::None,
+        ),
+        ("list_job_queues", Method::GET, admin("queues"), Body::None),
+        ("get_models", Method::GET, "/v1/admin/models".to_owned(), Body::None),
     ]
 }
 
@@ -576,7 +589,9 @@ pub async fn inventory(world: &World) -> Vec<Vec<u8>> {
     all.push(world.admin.get("/v1/admin/audit?limit=200&user=alice").await.body);
     // What is kept of all users together grows with strangers too.
     let mut tenant = world.operator.get(&format!("/v1/admin/tenants/{}", world.slug)).await.ok(200);
-    tenant.as_object_mut().unwrap().remove("stored").unwrap();
+    for grows in ["stored", "used"] {
+        tenant.as_object_mut().unwrap().remove(grows).unwrap();
+    }
     all.push(tenant.to_string().into_bytes());
     let sessions = world.alice.get("/v1/sessions").await;
     let id = sessions.json()["items"][0]["id"].take();

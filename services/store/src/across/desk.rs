@@ -118,11 +118,11 @@ pub async fn count_dead(db: &Database) -> Result<i64> {
 }
 
 /// A transaction in which an admin sees their jobs and no others: by the policy, and by `tenant` in each statement.
-struct Desk<'a> {
+pub(super) struct Desk<'a> {
     tx: DeskTx,
     admin: &'a Principal,
     /// The tenant's id; empty for jobs of the system.
-    tenant: String,
+    pub(super) tenant: String,
 }
 
 enum DeskTx {
@@ -131,7 +131,7 @@ enum DeskTx {
 }
 
 impl<'a> Desk<'a> {
-    async fn open(db: &Database, admin: &'a Principal) -> Result<Self> {
+    pub(super) async fn open(db: &Database, admin: &'a Principal) -> Result<Self> {
         admin.require_admin()?;
         if admin.require_tenant().is_ok() {
             let tx = TenantTx::begin_admin(db, admin, UserId::TENANT_WIDE, "desk.open").await?;
@@ -161,14 +161,14 @@ impl<'a> Desk<'a> {
         self.commit().await
     }
 
-    fn conn(&mut self) -> Bounded<'_> {
+    pub(super) fn conn(&mut self) -> Bounded<'_> {
         match &mut self.tx {
             DeskTx::Tenant(tx) => tx.conn(),
             DeskTx::System(tx) => tx.conn(),
         }
     }
 
-    async fn commit(self) -> Result<()> {
+    pub(super) async fn commit(self) -> Result<()> {
         match self.tx {
             DeskTx::Tenant(tx) => tx.commit().await,
             DeskTx::System(tx) => tx.commit().await,

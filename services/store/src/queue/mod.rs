@@ -8,6 +8,7 @@ mod task;
 mod worker;
 
 pub use crate::across::desk::{count_dead, discard, list, retry};
+pub use crate::across::queues::list_queues;
 pub(crate) use install::{inspect, install};
 pub use task::{Claimed, JobError, JobKind, Task};
 pub use worker::{WorkerConfig, work};

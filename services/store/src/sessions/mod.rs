@@ -1,12 +1,14 @@
 //! Sessions as rows: opening, turns, the log of a conversation.
 
 pub(crate) mod before;
+pub(crate) mod by_admin;
 pub(crate) mod join;
 pub(crate) mod log;
 pub(crate) mod open;
 pub(crate) mod turn;
 
 pub use before::{Before, find_before};
+pub use by_admin::end as end_by_admin;
 pub use join::{Joined, join};
 pub use log::{
     Excerpt, FEEDBACK, Feedback, LoggedReply, NewReply, SessionFilter, add_feedback, add_reply, end, list,

@@ -5,7 +5,7 @@ use actix_web::web::Path;
 use actix_web::{HttpResponse, delete, get, post};
 use knowhow_domain::{Job, JobId, JobState};
 use knowhow_ops::admin;
-use knowhow_ops::admin::ListJobs;
+use knowhow_ops::admin::{JobQueues, ListJobs};
 use knowhow_ops::page::{Page, PageQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -45,6 +45,26 @@ pub(crate) async fn list_jobs(
 ) -> Result<HttpResponse, ApiError> {
     let page = admin::list_jobs(&ctx, &ListJobs { state: query.state, page: page.0 }).await?;
     Ok(json(StatusCode::OK, &page))
+}
+
+/// Count jobs by kind
+///
+/// How many there are of each kind and state, and how long the oldest have waited: of the tenant, and for an operator in no tenant of
+/// all tenants and the system together. It looks at 100,000 jobs at most.
+#[utoipa::path(
+    operation_id = "list_job_queues",
+    tag = "admin",
+    params(
+        TenantQuery
+    ),
+    responses(
+        (status = 200, description = "By kind of work", body = JobQueues),
+        ReadProblems
+    )
+)]
+#[get("/queues")]
+pub(crate) async fn list_job_queues(ctx: AdminCaller) -> Result<HttpResponse, ApiError> {
+    Ok(json(StatusCode::OK, &admin::list_queues(&ctx).await?))
 }
 
 /// Try a job again

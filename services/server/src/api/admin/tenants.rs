@@ -3,12 +3,24 @@
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use actix_web::{HttpResponse, get, patch, post};
+use knowhow_domain::used::UserDetail;
 use knowhow_domain::{Tenant, TenantDetail, User};
 use knowhow_ops::admin::{self, CreateTenant, CreateUser, UpdateTenant};
 use knowhow_ops::page::{Page, PageQuery};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::TenantQuery;
 use crate::http::{AdminCaller, ApiError, JsonBody, Query, ReadProblems, WriteProblems, json};
+
+/// Which users to list.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UsersQuery {
+    /// Only those whose external ids begin so, as they are written.
+    #[param(max_length = 255, example = "ali")]
+    prefix: Option<String>,
+}
 
 /// Make a tenant
 ///
@@ -48,7 +60,7 @@ pub(crate) async fn list_tenants(ctx: AdminCaller, page: Query<PageQuery>) -> Re
     Ok(json(StatusCode::OK, &page))
 }
 
-/// Read a tenant, and how much is kept of its users
+/// Read a tenant, with what its users keep and use
 ///
 /// For operators.
 #[utoipa::path(
@@ -114,13 +126,14 @@ pub(crate) async fn create_user(ctx: AdminCaller, body: JsonBody<CreateUser>) ->
     Ok(json(StatusCode::OK, &user))
 }
 
-/// List users
+/// List users, or find them by how their external ids begin
 ///
 /// With how many skills and bytes each keeps.
 #[utoipa::path(
     operation_id = "list_users",
     tag = "admin",
     params(
+        UsersQuery,
         PageQuery,
         TenantQuery
     ),
@@ -130,14 +143,18 @@ pub(crate) async fn create_user(ctx: AdminCaller, body: JsonBody<CreateUser>) ->
     )
 )]
 #[get("/users")]
-pub(crate) async fn list_users(ctx: AdminCaller, page: Query<PageQuery>) -> Result<HttpResponse, ApiError> {
-    let page = admin::list_users(&ctx, &page).await?;
+pub(crate) async fn list_users(
+    ctx: AdminCaller,
+    query: Query<UsersQuery>,
+    page: Query<PageQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let page = admin::list_users(&ctx, query.prefix.as_deref(), &page).await?;
     Ok(json(StatusCode::OK, &page))
 }
 
 /// Read a user
 ///
-/// With how many skills and bytes they keep.
+/// With what is kept of the user, and what was used in the last 30 days.
 #[utoipa::path(
     operation_id = "get_user",
     tag = "admin",
@@ -146,7 +163,7 @@ pub(crate) async fn list_users(ctx: AdminCaller, page: Query<PageQuery>) -> Resu
         TenantQuery
     ),
     responses(
-        (status = 200, description = "The user", body = User),
+        (status = 200, description = "The user", body = UserDetail),
         ReadProblems
     )
 )]

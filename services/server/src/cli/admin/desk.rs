@@ -28,6 +28,12 @@ impl Desk {
         }
     }
 
+    /// Asks for what is of no tenant.
+    pub(super) async fn ask_above(&self, path: &str) -> Result<Value> {
+        let response = self.service.send(|service| service.request(Method::GET, path)).await?;
+        response.json().await.context("the answer cannot be read")
+    }
+
     pub(super) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Response> {
         let path = self.in_tenant(path);
         let response = self.service.send(|service| {

@@ -2,6 +2,8 @@
 
 mod data_rights;
 mod desk;
+mod lists;
+mod records;
 mod standing;
 
 use std::path::PathBuf;
@@ -73,6 +75,73 @@ enum Command {
         #[arg(long)]
         reason: String,
     },
+    /// List users, by how their ids begin
+    Users {
+        /// Only those whose ids begin so
+        #[arg(default_value = "")]
+        prefix: String,
+    },
+    /// Show a user, with what is kept and what was used in the last 30 days
+    User {
+        /// The tenant's own id of the user
+        external_id: String,
+    },
+    /// List a user's sessions, newest first
+    Sessions {
+        /// The tenant's own id of the user
+        external_id: String,
+        /// Only those that are open
+        #[arg(long)]
+        open: bool,
+    },
+    /// End a user's session; its summary is made as ever
+    EndSession {
+        /// The tenant's own id of the user
+        external_id: String,
+        /// The session's id
+        session: String,
+    },
+    /// For operators: list tenants
+    Tenants,
+    /// For operators: show a tenant, with its settings and what its users keep and use
+    Tenant {
+        /// The tenant's slug
+        slug: String,
+    },
+    /// For operators: change settings of a tenant; all others stay
+    SetTenant {
+        /// The tenant's slug
+        slug: String,
+        /// A setting and its value in JSON, e.g. skills_per_user=500; without a value it gets its default
+        #[arg(required = true, value_name = "NAME=VALUE")]
+        settings: Vec<String>,
+    },
+    /// Read the audit log, newest first
+    Audit(records::AuditArgs),
+    /// Count jobs by kind, with how long the oldest wait
+    Queues,
+    /// List jobs that are not done, newest first
+    Jobs {
+        /// Only those in this state: waiting, running, failed, dead
+        #[arg(long)]
+        state: Option<String>,
+    },
+    /// Try a job again, at once and from the first attempt
+    RetryJob {
+        /// The job's id
+        id: i64,
+    },
+    /// Discard a job: what it was to do is not done
+    DiscardJob {
+        /// The job's id
+        id: i64,
+    },
+    /// For operators: show how the models are
+    Models {
+        /// Ask each for a word now
+        #[arg(long)]
+        ask: bool,
+    },
     /// Let a suspended user in again
     ResumeUser {
         /// The tenant's own id of the user
@@ -105,6 +174,19 @@ impl Admin {
             Command::SuspendUser { external_id, reason } => desk.suspend("users", &external_id, Some(&reason)).await?,
             Command::ResumeUser { external_id } => desk.suspend("users", &external_id, None).await?,
             Command::SuspendTenant { slug, reason } => desk.suspend("tenants", &slug, Some(&reason)).await?,
+            Command::Users { prefix } => desk.list_users(&prefix).await?,
+            Command::User { external_id } => desk.show_user(&external_id).await?,
+            Command::Sessions { external_id, open } => desk.list_sessions(&external_id, open).await?,
+            Command::EndSession { external_id, session } => desk.end_session(&external_id, &session).await?,
+            Command::Tenants => desk.list_tenants().await?,
+            Command::Tenant { slug } => desk.show_tenant(&slug).await?,
+            Command::SetTenant { slug, settings } => desk.set_tenant(&slug, &settings).await?,
+            Command::Audit(audit) => desk.read_audit(&audit).await?,
+            Command::Queues => desk.list_queues().await?,
+            Command::Jobs { state } => desk.list_jobs(state.as_deref()).await?,
+            Command::RetryJob { id } => desk.change_job(id, true).await?,
+            Command::DiscardJob { id } => desk.change_job(id, false).await?,
+            Command::Models { ask } => desk.show_models(ask).await?,
             Command::ResumeTenant { slug } => desk.suspend("tenants", &slug, None).await?,
         }
         Ok(ExitCode::SUCCESS)

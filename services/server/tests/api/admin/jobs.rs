@@ -126,3 +126,36 @@ async fn an_operator_in_no_tenant_sees_the_jobs_of_the_system() {
     world.admin.delete(&path).await.refused(404, "not-found");
     world.operator.delete(&path).await.empty(204);
 }
+
+#[tokio::test]
+async fn jobs_are_counted_by_kind_and_age() {
+    let (world, elsewhere) = (World::new().await, World::new().await);
+    for caller in [&world.alice, &world.bob, &elsewhere.alice] {
+        caller.names().await;
+    }
+    let (first, second, third) =
+        (enqueue(&world, "alice").await, enqueue(&world, "bob").await, enqueue(&world, "alice").await);
+    enqueue(&elsewhere, "alice").await;
+    pretend(first, "attempts = max_attempts");
+    pretend(second, "attempts = 1, run_at = now() + interval '1 hour', created_at = now() - interval '2 hours'");
+    pretend(third, "run_at = now() - interval '10 minutes'");
+    let queues = world.admin.get("/v1/admin/queues").await.ok(200)["items"].clone();
+    let queue = queues.as_array().unwrap().iter().find(|queue| queue["task"] == "test_unknown").unwrap();
+    let counts = ["waiting", "running", "failed", "dead"].map(|state| queue[state].as_i64().unwrap());
+    assert_eq!(counts, [1, 0, 1, 1], "{queue}");
+    let late = queue["late_s"].as_i64().unwrap();
+    assert!((600..1200).contains(&late), "{queue}");
+    let oldest: chrono::DateTime<chrono::Utc> = queue["oldest_at"].as_str().unwrap().parse().unwrap();
+    assert!((chrono::Utc::now() - oldest).num_minutes() >= 119, "{queue}");
+    let theirs = elsewhere.admin.get("/v1/admin/queues").await.ok(200)["items"].clone();
+    assert_eq!(pluck(&theirs, "task"), ["test_unknown"]);
+    assert_eq!(theirs[0]["waiting"], 1);
+    // An operator in no tenant is told of all, and of nobody's rows.
+    let all = world.operator.get("/v1/admin/queues").await.ok(200)["items"].clone();
+    let queue = all.as_array().unwrap().iter().find(|queue| queue["task"] == "test_unknown").unwrap();
+    assert!(queue["waiting"].as_i64().unwrap() >= 2, "{queue}");
+    world.alice.get("/v1/admin/queues").await.refused(403, "forbidden");
+    for job in [first, second, third] {
+        world.admin.delete(&format!("/v1/admin/jobs/{job}")).await.empty(204);
+    }
+}

@@ -3,10 +3,12 @@
 mod chain;
 mod directives;
 mod erasures;
+mod filtered;
 pub mod jobs;
 mod jwks;
 mod keys;
 pub mod library;
+mod people;
 mod records;
 mod suspensions;
 mod takeout;

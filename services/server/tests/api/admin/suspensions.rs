@@ -53,7 +53,8 @@ async fn a_suspended_user_is_refused_everywhere_and_nobody_else_is() {
     let suspended = admin.put(path, json!({"reason": WHY})).await.ok(200);
     assert!(suspended["suspended_at"].is_string() && suspended["suspended_reason"] == WHY, "{suspended}");
     assert_eq!(admin.put(path, json!({"reason": WHY})).await.ok(200), suspended);
-    assert_eq!(admin.get("/v1/admin/users/alice").await.ok(200), suspended);
+    let seen = admin.get("/v1/admin/users/alice").await.ok(200);
+    assert_eq!((&seen["suspended_at"], &seen["suspended_reason"]), (&suspended["suspended_at"], &json!(WHY)));
 
     let far = alice.at(keeper());
     for caller in [alice, &far, &backend.acting_for("alice"), &backend.acting_for("alice").at(keeper())] {

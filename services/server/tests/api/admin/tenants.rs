@@ -38,6 +38,8 @@ async fn tenants_are_made_read_changed_and_listed() {
         stored.as_object().unwrap().values().all(|count| count == 0 || *count == stored["audit_entries"]),
         "{stored}"
     );
+    let used = read.as_object_mut().unwrap().remove("used").unwrap();
+    assert_eq!(used["active_users"], 0, "{used}");
     assert_eq!(read, made);
     operator.post("/v1/admin/tenants", json!({"slug": slug})).await.refused(409, "tenant-exists");
     let change = json!({"settings": {"skills_per_user": 5}});
@@ -181,9 +183,16 @@ async fn users_are_listed_with_what_they_keep() {
     let World { admin, alice, operator, slug, .. } = &World::new().await;
     alice.create_all(&["a", "b"]).await;
     let made = admin.post("/v1/admin/users", json!({"external_id": "zoë / 7"})).await.ok(200);
-    assert_eq!(members(&made), ["byte_count", "created_at", "external_id", "id", "skill_count", "tenant"]);
+    assert_eq!(
+        members(&made),
+        ["byte_count", "created_at", "external_id", "id", "skill_count", "stored_bytes", "tenant"]
+    );
     assert_eq!(admin.post("/v1/admin/users", json!({"external_id": "zoë / 7"})).await.ok(200), made);
-    assert_eq!(admin.get("/v1/admin/users/zo%C3%AB%20%2F%207").await.ok(200), made);
+    let mut read = admin.get("/v1/admin/users/zo%C3%AB%20%2F%207").await.ok(200);
+    for member in ["stored", "used"] {
+        read.as_object_mut().unwrap().remove(member).unwrap();
+    }
+    assert_eq!(read, made);
     let page = admin.get("/v1/admin/users").await.ok(200);
     assert_eq!(pluck(&page["items"], "external_id"), ["alice", "anna-admin", "zoë / 7"]);
     assert_eq!((&page["items"][0]["skill_count"], &page["items"][1]["skill_count"]), (&json!(2), &json!(0)));

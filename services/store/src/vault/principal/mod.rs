@@ -160,6 +160,15 @@ impl Principal {
         Ok(Self { user: Some((user, external_id.into())), starters_release: None, ..self.clone() })
     }
 
+    /// The same admin, looking at what the tenant keeps of one user.
+    ///
+    /// # Errors
+    /// `Forbidden` for anyone but an admin of the tenant.
+    pub fn looking_at(&self, user: UserId, external_id: &str) -> Result<Self> {
+        self.require_admin()?;
+        Ok(Self { user: Some((user, external_id.into())), starters_release: None, ..self.clone() })
+    }
+
     /// The same operator, at work in another tenant.
     ///
     /// # Errors

@@ -1,0 +1,161 @@
+//! Users, tenants, sessions, jobs and models, as an admin sees them.
+
+use anyhow::{Context, Result};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::desk::{Desk, encoded, text};
+
+impl Desk {
+    pub(super) async fn list_users(&self, prefix: &str) -> Result<()> {
+        let path = format!("/v1/admin/users?prefix={}", encoded(prefix));
+        let line = |user: &Value| {
+            let suspended = if user["suspended_at"].is_null() { "" } else { ", suspended" };
+            format!(
+                "{}: {} skills, {} bytes, with history {}{suspended}",
+                text(user, "external_id"),
+                user["skill_count"],
+                user["byte_count"],
+                user["stored_bytes"]
+            )
+        };
+        self.tell_all(&self.ask_all(&path).await?, line, "there is no such user");
+        Ok(())
+    }
+
+    pub(super) async fn show_user(&self, external_id: &str) -> Result<()> {
+        self.show(&format!("/v1/admin/users/{}", encoded(external_id))).await
+    }
+
+    pub(super) async fn list_sessions(&self, external_id: &str, open: bool) -> Result<()> {
+        let only = if open { "?open=true" } else { "" };
+        let path = format!("/v1/admin/users/{}/sessions{only}", encoded(external_id));
+        let line = |session: &Value| {
+            let end = if session["ended_at"].is_null() {
+                "open".into()
+            } else {
+                format!("ended {}", text(session, "ended_at"))
+            };
+            format!(
+                "{} of {} on {}: {} turns since {}, {end}",
+                text(session, "id"),
+                text(session, "key"),
+                text(session, "channel"),
+                session["turns"],
+                text(session, "started_at")
+            )
+        };
+        self.tell_all(&self.ask_all(&path).await?, line, "there is no session");
+        Ok(())
+    }
+
+    pub(super) async fn end_session(&self, external_id: &str, session: &str) -> Result<()> {
+        let path = format!("/v1/admin/users/{}/sessions/{}", encoded(external_id), encoded(session));
+        self.ask(Method::DELETE, &path, None).await?;
+        self.tell(&json!({ "session": session, "ended": true }), format!("{session} is over"));
+        Ok(())
+    }
+
+    pub(super) async fn list_tenants(&self) -> Result<()> {
+        let line = |tenant: &Value| {
+            let suspended = if tenant["suspended_at"].is_null() { "" } else { ", suspended" };
+            format!("{}: {}{suspended}", text(tenant, "slug"), text(tenant, "name"))
+        };
+        self.tell_all(&self.ask_all("/v1/admin/tenants").await?, line, "there is no tenant");
+        Ok(())
+    }
+
+    pub(super) async fn show_tenant(&self, slug: &str) -> Result<()> {
+        self.show(&format!("/v1/admin/tenants/{}", encoded(slug))).await
+    }
+
+    /// Settings are replaced as a whole, so the others are read first.
+    pub(super) async fn set_tenant(&self, slug: &str, changes: &[String]) -> Result<()> {
+        let path = format!("/v1/admin/tenants/{}", encoded(slug));
+        let mut settings = self.ask(Method::GET, &path, None).await?["settings"].take();
+        let members = settings.as_object_mut().context("the tenant has no settings")?;
+        for change in changes {
+            match change.split_once('=') {
+                // What is no JSON is a word.
+                Some((name, value)) if !value.is_empty() => {
+                    let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+                    members.insert(name.to_owned(), value);
+                }
+                Some((name, _)) => drop(members.remove(name)),
+                None => drop(members.remove(change)),
+            }
+        }
+        let tenant = self.ask(Method::PATCH, &path, Some(&json!({ "settings": settings }))).await?;
+        self.tell(&tenant, format!("{slug}: {:#}", tenant["settings"]));
+        Ok(())
+    }
+
+    pub(super) async fn list_queues(&self) -> Result<()> {
+        let answer = self.ask(Method::GET, "/v1/admin/queues", None).await?;
+        let line = |queue: &Value| {
+            format!(
+                "{}: {} waiting, {} running, {} failed, {} dead; late by {} s",
+                text(queue, "task"),
+                queue["waiting"],
+                queue["running"],
+                queue["failed"],
+                queue["dead"],
+                queue["late_s"]
+            )
+        };
+        let items = answer["items"].as_array().cloned().unwrap_or_default();
+        self.tell_all(&items, line, "there is no job");
+        Ok(())
+    }
+
+    pub(super) async fn list_jobs(&self, state: Option<&str>) -> Result<()> {
+        let only = state.map(|state| format!("?state={}", encoded(state))).unwrap_or_default();
+        let line = |job: &Value| {
+            format!(
+                "{} {} of {}: {}, {} of {} attempts, due {} {}",
+                job["id"],
+                text(job, "task"),
+                text(job, "user"),
+                text(job, "state"),
+                job["attempts"],
+                job["max_attempts"],
+                text(job, "run_at"),
+                text(job, "last_error")
+            )
+        };
+        self.tell_all(&self.ask_all(&format!("/v1/admin/jobs{only}")).await?, line, "there is no job");
+        Ok(())
+    }
+
+    pub(super) async fn change_job(&self, id: i64, again: bool) -> Result<()> {
+        if again {
+            self.ask(Method::POST, &format!("/v1/admin/jobs/{id}/retry"), None).await?;
+        } else {
+            self.ask(Method::DELETE, &format!("/v1/admin/jobs/{id}"), None).await?;
+        }
+        let done = if again { "waits for a worker" } else { "is discarded" };
+        self.tell(&json!({ "job": id, "state": done }), format!("{id} {done}"));
+        Ok(())
+    }
+
+    pub(super) async fn show_models(&self, ask: bool) -> Result<()> {
+        let models = self.ask_above(&format!("/v1/admin/models?ask={ask}")).await?;
+        let line = |kind: &str| {
+            let model = &models[kind];
+            let answered = match model["elapsed_ms"].as_u64() {
+                Some(elapsed) => format!(", answered in {elapsed} ms"),
+                None => String::new(),
+            };
+            format!("{kind}: {} {}{answered} {}", text(model, "state"), text(model, "model"), text(model, "problem"))
+        };
+        self.tell(&models, format!("{}\n{}", line("embeddings").trim_end(), line("chat").trim_end()));
+        Ok(())
+    }
+
+    /// Shows one thing, for people as for programs.
+    async fn show(&self, path: &str) -> Result<()> {
+        let answer = self.ask(Method::GET, path, None).await?;
+        self.tell(&answer, format!("{answer:#}"));
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! The audit log, as an admin reads and exports it.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::desk::{Desk, encoded, text};
+
+/// Which entries of the audit log, and where they go.
+#[derive(Args)]
+pub(super) struct AuditArgs {
+    /// Only what this one did: `user:alice`, or a user's id, which also finds what keys did for the user
+    #[arg(long)]
+    actor: Option<String>,
+    /// Only this action; with * at its end, those that begin so
+    #[arg(long)]
+    action: Option<String>,
+    /// Only what was done to this
+    #[arg(long)]
+    target: Option<String>,
+    /// Only what concerns this user, by the tenant's own id
+    #[arg(long, value_name = "USER")]
+    of: Option<String>,
+    /// Only entries of this time or later, e.g. 2026-11-01T00:00:00Z
+    #[arg(long)]
+    since: Option<String>,
+    /// Only entries before this time
+    #[arg(long)]
+    until: Option<String>,
+    /// Write all entries as lines of JSON into this file; - for the standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl AuditArgs {
+    fn query(&self) -> String {
+        let named = [
+            ("actor", &self.actor),
+            ("action", &self.action),
+            ("target", &self.target),
+            ("user", &self.of),
+            ("since", &self.since),
+            ("until", &self.until),
+        ];
+        let given = named.iter().filter_map(|(name, value)| Some(format!("&{name}={}", encoded(value.as_deref()?))));
+        given.collect()
+    }
+}
+
+impl Desk {
+    pub(super) async fn read_audit(&self, audit: &AuditArgs) -> Result<()> {
+        if let Some(output) = &audit.output {
+            return self.export_audit(&audit.query(), output).await;
+        }
+        let entries = self.ask_all(&format!("/v1/admin/audit?format=json{}", audit.query())).await?;
+        let line = |entry: &Value| {
+            format!(
+                "{} {} {} {}",
+                text(entry, "at"),
+                text(entry, "actor"),
+                text(entry, "action"),
+                text(entry, "target")
+            )
+        };
+        self.tell_all(&entries, line, "there is no such entry");
+        Ok(())
+    }
+
+    /// As it comes, so that no log is too long. A file has its name once it is whole.
+    async fn export_audit(&self, query: &str, output: &PathBuf) -> Result<()> {
+        let mut response = self.send(Method::GET, &format!("/v1/admin/audit?format=jsonl{query}"), None).await?;
+        let is_file = output.as_os_str() != "-";
+        let part = output.with_extension("knowhow-part");
+        let mut out: Box<dyn Write> = match is_file {
+            true => Box::new(std::fs::File::create(&part).with_context(|| format!("cannot write {}", part.display()))?),
+            false => Box::new(std::io::stdout().lock()),
+        };
+        let (mut entries, mut last) = (0, b'\n');
+        while let Some(chunk) = response.chunk().await.context("the log did not come whole")? {
+            entries += chunk.iter().filter(|byte| **byte == b'\n').count();
+            last = chunk.last().copied().unwrap_or(last);
+            out.write_all(&chunk)?;
+        }
+        out.flush()?;
+        ensure!(last == b'\n', "the log did not come whole");
+        drop(out);
+        if is_file {
+            std::fs::rename(&part, output).with_context(|| format!("cannot write {}", output.display()))?;
+            let told = json!({ "file": output.display().to_string(), "entries": entries });
+            self.tell(&told, format!("{entries} entries in {}", output.display()));
+        }
+        Ok(())
+    }
+}
