@@ -66,11 +66,11 @@ async fn a_long_log_is_exported_whole_and_read_piece_by_piece() {
     let World { alice, admin, operator, slug, .. } = &world;
     alice.create_all(&["plan"]).await;
     elsewhere.alice.create_all(&["theirs"]).await;
-    // Ids of version 7 of one day ago and on, in the order of their numbers.
+    // Ids of version 7 of an hour ago and on, in the order of their numbers.
     let made = sql::execute(&format!(
         "insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
-         select t.tenant_id, u.user_id, (lpad(to_hex((extract(epoch from now()) * 1000)::bigint + n), 12, '0')
-                || '7000a' || substr(md5(n::text), 1, 15))::uuid, now() + n * interval '1 millisecond', 'user:' || u.user_id,
+         select t.tenant_id, u.user_id, (lpad(to_hex((extract(epoch from now()) * 1000)::bigint - 3600000 + n), 12, '0')
+                || '7000a' || substr(md5(n::text), 1, 15))::uuid, now() - interval '1 hour' + n * interval '1 millisecond', 'user:' || u.user_id,
                 case when n % 1000 = 0 then 'test.rare' else 'test.often' end, 'thing ' || n
          from tenants t join users u on u.tenant_id = t.tenant_id and u.external_id = 'alice', generate_series(1, 12000) n
          where t.slug = '{slug}'"
