@@ -8,6 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, encoded, text};
+use crate::cli::client::Refusal;
 use crate::cli::whole::write_whole;
 
 /// Between two looks at an erasure.
@@ -17,13 +18,26 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 impl Desk {
     pub(super) async fn erase(&self, external_id: &str, reason: &str, wait: bool) -> Result<()> {
-        let path = format!("/v1/admin/users/{}?reason={}", encoded(external_id), encoded(reason));
+        let mut path = format!("/v1/admin/users/{}?reason={}", encoded(external_id), encoded(reason));
+        // The request may be sent again by itself, and must not be about a new user of the name by then.
+        if let Some(id) = self.find_user_id(external_id).await? {
+            path = format!("{path}&user_id={id}");
+        }
         let mut erasure = self.ask(Method::DELETE, &path, None).await?;
         if wait {
             erasure = self.await_end(erasure).await?;
         }
         self.tell(&erasure, sentence_of(&erasure));
         Ok(())
+    }
+
+    /// The id of whoever has the name now.
+    async fn find_user_id(&self, external_id: &str) -> Result<Option<String>> {
+        match self.ask(Method::GET, &format!("/v1/admin/users/{}", encoded(external_id)), None).await {
+            Ok(user) => Ok(user["id"].as_str().map(str::to_owned)),
+            Err(error) if error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == "not-found") => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     pub(super) async fn export(&self, external_id: &str, output: &Path) -> Result<()> {
