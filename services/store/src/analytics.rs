@@ -38,19 +38,26 @@ row! {
     }
 }
 
-// An outcome that came with its use says nothing of time. A load of that day, before the outcome, is taken for the use, since
+// Days that were summed up tell no times of outcomes. An outcome that came with its use says nothing of time. A load of that day, before the outcome, is taken for the use, since
 // agents load a skill and report afterwards.
 statement! {
     read ListFigures { since: NaiveDate, since_at: DateTime<Utc> } -> FigureRow,
     "-- analytics.list_figures
     with used as materialized (
-        select e.skill_id, sum(e.times) as uses,
-               count(*) filter (where e.outcome = 'success') as successes,
-               count(*) filter (where e.outcome = 'failure') as failures,
-               count(*) filter (where e.outcome = 'partial') as partials
-        from usage_events e
-        where e.tenant_id = $1 and e.user_id = $2 and e.day >= $3
-        group by e.skill_id
+        select d.skill_id, sum(d.times) as uses, sum(d.successes)::bigint as successes,
+               sum(d.failures)::bigint as failures, sum(d.partials)::bigint as partials
+        from (
+            select e.skill_id, sum(e.times) as times, count(*) filter (where e.outcome = 'success') as successes,
+                   count(*) filter (where e.outcome = 'failure') as failures,
+                   count(*) filter (where e.outcome = 'partial') as partials
+            from usage_events e
+            where e.tenant_id = $1 and e.user_id = $2 and e.day >= $3
+            group by e.skill_id
+            union all
+            select u.skill_id, u.times, u.successes, u.failures, u.partials
+            from usage_days u
+            where u.tenant_id = $1 and u.user_id = $2 and u.day >= $3) d
+        group by d.skill_id
     ), waited as materialized (
         select r.skill_id, percentile_cont(array[0.5, 0.95]) within group (
                    order by extract(epoch from r.outcome_at - r.used_at)::float8) as seconds

@@ -53,7 +53,7 @@ mod window;
 pub use across::backlog::count_backlog;
 pub use across::prune::{Pruned, prune, prune_snapshots};
 pub use across::stale::{StaleVectors, enqueue_stale};
-pub use across::{due, library_scans, seals, tenants};
+pub use across::{due, library_scans, months, seals, tenants};
 pub use declared::{Declared, list_declared};
 pub use error::said;
 pub use login::Login;

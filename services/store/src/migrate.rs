@@ -83,6 +83,8 @@ async fn bring_up(owner_url: &str, login: Option<&Login>) -> Result<(), Failure>
     }
     MIGRATOR.run(&mut conn).await?;
     conn.execute("grant select on _sqlx_migrations to knowhow_system").await?;
+    // The months to come, which a worker makes too: a database that was restored, or had no worker for long, may want them.
+    conn.execute("begin; set local role knowhow_owner; select app.ensure_partitions(); commit").await?;
     if let Some(login) = login {
         login::admit(&mut conn, login).await?;
     }

@@ -26,7 +26,6 @@ pub const USES_PER_DAY: i64 = 5_000;
 
 row! { struct CountedRow { counted: bool, is_left: bool, times_used: i64 } }
 
-// A row that was inserted, not found and changed, has no xmax.
 statement! {
     write CountUse {
         skill: Uuid, version: i32, session_key: Option<String>, memory_id: Option<String>, outcome: Option<String>,
@@ -53,9 +52,9 @@ statement! {
             select from usage_events k where k.tenant_id = $1 and k.user_id = $2 and k.day = this.day
                 and k.skill_id = this.skill_id and k.kind = 'used' and k.use_digest = this.use_digest)
         on conflict (tenant_id, user_id, day, skill_id, kind, use_digest)
-        do update set outcome = excluded.outcome, outcome_at = excluded.outcome_at
+        do update set outcome = excluded.outcome, outcome_at = excluded.outcome_at, told_later = true
         where e.outcome is null and excluded.outcome is not null
-        returning e.xmax = 0 as fresh
+        returning not e.told_later as fresh
     ), counted as (
         update skill_usage u set
             times_used = u.times_used + case when event.fresh then 1 else 0 end,

@@ -9,6 +9,7 @@ pub mod due;
 pub(crate) mod erasures;
 pub(crate) mod library;
 pub mod library_scans;
+pub mod months;
 pub(crate) mod prune;
 pub(crate) mod queues;
 pub(crate) mod reflections;

@@ -64,6 +64,9 @@ statement! {
         set skill_id = $4, via = coalesce(e.via, '{}') || $3::uuid, via_digest = coalesce(e.via_digest, '{}') || e.use_digest,
             use_digest = substr(sha256(e.use_digest || decode(replace($3::text, '-', ''), 'hex')), 1, 16)
         where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $3
+    ), moved_days as (
+        update usage_days d set skill_id = $4, via = d.via || $3::uuid
+        where d.tenant_id = $1 and d.user_id = $2 and d.skill_id = $3
     ), aged as (
         update skills t set created_at = least(t.created_at, f.created_at)
         from skills f

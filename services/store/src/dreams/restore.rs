@@ -120,6 +120,9 @@ statement! {
         set skill_id = $3, use_digest = e.via_digest[cardinality(e.via_digest)],
             via = nullif(trim_array(e.via, 1), '{}'), via_digest = nullif(trim_array(e.via_digest, 1), '{}')
         where e.tenant_id = $1 and e.user_id = $2 and e.skill_id = $4 and e.via[cardinality(e.via)] = $3
+    ), returned_days as (
+        update usage_days d set skill_id = $3, via = trim_array(d.via, 1)
+        where d.tenant_id = $1 and d.user_id = $2 and d.skill_id = $4 and d.via[cardinality(d.via)] = $3
     ), younger as (
         update skills t set created_at = ($5::jsonb ->> 'into_created_at')::timestamptz
         where t.tenant_id = $1 and t.user_id = $2 and t.skill_id = $4 and $5::jsonb ->> 'into_created_at' is not null

@@ -60,10 +60,14 @@ row! { DayOfUse { day: NaiveDate, times: i64 } }
 statement! {
     read ListDaysOfUse { skill: Uuid, since: NaiveDate } -> DayOfUse,
     "-- graph.list_days_of_use
-    select e.day, sum(e.times)::bigint as times from usage_events e
-    where e.tenant_id = $1 and e.user_id = $2 and e.day >= $4 and e.skill_id = $3
-    group by e.day
-    order by e.day"
+    select d.day, sum(d.times)::bigint as times from (
+        select e.day, e.times from usage_events e
+        where e.tenant_id = $1 and e.user_id = $2 and e.day >= $4 and e.skill_id = $3
+        union all
+        select u.day, u.times from usage_days u
+        where u.tenant_id = $1 and u.user_id = $2 and u.day >= $4 and u.skill_id = $3) d
+    group by d.day
+    order by d.day"
 }
 
 /// The days since one on which a skill was used, in order.

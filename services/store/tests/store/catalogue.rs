@@ -57,6 +57,7 @@ const GRANTS: &str = "
     knowhow_admin tainted_passages: delete, insert, select
     knowhow_admin tenants: select, update (user_count, library, erasures)
     knowhow_admin turns: insert, select
+    knowhow_admin usage_days: select, update (skill_id, via)
     knowhow_admin usage_events: delete, insert, select, update
     knowhow_admin user_catalogs: select, update
     knowhow_admin users: select, update (external_id, held_at, hold_reason, erased_at, suspended_at, suspended_reason)
@@ -100,7 +101,7 @@ const GRANTS: &str = "
     knowhow_system submission_files: delete, select (tenant_id, user_id, submission_id)
     knowhow_system submissions: delete, select (tenant_id, user_id, submission_id, state, created_at, expires_at), update (state, document, resources, decided_at, expires_at)
     knowhow_system tenants: insert, select, update
-    knowhow_system usage_events: delete, select (tenant_id, user_id, skill_id, kind, day, at, use_digest)
+    knowhow_system usage_days: delete, select (tenant_id, user_id, day, skill_id, via)
     knowhow_system user_catalogs: insert, select, update (revision, examples_revision, stored_bytes)
     knowhow_system users: insert, select
     knowhow_system webhooks: select, update (sealed_secret, previous_sealed_secret, delivered_at, failed_at, failures, last_error)
@@ -159,6 +160,7 @@ const GRANTS: &str = "
     knowhow_tenant tainted_passages: delete, insert, select
     knowhow_tenant trusted_relations: select
     knowhow_tenant turns: insert, select
+    knowhow_tenant usage_days: select, update (skill_id, via)
     knowhow_tenant usage_events: delete, insert, select, update
     knowhow_tenant user_catalogs: select, update
     knowhow_tenant users: select
@@ -187,6 +189,10 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
         "app.digest_entries(uuid,uuid,uuid,integer)",
         "the system role alone may call it; it tells digests and counts of what that role may count itself",
     ),
+    (
+        "app.drop_partitions(date)",
+        "the system role alone may call it; it drops months that are empty and were over 60 days before a day, and says how many",
+    ),
     ("app.enqueue(text,jsonb,text)", "its job is the running transaction's own tenant's and user's"),
     ("app.enqueue(text,jsonb,text,boolean)", "the same"),
     (
@@ -194,10 +200,16 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
         "the system role alone may call it; it adds a job and shows nothing",
     ),
     ("app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)", "the same"),
+    ("app.ensure_partitions(date)", "the system role alone may call it; it makes tables that nobody has a grant on"),
     ("app.erase_step(uuid,uuid,integer)", "the system role alone may call it; it removes rows of whom the ledger says"),
     ("app.is_sealed(text,jsonb)", "the system role alone may call it; it says yes or no of what its caller shows"),
+    ("app.look_at_partitions(date)", "the system role alone may call it; it tells how many months there are"),
     ("app.shown_actor(text)", "it tells the name of a user of the running tenant to who shows that user's id"),
     ("app.shown_user(text)", "the same"),
+    (
+        "app.sum_up_step(date,integer,uuid,uuid)",
+        "the system role alone may call it; it sums up rows of each user by itself and tells how many, and whose were the last",
+    ),
     ("app.tables_to_take()", "an admin may call it; it tells names of tables"),
 ];
 
@@ -205,6 +217,8 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
 const OF_OWNER: &[(&str, &str)] = &[
     ("audit_log", "sealing SELECT {knowhow_owner} using (tenant_id = app.tenant_id())"),
     ("erasures", "ledger SELECT {knowhow_owner} using (tenant_id = app.tenant_id())"),
+    ("usage_days", "rolls_up ALL {knowhow_owner} using app.rolls_up() check app.rolls_up()"),
+    ("usage_events", "rolls_up ALL {knowhow_owner} using app.rolls_up() check app.rolls_up()"),
     ("users", "names SELECT {knowhow_owner} using (tenant_id = app.tenant_id())"),
 ];
 
@@ -535,14 +549,18 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.audit_days(uuid)",
             "app.clear_deleted(uuid,uuid,timestamp with time zone,integer)",
             "app.digest_entries(uuid,uuid,uuid,integer)",
+            "app.drop_partitions(date)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text)",
             "app.enqueue_for(uuid,uuid,text,jsonb,text,boolean)",
+            "app.ensure_partitions(date)",
             "app.erase_step(uuid,uuid,integer)",
             "app.forget_versions(uuid,uuid,uuid[],integer[])",
             "app.is_reflected(text,integer,timestamp with time zone,timestamp with time zone)",
             "app.is_sealed(text,jsonb)",
+            "app.look_at_partitions(date)",
             "app.no_context()",
             "app.origin(integer)",
+            "app.sum_up_step(date,integer,uuid,uuid)",
             "app.tenant_id()",
             "app.user_id()",
             "app.zone(text)",
@@ -552,7 +570,12 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
 
 #[tokio::test]
 async fn no_way_leads_around_the_policies() {
-    // Views and materialized views run as their owner, partitions have policies of their own.
+    // Views and materialized views run as their owner. Partitions have policies of their own, which the tests above compare; rows are
+    // reached through their table alone.
+    let parts = "select inhrelid::regclass::text from pg_inherits i join pg_class c on c.oid = i.inhrelid
+        where c.relkind = 'r' and (i.inhparent <> 'usage_events'::regclass or c.relacl is distinct from null
+            and exists (select from aclexplode(c.relacl) a where a.grantee <> c.relowner))";
+    assert_none(parts).await;
     let views = "select c.relname::text from pg_class c
          where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and 'security_invoker=true' = any (c.reloptions)
          order by 1";
@@ -560,7 +583,7 @@ async fn no_way_leads_around_the_policies() {
     assert_none(
         "select c.relname || ' ' || c.relkind::text from pg_class c
          where c.relnamespace in ('public'::regnamespace, 'app'::regnamespace)
-           and (c.relkind in ('v', 'm', 'p', 'f') or c.relispartition)
+           and (c.relkind in ('v', 'm', 'f') or c.relkind = 'p' and c.relname <> 'usage_events')
            and not (c.relkind = 'v' and 'security_invoker=true' = any (coalesce(c.reloptions, '{}')))
            and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')",
     )

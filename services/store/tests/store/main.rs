@@ -28,6 +28,7 @@ mod login;
 mod masters;
 mod matrix;
 mod migrations;
+mod months;
 mod mutation;
 mod plans;
 mod poisoning;

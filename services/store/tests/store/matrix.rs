@@ -17,7 +17,7 @@ pub const OPEN_TO_SYSTEM: &[(&str, &str)] = &[
     ("user_catalogs", "made with its user; locked by clearing up"),
     ("audit_log", "operators' changes of tenants are noted; what is past its time is a question over all tenants"),
     ("idempotency_keys", "what is past its time is a question over all tenants"),
-    ("usage_events", "what is past its time is a question over all tenants"),
+    ("usage_days", "what is past its time is a question over all tenants"),
     ("archived_skills", "what is past its time is a question over all tenants"),
     ("skill_resources", "files of what was cleared up"),
     ("skill_versions", "history of what was cleared up"),
@@ -87,7 +87,7 @@ pub async fn tables(conn: &mut PgConnection) -> Vec<Table> {
                 c.relkind = 'v'
          from pg_class c
          join pg_attribute t on t.attrelid = c.oid and t.attname = 'tenant_id' and not t.attisdropped
-         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
          order by 1",
     )
     .fetch_all(conn)

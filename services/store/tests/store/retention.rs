@@ -385,12 +385,21 @@ async fn clearing_up_goes_by_age_and_in_batches() {
             tx.commit().await.unwrap();
         }
         let counts = peek(&house.db, &alice, "plan-meeting").await.unwrap().times_used;
+        let days = format!(
+            "insert into usage_days (tenant_id, user_id, day, skill_id, times, successes, failures, partials)
+             select tenant_id, user_id, ('{at}'::timestamptz at time zone 'UTC')::date - n, '{}', 1, 0, 0, 0
+             from users, generate_series(399, 402) n",
+            skill.0
+        );
+        place.run(&days).await;
         for _ in 0..2 {
             let pruned = prune(&house.db, at, 1).await.unwrap();
-            assert_eq!(pruned, Pruned { idempotency_keys: 1, usage_events: 1, ..Pruned::default() });
+            assert_eq!(pruned, Pruned { idempotency_keys: 1, usage_days: 1, ..Pruned::default() });
         }
         assert_eq!(prune(&house.db, at, 1).await.unwrap(), Pruned::default());
         assert_eq!(peek(&house.db, &alice, "plan-meeting").await.unwrap().times_used, counts);
+        assert_eq!(place.count("select count(*) from usage_days").await, 2);
+        assert_eq!(place.count("select count(*) from usage_events").await, 3);
         assert_eq!(place.count("select count(*) from idempotency_keys where key = 'new'").await, 1);
     })
     .await;
@@ -405,7 +414,7 @@ async fn clearing_up_goes_on_behind_what_fails() {
         let alice = tenancy.user("alice").await;
         save(&house.db, &alice, &Draft::text("due", "Due.")).await.unwrap();
         delete(&house.db, &alice, "due", Keep::Until(now())).await.unwrap();
-        place.run("revoke delete on idempotency_keys, usage_events from knowhow_system").await;
+        place.run("revoke delete on idempotency_keys, usage_days from knowhow_system").await;
         assert!(prune(&house.db, now(), 100).await.is_err());
         assert!(archive_of(&house, &tenancy).await.is_empty());
     })

@@ -67,6 +67,11 @@ const ROWS: &[(&str, &str)] = &[
          values ({t}, {u}, current_date, {i}, 'view', '', 1, now())",
     ),
     (
+        "usage_days",
+        "(tenant_id, user_id, day, skill_id, times, successes, failures, partials)
+         values ({t}, {u}, current_date - 90, {i}, 1, 0, 0, 0)",
+    ),
+    (
         "skill_redirects",
         "(tenant_id, user_id, name, skill_id, created_at) values ({t}, {u}, 'old-' || {i}::text, {i}, now())",
     ),

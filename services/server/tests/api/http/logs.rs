@@ -114,7 +114,7 @@ async fn clearing_up_is_told_in_fields() {
             .filter_map(|l| serde_json::from_str(l).ok())
             .find(|l: &Value| l["message"] == "cleared up")
     });
-    for member in ["idempotency_keys", "usage_events", "archived_skills", "files", "jobs", "sessions", "examples"] {
+    for member in ["idempotency_keys", "usage_days", "archived_skills", "files", "jobs", "sessions", "examples"] {
         assert!(record[member].is_u64(), "{member}: {record}");
     }
     assert!(!service.log().contains("Pruned {"));

@@ -26,8 +26,8 @@ pub use snapshots::prune_snapshots;
 pub struct Pruned {
     /// Idempotency keys older than a day.
     pub idempotency_keys: u64,
-    /// Usage events past their time.
-    pub usage_events: u64,
+    /// Sums of days of use that are older than 400 days. (What they are sums of leaves by month, see `months`.)
+    pub usage_days: u64,
     /// Archived skills past their tenant's retention.
     pub archived_skills: u64,
     /// Files that no version and no archive refers to any more.
@@ -58,7 +58,7 @@ impl Pruned {
     pub fn has_more(&self, batch: i64) -> bool {
         let rows = [
             self.idempotency_keys,
-            self.usage_events,
+            self.usage_days,
             self.jobs,
             self.sessions,
             self.idle_snapshots,
@@ -89,7 +89,7 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<Prun
     };
     let mut pruned = Pruned {
         idempotency_keys: count(prune_idempotency_keys(db, now, batch).await),
-        usage_events: count(prune_usage_events(db, now, batch).await),
+        usage_days: count(prune_usage_days(db, now, batch).await),
         jobs: count(prune_jobs(db, now, batch).await),
         sessions: count(prune_sessions(db, now, batch).await),
         examples: count(prune_examples(db, now, batch).await),
@@ -143,13 +143,12 @@ async fn prune_idempotency_keys(db: &Database, now: DateTime<Utc>, batch: i64) -
     remove(db, statement).await
 }
 
-async fn prune_usage_events(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
+async fn prune_usage_days(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64> {
     let statement = sqlx::query!(
-        "-- prune.prune_usage_events
-        delete from usage_events where (tenant_id, user_id, day, skill_id, kind, use_digest) in (
-            select tenant_id, user_id, day, skill_id, kind, use_digest from usage_events
-            where at < $1::timestamptz - interval '400 days'
-               or at < $1::timestamptz - interval '30 days' and kind = 'used' limit $2)",
+        "-- prune.prune_usage_days
+        delete from usage_days where (tenant_id, user_id, day, skill_id, via) in (
+            select tenant_id, user_id, day, skill_id, via from usage_days
+            where day < ($1::timestamptz at time zone 'UTC')::date - 400 limit $2)",
         now,
         batch
     );
