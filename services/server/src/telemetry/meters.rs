@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use knowhow_domain::{Clock, SystemClock};
 use knowhow_ops::{Models, count_backlog};
-use knowhow_store::{Database, connections};
+use knowhow_store::{Database, connections, months};
 use knowhow_telemetry::metrics::{self, Gauges, JobsOfTask, Model, PoolConnections};
 use opentelemetry::metrics::{Meter, MeterProvider};
 use opentelemetry_sdk::metrics::{MeterProviderBuilder, SdkMeterProvider};
@@ -94,10 +95,17 @@ impl MetricsPage {
     }
 }
 
-/// The jobs as they were counted last.
+/// What the database says of itself, as it was asked last.
+#[derive(Default)]
+struct Counted {
+    jobs: Vec<JobsOfTask>,
+    months_ahead: Option<u64>,
+}
+
+/// The jobs and months as they were counted last.
 #[derive(Default)]
 pub struct Backlog {
-    jobs: Mutex<Vec<JobsOfTask>>,
+    counted: Mutex<Counted>,
     counted_at: tokio::sync::Mutex<Option<Instant>>,
 }
 
@@ -109,12 +117,17 @@ impl Backlog {
         if counted_at.is_some_and(|at| at.elapsed() < COUNT_EVERY) {
             return;
         }
-        let jobs = tokio::time::timeout(COUNT_WITHIN, count_backlog(db)).await;
-        *counted_at = Some(Instant::now());
-        *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = match jobs {
-            Ok(Ok(jobs)) => jobs,
-            Ok(Err(_)) | Err(_) => Vec::new(),
+        let asked = async {
+            let today = SystemClock.now().date_naive();
+            let (jobs, months) = tokio::join!(count_backlog(db), months::look(db, today));
+            Counted {
+                jobs: jobs.unwrap_or_default(),
+                months_ahead: months.ok().and_then(|months| months.ahead.try_into().ok()),
+            }
         };
+        let counted = tokio::time::timeout(COUNT_WITHIN, asked).await.unwrap_or_default();
+        *counted_at = Some(Instant::now());
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
     }
 }
 
@@ -130,7 +143,11 @@ impl Gauges for Process {
     }
 
     fn jobs(&self) -> Vec<JobsOfTask> {
-        self.backlog.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.backlog.counted.lock().unwrap_or_else(PoisonError::into_inner).jobs.clone()
+    }
+
+    fn months_ahead(&self) -> Option<u64> {
+        self.backlog.counted.lock().unwrap_or_else(PoisonError::into_inner).months_ahead
     }
 
     fn is_paused(&self, model: Model) -> Option<bool> {

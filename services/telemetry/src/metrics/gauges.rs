@@ -42,6 +42,9 @@ pub trait Gauges: Send + Sync + 'static {
     /// The jobs in the queue, as they were counted last.
     fn jobs(&self) -> Vec<JobsOfTask>;
 
+    /// Months after this one that use has a partition for; `None` where the database does not say.
+    fn months_ahead(&self) -> Option<u64>;
+
     /// Whether a model is left alone; `None` where there is none.
     fn is_paused(&self, model: Model) -> Option<bool>;
 }
@@ -79,6 +82,14 @@ pub fn observe(meter: &Meter, gauges: Arc<dyn Gauges>, version: &'static str) {
         .with_callback(move |observer| {
             for jobs in of.jobs() {
                 observer.observe(jobs.oldest, &[KeyValue::new("task", jobs.task)]);
+            }
+        })
+        .build();
+    let of = gauges.clone();
+    count(&table::USAGE_MONTHS)
+        .with_callback(move |observer| {
+            if let Some(months) = of.months_ahead() {
+                observer.observe(months, &[]);
             }
         })
         .build();

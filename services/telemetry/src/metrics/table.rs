@@ -236,6 +236,16 @@ pub const REFUSALS: Metric = Metric {
     bounds: &[],
 };
 
+/// Whether there is a place for what is used next month.
+pub const USAGE_MONTHS: Metric = Metric {
+    name: "knowhow.usage.months",
+    unit: "",
+    kind: Kind::Gauge,
+    labels: &[],
+    meaning: "months after this one that have a partition of `usage_events`, without a gap, as of the database; the worker sees to three",
+    bounds: &[],
+};
+
 /// Which release runs.
 pub const BUILD_INFO: Metric = Metric {
     name: "knowhow.build.info",
@@ -254,7 +264,7 @@ const TASK: (&str, &str) = ("task", "the kind of job, see jobs.md; `other` for o
 const MODEL_LABEL: (&str, &str) = ("model", "`embeddings`, `chat`");
 
 /// All metrics, in the order of the page.
-pub static ALL: [&Metric; 17] = [
+pub static ALL: [&Metric; 18] = [
     &REQUEST_DURATION,
     &REFUSALS,
     &POOL_WAIT,
@@ -271,5 +281,6 @@ pub static ALL: [&Metric; 17] = [
     &MODEL,
     &MODEL_TOKENS,
     &MODEL_PAUSED,
+    &USAGE_MONTHS,
     &BUILD_INFO,
 ];

@@ -83,6 +83,7 @@ async fn all_that_is_described_is_measured_and_names_nobody() {
     assert!(value(&page, r#"knowhow_pool_wait_seconds_count{pool="reads"}"#) > Some(1.0));
     assert!(value(&page, r#"knowhow_model_requests_total{model="embeddings",outcome="ok"}"#) > Some(0.0));
     assert_eq!(value(&page, r#"knowhow_model_paused{model="chat"}"#), Some(0.0));
+    assert_eq!(value(&page, "knowhow_usage_months"), Some(3.0));
     assert_eq!(value(&page, &format!(r#"knowhow_build_info{{version="{}"}}"#, env!("CARGO_PKG_VERSION"))), Some(1.0));
     for stage in ["read", "embedding", "catalogue", "search", "compose", "write"] {
         let count = format!(r#"knowhow_recall_stage_seconds_count{{stage="{stage}"}}"#);
