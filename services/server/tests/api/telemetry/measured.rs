@@ -66,7 +66,7 @@ async fn all_that_is_described_is_measured_and_names_nobody() {
     live(alice).await;
     ring(&ground, "prune");
     let all = described();
-    assert_eq!(all.len(), 17);
+    assert_eq!(all.len(), 18);
     let page = poll_async("all metrics", async || {
         alice.get("/v1/skills").await.ok(200);
         let page = page(&service);
