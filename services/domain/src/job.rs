@@ -162,7 +162,6 @@ pub mod task {
         RELATE_STALE,
         RESCAN_SKILLS,
         RESCAN_STALE,
-        SEAL_AUDIT,
         REFLECT,
         REFLECT_DUE,
         REVIEW_SUBMISSION,

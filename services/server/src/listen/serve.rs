@@ -52,22 +52,10 @@ const BLOCKING_THREADS: usize = 4;
 /// Where the address cannot be bound.
 pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock: Arc<dyn Clock>) -> Result<Listening> {
     let database = DatabaseConfig { prepares_ahead: true, ..config.database()? };
-    if config.body_memory_mb < LEAST_BODY_MEMORY_MB {
-        bail!(
-            "KNOWHOW_BODY_MEMORY_MB must be at least {LEAST_BODY_MEMORY_MB}: a caller has a third, and an import 24 MiB"
-        );
-    }
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
     let drain = Data::<Drain>::default();
     let draining = drain.clone();
-    let shared = Data::new(Shared {
-        body_timeout: Duration::from_millis(config.body_timeout_ms),
-        proxies: Proxies::parse(&config.trusted_proxies)?,
-        refusals: Refusals::new(config.wrong_credentials_per_minute),
-        bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
-        rates: Rates::new(config.rates()),
-        at_work: AtWork::new(database.acquire_timeout),
-    });
+    let shared = Data::new(shared(config, database.acquire_timeout)?);
     let catalogues = Arc::new(config.catalogues());
     let library = Arc::<Library>::default();
     let at_once = Arc::<AtOnce>::default();
@@ -139,6 +127,23 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let server = server.with_context(|| format!("cannot listen on {}:{}", config.bind, config.port))?;
     let addresses = server.addrs();
     Ok(Listening { server: server.run(), addresses, drain })
+}
+
+/// What all threads know of the requests and callers of the moment.
+fn shared(config: &Config, patience: Duration) -> Result<Shared> {
+    if config.body_memory_mb < LEAST_BODY_MEMORY_MB {
+        bail!(
+            "KNOWHOW_BODY_MEMORY_MB must be at least {LEAST_BODY_MEMORY_MB}: a caller has a third, and an import 24 MiB"
+        );
+    }
+    Ok(Shared {
+        body_timeout: Duration::from_millis(config.body_timeout_ms),
+        proxies: Proxies::parse(&config.trusted_proxies)?,
+        refusals: Refusals::new(config.wrong_credentials_per_minute),
+        bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
+        rates: Rates::new(config.rates()),
+        at_work: AtWork::new(patience),
+    })
 }
 
 /// A client that takes nothing of its answer for so long is cut off.

@@ -35,7 +35,9 @@ impl Desk {
     async fn find_user_id(&self, external_id: &str) -> Result<Option<String>> {
         match self.ask(Method::GET, &format!("/v1/admin/users/{}", encoded(external_id)), None).await {
             Ok(user) => Ok(user["id"].as_str().map(str::to_owned)),
-            Err(error) if error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == "not-found") => Ok(None),
+            Err(error) if error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == "not-found") => {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }

@@ -101,5 +101,5 @@ async fn a_long_log_is_exported_whole_and_read_piece_by_piece() {
     assert_eq!(actions(admin, "action=audit.export").await.len(), 2);
     let by_operator = operator.get(&format!("/v1/admin/audit?format=jsonl&tenant={slug}&action=test.rare")).await;
     assert_eq!(lines(&by_operator.text()).len(), 12);
-    assert_eq!(lines(&admin.get("/v1/admin/audit?format=jsonl&action=none").await.text()), [json!(0); 0]);
+    assert_eq!(lines(&admin.get("/v1/admin/audit?format=jsonl&action=none").await.text()), Vec::<Value>::new());
 }

@@ -108,7 +108,7 @@ async fn an_admin_lists_and_ends_sessions() {
     assert!(!listed.text().contains("attic"), "{listed}");
     let page = admin.get(&format!("{path}?limit=1")).await.ok(200);
     let rest = format!("{path}?limit=1&cursor={}", page["next_cursor"].as_str().unwrap());
-    assert_eq!(pluck(&admin.get(&rest).await.ok(200)["items"], "id"), [first.id.clone()]);
+    assert_eq!(pluck(&admin.get(&rest).await.ok(200)["items"], "id"), [&*first.id]);
 
     // Another user's, another tenant's, nobody's.
     admin.delete(&format!("{path}/{}", his.id)).await.refused(404, "not-found");
@@ -122,15 +122,15 @@ async fn an_admin_lists_and_ends_sessions() {
         admin.delete(&format!("{path}/{}", first.id)).await.empty(204);
     }
     assert!(first.read().await["ended_at"].is_string());
-    assert_eq!(pluck(&admin.get(&format!("{path}?open=true")).await.ok(200)["items"], "id"), [second.id.clone()]);
-    assert_eq!(pluck(&admin.get(&format!("{path}?open=false")).await.ok(200)["items"], "id"), [first.id.clone()]);
+    assert_eq!(pluck(&admin.get(&format!("{path}?open=true")).await.ok(200)["items"], "id"), [&*second.id]);
+    assert_eq!(pluck(&admin.get(&format!("{path}?open=false")).await.ok(200)["items"], "id"), [&*first.id]);
     assert!(his.read().await["ended_at"].is_null());
     let log = admin.get("/v1/admin/audit?action=session.end").await.ok(200)["items"].clone();
     assert_eq!((pluck(&log, "target"), pluck(&log, "actor")), (vec![first.id.clone()], vec!["user:anna-admin".into()]));
     let looked = admin.get("/v1/admin/audit?action=session.read").await.ok(200)["items"].clone();
     assert!(pluck(&looked, "target").iter().all(|target| target == "alice"), "{looked}");
 
-    assert_eq!(pluck(&json_of(admin, &["sessions", "alice", "--open"]), "id"), [second.id.clone()]);
+    assert_eq!(pluck(&json_of(admin, &["sessions", "alice", "--open"]), "id"), [&*second.id]);
     assert!(printed(admin, &["end-session", "alice", &second.id]).contains("is over"));
     assert!(printed(admin, &["sessions", "alice", "--open"]).contains("no session"));
 }
