@@ -66,7 +66,7 @@ async fn a_mistyped_tenant_writes_nowhere() {
     let key = json!({"name": "k", "scopes": ["skills:read"]});
     operator.post(&format!("/v1/admin/keys?tennant={slug}"), key.clone()).await.refused(400, "malformed");
     admin.get("/v1/admin/users?q=voice").await.refused(400, "malformed");
-    admin.get("/v1/admin/audit?action=key.create").await.refused(400, "malformed");
+    admin.get("/v1/admin/audit?verb=key.create").await.refused(400, "malformed");
     operator.get(&format!("/v1/admin/keys?tenant={slug}&tenant={slug}")).await.refused(400, "malformed");
     assert_eq!(admin.get("/v1/admin/keys").await.ok(200)["items"], json!([]));
 }
