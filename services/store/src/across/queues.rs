@@ -3,8 +3,9 @@
 //! Why across tenants: as `across/desk.rs`; and an operator asks whether the workers keep up, whoever's the jobs are.
 
 use knowhow_domain::{JobQueue, Result};
-use sqlx::Row;
-use sqlx::postgres::PgRow;
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{Postgres, Row};
 
 use super::desk::Desk;
 use crate::error::refuse;
@@ -13,8 +14,10 @@ use crate::{Database, Principal};
 /// Jobs that are looked at.
 const MOST_COUNTED: i64 = 100_000;
 
-/// Two statements: with the tenant left open, one would read the jobs of all tenants.
-const OF_TENANT: &str = "-- queues.list
+/// Of the tenant `$1`, of at most `$2` jobs.
+fn count_of_tenant() -> Query<'static, Postgres, PgArguments> {
+    sqlx::query(
+        "-- queues.list
     select t.identifier as task, count(*) filter (where j.state = 'waiting') as waiting,
            count(*) filter (where j.state = 'running') as running, count(*) filter (where j.state = 'failed') as failed,
            count(*) filter (where j.state = 'dead') as dead, min(j.created_at) filter (where j.state <> 'dead') as oldest_at,
@@ -28,9 +31,14 @@ const OF_TENANT: &str = "-- queues.list
           limit $2) j
     join graphile_worker._private_tasks t on t.id = j.task_id
     group by t.identifier
-    order by t.identifier";
+    order by t.identifier",
+    )
+}
 
-const OF_ALL: &str = "-- queues.list_all
+/// The same of all tenants and of the system; `$1` is empty.
+fn count_all() -> Query<'static, Postgres, PgArguments> {
+    sqlx::query(
+        "-- queues.list_all
     select t.identifier as task, count(*) filter (where j.state = 'waiting') as waiting,
            count(*) filter (where j.state = 'running') as running, count(*) filter (where j.state = 'failed') as failed,
            count(*) filter (where j.state = 'dead') as dead, min(j.created_at) filter (where j.state <> 'dead') as oldest_at,
@@ -44,7 +52,9 @@ const OF_ALL: &str = "-- queues.list_all
           limit $2) j
     join graphile_worker._private_tasks t on t.id = j.task_id
     group by t.identifier
-    order by t.identifier";
+    order by t.identifier",
+    )
+}
 
 /// Counts jobs by kind: those of the admin's tenant, and for an operator in none those of all tenants and the system together. It
 /// looks at 100,000 jobs at most.
@@ -53,8 +63,8 @@ const OF_ALL: &str = "-- queues.list_all
 /// `Forbidden`, `Unavailable`.
 pub async fn list_queues(db: &Database, admin: &Principal) -> Result<Vec<JobQueue>> {
     let mut desk = Desk::open(db, admin).await?;
-    let sql = if desk.tenant.is_empty() { OF_ALL } else { OF_TENANT };
-    let counted = sqlx::query(sql).bind(desk.tenant.clone()).bind(MOST_COUNTED).fetch_all(desk.conn());
+    let counting = if desk.tenant.is_empty() { count_all() } else { count_of_tenant() };
+    let counted = counting.bind(desk.tenant.clone()).bind(MOST_COUNTED).fetch_all(desk.conn());
     let rows = counted.await.map_err(refuse)?;
     desk.commit().await?;
     rows.iter().map(queue_of).collect::<sqlx::Result<_>>().map_err(refuse)

@@ -12,12 +12,6 @@ use crate::vault::held::Bounded;
 use crate::vault::tx::SystemTx;
 use crate::{Database, Principal};
 
-/// Calls the jobs that were put back. Their rows say why they wait, so what waits after a failure goes on to.
-const WAKE: &str = "-- suspensions.wake
-    update graphile_worker._private_jobs j set run_at = now(), updated_at = now()
-    where coalesce(j.payload ->> 'tenant_id', '') = $1 and ($2::text is null or j.payload ->> 'user_id' = $2)
-      and j.locked_at is null and j.run_at > now() and j.last_error like 'TaskError(\"the % is suspended: %'";
-
 /// Suspends a tenant with all of its users, or lets them in again.
 ///
 /// # Errors
@@ -82,8 +76,16 @@ pub struct Suspending<'a> {
     pub now: DateTime<Utc>,
 }
 
+/// Calls the jobs that were put back. Their rows say why they wait, so what waits after a failure goes on to.
 pub(crate) async fn wake(conn: Bounded<'_>, tenant: Uuid, user: Option<Uuid>) -> Result<()> {
-    let woken = sqlx::query(WAKE).bind(tenant.to_string()).bind(user.map(|user| user.to_string()));
+    let woken = sqlx::query(
+        "-- suspensions.wake
+    update graphile_worker._private_jobs j set run_at = now(), updated_at = now()
+    where coalesce(j.payload ->> 'tenant_id', '') = $1 and ($2::text is null or j.payload ->> 'user_id' = $2)
+      and j.locked_at is null and j.run_at > now() and j.last_error like 'TaskError(\"the % is suspended: %'",
+    )
+    .bind(tenant.to_string())
+    .bind(user.map(|user| user.to_string()));
     woken.execute(conn).await.map_err(refuse)?;
     Ok(())
 }

@@ -69,6 +69,9 @@ const READ_BY_OWNER: &[(&str, &str)] = &[
     ("erasures", "only who is in the ledger can be erased"),
 ];
 
+/// Tables of which a function of the owner sees the rows of all users, to sum them up and to drop what is over.
+const ROLLED_UP: &[&str] = &["usage_days", "usage_events"];
+
 /// A table with a tenant's rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -165,6 +168,8 @@ enum Context {
     Nothing,
     /// Within the function that removes the rows of the user.
     Erasing,
+    /// Within the function that sums up the use of all users.
+    RollingUp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -200,8 +205,12 @@ const CALLERS: &[(Role, Context)] = &[
 ];
 
 /// How functions of the owner call.
-const OWNER: &[(Role, Context)] =
-    &[(Role::Owner, Context::Own), (Role::Owner, Context::Erasing), (Role::Owner, Context::Nothing)];
+const OWNER: &[(Role, Context)] = &[
+    (Role::Owner, Context::Own),
+    (Role::Owner, Context::Erasing),
+    (Role::Owner, Context::RollingUp),
+    (Role::Owner, Context::Nothing),
+];
 
 #[derive(Debug, Clone, Copy)]
 struct Cell {
@@ -388,6 +397,14 @@ fn expected_of_owner(table: &Table, cell: Cell) -> Vec<Kind> {
     if context == Context::Nothing {
         return vec![refused, Kind::NoContext];
     }
+    if context == Context::RollingUp {
+        let sees = ROLLED_UP.contains(&table.name.as_str());
+        return match verb {
+            Verb::Select | Verb::SelectAll if sees => vec![Kind::Some],
+            _ if sees => vec![Kind::Some, Kind::Constraint],
+            _ => vec![refused],
+        };
+    }
     let reads = READ_BY_OWNER.iter().any(|(name, _)| *name == table.name);
     let erases = context == Context::Erasing && table.of_users;
     match verb {
@@ -489,6 +506,9 @@ fn settings(context: Context, cast: &Cast) -> String {
         Context::NoUser => tenant,
         Context::NoTenant => user(cast.own.user),
         Context::Nothing => String::new(),
+        Context::RollingUp => {
+            format!("; set local app.tenant_id = '{}'; set local app.rolls_up = 'on'", Uuid::nil())
+        }
         Context::Erasing => format!("{tenant}; set local app.erased_user = '{}'", cast.own.user),
     }
 }
@@ -516,7 +536,7 @@ async fn make(conn: &mut PgConnection, cast: &Cast, attempt: Attempt<'_>) -> Out
 
 /// Everything a caller sees who names nobody must be within their reach.
 async fn select_all(conn: &mut PgConnection, cast: &Cast, table: &Table, cell: Cell) -> Outcome {
-    if cell.role == Role::System {
+    if cell.role == Role::System || cell.context == Context::RollingUp {
         let count = sqlx::query_scalar::<_, i64>(AssertSqlSafe(format!("select count(*) from {}", table.name)));
         return outcome(count.fetch_one(conn).await.map(i64::unsigned_abs));
     }
