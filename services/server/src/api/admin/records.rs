@@ -33,6 +33,7 @@ pub(crate) struct AuditQuery {
     /// Only entries before this time.
     until: Option<DateTime<Utc>>,
     /// `jsonl` for all entries that fit, an entry a line, without a limit.
+    #[param(inline)]
     format: Option<AuditFormat>,
 }
 
