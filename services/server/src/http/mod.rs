@@ -8,7 +8,7 @@ mod problem;
 pub mod refusals;
 mod respond;
 
-pub use binary::Binary;
+pub use binary::{Binary, media_type_for};
 pub use body::{Address, JsonBody, OptionalJson, Query, RawBody};
 pub use caller::{AdminCaller, UserCaller, WriteHeaders};
 pub use problem::{ApiError, Problem};

@@ -2,7 +2,7 @@
 
 use actix_web::http::{StatusCode, header};
 use actix_web::web::{Bytes, Path};
-use actix_web::{HttpResponse, delete, get, put};
+use actix_web::{HttpRequest, HttpResponse, delete, get, put};
 use futures_util::stream::unfold;
 use knowhow_domain::{Erasure, User};
 use knowhow_ops::admin;
@@ -10,7 +10,7 @@ use knowhow_ops::admin::{EraseQuery, HoldUser};
 use knowhow_ops::page::{Page, PageQuery};
 
 use super::TenantQuery;
-use crate::http::{AdminCaller, ApiError, Binary, JsonBody, Query, ReadProblems, WriteProblems, json};
+use crate::http::{AdminCaller, ApiError, Binary, JsonBody, Query, ReadProblems, WriteProblems, json, media_type_for};
 
 /// Erase a user
 ///
@@ -120,16 +120,23 @@ pub(crate) async fn release_user(ctx: AdminCaller, external_id: Path<String>) ->
         TenantQuery
     ),
     responses(
-        (status = 200, description = "The archive", content((inline(Binary) = "application/zip"))),
+        (status = 200, description = "The archive; as bytes of no kind for who accepts `application/octet-stream`", content(
+            (inline(Binary) = "application/octet-stream"),
+            (inline(Binary) = "application/zip")
+        )),
         ReadProblems
     )
 )]
 #[get("/users/{external_id}/export")]
-pub(crate) async fn export_user(ctx: AdminCaller, external_id: Path<String>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn export_user(
+    ctx: AdminCaller,
+    external_id: Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
     let taken = admin::export_user(&ctx, &external_id).await?;
     let mut response = HttpResponse::Ok();
     response
-        .insert_header((header::CONTENT_TYPE, "application/zip"))
+        .insert_header((header::CONTENT_TYPE, media_type_for(&request, "application/zip")))
         .insert_header((header::CONTENT_DISPOSITION, "attachment; filename=\"user.zip\""));
     Ok(response.streaming(unfold(taken, async |mut taken| {
         // An error ends the connection: who reads sees that the archive is not whole.

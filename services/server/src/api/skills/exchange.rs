@@ -17,14 +17,13 @@ use serde::Deserialize;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::entry::{Lease, in_time};
-use crate::http::{ApiError, Binary, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, json};
+use crate::http::{
+    ApiError, Binary, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, json, media_type_for,
+};
 
 /// Packed; what comes out of an archive has its own limits.
 const UPLOAD_BYTES: usize = 24 * 1024 * 1024;
 const UPLOADS: usize = 500;
-
-/// Bytes of no kind. Some generators of clients read answers of this media type alone.
-const BYTES: &str = "application/octet-stream";
 
 /// How to import.
 #[derive(Deserialize, IntoParams)]
@@ -189,11 +188,9 @@ pub(crate) async fn export_skills(
 ) -> Result<HttpResponse, ApiError> {
     let exported = skills::export_skills(&ctx, &query).await?;
     let disposition = format!("attachment; filename=\"{}\"", exported.file_name);
-    let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    let media_type = if accepted == Some(BYTES) { BYTES } else { exported.media_type };
     let mut response = HttpResponse::Ok();
     response
-        .insert_header((header::CONTENT_TYPE, media_type))
+        .insert_header((header::CONTENT_TYPE, media_type_for(&request, exported.media_type)))
         .insert_header((header::CONTENT_DISPOSITION, disposition));
     Ok(match exported.content {
         Content::Whole(bytes) => response.body(bytes),

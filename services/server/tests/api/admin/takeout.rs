@@ -33,6 +33,8 @@ async fn everything_of_a_user_is_given_out_and_skills_come_back_alike() {
     bob.create_all(&["secret-of-bob"]).await;
     let answer = admin.get("/v1/admin/users/alice/export").await;
     assert_eq!((answer.status, answer.header("content-type")), (200, "application/zip"));
+    let bytes = admin.get("/v1/admin/users/alice/export").header("Accept", "application/octet-stream").await;
+    assert_eq!(bytes.header("content-type"), "application/octet-stream", "for clients that are generated");
     let files = unzip(&answer.body);
     let skill_md = alice.get("/v1/skills/mcp%2Fplan/SKILL.md").await.body;
     assert_eq!(files["skills/mcp/plan/SKILL.md"], skill_md);
