@@ -9,7 +9,7 @@ use crate::sql;
 
 const WHY: &str = "the invoice of May is open";
 
-/// Enqueues something to do for a user that every worker can do.
+/// Enqueues something to do for a user that every worker can do, before whatever other tests have left behind.
 fn enqueue(world: &World, user: &str) {
     let made = sql::execute(&format!(
         "select app.enqueue_for(t.tenant_id, u.user_id, 'rescan_skills', '{{}}', '')
@@ -18,6 +18,11 @@ fn enqueue(world: &World, user: &str) {
         world.slug
     ));
     assert_eq!(made, 1);
+    sql::execute(&format!(
+        "update graphile_worker._private_jobs j set priority = -1
+         from tenants t where t.slug = '{}' and j.payload ->> 'tenant_id' = t.tenant_id::text",
+        world.slug
+    ));
 }
 
 /// The jobs of that kind, as the operator sees them.
