@@ -185,7 +185,7 @@ pub fn knowhow(arguments: &[&str]) -> Command {
     command
 }
 
-fn settings() -> [(&'static str, String); 17] {
+fn settings() -> [(&'static str, String); 18] {
     [
         ("DATABASE_URL", owner_url().into()),
         ("KNOWHOW_DATABASE_URL", login_url()),
@@ -199,6 +199,8 @@ fn settings() -> [(&'static str, String); 17] {
         ("KNOWHOW_QUEUE_WAIT_MS", "20000".to_owned()),
         ("KNOWHOW_PRIVATE_ISSUERS", "true".to_owned()),
         ("KNOWHOW_DRAIN_S", "0".to_owned()),
+        // Tests kill workers that may hold jobs of others, which wait for no longer than a test does.
+        ("KNOWHOW_WORKER_RECOVERY_S", "10".to_owned()),
         ("KNOWHOW_WRONG_CREDENTIALS_PER_MINUTE", "0".to_owned()),
         ("KNOWHOW_TENANT_REQUESTS_PER_SECOND", "0".to_owned()),
         ("KNOWHOW_USER_REQUESTS_PER_SECOND", "0".to_owned()),
