@@ -134,8 +134,12 @@ begin
     for target in
         select t from app.tables_of_users() t where t not in ('audit_log'::regclass, 'users'::regclass)
     loop
-        execute format('delete from %1$s where tenant_id = $1 and user_id = $2 and ctid = any (array(
-            select ctid from %1$s where tenant_id = $1 and user_id = $2 limit $3))', target)
+        -- A row is known by its table and place: in a table of several parts, places repeat.
+        execute format('with due as materialized (
+                select tableoid as part, ctid as place from %1$s where tenant_id = $1 and user_id = $2 limit $3)
+            delete from %1$s x using due
+            where x.tenant_id = $1 and x.user_id = $2 and x.ctid = any (array(select place from due))
+              and x.tableoid = due.part and x.ctid = due.place', target)
         using of_tenant, subject, most - gone;
         get diagnostics now_gone = row_count;
         gone := gone + now_gone;
