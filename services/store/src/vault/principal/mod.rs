@@ -1,7 +1,10 @@
 //! Callers that were recognised. Only this folder makes a [`Principal`]: from a credential that was verified here, or
 //! from a job that the database itself put into the queue.
 
+mod admit;
 mod authenticate;
+mod bearer;
+mod verify;
 
 use std::sync::Arc;
 
@@ -9,7 +12,8 @@ use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, Use
 
 use crate::vault::gate::{KnownTenant, TenantLibrary};
 
-pub use authenticate::{Bearer, Gate, OperatorIssuer, SigningIssuer};
+pub use authenticate::{Gate, OperatorIssuer, SigningIssuer};
+pub use bearer::Bearer;
 
 /// Who did something. What is stored names a user by id, so that a user who is erased is named nowhere.
 #[derive(Clone)]

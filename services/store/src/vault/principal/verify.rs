@@ -1,0 +1,159 @@
+//! Verifying credentials: API keys, tokens of tenants' issuers, and tokens of operators.
+
+use std::sync::Arc;
+
+use knowhow_domain::{Error, Result, Scope, TenantId};
+use uuid::Uuid;
+
+use super::bearer::{Bearer, Caller, by_claims};
+use super::{Gate, OperatorIssuer};
+use crate::across::refused::RefusedLogin;
+use crate::across::system::{self, KeyUse, Rehashed};
+use crate::credential::{Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
+use crate::trail;
+use crate::vault::gate::{KnownKey, KnownTenant};
+
+impl Gate {
+    /// Verifies the bearer credential. A face of the service may have a URI of its own, `resource`: tokens may name it as their
+    /// audience instead.
+    ///
+    /// # Errors
+    /// `Unauthenticated` for what does not verify, without telling what exists, so also where the issuer's keys are
+    /// out of reach; `Unavailable` where the database is; `Forbidden` for a token that would speak for another user.
+    pub async fn verify(&self, resource: Option<&str>, bearer: &str, on_behalf_of: Option<&str>) -> Result<Bearer> {
+        let entering = match api_key::parse(bearer) {
+            Some((prefix, secret)) => self.by_key(prefix, secret, on_behalf_of).await,
+            None => self.by_token(bearer, resource).await.and_then(|bearer| match on_behalf_of {
+                // A token speaks for its own user alone.
+                Some(other) if bearer.external_id() != Some(other) => Err(Error::Forbidden("API key")),
+                _ => Ok(bearer),
+            }),
+        };
+        if let Err(Error::Unauthenticated(_)) = &entering {
+            let tenant = self.tenant_tried(bearer).await;
+            let login = RefusedLogin { tenant, address: trail::address() };
+            self.state.refused.note(&self.db, &self.state.clock, login);
+        }
+        entering
+    }
+
+    /// At whose door a refused credential knocked, for that tenant's audit log; nobody's where it names none that there is.
+    async fn tenant_tried(&self, bearer: &str) -> TenantId {
+        let tried = match api_key::parse(bearer) {
+            Some((prefix, _)) => {
+                let keys = self.state.keys(&self.db, prefix).await.ok();
+                keys.and_then(|keys| keys.first().map(|key| key.tenant.id))
+            }
+            None => match peek(bearer) {
+                Ok(peeked) => self.tenant(&peeked.tid).await.ok().flatten().map(|tenant| tenant.id),
+                Err(_) => None,
+            },
+        };
+        tried.unwrap_or(TenantId(Uuid::nil()))
+    }
+
+    async fn by_key(&self, prefix: &str, secret: &str, on_behalf_of: Option<&str>) -> Result<Bearer> {
+        let known = self.state.keys(&self.db, prefix).await?;
+        let now = self.state.clock.now();
+        let key = known
+            .iter()
+            .find(|k| self.state.sealer.verify_api_key(secret, &k.secret_hash).is_some() && k.is_live(now))
+            .ok_or_else(|| Error::Unauthenticated("the API key is unknown, expired or revoked".into()))?;
+        self.note_use(key, secret);
+        Ok(Bearer {
+            tenant: key.tenant.clone(),
+            external_id: on_behalf_of.map(Arc::from),
+            key: Some(key.id),
+            scopes: key.scopes,
+            caller: Caller::Key(prefix.into()),
+        })
+    }
+
+    /// Last use is for people to look at: at most once a minute, nobody waits for it, and it is never a reason to refuse.
+    /// Where the hash is under the master key before, the one under the current one takes its place.
+    fn note_use(&self, key: &KnownKey, secret: &str) {
+        if !self.state.use_is_due(key.id) {
+            return;
+        }
+        let sealer = &self.state.sealer;
+        let is_noted = key.hashed_under.as_deref() == Some(sealer.mark());
+        let rehashed = || Rehashed { hash: sealer.hash_api_key(secret).to_vec(), mark: sealer.mark().to_vec() };
+        let rehashed = (!is_noted).then(rehashed);
+        let used = KeyUse { tenant: key.tenant.id, key: key.id, now: self.state.clock.now(), rehashed };
+        let db = self.db.clone();
+        tokio::spawn(async move {
+            if let Err(error) = system::note_key_use(&db, &used).await {
+                tracing::warn!(%error, "the last use of an API key was not written");
+            }
+        });
+    }
+
+    async fn by_token(&self, token: &str, resource: Option<&str>) -> Result<Bearer> {
+        let id = TokenId::of(token, resource);
+        if let Some(id) = id
+            && let Some(bearer) = self.by_kept_token(id).await?
+        {
+            return Ok(bearer);
+        }
+        let peeked = peek(token)?;
+        if let Some(operator) = self.state.operator.as_ref().filter(|o| o.iss == peeked.iss) {
+            return self.by_operator_token(token, operator).await;
+        }
+        // Answers as for a wrong signature, so that a caller without a token cannot find out the names of tenants.
+        let unknown = || Error::from(TokenError::Signature);
+        let tenant = self.tenant(&peeked.tid).await?.ok_or_else(unknown)?;
+        let issuer = tenant.issuers.iter().find(|i| i.iss == peeked.iss).ok_or_else(unknown)?;
+        let verified = verify_at(resource, token, issuer, &self.state.jwks).await.map_err(|refusal| match refusal {
+            // A reason found before the signature is verified would tell that tenant and issuer exist. So would an
+            // answer that the keys are out of reach; the log tells the people who run the service.
+            TokenError::Algorithm
+            | TokenError::UnknownKey
+            | TokenError::WeakSecret
+            | TokenError::Malformed
+            | TokenError::Unavailable => unknown(),
+            after => after.into(),
+        })?;
+        let bearer = by_claims(tenant.clone(), &verified.claims);
+        if let Some(id) = id {
+            self.state.tokens.keep(id, verified, issuer);
+        }
+        Ok(bearer)
+    }
+
+    /// Whose token this is, where it was verified before and would verify now; else `None`.
+    async fn by_kept_token(&self, id: TokenId) -> Result<Option<Bearer>> {
+        let Some(kept) = self.state.tokens.get(id) else { return Ok(None) };
+        let Some(tenant) = self.tenant(&kept.claims().tid).await? else { return Ok(None) };
+        let issuer = tenant.issuers.iter().find(|issuer| issuer.iss == kept.claims().iss);
+        let Some(issuer) = issuer else { return Ok(None) };
+        if !kept.is_good_for(issuer, &self.state.jwks).await {
+            return Ok(None);
+        }
+        Ok(Some(by_claims(tenant.clone(), kept.claims())))
+    }
+
+    async fn by_operator_token(&self, token: &str, operator: &OperatorIssuer) -> Result<Bearer> {
+        let issuer = Issuer {
+            iss: operator.iss.clone(),
+            audience: self.state.audience.clone(),
+            keys: IssuerKeys::Hs256 { secret: operator.secret.clone() },
+        };
+        let claims = verify(token, &issuer, &self.state.jwks).await?;
+        if !claims.roles.iter().any(|r| r == "operator") {
+            return Err(Error::Unauthenticated("the operator's token carries no role 'operator'".into()));
+        }
+        let tenant = if claims.tid == Self::NO_TENANT {
+            Arc::new(KnownTenant::nowhere())
+        } else {
+            let unknown = || Error::Unauthenticated("the token's tenant is not known here".into());
+            self.tenant(&claims.tid).await?.ok_or_else(unknown)?
+        };
+        Ok(Bearer {
+            tenant,
+            external_id: None,
+            key: None,
+            scopes: [Scope::Admin].into_iter().collect(),
+            caller: Caller::Operator(claims.sub.as_str().into()),
+        })
+    }
+}
