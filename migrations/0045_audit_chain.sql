@@ -39,7 +39,8 @@ return sha256(convert_to(jsonb_build_array(
     encode(app.content_of_entry(e), 'hex'))::text, 'UTF8'));
 
 -- At most so many entries of a tenant behind one id, up to another: how many, their digest in the order of ids, the last one's id and
--- when they were made. unexplained counts those whose content was taken out though their user is not in the ledger of erasures.
+-- when they were made. unexplained counts those whose content was taken out though nobody of that id was erased, and those that say
+-- something again since: that is under no digest.
 create function app.digest_entries(of_tenant uuid, behind uuid, upto uuid, most integer, out entries integer, out hash bytea,
     out last_id uuid, out first_at timestamptz, out last_at timestamptz, out unexplained integer)
 language plpgsql volatile security definer set search_path = pg_catalog, public as $$
@@ -47,8 +48,11 @@ begin
     perform set_config('app.tenant_id', of_tenant::text, true);
     select count(*)::integer, sha256(coalesce(string_agg(app.leaf_of_entry(a), ''::bytea order by a.audit_id), '')),
            (array_agg(a.audit_id order by a.audit_id desc))[1], min(a.at), max(a.at),
-           (count(*) filter (where a.erased_digest is not null and not exists (
-               select from erasures r where r.tenant_id = of_tenant and r.subject_id = a.user_id)))::integer
+           (count(*) filter (where a.erased_digest is not null and (
+               not exists (select from erasures r where r.tenant_id = of_tenant and r.subject_id = a.user_id)
+               or exists (select from users u where u.tenant_id = of_tenant and u.user_id = a.user_id and u.erased_at is null)
+               or a.salt is not null or a.target <> '' or a.detail <> '{}' or a.request_id is not null or a.address is not null
+               or a.before_digest is not null or a.after_digest is not null)))::integer
     into entries, hash, last_id, first_at, last_at, unexplained
     from (select l.* from audit_log l
           where l.tenant_id = of_tenant and l.audit_id > behind and l.audit_id <= upto

@@ -4,8 +4,12 @@ set local role knowhow_owner;
 -- is used is hashed anew where that is another one than now.
 alter table api_keys add column hashed_under bytea;
 grant update (secret_hash, hashed_under) on api_keys to knowhow_system;
--- A key that is rotated ends when its successor has been taken into use.
-grant update (expires_at) on api_keys to knowhow_admin;
+-- A key that is rotated ends when its successor has been taken into use. It keeps when it was to end before that, as each successor
+-- ends then: a key may be rotated again whose successor's secret was lost on the way.
+alter table api_keys
+    add column rotated_at timestamptz,
+    add column first_expires_at timestamptz;
+grant update (expires_at, rotated_at, first_expires_at) on api_keys to knowhow_admin;
 
 -- Secrets that are sealed anew, of all tenants.
 grant update (sealed_secret) on issuers to knowhow_system;

@@ -91,6 +91,12 @@ pub fn new_id() -> Uuid {
     Uuid::now_v7()
 }
 
+/// Before all ids of that time and later: the time is what they begin with, in milliseconds since 1970.
+pub fn first_id_of(time: DateTime<Utc>) -> Uuid {
+    let millis = u128::try_from(time.timestamp_millis()).unwrap_or_default() & 0xffff_ffff_ffff;
+    Uuid::from_u128(millis << 80)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,7 +73,7 @@ pub use feedback::{FeedbackKind, Outcome};
 pub use headline::headline;
 pub use ids::{
     ArchiveId, AuditId, DreamId, EntityId, ErasureId, ExampleId, IssuerId, JobId, KeyId, MemoryId, MessageId,
-    ReflectionId, SessionId, SkillId, SnapshotId, SubmissionId, TenantId, UserId, new_id,
+    ReflectionId, SessionId, SkillId, SnapshotId, SubmissionId, TenantId, UserId, first_id_of, new_id,
 };
 pub use index::{INDEX_BUDGET, Index, IndexLine, gist, render_index};
 pub use inert::inert_line;

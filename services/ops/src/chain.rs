@@ -1,7 +1,7 @@
 //! The chain of the audit log: seals are made by workers, and verified by whoever runs the deployment.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::{Result, TenantId, manifest};
+use knowhow_domain::{Result, TenantId, first_id_of, manifest};
 use knowhow_store::seals::{self, Logged, Range, Seal, Unsealed};
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ const PAGE: i64 = 1000;
 /// `Unavailable`.
 pub async fn seal(app: &App) -> Result<i64> {
     let (now, mut sealed) = (app.now(), 0);
-    let before = seals::first_id_of(now - AGE)?;
+    let before = first_id_of(now - AGE);
     for unsealed in seals::list_unsealed(&app.db, before, PAGE).await? {
         let mut next = unsealed;
         while let Some(seal) = seal_next(app, &next, before).await? {
@@ -52,7 +52,7 @@ pub struct Verified {
     pub seals: u64,
     /// Entries under seals that were compared.
     pub entries: i64,
-    /// Seals whose entries may have left by age, so that only their place in the chain was verified.
+    /// Seals of which entries have left by age, so that only their place in the chain was verified.
     pub past: u64,
     /// Seals by a master key that is not known here any more: their digests fit, and nobody vouches for them.
     pub unvouched: u64,
@@ -155,12 +155,12 @@ async fn examine(app: &App, logged: &Logged, link: Link<'_>, found: &mut Verifie
         Some(true) => {}
         None => found.unvouched += 1,
     }
-    if is_past(app, logged, seal.first_at) {
+    let range = Range { tenant: logged.tenant, behind: seal.behind, upto: seal.last_id, most: i32::MAX };
+    let now = seals::digest(&app.db, range).await?;
+    if now.entries < seal.entries && is_past(app, logged, seal.first_at) {
         found.past += 1;
         return Ok(None);
     }
-    let range = Range { tenant: logged.tenant, behind: seal.behind, upto: seal.last_id, most: i32::MAX };
-    let now = seals::digest(&app.db, range).await?;
     found.entries += i64::from(now.entries);
     Ok(match () {
         () if now.entries < seal.entries => Some("entries were removed"),
@@ -177,7 +177,7 @@ fn is_past(app: &App, logged: &Logged, at: DateTime<Utc>) -> bool {
 }
 
 async fn lags(app: &App, tenant: TenantId, last: Option<&Seal>) -> Result<bool> {
-    let upto = seals::first_id_of(app.now() - TimeDelta::hours(1))?;
+    let upto = first_id_of(app.now() - TimeDelta::hours(1));
     let behind = last.map_or(uuid::Uuid::nil(), |seal| seal.last_id);
     Ok(seals::digest(&app.db, Range { tenant, behind, upto, most: 1 }).await?.entries > 0)
 }

@@ -2,7 +2,7 @@
 //! stopped: so a rare thing in a long log is never one long scan, and no index is written with every change.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use knowhow_domain::{AuditEntry, AuditId, Result};
+use knowhow_domain::{AuditEntry, AuditId, Result, first_id_of};
 use uuid::Uuid;
 
 use crate::error::refuse;
@@ -64,9 +64,9 @@ pub async fn search(tx: &mut TenantTx, filter: &AuditFilter, before: Option<Audi
     if filter.user.is_some() && named.user.is_none() {
         return Ok(Searched { entries: Vec::new(), stopped_at: None });
     }
-    let latest = filter.until.map_or(Uuid::max(), |until| first_id_at(until + SLACK));
+    let latest = filter.until.map_or(Uuid::max(), |until| first_id_of(until + SLACK));
     let before = before.map_or(latest, |entry| entry.0.min(latest));
-    let earliest = filter.since.map_or(Uuid::nil(), |since| first_id_at(since - SLACK));
+    let earliest = filter.since.map_or(Uuid::nil(), |since| first_id_of(since - SLACK));
     let (tenant, slug) = (tx.tenant(), tx.tenant_slug().to_owned());
     let end = sqlx::query_scalar!(
         "-- audit_search.end_of_piece (a tenant's admin: all users of the tenant)
@@ -152,10 +152,4 @@ fn kind_of(actor: &str) -> (&str, &str) {
         _ => 0,
     };
     actor.split_at(end)
-}
-
-/// The smallest id that can be taken at that time (RFC 9562, version 7: the time is what it begins with).
-fn first_id_at(time: DateTime<Utc>) -> Uuid {
-    let millis = u128::try_from(time.timestamp_millis()).unwrap_or_default() & 0xffff_ffff_ffff;
-    Uuid::from_u128(millis << 80)
 }

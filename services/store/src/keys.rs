@@ -95,14 +95,17 @@ pub async fn rotate(tx: &mut TenantTx, old: KeyId, new: Successor<'_>) -> Result
         "-- keys.rotate
         with made as (
             insert into api_keys (tenant_id, key_id, prefix, secret_hash, hashed_under, name, scopes, created_at, expires_at)
-            select $1, $4, $5, $6, $7, k.name, k.scopes, $8, k.expires_at
+            select $1, $4, $5, $6, $7, k.name, k.scopes, $8,
+                   case when k.rotated_at is null then k.expires_at else k.first_expires_at end
             from api_keys k
             where k.tenant_id = $1 and k.key_id = $3
               and $12 > (select count(*) from api_keys w
                          where w.tenant_id = $1 and w.revoked_at is null and (w.expires_at is null or w.expires_at > $8))
             returning prefix
         ), ended as (
-            update api_keys k set expires_at = least(coalesce(k.expires_at, $9), $9)
+            update api_keys k
+            set expires_at = least(coalesce(k.expires_at, $9), $9), rotated_at = coalesce(k.rotated_at, $8),
+                first_expires_at = case when k.rotated_at is null then k.expires_at else k.first_expires_at end
             from made where k.tenant_id = $1 and k.key_id = $3
             returning k.prefix, k.expires_at
         )

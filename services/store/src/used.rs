@@ -56,7 +56,7 @@ pub async fn count_of_tenant(tx: &mut TenantTx, now: DateTime<Utc>) -> Result<Us
               from (select user_id, started_at, last_message_at from sessions where tenant_id = $1 limit $3)) s,
              (select coalesce(sum(times) filter (where kind = 'view'), 0)::bigint as views,
                      coalesce(sum(times) filter (where kind = 'used'), 0)::bigint as uses
-              from (select kind, times, day from usage_events where tenant_id = $1 limit $3) where day >= $4) e"#,
+              from (select kind, times from usage_events where tenant_id = $1 and day >= $4 limit $3)) e"#,
         tenant,
         since,
         MOST,

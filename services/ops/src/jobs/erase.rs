@@ -48,25 +48,24 @@ pub(super) fn of_ledger(app: &App) -> Task {
 }
 
 async fn erase(app: &App) -> JobResult {
-    let began = Instant::now();
+    let (began, mut outcome) = (Instant::now(), Ok(()));
     for subject in erasures::list_unfinished(&app.db, app.now() - AFTER, USERS).await? {
-        if !erase_one(app, subject, began).await? {
-            break;
+        match erase_one(app, subject, began).await {
+            Ok(true) => {}
+            Ok(false) => break,
+            // Those behind it do not wait for it.
+            Err(error) => outcome = Err(error.into()),
         }
     }
-    Ok(())
+    outcome
 }
 
 /// Whether nothing is left of the user. Each step is a transaction of its own, so whoever goes on after a crash finds less.
 async fn erase_one(app: &App, subject: Subject, began: Instant) -> Result<bool, knowhow_domain::Error> {
-    let mut removed = 0;
     while began.elapsed() < LONGEST {
-        match erasures::take_step(&app.db, subject, STEP).await? {
-            0 => {
-                erasures::note_finished(&app.db, subject, removed, app.now()).await?;
-                return Ok(true);
-            }
-            step => removed += step,
+        if erasures::take_step(&app.db, subject, STEP).await? == 0 {
+            erasures::note_finished(&app.db, subject, app.now()).await?;
+            return Ok(true);
         }
     }
     Ok(false)

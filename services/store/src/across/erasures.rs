@@ -45,7 +45,7 @@ pub async fn list_unfinished(db: &Database, since: DateTime<Utc>, limit: i64) ->
     Ok(rows.into_iter().map(|row| subject(row.tenant_id, row.subject_id)).collect())
 }
 
-/// Removes at most so many rows of a user who was erased. How many; 0 where nothing is left.
+/// Removes at most so many rows of a user who was erased, and notes in the ledger how many. 0 where nothing is left.
 ///
 /// # Errors
 /// `Unavailable`.
@@ -53,7 +53,11 @@ pub async fn take_step(db: &Database, subject: Subject, most: i32) -> Result<i64
     let mut tx = SystemTx::begin_at_leisure(db, "erasures.take_step").await?;
     let removed = sqlx::query_scalar!(
         r#"-- erasures.take_step
-        select app.erase_step($1, $2, $3) as "removed!""#,
+        with step as materialized (select app.erase_step($1, $2, $3) as removed), noted as (
+            update erasures e set removed = e.removed + s.removed from step s
+            where e.tenant_id = $1 and e.subject_id = $2 and s.removed > 0
+        )
+        select removed as "removed!" from step"#,
         subject.tenant.0,
         subject.user.0,
         most
@@ -65,20 +69,18 @@ pub async fn take_step(db: &Database, subject: Subject, most: i32) -> Result<i64
     Ok(removed)
 }
 
-/// Notes that nothing is left, and how many rows were removed since it was noted last.
+/// Notes that nothing is left.
 ///
 /// # Errors
 /// `Unavailable`.
-pub async fn note_finished(db: &Database, subject: Subject, removed: i64, now: DateTime<Utc>) -> Result<()> {
+pub async fn note_finished(db: &Database, subject: Subject, now: DateTime<Utc>) -> Result<()> {
     let mut tx = SystemTx::begin_at_leisure(db, "erasures.note_finished").await?;
     sqlx::query!(
         "-- erasures.note_finished
-        update erasures set finished_at = coalesce(finished_at, $3), removed = removed + $4::bigint
-        where tenant_id = $1 and subject_id = $2 and (finished_at is null or $4::bigint > 0)",
+        update erasures set finished_at = $3 where tenant_id = $1 and subject_id = $2 and finished_at is null",
         subject.tenant.0,
         subject.user.0,
-        now,
-        removed
+        now
     )
     .execute(tx.conn())
     .await

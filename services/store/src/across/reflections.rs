@@ -5,10 +5,10 @@ use knowhow_domain::Result;
 use knowhow_domain::job::task;
 
 use crate::Database;
-use crate::dreams::inputs::first_id;
 use crate::error::refuse;
 use crate::reflections::inputs::BEGUN;
 use crate::vault::tx::SystemTx;
+use knowhow_domain::first_id_of;
 
 /// For how long after the last conversation days are looked at.
 const LATELY: TimeDelta = TimeDelta::days(8);
@@ -97,7 +97,7 @@ pub async fn enqueue_due(db: &Database, due: Due) -> Result<i64> {
     .bind(task::REFLECT)
     .bind(due.now)
     .bind(due.most)
-    .bind(first_id(due.now - LATELY - BEGUN))
+    .bind(first_id_of(due.now - LATELY - BEGUN))
     .bind(due.now - LATELY)
     .fetch_one(tx.conn())
     .await

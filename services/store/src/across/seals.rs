@@ -4,7 +4,7 @@
 //! over all tenants.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Error, Result, TenantId, manifest};
+use knowhow_domain::{Result, TenantId, manifest};
 use uuid::Uuid;
 
 use crate::Database;
@@ -45,7 +45,7 @@ impl Seal {
     /// What its digest must be.
     pub fn hash(&self, tenant: TenantId) -> [u8; 32] {
         // Every member has a fixed length.
-        let said: [&[u8]; 9] = [
+        let said: [&[u8]; 10] = [
             b"knowhow/v1/audit-seal",
             tenant.0.as_bytes(),
             &self.number.to_be_bytes(),
@@ -54,7 +54,8 @@ impl Seal {
             self.last_id.as_bytes(),
             &self.entries.to_be_bytes(),
             &self.entries_hash,
-            &[0],
+            &self.first_at.timestamp_micros().to_be_bytes(),
+            &self.last_at.timestamp_micros().to_be_bytes(),
         ];
         manifest::digest(&said.concat())
     }
@@ -314,13 +315,4 @@ pub async fn prune(db: &Database, now: DateTime<Utc>, batch: i64) -> Result<u64>
     .rows_affected();
     tx.commit().await?;
     Ok(removed)
-}
-
-/// The id that an entry of that moment would have at least (RFC 9562, UUIDv7: it begins with the milliseconds).
-///
-/// # Errors
-/// `Internal` for a moment before 1970.
-pub fn first_id_of(at: DateTime<Utc>) -> Result<Uuid> {
-    let millis = u128::try_from(at.timestamp_millis()).map_err(Error::internal)?;
-    Ok(Uuid::from_u128(millis << 80))
 }

@@ -54,7 +54,7 @@ pub(crate) async fn find_tenant(
                 Ok(secret) => IssuerKeys::Hs256 { secret },
                 // Sealed under another KNOWHOW_SECRET_KEY: its tokens fail, those of the tenant's other issuers do not.
                 Err(error) => {
-                    tracing::warn!(%error, tenant = slug, iss, "an issuer is of no use");
+                    tracing::warn!(%error, tenant_id = %id.0, iss, "an issuer is of no use");
                     continue;
                 }
             },

@@ -203,10 +203,9 @@ impl State {
                 self.failed_at = None;
             }
             Err(error) => {
-                let host = source.url.host_str().unwrap_or_default();
                 tracing::warn!(
-                    host,
-                    path = source.url.path(),
+                    issuer_host = source.url.host_str().unwrap_or_default(),
+                    issuer_path = source.url.path(),
                     error = &error as &dyn std::error::Error,
                     "the keys of an issuer were not fetched: tokens that need them are refused with 401"
                 );

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::message::Speaker;
-use knowhow_domain::{Error, Result, SessionId, SkillId, Source};
+use knowhow_domain::{Error, Result, SessionId, SkillId, Source, first_id_of};
 use uuid::Uuid;
 
 use crate::vault::value::{Offset, Utf8, uuids};
@@ -233,11 +233,6 @@ statement! {
     limit $5"
 }
 
-/// Before all ids of that time and later (RFC 9562, version 7: they begin with the milliseconds since 1970).
-pub(crate) fn first_id(time: DateTime<Utc>) -> Uuid {
-    Uuid::from_u128(u128::try_from(time.timestamp_millis()).unwrap_or_default() << 80)
-}
-
 /// Most characters of a first message.
 const MESSAGE_CHARS: i32 = 1000;
 
@@ -260,7 +255,7 @@ pub struct Talks<'a> {
 /// `Unavailable`.
 pub async fn list_sessions(db: &Database, principal: &Principal, talks: Talks<'_>) -> Result<Vec<DreamSession>> {
     let Talks { since, idle_since, most, model } = talks;
-    let asked = ListSessions { since, idle_since, most, characters: MESSAGE_CHARS, first: first_id(since), model };
+    let asked = ListSessions { since, idle_since, most, characters: MESSAGE_CHARS, first: first_id_of(since), model };
     Ok(read(db, principal, asked).await?.into_iter().map(DreamSession::from).collect())
 }
 

@@ -8,9 +8,9 @@ use knowhow_domain::dream::{Mode, Pass};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::inputs::first_id;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal, WriteTx};
+use knowhow_domain::first_id_of;
 
 row! {
     struct StoredPass {
@@ -93,9 +93,9 @@ pub async fn find_learning(
     principal: &Principal,
     now: DateTime<Utc>,
 ) -> Result<(LearningRow, Vec<PassRow>)> {
-    let own = read(db, principal, FindLearning { now, first: first_id(now - TimeDelta::days(30)) });
+    let own = read(db, principal, FindLearning { now, first: first_id_of(now - TimeDelta::days(30)) });
     let since = now - TimeDelta::days(1);
-    let passes = read(db, principal, ListPasses { first: first_id(since), since });
+    let passes = read(db, principal, ListPasses { first: first_id_of(since), since });
     let (own, passes) = futures_util::try_join!(own, passes)?;
     let own = own.into_iter().next();
     let nobody = LearningRow { time_zone: None, tokens_today: 0, archived_lately: 0 };
@@ -276,6 +276,6 @@ pub async fn note_night(tx: &mut WriteTx, night: NaiveDate) -> Result<bool> {
 pub async fn lock_passes(tx: &mut WriteTx, now: DateTime<Utc>) -> Result<Vec<PassRow>> {
     tx.lock_user();
     let since = now - TimeDelta::days(1);
-    let passes = tx.read(ListPasses { first: first_id(since), since }).await?;
+    let passes = tx.read(ListPasses { first: first_id_of(since), since }).await?;
     Ok(passes.into_iter().map(PassRow::from).collect())
 }

@@ -186,7 +186,7 @@ impl<J: JobKind> TaskHandler for Handler<J> {
             Err(failure) => Err(Whole::within(span.as_ref(), settle(&ctx, owner, failure)).await),
         };
         if let Some(span) = span {
-            span.tried(outcome.as_str());
+            span.tried(outcome);
         }
         settled
     }

@@ -5,10 +5,10 @@ use knowhow_domain::{Cadence, ConversationSummary, ReflectionState, ReflectionTe
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
-use crate::dreams::inputs::first_id;
 use crate::vault::value::Summary;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal};
+use knowhow_domain::first_id_of;
 
 /// A conversation that is silent for so long has come to rest.
 const REST: TimeDelta = TimeDelta::hours(1);
@@ -18,7 +18,7 @@ pub(crate) const BEGUN: TimeDelta = TimeDelta::days(40);
 
 /// Before the ids of conversations that may be of this day or a later one.
 fn first_of(day: NaiveDate) -> Uuid {
-    first_id(day.and_time(NaiveTime::MIN).and_utc() - BEGUN)
+    first_id_of(day.and_time(NaiveTime::MIN).and_utc() - BEGUN)
 }
 
 /// A conversation of a day.

@@ -7,10 +7,10 @@ use knowhow_domain::{Cadence, DreamId, MemoryId, ReflectionState, Result, Sessio
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::dreams::inputs::first_id;
 use crate::vault::value::uuids;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal, WriteTx};
+use knowhow_domain::first_id_of;
 
 /// A reflection that somebody asks for.
 #[derive(Debug, Clone, Copy)]
@@ -176,6 +176,6 @@ statement! {
 /// `Unavailable`.
 pub async fn count_actions(db: &Database, principal: &Principal, now: DateTime<Utc>, time_zone: &str) -> Result<i64> {
     // A day of the user's began at most two days ago.
-    let asked = CountActions { now, time_zone, first: first_id(now - TimeDelta::days(2)) };
+    let asked = CountActions { now, time_zone, first: first_id_of(now - TimeDelta::days(2)) };
     Ok(read(db, principal, asked).await?.into_iter().map(|row| row.actions).sum())
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use knowhow_domain::{Error, Result, TenantId};
+use knowhow_telemetry::metrics::{self, Pool};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -24,6 +25,16 @@ pub(crate) enum Kind {
     Changes,
     /// Of administration and exports.
     Rare,
+}
+
+impl Kind {
+    fn pool(self) -> Pool {
+        match self {
+            Self::Reads => Pool::Reads,
+            Self::Changes => Pool::Changes,
+            Self::Rare => Pool::Rare,
+        }
+    }
 }
 
 /// How long, and how many, may wait.
@@ -106,12 +117,14 @@ impl Room {
             Entered::Waits(id, called) => (id, called),
         };
         let leaving = Leaving { room: self, id };
+        // Whoever has a place finds a connection at once, so this is the wait for one.
+        let waiting = metrics::waiting_for(kind.pool());
         let longest = if urgency.is_bounded() { self.bounds.longest.min(patience) } else { patience };
         let place = match timeout(longest, called).await {
             Ok(Ok(place)) => place?,
             _ => return Err(crowded()),
         };
-        drop(leaving);
+        drop((waiting, leaving));
         trail::note_begun();
         Ok(place)
     }

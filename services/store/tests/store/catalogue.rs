@@ -8,7 +8,7 @@ use crate::matrix::{OPEN_TO_SYSTEM, SHARED};
 
 /// Who may do what with which table. A new grant is written here, knowingly.
 const GRANTS: &str = "
-    knowhow_admin api_keys: insert, select, update (expires_at, revoked_at)
+    knowhow_admin api_keys: insert, select, update (expires_at, revoked_at, rotated_at, first_expires_at)
     knowhow_admin archived_skills: delete, insert, select, update (purge_at)
     knowhow_admin audit_log: insert, select
     knowhow_admin builtin_releases: select

@@ -117,8 +117,22 @@ async fn seals_themselves_are_held_and_erasing_breaks_none() {
     assert_eq!(finding(slug), "entries were added");
     execute(&format!("delete from audit_log where {tenant} and actor = 'user:x'"));
     assert!(verify(slug).1);
-    execute(&format!("update audit_seals set entries = 29 where {tenant}"));
-    assert_eq!(finding(slug), "the seal was changed");
-    execute(&format!("update audit_seals set entries = 30, mac = sha256('forged') where {tenant}"));
+    // What was taken out says nothing again.
+    let erased = format!("{tenant} and erased_digest is not null and action = 'skill.save'");
+    assert_eq!(execute(&format!("update audit_log set target = 'forged' where {erased}")), 30);
+    assert!(finding(slug).contains("was not erased"));
+    execute(&format!("update audit_log set target = '' where {erased}"));
+    assert!(verify(slug).1);
+    // A seal can be made neither smaller nor older.
+    for (change, back) in [
+        ("entries = entries - 1", "entries = entries + 1"),
+        ("first_at = first_at - interval '1000 days'", "first_at = first_at + interval '1000 days'"),
+    ] {
+        execute(&format!("update audit_seals set {change} where {tenant}"));
+        assert_eq!(finding(slug), "the seal was changed", "{change}");
+        execute(&format!("update audit_seals set {back} where {tenant}"));
+    }
+    assert!(verify(slug).1);
+    execute(&format!("update audit_seals set mac = sha256('forged') where {tenant}"));
     assert_eq!(finding(slug), "the seal was not made by this deployment");
 }

@@ -175,7 +175,8 @@ async fn a_rotated_key_works_beside_its_successor_for_a_while() {
     assert_eq!((&entry["target"], &entry["detail"]["by"]), (&older["prefix"], &newer["prefix"]));
 
     // At once, and never longer than it was to last.
-    world.admin.post(&path, json!({"overlap_hours": 0})).await.ok(201);
+    let again = world.admin.post(&path, json!({"overlap_hours": 0})).await.ok(201);
+    assert!(again["expires_at"].is_null(), "a second successor lasts as long as the first: {again}");
     poll_async("the old key to end", async || {
         (old.acting_for("alice").get("/v1/skills").await.status == 401).then_some(())
     })
