@@ -2,13 +2,13 @@
 
 use knowhow_domain::erasure::check_reason;
 use knowhow_domain::{Erasure, ErasureId, Error, Result, User, UserId};
+use knowhow_store::TenantTx;
 use knowhow_store::erasures::{self, Began, NewErasure, Sought};
-use knowhow_store::{TenantTx, check_external_id, users};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::users::find_user;
-use super::{begin, note_look};
+use super::{begin, find_named, note_look};
 use crate::Ctx;
 use crate::page::{Page, PageQuery, rows_for};
 
@@ -46,7 +46,7 @@ pub async fn erase_user(ctx: &Ctx, external_id: &str, query: &EraseQuery) -> Res
     let hashes = sealer.erasure_hashes(ctx.principal.tenant().0.as_bytes(), external_id);
     let hash = hashes.first().ok_or_else(|| Error::internal("no key to hash a name with"))?;
     let is_meant = |user: &UserId| query.user_id.is_none_or(|meant| meant == *user);
-    if let Some(user) = find_id(ctx, external_id).await?.filter(is_meant) {
+    if let Some(user) = find_named(ctx, external_id).await?.filter(is_meant) {
         let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, user, "admin.erase_user").await?;
         let began = erasures::begin(&mut tx, NewErasure { external_hash: hash, reason, now: ctx.now() }).await?;
         match began {
@@ -89,19 +89,10 @@ pub async fn release_user(ctx: &Ctx, external_id: &str) -> Result<User> {
 }
 
 async fn set_hold(ctx: &Ctx, external_id: &str, reason: Option<&str>) -> Result<User> {
-    let user = find_id(ctx, external_id).await?.ok_or_else(|| Error::not_found("user"))?;
+    let user = find_named(ctx, external_id).await?.ok_or_else(|| Error::not_found("user"))?;
     let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, user, "admin.hold_user").await?;
     erasures::hold(&mut tx, reason, ctx.now()).await?;
     let user = find_user(&mut tx, external_id).await?;
-    tx.commit().await?;
-    Ok(user)
-}
-
-async fn find_id(ctx: &Ctx, external_id: &str) -> Result<Option<UserId>> {
-    ctx.principal.require_admin()?;
-    check_external_id(external_id).map_err(|_| Error::not_found("user"))?;
-    let mut tx = begin(ctx).await?;
-    let user = users::find_id(&mut tx, external_id).await?;
     tx.commit().await?;
     Ok(user)
 }

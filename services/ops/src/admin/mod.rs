@@ -82,6 +82,15 @@ fn check_named(ctx: &Ctx, external_id: &str) -> Result<()> {
     knowhow_store::check_external_id(external_id).map_err(|_| Error::not_found("user"))
 }
 
+/// The user whom the tenant calls so, if there is one.
+async fn find_named(ctx: &Ctx, external_id: &str) -> Result<Option<UserId>> {
+    check_named(ctx, external_id)?;
+    let mut tx = begin(ctx).await?;
+    let user = knowhow_store::users::find_id(&mut tx, external_id).await?;
+    tx.commit().await?;
+    Ok(user)
+}
+
 /// A transaction over the whole tenant.
 pub(crate) async fn begin(ctx: &Ctx) -> Result<TenantTx> {
     ctx.principal.require_tenant()?;

@@ -2,14 +2,14 @@
 
 use knowhow_domain::erasure::check_reason;
 use knowhow_domain::{Error, Result, Tenant, User};
+use knowhow_store::TenantTx;
 use knowhow_store::suspensions::{self, Suspending};
-use knowhow_store::{TenantTx, users};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::find_named;
 use super::tenants::is_slug;
 use super::users::find_user;
-use super::{begin, check_named};
 use crate::Ctx;
 
 /// Why somebody is suspended.
@@ -40,10 +40,7 @@ pub async fn resume_user(ctx: &Ctx, external_id: &str) -> Result<User> {
 }
 
 async fn set_user(ctx: &Ctx, external_id: &str, reason: Option<&str>) -> Result<User> {
-    check_named(ctx, external_id)?;
-    let mut tx = begin(ctx).await?;
-    let user = users::find_id(&mut tx, external_id).await?.ok_or_else(|| Error::not_found("user"))?;
-    tx.commit().await?;
+    let user = find_named(ctx, external_id).await?.ok_or_else(|| Error::not_found("user"))?;
     let mut tx = TenantTx::begin_admin(&ctx.app.db, &ctx.principal, user, "admin.suspend_user").await?;
     suspensions::set_user(&mut tx, reason, ctx.now()).await?;
     let user = find_user(&mut tx, external_id).await?;

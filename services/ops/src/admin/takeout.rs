@@ -1,24 +1,22 @@
 //! Export of all that is kept of a user: skills as folders, and every row as a line of JSON. It is packed while the client takes it,
 //! in one consistent read, so a process holds a piece of each export and no more.
 
-use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use knowhow_domain::{Error, Result, UserId};
+use knowhow_store::TenantTx;
 use knowhow_store::audit::{self as audit_log, NewEntry};
 use knowhow_store::takeout::{self, TakenTable};
-use knowhow_store::{TenantTx, check_external_id, skills, users};
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::begin;
+use super::find_named;
 use crate::Ctx;
-use crate::archive::{PackedFile, Packer, Provenance};
+use crate::archive::{PackedFile, Packer};
 use crate::dear::{self, Line, Turn};
-use crate::skills::{folder_of, send_all};
+use crate::skills::export_plan::{Layout, pieces, plan_skills, read};
+use crate::skills::send_all;
 
-/// Skills read at a time.
-const SKILLS: i64 = 50;
 /// A table is packed in files of about so many bytes.
 const FILE_BYTES: usize = 1024 * 1024;
 /// Each holds a connection and a transaction for as long as its client takes.
@@ -34,11 +32,7 @@ pub type Taken = Receiver<Result<Vec<u8>>>;
 /// # Errors
 /// `Forbidden`, `NotFound`; `RateLimited` where too many wait; `Unavailable`.
 pub async fn export_user(ctx: &Ctx, external_id: &str) -> Result<Taken> {
-    ctx.principal.require_admin()?;
-    check_external_id(external_id).map_err(|_| Error::not_found("user"))?;
-    let mut tx = begin(ctx).await?;
-    let user = users::find_id(&mut tx, external_id).await?.ok_or_else(|| Error::not_found("user"))?;
-    tx.commit().await?;
+    let user = find_named(ctx, external_id).await?.ok_or_else(|| Error::not_found("user"))?;
     note(ctx, user).await?;
     let turn = LINE.turn_for(&ctx.principal, user).await?;
     let mut tx = takeout::begin(&ctx.app.db, &ctx.principal, user).await?;
@@ -111,38 +105,12 @@ impl Takeout {
 
     /// As `knowhow export` writes them, so that an import takes them back byte for byte, and trusts them no more than before.
     async fn take_skills(&mut self) -> Result<()> {
-        let (mut after, mut placed, mut provenance) = (String::new(), BTreeSet::new(), Provenance::default());
-        loop {
-            let batch = skills::list_for_export(&mut self.tx, &after, SKILLS).await?;
-            let Some(last) = batch.last() else { break };
-            after.clone_from(&last.name);
-            for skill in batch {
-                let folder = below_skills(folder_of(&skill.name, &placed));
-                placed.insert(skill.name.clone());
-                placed.extend(skill.resources.iter().map(|r| format!("{}/{}", skill.name, r.path)));
-                let path = format!("{folder}/SKILL.md");
-                if let Some(tainted_by) = skill.tainted_by {
-                    provenance.add(&path, skill.document.clone(), tainted_by);
-                }
-                self.take_file(path, &skill.document, skill.starter).await?;
-                for resource in skill.resources {
-                    self.take_file(format!("{folder}/{}", resource.path), &resource.digest, None).await?;
-                }
-            }
+        let files = plan_skills(&mut self.tx, &Layout { strict: None, place: below_skills }).await?;
+        for piece in pieces(files) {
+            let files = read(&mut self.tx, piece).await?;
+            self.pack(files).await?;
         }
-        match provenance.write()? {
-            Some(file) => self.pack(vec![file]).await,
-            None => Ok(()),
-        }
-    }
-
-    async fn take_file(&mut self, path: String, digest: &str, starter: Option<i32>) -> Result<()> {
-        let stored = if starter.is_some() { Vec::new() } else { vec![digest.to_owned()] };
-        let starters: Vec<i32> = starter.into_iter().collect();
-        let read = skills::read_for_export(&mut self.tx, &stored, &starters).await?;
-        let bytes = read.into_iter().next().map(|(_, bytes)| bytes);
-        let bytes = bytes.ok_or_else(|| Error::internal("a file of a skill is missing"))?;
-        self.pack(vec![PackedFile { path, bytes }]).await
+        Ok(())
     }
 
     async fn take_table(&mut self, table: &TakenTable) -> Result<()> {

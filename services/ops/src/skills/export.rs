@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use knowhow_domain::{Error, Limits, Result, Scope};
+use knowhow_store::TenantTx;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::timeout;
@@ -128,7 +129,9 @@ struct Export {
 impl Export {
     /// Reads and packs a piece.
     async fn pack(&mut self, piece: Vec<Planned>) -> Result<Vec<u8>> {
-        let mut entries = read(&self.ctx, piece).await?;
+        let mut tx = TenantTx::begin(&self.ctx.app.db, &self.ctx.principal, "skills.export").await?;
+        let mut entries = read(&mut tx, piece).await?;
+        tx.commit().await?;
         let (limits, strict) = (self.ctx.app.limits.clone(), self.strict);
         let mut packer = self.packer.take().ok_or_else(|| Error::internal("the archive is finished"))?;
         let pack = move || {

@@ -19,10 +19,16 @@ pub(super) const PIECE_BYTES: u64 = 512 * 1024;
 const PIECE_FILES: usize = 500;
 
 /// A file of the archive.
-pub(super) struct Planned {
+pub(crate) struct Planned {
     path: String,
     size: u64,
     source: Source,
+}
+
+impl Planned {
+    fn made(file: PackedFile) -> Self {
+        Self { path: file.path, size: file.bytes.len() as u64, source: Source::Made(file.bytes) }
+    }
 }
 
 enum Source {
@@ -34,18 +40,37 @@ enum Source {
     Made(Vec<u8>),
 }
 
+/// Where the skills of a plan go, and in which form.
+pub(crate) struct Layout<'a> {
+    /// The strict form, by these limits; `None` for the bytes as they are.
+    pub(crate) strict: Option<&'a Limits>,
+    /// Where a skill's folder is put.
+    pub(crate) place: fn(String) -> String,
+}
+
 /// All files, sorted by path; in the strict form where that is wanted.
 pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>> {
     let (with_examples, strict) = (query.examples.unwrap_or_default(), query.strict.unwrap_or_default());
+    let layout = Layout { strict: strict.then_some(&*ctx.app.limits), place: |folder| folder };
+    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "skills.export").await?;
+    let mut files = plan_skills(&mut tx, &layout).await?;
+    let lines = if with_examples { write_lines(examples::list_for_export(&mut tx).await?)? } else { None };
+    tx.commit().await?;
+    files.extend(lines.map(Planned::made));
+    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+/// The files of all skills of the transaction's user, and what says which of them are tainted.
+pub(crate) async fn plan_skills(tx: &mut TenantTx, layout: &Layout<'_>) -> Result<Vec<Planned>> {
     let (mut files, mut provenance) = (Vec::new(), Provenance::default());
     let (mut after, mut placed) = (String::new(), BTreeSet::new());
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "skills.export").await?;
     loop {
-        let batch = skills::list_for_export(&mut tx, &after, BATCH).await?;
+        let batch = skills::list_for_export(tx, &after, BATCH).await?;
         let Some(last) = batch.last() else { break };
         after.clone_from(&last.name);
         for skill in batch {
-            let folder = folder_of(&skill.name, &placed);
+            let folder = (layout.place)(folder_of(&skill.name, &placed));
             placed.insert(skill.name.clone());
             placed.extend(skill.resources.iter().map(|r| format!("{}/{}", skill.name, r.path)));
             for resource in skill.resources {
@@ -54,9 +79,9 @@ pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>>
             }
             let path = format!("{folder}/SKILL.md");
             if let Some(tainted_by) = skill.tainted_by {
-                let in_archive = match strict {
-                    true => strict_digest(&ctx.app.limits, &mut tx, &path, &skill.document).await?,
-                    false => skill.document.clone(),
+                let in_archive = match layout.strict {
+                    Some(limits) => strict_digest(limits, tx, &path, &skill.document).await?,
+                    None => skill.document.clone(),
                 };
                 provenance.add(&path, in_archive, tainted_by);
             }
@@ -67,12 +92,7 @@ pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>>
             files.push(Planned { path, size: skill.document_bytes, source });
         }
     }
-    let lines = if with_examples { write_lines(examples::list_for_export(&mut tx).await?)? } else { None };
-    tx.commit().await?;
-    for PackedFile { path, bytes } in lines.into_iter().chain(provenance.write()?) {
-        files.push(Planned { path, size: bytes.len() as u64, source: Source::Made(bytes) });
-    }
-    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    files.extend(provenance.write()?.map(Planned::made));
     Ok(files)
 }
 
@@ -91,7 +111,7 @@ pub(super) fn total(files: &[Planned]) -> u64 {
 }
 
 /// The files in pieces. They depend on the files alone, so that the same files give the same archive.
-pub(super) fn pieces(files: Vec<Planned>) -> Vec<Vec<Planned>> {
+pub(crate) fn pieces(files: Vec<Planned>) -> Vec<Vec<Planned>> {
     let mut pieces: Vec<Vec<Planned>> = Vec::new();
     let mut size = 0;
     for file in files {
@@ -111,7 +131,7 @@ pub(super) fn pieces(files: Vec<Planned>) -> Vec<Vec<Planned>> {
 ///
 /// # Errors
 /// `Unavailable`; `Internal` where a file is no longer there.
-pub(super) async fn read(ctx: &Ctx, piece: Vec<Planned>) -> Result<Vec<PackedFile>> {
+pub(crate) async fn read(tx: &mut TenantTx, piece: Vec<Planned>) -> Result<Vec<PackedFile>> {
     let (mut digests, mut starters) = (Vec::new(), Vec::new());
     for file in &piece {
         match &file.source {
@@ -120,9 +140,7 @@ pub(super) async fn read(ctx: &Ctx, piece: Vec<Planned>) -> Result<Vec<PackedFil
             Source::Made(_) => {}
         }
     }
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "skills.export").await?;
-    let read = skills::read_for_export(&mut tx, &digests, &starters).await?;
-    tx.commit().await?;
+    let read = skills::read_for_export(tx, &digests, &starters).await?;
     let bytes: HashMap<String, Vec<u8>> = read.into_iter().collect();
     let entry = |file: Planned| {
         let bytes = match file.source {

@@ -10,7 +10,7 @@ mod digests;
 pub(crate) mod draft;
 pub(crate) mod enrich;
 mod export;
-mod export_plan;
+pub(crate) mod export_plan;
 mod fields;
 mod import;
 mod import_batch;

@@ -63,15 +63,20 @@ pub(super) async fn check_health() -> HttpResponse {
     security(())
 )]
 #[get("/readyz")]
-pub(super) async fn check_readiness(app: Data<App>, drain: Data<Drain>) -> Result<HttpResponse, ApiError> {
-    if drain.has_begun() {
-        return Err(Error::Unavailable("the process is stopping; ask another one".into()).into());
-    }
-    match knowhow_ops::readiness(&app).await? {
-        None => {
+pub(super) async fn check_readiness(app: Data<App>, drain: Data<Drain>) -> HttpResponse {
+    match readiness(&app, drain.has_begun()).await {
+        Ok(()) => {
             let Health { status, version } = OK;
-            Ok(json(StatusCode::OK, &Readiness { status, version, models: app.models.status() }))
+            json(StatusCode::OK, &Readiness { status, version, models: app.models.status() })
         }
-        Some(reason) => Err(Error::Unavailable(reason).into()),
+        // No request was refused: whoever probes is told, and no metric counts it.
+        Err(error) => ApiError::from(error).uncounted(),
     }
+}
+
+async fn readiness(app: &App, is_stopping: bool) -> Result<(), Error> {
+    if is_stopping {
+        return Err(Error::Unavailable("the process is stopping; ask another one".into()));
+    }
+    knowhow_ops::readiness(app).await?.map_or(Ok(()), |reason| Err(Error::Unavailable(reason)))
 }

@@ -127,6 +127,11 @@ impl ApiError {
         response
     }
 
+    /// The answer, without counting a refusal.
+    pub fn uncounted(&self) -> HttpResponse {
+        self.head().content_type("application/problem+json").json(self.problem(&current_request_id()))
+    }
+
     /// The problem of the request of that id, once it is counted, and is in the log where the fault is ours.
     pub fn logged(&self, request_id: &str) -> Problem {
         if let Error::Internal(source) = &self.error {

@@ -1,5 +1,6 @@
 //! Erasing users, keeping them from it, and exporting what is kept of them.
 
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::desk::{Desk, encoded, text};
 use crate::cli::client::Refusal;
-use crate::cli::whole::write_whole;
+use crate::cli::whole::WholeFile;
 
 /// Between two looks at an erasure.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -44,12 +45,16 @@ impl Desk {
 
     pub(super) async fn export(&self, external_id: &str, output: &Path) -> Result<()> {
         let path = format!("/v1/admin/users/{}/export", encoded(external_id));
-        let response = self.send(Method::GET, &path, None).await?;
-        let bytes = response.bytes().await.context("the archive did not come whole")?;
-        // Whole or not at all: a broken write must not replace an earlier export.
-        write_whole(output, &bytes).with_context(|| format!("cannot write {}", output.display()))?;
-        let told = json!({ "file": output.display().to_string(), "bytes": bytes.len() });
-        self.tell(&told, format!("{} bytes in {}", bytes.len(), output.display()));
+        let mut response = self.send(Method::GET, &path, None).await?;
+        let cannot_write = || format!("cannot write {}", output.display());
+        let (mut file, mut bytes) = (WholeFile::create(output).with_context(cannot_write)?, 0);
+        while let Some(chunk) = response.chunk().await.context("the archive did not come whole")? {
+            file.write_all(&chunk).with_context(cannot_write)?;
+            bytes += chunk.len();
+        }
+        file.finish().with_context(cannot_write)?;
+        let told = json!({ "file": output.display().to_string(), "bytes": bytes });
+        self.tell(&told, format!("{bytes} bytes in {}", output.display()));
         Ok(())
     }
 

@@ -1,14 +1,15 @@
 //! The audit log, as an admin reads and exports it.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use reqwest::Method;
+use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
 use super::desk::{Desk, encoded, text};
+use crate::cli::whole::WholeFile;
 
 /// Which entries of the audit log, and where they go.
 #[derive(Args)]
@@ -71,28 +72,30 @@ impl Desk {
     }
 
     /// As it comes, so that no log is too long. A file has its name once it is whole.
-    async fn export_audit(&self, query: &str, output: &PathBuf) -> Result<()> {
-        let mut response = self.send(Method::GET, &format!("/v1/admin/audit?format=jsonl{query}"), None).await?;
-        let is_file = output.as_os_str() != "-";
-        let part = output.with_extension("knowhow-part");
-        let mut out: Box<dyn Write> = match is_file {
-            true => Box::new(std::fs::File::create(&part).with_context(|| format!("cannot write {}", part.display()))?),
-            false => Box::new(std::io::stdout().lock()),
-        };
-        let (mut entries, mut last) = (0, b'\n');
-        while let Some(chunk) = response.chunk().await.context("the log did not come whole")? {
-            entries += chunk.iter().filter(|byte| **byte == b'\n').count();
-            last = chunk.last().copied().unwrap_or(last);
-            out.write_all(&chunk)?;
+    async fn export_audit(&self, query: &str, output: &Path) -> Result<()> {
+        let response = self.send(Method::GET, &format!("/v1/admin/audit?format=jsonl{query}"), None).await?;
+        if output.as_os_str() == "-" {
+            return copy_log(response, &mut std::io::stdout().lock()).await.map(drop);
         }
-        out.flush()?;
-        ensure!(last == b'\n', "the log did not come whole");
-        drop(out);
-        if is_file {
-            std::fs::rename(&part, output).with_context(|| format!("cannot write {}", output.display()))?;
-            let told = json!({ "file": output.display().to_string(), "entries": entries });
-            self.tell(&told, format!("{entries} entries in {}", output.display()));
-        }
+        let cannot_write = || format!("cannot write {}", output.display());
+        let mut file = WholeFile::create(output).with_context(cannot_write)?;
+        let entries = copy_log(response, &mut file).await?;
+        file.finish().with_context(cannot_write)?;
+        let told = json!({ "file": output.display().to_string(), "entries": entries });
+        self.tell(&told, format!("{entries} entries in {}", output.display()));
         Ok(())
     }
+}
+
+/// How many entries there were. One that breaks off does not end with its line.
+async fn copy_log(mut response: Response, out: &mut impl Write) -> Result<usize> {
+    let (mut entries, mut last) = (0, b'\n');
+    while let Some(chunk) = response.chunk().await.context("the log did not come whole")? {
+        entries += chunk.iter().filter(|byte| **byte == b'\n').count();
+        last = chunk.last().copied().unwrap_or(last);
+        out.write_all(&chunk)?;
+    }
+    out.flush()?;
+    ensure!(last == b'\n', "the log did not come whole");
+    Ok(entries)
 }
