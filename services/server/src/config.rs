@@ -233,6 +233,9 @@ impl Default for Config {
     }
 }
 
+/// As a tenant's own settings bound it.
+const MOST_REQUESTS_PER_SECOND: u32 = 1_000_000;
+
 impl Config {
     /// The file, where one is given, under the environment.
     ///
@@ -293,13 +296,25 @@ impl Config {
     }
 
     /// What callers may send whose tenants do not say.
-    pub fn rates(&self) -> Defaults {
-        Defaults {
+    ///
+    /// # Errors
+    /// For more than [`MOST_REQUESTS_PER_SECOND`].
+    pub fn rates(&self) -> Result<Defaults> {
+        let set = [
+            ("TENANT", self.tenant_requests_per_second),
+            ("USER", self.user_requests_per_second),
+            ("KEY", self.key_requests_per_second),
+            ("ANONYMOUS", self.anonymous_requests_per_second),
+        ];
+        if let Some((of, _)) = set.into_iter().find(|(_, rate)| *rate > MOST_REQUESTS_PER_SECOND) {
+            bail!("KNOWHOW_{of}_REQUESTS_PER_SECOND must be at most {MOST_REQUESTS_PER_SECOND}; 0 is any number");
+        }
+        Ok(Defaults {
             tenant: self.tenant_requests_per_second,
             user: self.user_requests_per_second,
             key: self.key_requests_per_second,
             address: self.anonymous_requests_per_second,
-        }
+        })
     }
 
     /// What recall knows of users, nothing yet.
@@ -441,6 +456,16 @@ mod tests {
         assert_eq!(worker("KNOWHOW_WORKER_CONCURRENCY", "7").unwrap().concurrency, 7);
         for name in ["KNOWHOW_WORKER_CONCURRENCY", "KNOWHOW_WORKER_RECOVERY_S"] {
             assert!(worker(name, "0").unwrap_err().to_string().contains(name));
+        }
+    }
+
+    #[test]
+    fn rates_are_bounded_as_those_of_tenants_are() {
+        let rates = |name: &str, value: &str| load("", &[(name, value)]).unwrap().rates();
+        for of in ["TENANT", "USER", "KEY", "ANONYMOUS"] {
+            let name = format!("KNOWHOW_{of}_REQUESTS_PER_SECOND");
+            assert!(rates(&name, "1000000").is_ok());
+            assert!(rates(&name, "1000001").unwrap_err().to_string().contains(&name));
         }
     }
 

@@ -1,5 +1,5 @@
 //! How many requests a second each user, API key and tenant may send. Asked once the credential is verified, and before the
-//! database is asked for anything: what is refused costs next to nothing, and others do not feel it.
+//! database is asked for the user or for anything that the request is about: what is refused costs next to nothing.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -81,7 +81,7 @@ impl<'a> Limit<'a> {
             Who::Operator(actor) => format!("operator:{}", digest(actor)),
             Who::Key(key) => format!("key:{key}"),
             Who::Tenant(_) => "all".to_owned(),
-            Who::Address(address) => format!("address:{address}"),
+            Who::Address(address) => format!("address:{}", digest(&address.to_string())),
         };
         shared_rates::Counted { key: format!("knowhow:rate:{{{tenant}}}:{who}"), rate: self.rate.get() }
     }

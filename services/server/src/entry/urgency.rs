@@ -4,11 +4,11 @@
 use actix_web::http::Method;
 use knowhow_store::trail::Urgency;
 
-/// By the beginning of the path. The first line that fits counts.
+/// By the first segments of the path. The first line that fits counts.
 const BY_PATH: [(&str, Urgency); 14] = [
     ("/v1/skills/export", Urgency::Exchange),
     ("/v1/skills/import", Urgency::Exchange),
-    ("/v1/admin/", Urgency::Admin),
+    ("/v1/admin", Urgency::Admin),
     ("/v1/graph", Urgency::Admin),
     ("/v1/dreams", Urgency::Admin),
     ("/v1/learning", Urgency::Admin),
@@ -25,7 +25,10 @@ const BY_PATH: [(&str, Urgency); 14] = [
 /// How urgent a request is.
 pub(super) fn of(method: &Method, path: &str, query: &str) -> Urgency {
     let searches = method == Method::GET && path == "/v1/skills" && query.split('&').any(|part| part.starts_with("q="));
-    let by_path = BY_PATH.into_iter().find(|(beginning, _)| path.starts_with(beginning));
+    // A skill may be called import-invoices.
+    let is_below =
+        |beginning| path.strip_prefix(beginning).is_some_and(|rest: &str| rest.is_empty() || rest.starts_with('/'));
+    let by_path = BY_PATH.into_iter().find(|(beginning, _)| is_below(*beginning));
     match by_path {
         Some((_, urgency)) => urgency,
         None if searches => Urgency::Search,
@@ -55,6 +58,7 @@ mod tests {
             (Method::POST, "/v1/skills?q=plants", Urgency::Save),
             (Method::GET, "/v1/recall?q=plants", Urgency::Search),
             (Method::PATCH, "/v1/skills/water-plants", Urgency::Save),
+            (Method::PATCH, "/v1/skills/import-invoices", Urgency::Save),
             (Method::POST, "/mcp", Urgency::Save),
             (Method::POST, "/v1/sessions/s/turns", Urgency::Turn),
             (Method::GET, "/v1/snapshot", Urgency::Turn),

@@ -141,7 +141,7 @@ fn shared(config: &Config, patience: Duration) -> Result<Shared> {
         proxies: Proxies::parse(&config.trusted_proxies)?,
         refusals: Refusals::new(config.wrong_credentials_per_minute),
         bodies: Bodies::new(config.body_memory_mb * 1024 * 1024),
-        rates: Rates::new(config.rates()),
+        rates: Rates::new(config.rates()?),
         at_work: AtWork::new(patience),
     })
 }

@@ -9,7 +9,7 @@ beside it; over OTLP the same go out under the names of OpenTelemetry ([telemetr
 them: keep it inside.
 
 All durations are seconds. No label has a tenant, a user, a name or a text: labels are of closed sets, and one process has
-2,000 series at most. Combinations of method, route and status beyond 96 share the route `other`; 32 of these are kept for what
+2,000 series at most, and `serve --with-worker` 2,400. Combinations of method, route and status beyond 96 share the route `other`; 32 of these are kept for what
 objectives are about: turns, snapshots, sessions that begin, saves and patches. `knowhow metrics` prints this page, and a test holds it
 against the program.
 

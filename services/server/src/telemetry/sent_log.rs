@@ -13,7 +13,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
 /// Members that stay here.
-const KEPT_BACK: [&str; 4] = ["tenant_id", "user_id", "client", "forwarded_for"];
+const KEPT_BACK: [&str; 7] = ["tenant_id", "user_id", "client", "forwarded_for", "iss", "issuer_host", "issuer_path"];
 /// What sends the log says of itself is not sent: each batch would cause lines for another.
 const SENDING: [&str; 5] = ["hyper", "reqwest", "h2", "rustls", "opentelemetry"];
 

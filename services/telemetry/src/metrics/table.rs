@@ -54,7 +54,7 @@ pub const REQUEST_DURATION: Metric = Metric {
     unit: "s",
     kind: Kind::Histogram,
     labels: &[
-        ("http_request_method", "the method; `_OTHER` for one that HTTP does not define"),
+        ("http_request_method", "the method; `_OTHER` for any other, and with the route `other`"),
         (
             "http_route",
             "the endpoint's template; `unmatched` where no endpoint took it, `other` past the bound of series",

@@ -10,6 +10,8 @@ use opentelemetry::global::{BoxedSpan, BoxedTracer};
 use opentelemetry::trace::{Link, Span, SpanKind, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue};
 
+use crate::metrics::Tried;
+
 pub use parent::Parent;
 pub use within::{Within, carried};
 
@@ -84,10 +86,10 @@ impl Whole {
     }
 
     /// Ends a job.
-    pub fn tried(&self, outcome: &'static str) {
+    pub fn tried(&self, outcome: Tried) {
         let span = self.0.span();
-        span.set_attribute(KeyValue::new("outcome", outcome));
-        if outcome != "done" {
+        span.set_attribute(KeyValue::new("outcome", outcome.as_str()));
+        if matches!(outcome, Tried::Retried | Tried::Dead) {
             span.set_status(Status::error(""));
         }
         span.end();

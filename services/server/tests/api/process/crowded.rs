@@ -12,6 +12,7 @@ use crate::callers::{Caller, World, skill};
 use crate::service::{Service, poll_async};
 use crate::signing;
 use crate::talk::Talk;
+use crate::telemetry::measured::{METRICS, page, value};
 use crate::worker::{Ground, world};
 
 /// One connection of each kind, and two places to wait for one.
@@ -55,7 +56,9 @@ fn ask<'a>(kind: &'static str, admin: &'a Caller, user: &'a (Caller, Talk)) -> A
 #[tokio::test]
 async fn what_matters_least_is_refused_first_and_turns_last() {
     let ground = Ground::new();
-    let service = ground.serve(&NARROW);
+    let mut settings = NARROW.to_vec();
+    settings.push(METRICS);
+    let service = ground.serve(&settings);
     let world = world(&service).await;
     let names: Vec<String> = (0..18).map(|n| format!("user-{n}")).collect();
     let users = users(&world, &names).await;
@@ -72,6 +75,13 @@ async fn what_matters_least_is_refused_first_and_turns_last() {
         () = all_are_held => {}
         answered = asked.next() => panic!("{}", answered.unwrap().1),
     }
+    let waits_counted = || {
+        let page = page(&service);
+        let of =
+            |pool| value(&page, &format!(r#"knowhow_pool_wait_seconds_count{{pool="{pool}"}}"#)).unwrap_or_default();
+        of("reads") + of("changes")
+    };
+    let counted = waits_counted();
     let mut before = None;
     for kind in ["exchange", "admin", "search", "save", "turn"] {
         for _ in 0..3 {
@@ -92,6 +102,8 @@ async fn what_matters_least_is_refused_first_and_turns_last() {
         assert_eq!(refused, expected);
         before = Some(kind);
     }
+    // All connections were held meanwhile, so these are waits in the line, which ended without one.
+    assert!(waits_counted() > counted, "who waits in the line waits for a connection");
     service_is_alive(&service, &world).await;
     lock.end(&ground);
     let mut served: Vec<&str> = Vec::new();

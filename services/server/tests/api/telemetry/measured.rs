@@ -16,7 +16,7 @@ use crate::worker::{Ground, world};
 pub const METRICS: (&str, &str) = ("KNOWHOW_METRICS_BIND", "127.0.0.1:0");
 
 /// The page of metrics.
-fn page(service: &Service) -> String {
+pub fn page(service: &Service) -> String {
     let answer = raw::try_get(&service.metrics_address(), "/metrics").expect("metrics are served");
     assert_eq!(answer.status, 200, "{answer:?}");
     assert!(answer.head.to_lowercase().contains("content-type: text/plain; version=0.0.4"), "{}", answer.head);
@@ -24,7 +24,7 @@ fn page(service: &Service) -> String {
 }
 
 /// The value of a series, by how its line begins.
-fn value(page: &str, series: &str) -> Option<f64> {
+pub fn value(page: &str, series: &str) -> Option<f64> {
     page.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok())
 }
 

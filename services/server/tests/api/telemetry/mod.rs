@@ -1,5 +1,5 @@
 //! What the service tells of itself: metrics, spans and logs, and what is in none of them.
 
-mod measured;
+pub mod measured;
 mod receiver;
 mod sent;
