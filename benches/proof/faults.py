@@ -9,7 +9,7 @@ from harness.instance import client_program, on_database, pg_environment
 from harness.saving import import_all
 
 from .proxy import Proxy
-from .stage import CONNECTIONS, patiently
+from .stage import CONNECTIONS, patiently, surely
 
 IMPORTED = 200
 SLOW = 60
@@ -154,12 +154,12 @@ class Exhausted(Fault):
         # The service is put out first, or those that it has would serve it well. The last slots are a superuser's: ours.
         stage.psql("alter role knowhow_login connection limit 0; select pg_terminate_backend(pid) from pg_stat_activity "
                    "where usename = 'knowhow_login'")
-        patiently(lambda: stage.connections() == 0, 10)
+        surely("the service to be put out", lambda: stage.connections() == 0, 10)
         others = int(stage.psql("select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"))
         free = CONNECTIONS - RESERVED - others
         holding = crowd(stage, script, free)
         taken = "select count(*) from pg_stat_activity where query like '%pg_sleep%' and pid <> pg_backend_pid()"
-        patiently(lambda: int(stage.psql(taken)) >= free, 20)
+        surely("others to hold all connections", lambda: int(stage.psql(taken)) >= free, 20)
         stage.psql("alter role knowhow_login connection limit -1")
         time.sleep(self.seconds)
         holding.kill()

@@ -9,7 +9,7 @@ import time
 from harness.instance import ROOT, Failed, client_program, pg_environment
 
 from .load import percentile
-from .stage import Stage, patiently
+from .stage import Stage, surely
 
 GOAL_S, HELD_S, READERS, PER_SECOND = 1.0, 3, 8, 200
 ALTERS = re.compile(r"^alter table (?:only )?(?:public\.)?(\w+)\s+add column", re.M | re.I)
@@ -57,12 +57,13 @@ def migrate_under_load(stage, options, say):
     psql, libraries = client_program("psql")
     holding = subprocess.Popen([psql, "-Xq", "-c", holder], env={**environment, **libraries}, stdout=subprocess.DEVNULL)
     held = f"select count(*) from pg_locks where relation = '{table}'::regclass and mode = 'AccessShareLock'"
-    patiently(lambda: int(stage.psql(held)) > 0, 5)
+    surely("somebody to hold the table", lambda: int(stage.psql(held)) > 0, 5)
     began = time.time()
     stage.knowhow("migrate", DATABASE_URL=stage.owner_url)
     ended = time.time()
     took = ended - began
-    holding.wait()
+    if holding.wait():
+        raise Failed("whoever holds the table failed")
     said, _ = reading.communicate()
     if reading.returncode:
         raise Failed(f"a reader failed: {said.strip()[-500:]}")

@@ -4,7 +4,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,7 +14,7 @@ from harness.seed import Tenant
 from harness.texts import BuiltIn
 
 sys.path.insert(0, str(ROOT / "scripts/dev"))
-from server import Server  # noqa: E402
+from server import Server, free_port  # noqa: E402
 from settings import DATA, recall, with_login  # noqa: E402
 
 # Fewer than the embedded server of a checkout has, so that they are soon exhausted.
@@ -135,11 +134,10 @@ class Stage(Instance):
         self.server.remove()
 
 
-def free_port():
-    """Some free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def surely(what, is_done, seconds):
+    """Waits for what a trial is about; without it there would be nothing to try."""
+    if patiently(is_done, seconds) is None:
+        raise Failed(f"waited in vain for {what}")
 
 
 def patiently(is_done, seconds, pause=0.05):

@@ -143,7 +143,10 @@ def test_what_watches_is_told_where_to_look():
     # Also by the example's empty value.
     bind = SERVICES["knowhow"]["environment"]["KNOWHOW_METRICS_BIND"]
     assert bind == f"0.0.0.0:{job['dns_sd_configs'][0]['port']}"
-    assert SERVICES["knowhow"]["environment"]["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://collector:4317"
+    # The service speaks OTLP over HTTP.
+    collector = yaml.safe_load((OBSERVABILITY / "collector.yaml").read_text())
+    port = collector["receivers"]["otlp"]["protocols"]["http"]["endpoint"].rpartition(":")[2]
+    assert SERVICES["knowhow"]["environment"]["OTEL_EXPORTER_OTLP_ENDPOINT"] == f"http://collector:{port}"
 
 
 def instructions():

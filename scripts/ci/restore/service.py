@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -12,6 +11,7 @@ import urllib.request
 from urllib.parse import quote
 
 from cluster import run
+from server import free_port
 from settings import fail
 
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -44,9 +44,7 @@ class Service:
 
     def start(self):
         """Starts it with a worker, until it is ready."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         env = {name: value for name, value in self.env.items() if name != "DATABASE_URL"}
         with open(self.log, "w") as log:
