@@ -82,6 +82,18 @@ pub struct JobQueue {
     pub late_s: i64,
 }
 
+impl JobQueue {
+    /// Counts jobs of the same kind with them.
+    pub fn add(&mut self, others: &Self) {
+        self.waiting += others.waiting;
+        self.running += others.running;
+        self.failed += others.failed;
+        self.dead += others.dead;
+        self.oldest_at = self.oldest_at.into_iter().chain(others.oldest_at).min();
+        self.late_s = self.late_s.max(others.late_s);
+    }
+}
+
 /// What jobs are called in the queue. A name that changes leaves jobs behind that nobody works on.
 pub mod task {
     /// Does one run of a dream.

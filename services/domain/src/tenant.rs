@@ -20,6 +20,9 @@ pub struct Tenant {
     pub name: String,
     /// Quotas and switches.
     pub settings: TenantSettings,
+    /// Which of the deployment's databases it lives in; `home` where there is one.
+    #[schema(example = "home")]
+    pub place: String,
     /// When it was made.
     pub created_at: DateTime<Utc>,
     /// Since when all of its callers are refused and its jobs wait, as an operator has said.

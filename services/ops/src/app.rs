@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::future::join_all;
 use knowhow_domain::{Clock, Error, Limits, Result};
-use knowhow_store::{Database, Gate, boot};
+use knowhow_store::{Database, Gate, Principal, boot};
 
 use crate::Models;
 use crate::follow_up::AtOnce;
@@ -43,6 +44,22 @@ pub struct App {
 }
 
 impl App {
+    /// The same, from each of the deployment's places.
+    pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
+        let app = self.clone();
+        self.db.each().map(move |db| app.over(db))
+    }
+
+    /// The same, from where the principal's tenant lives.
+    pub(crate) fn at_home_of(&self, principal: &Principal) -> Self {
+        self.over(self.db.at_home_of(principal))
+    }
+
+    fn over(&self, db: Database) -> Self {
+        let gate = Gate::new(db.clone(), self.gate.state().clone());
+        Self { db, gate, ..self.clone() }
+    }
+
     pub(crate) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
@@ -56,13 +73,25 @@ pub(crate) async fn compute<T: Send + 'static>(work: impl FnOnce() -> Result<T> 
 /// Longest wait for the database's answer to a probe: orchestrators give a probe up after a second.
 const PROBE: Duration = Duration::from_millis(800);
 
-/// Why it cannot serve, where it cannot.
+/// Why it cannot serve, where it cannot. A place that is out of reach takes its own tenants with it alone, so it serves while one
+/// is there.
 ///
 /// # Errors
-/// `Unavailable` where the database is out of reach.
+/// `Unavailable` where every database is out of reach.
 pub async fn readiness(app: &App) -> Result<Option<String>> {
-    match tokio::time::timeout(PROBE, boot::inspect_migrations(&app.db)).await {
-        Ok(inspected) => inspected,
-        Err(_) => Err(Error::Unavailable("the database has not answered in time; try again in a moment".into())),
+    let mut outcome = Err(Error::Unavailable("the database has not answered in time; try again in a moment".into()));
+    for inspected in join_all(app.db.each().map(inspect)).await {
+        match inspected {
+            Ok(Some(problem)) => return Ok(Some(problem)),
+            Ok(None) => outcome = Ok(None),
+            Err(error) if outcome.is_err() => outcome = Err(error),
+            Err(_) => {}
+        }
     }
+    outcome
+}
+
+async fn inspect(db: Database) -> Result<Option<String>> {
+    let late = |_| Error::Unavailable("the database has not answered in time; try again in a moment".into());
+    tokio::time::timeout(PROBE, boot::inspect_migrations(&db)).await.map_err(late)?
 }

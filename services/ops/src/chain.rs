@@ -84,6 +84,14 @@ pub struct Broken {
 /// # Errors
 /// `Unavailable`.
 pub async fn verify(app: &App, only: Option<&str>) -> Result<Vec<Verified>> {
+    let mut all = Vec::new();
+    for at in app.each() {
+        all.extend(verify_place(&at, only).await?);
+    }
+    Ok(all)
+}
+
+async fn verify_place(app: &App, only: Option<&str>) -> Result<Vec<Verified>> {
     let (mut all, mut behind) = (Vec::new(), String::new());
     loop {
         let page = seals::list_logged(&app.db, only, &behind).await?;

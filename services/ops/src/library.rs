@@ -2,17 +2,16 @@
 //! vectors: brought once by each process, for all users.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use knowhow_domain::{Error, Result, SkillDocument, SkillName, TenantId, UserId, manifest};
-use knowhow_store::Principal;
 use knowhow_store::starters::{self, NewVector, StarterText, TenantRelease, Unembedded};
+use knowhow_store::{PlaceId, Principal};
 use moka::future::Cache;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use tokio::sync::OnceCell;
 
 use crate::embed::embedded_text;
 use crate::starters::{STARTERS, Starter};
@@ -52,15 +51,15 @@ const RELEASES: u64 = 10_000;
 
 /// What this process has done for the starters.
 pub struct Library {
-    published: OnceCell<()>,
-    of_tenants: Cache<[u8; 32], ()>,
+    published: Cache<PlaceId, ()>,
+    of_tenants: Cache<(PlaceId, [u8; 32]), ()>,
     vectors: AtomicU64,
 }
 
 impl Default for Library {
     fn default() -> Self {
         let of_tenants = Cache::builder().max_capacity(RELEASES).build();
-        Self { published: OnceCell::default(), of_tenants, vectors: AtomicU64::default() }
+        Self { published: Cache::builder().build(), of_tenants, vectors: AtomicU64::default() }
     }
 }
 
@@ -68,36 +67,51 @@ impl Library {
     /// Does the same for what the tenant's users are given, where that is its own.
     pub(crate) async fn publish_for_tenant(&self, app: &App, principal: &Principal, release: [u8; 32]) -> Result<()> {
         let Some(library) = principal.library() else { return Ok(()) };
-        if self.of_tenants.contains_key(&release) {
+        let known = (principal.place(), release);
+        if self.of_tenants.contains_key(&known) {
             return Ok(());
         }
+        let app = &app.at_home_of(principal);
         let builtin = principal.settings().starter_skills.then_some(RELEASE.as_slice());
         let tenant = principal.tenant();
         let new = TenantRelease { tenant, release: &release, builtin, library: &library.ids };
         starters::publish_for_tenant(&app.db, new).await?;
-        self.of_tenants.insert(release, ()).await;
+        self.of_tenants.insert(known, ()).await;
         if app.models.embedder.is_some() && !library.ids.is_empty() {
             tokio::spawn(embed_all(app.clone(), Owner::Tenant(tenant, library.ids.clone())));
         }
         Ok(())
     }
 
-    /// Puts the texts into the database, and begins to make their vectors beside the caller. The first time alone.
-    pub(crate) async fn publish(&self, app: &App) -> Result<()> {
-        let publish = async || {
+    /// Puts the texts where the principal's tenant lives, and begins to make their vectors beside the caller. The first time alone.
+    pub(crate) async fn publish(&self, app: &App, principal: &Principal) -> Result<()> {
+        if self.published.contains_key(&principal.place()) {
+            return Ok(());
+        }
+        let app = &app.at_home_of(principal);
+        let publish = async {
             publish(app).await?;
             if app.models.embedder.is_some() {
                 tokio::spawn(embed_all(app.clone(), Owner::House));
             }
             Ok(())
         };
-        self.published.get_or_try_init(publish).await.copied()
+        self.published.try_get_with(app.db.here(), publish).await.map_err(refuse_all)
     }
 
     /// Goes up when all starters have got vectors: what was read before may be without them.
     pub(crate) fn vectors(&self) -> u64 {
         self.vectors.load(Ordering::Acquire)
     }
+}
+
+/// What all those are told who waited for the one that failed.
+fn refuse_all(error: Arc<Error>) -> Error {
+    Arc::try_unwrap(error).unwrap_or_else(|error| match &*error {
+        Error::Unavailable(why) => Error::Unavailable(why.clone()),
+        Error::Conflict { code, detail } => Error::Conflict { code, detail: detail.clone() },
+        other => Error::internal(other.code()),
+    })
 }
 
 async fn publish(app: &App) -> Result<()> {

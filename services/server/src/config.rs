@@ -6,6 +6,7 @@ mod environment;
 mod models;
 mod otel;
 mod page;
+mod places;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,8 +15,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use knowhow_domain::Secret;
 use knowhow_ops::recall::Catalogues;
-use knowhow_store::DatabaseConfig;
 use knowhow_store::queue::WorkerConfig;
+use knowhow_store::{DatabaseConfig, PlaceConfig};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -31,6 +32,10 @@ pub struct Config {
     /// The database through its login role, `knowhow_login` or one of its own.
     #[schema(value_type = String)]
     pub database_url: Address,
+    /// Other databases that tenants may live in (`docs/scaling.md`), each through its login role: `name=postgres://...`, with spaces or
+    /// line ends between them. The first is called `home`.
+    #[schema(value_type = String)]
+    pub places: Secret,
     /// Master secret, 64 hex characters (`openssl rand -hex 32`): hashes API keys, seals the secrets of issuers and webhooks.
     #[schema(value_type = String)]
     pub secret_key: Secret,
@@ -172,6 +177,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             database_url: Address::default(),
+            places: Secret::default(),
             secret_key: Secret::default(),
             secret_key_previous: Secret::default(),
             write_connections: 8,
@@ -278,13 +284,14 @@ impl Config {
     /// What the pools need.
     ///
     /// # Errors
-    /// Where no database is named.
+    /// Where no database is named, or other places are not written as they must be.
     pub fn database(&self) -> Result<DatabaseConfig> {
         if self.database_url.is_empty() {
             bail!("set KNOWHOW_DATABASE_URL, e.g. postgres://knowhow_login:...@127.0.0.1:5432/knowhow");
         }
         Ok(DatabaseConfig {
             url: Secret::from(&*self.database_url),
+            places: places::parse_others(&self.places)?,
             write_connections: self.write_connections,
             read_connections: self.read_connections,
             prepares_ahead: false,
@@ -374,6 +381,24 @@ pub fn owner_url() -> Result<String> {
         (_, Ok(path)) => environment::read_file("DATABASE_URL_FILE", &path),
         _ => bail!("set DATABASE_URL to the URL by which a superuser or the database's owner connects"),
     }
+}
+
+/// The URLs by which superusers connect to the places that a tenant is moved between: `DATABASE_URLS`, or what the file of
+/// `DATABASE_URLS_FILE` says.
+///
+/// # Errors
+/// Where neither is set, or both are, or they are not written as they must be.
+#[expect(clippy::disallowed_methods, reason = "the one room that reads the environment")]
+pub fn owner_urls() -> Result<Vec<PlaceConfig>> {
+    let text = match (std::env::var("DATABASE_URLS"), std::env::var("DATABASE_URLS_FILE")) {
+        (Ok(_), Ok(_)) => bail!("set DATABASE_URLS or DATABASE_URLS_FILE, not both"),
+        (Ok(urls), _) => urls,
+        (_, Ok(path)) => environment::read_file("DATABASE_URLS_FILE", &path)?,
+        _ => bail!(
+            "set DATABASE_URLS to the URLs by which a superuser connects to both places, e.g.              'home=postgres://... eu2=postgres://...'"
+        ),
+    };
+    places::parse("DATABASE_URLS", &text)
 }
 
 #[cfg(test)]

@@ -23,8 +23,19 @@ pub fn said(error: &(dyn std::error::Error + 'static)) -> String {
     sentences.join(": ")
 }
 
+/// What `app.require_here` says where the transaction's tenant lives at another place by now.
+const IS_ELSEWHERE: &str = "KH003";
+
+/// The tenant is on its way to another place, or has just come there.
+pub(crate) fn is_being_moved() -> Error {
+    Error::Unavailable("the tenant is being moved to another database; try again in a second".into())
+}
+
 /// Turns a failure of sqlx into a refusal: out of reach becomes `unavailable`, the rest is a defect.
 pub(crate) fn refuse(error: sqlx::Error) -> Error {
+    if error.as_database_error().is_some_and(|said| said.code().as_deref() == Some(IS_ELSEWHERE)) {
+        return is_being_moved();
+    }
     let transient = match &error {
         sqlx::Error::Io(_)
         | sqlx::Error::PoolTimedOut
@@ -47,6 +58,9 @@ pub(crate) fn is_unique_violation(error: &sqlx::Error) -> bool {
 pub(crate) fn refuse_read(error: tokio_postgres::Error) -> Error {
     if error.code().is_some_and(|code| code.code() == "KH002") {
         return Error::MustBeReviewed(Vec::new());
+    }
+    if error.code().is_some_and(|code| code.code() == IS_ELSEWHERE) {
+        return is_being_moved();
     }
     let transient = error.is_closed() || error.code().is_none_or(|c| is_transient(c.code()));
     // The library prints "db error"; what the database said is its source.

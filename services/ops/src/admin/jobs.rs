@@ -1,5 +1,8 @@
 //! Jobs in the background, as a tenant's admins see theirs, and an operator who names no tenant those of the system.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use knowhow_domain::{Job, JobId, JobQueue, JobState, Result};
 use knowhow_store::queue;
 
@@ -39,7 +42,20 @@ pub struct JobQueues {
 /// # Errors
 /// `Forbidden`.
 pub async fn list_queues(ctx: &Ctx) -> Result<JobQueues> {
-    Ok(JobQueues { items: queue::list_queues(&ctx.app.db, &ctx.principal).await? })
+    if ctx.principal.require_tenant().is_ok() {
+        return Ok(JobQueues { items: queue::list_queues(&ctx.app.db, &ctx.principal).await? });
+    }
+    // Those of all tenants are at all places.
+    let mut by_task = BTreeMap::<String, JobQueue>::new();
+    for at in ctx.app.db.each() {
+        for queue in queue::list_queues(&at, &ctx.principal).await? {
+            match by_task.entry(queue.task.clone()) {
+                Entry::Occupied(mut counted) => counted.get_mut().add(&queue),
+                Entry::Vacant(new) => drop(new.insert(queue)),
+            }
+        }
+    }
+    Ok(JobQueues { items: by_task.into_values().collect() })
 }
 
 /// Has a job tried again from the beginning, at once.

@@ -28,7 +28,7 @@ pub struct UnderKeys {
 /// # Errors
 /// `Unavailable`.
 pub async fn count_under_keys(app: &App) -> Result<UnderKeys> {
-    walk(app, false).await
+    walk_all(app, false).await
 }
 
 /// Seals anew what is under the master key before. It may be run again, and beside requests.
@@ -36,7 +36,19 @@ pub async fn count_under_keys(app: &App) -> Result<UnderKeys> {
 /// # Errors
 /// `Unavailable`.
 pub async fn reseal(app: &App) -> Result<UnderKeys> {
-    walk(app, true).await
+    walk_all(app, true).await
+}
+
+async fn walk_all(app: &App, seals: bool) -> Result<UnderKeys> {
+    let mut sum = UnderKeys::default();
+    for at in app.each() {
+        let counts = walk(&at, seals).await?;
+        sum.current += counts.current;
+        sum.previous += counts.previous;
+        sum.neither += counts.neither;
+        sum.api_keys += counts.api_keys;
+    }
+    Ok(sum)
 }
 
 async fn walk(app: &App, seals: bool) -> Result<UnderKeys> {

@@ -71,7 +71,8 @@ async fn set_tenant(ctx: &Ctx, slug: &str, reason: Option<&str>) -> Result<Tenan
         return Err(Error::not_found("tenant"));
     }
     let suspending = Suspending { slug, reason, now: ctx.now() };
-    let tenant = suspensions::set_tenant(&ctx.app.db, &ctx.principal, &suspending).await?;
+    let operator = ctx.principal.in_tenant(&ctx.app.gate, slug).await?;
+    let tenant = suspensions::set_tenant(&ctx.app.db, &operator, &suspending).await?;
     ctx.app.gate.state().forget_tenants();
     Ok(tenant)
 }

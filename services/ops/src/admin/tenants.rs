@@ -2,8 +2,8 @@
 
 use knowhow_domain::object::as_object_or_null;
 use knowhow_domain::{Error, FieldError, Result, Tenant, TenantDetail, TenantSettings};
-use knowhow_store::Window;
 use knowhow_store::tenants::{self, NewTenant, TenantChange, TenantFilter};
+use knowhow_store::{HOME_NAME, Window};
 use knowhow_store::{stored, used};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -25,6 +25,9 @@ pub struct CreateTenant {
     /// Quotas and switches.
     #[serde(default, deserialize_with = "as_object_or_null")]
     pub settings: Option<TenantSettings>,
+    /// Which of the deployment's databases it is to live in, one of `KNOWHOW_PLACES`; by default `home`.
+    #[schema(max_length = 63, example = "home")]
+    pub place: Option<String>,
 }
 
 /// What to change of a tenant; absent members stay.
@@ -55,10 +58,14 @@ pub async fn create_tenant(ctx: &Ctx, input: &CreateTenant) -> Result<Tenant> {
     if !is_slug(&input.slug) {
         findings.push(FieldError::new("/slug", "lower-case letters and digits, joined by single '-', at most 64"));
     }
+    let place = input.place.as_deref().unwrap_or(HOME_NAME);
+    if ctx.app.db.named(place).is_err() {
+        findings.push(FieldError::new("/place", "must be one of the places of KNOWHOW_PLACES, or home"));
+    }
     if !findings.is_empty() {
         return Err(Error::Invalid(findings));
     }
-    let new = NewTenant { slug: &input.slug, name, settings: &settings };
+    let new = NewTenant { slug: &input.slug, name, settings: &settings, place };
     tenants::create(&ctx.app.db, &ctx.principal, &new, ctx.now()).await
 }
 
@@ -75,8 +82,9 @@ pub async fn update_tenant(ctx: &Ctx, input: &UpdateTenant) -> Result<Tenant> {
     if !is_slug(&input.slug) {
         return Err(Error::not_found("tenant"));
     }
+    let operator = ctx.principal.in_tenant(&ctx.app.gate, &input.slug).await?;
     let change = TenantChange { slug: &input.slug, name: input.name.as_deref(), settings: input.settings.as_ref() };
-    tenants::update(&ctx.app.db, &ctx.principal, &change, ctx.now()).await
+    tenants::update(&ctx.app.db, &operator, &change, ctx.now()).await
 }
 
 /// Lists tenants.
@@ -86,8 +94,15 @@ pub async fn update_tenant(ctx: &Ctx, input: &UpdateTenant) -> Result<Tenant> {
 pub async fn list_tenants(ctx: &Ctx, page: &PageQuery) -> Result<Page<Tenant>> {
     ctx.principal.require_operator()?;
     let (limit, after) = (page.limit()?, page.after::<String>()?);
-    let filter = TenantFilter { only: None, page: window(after.as_deref().unwrap_or_default(), limit) };
-    let rows = tenants::list(&ctx.app.db, &ctx.principal, &filter, ctx.now()).await?;
+    let page = window(after.as_deref().unwrap_or_default(), limit);
+    let (most, filter) = (page.limit, TenantFilter { only: None, page });
+    let mut rows = Vec::new();
+    for at in ctx.app.db.each() {
+        rows.extend(tenants::list(&at, &ctx.principal, &filter, ctx.now()).await?);
+    }
+    // Each place has given its first ones; together they hold the first of all.
+    rows.sort_by(|one, other| one.slug.cmp(&other.slug));
+    rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     Page::of(rows, limit, |last| last.slug.clone())
 }
 
@@ -100,10 +115,11 @@ pub async fn get_tenant(ctx: &Ctx, slug: &str) -> Result<TenantDetail> {
     if !is_slug(slug) {
         return Err(Error::not_found("tenant"));
     }
-    let filter = TenantFilter { only: Some(slug), page: Window { behind: "", limit: 1 } };
-    let rows = tenants::list(&ctx.app.db, &ctx.principal, &filter, ctx.now()).await?;
-    let tenant = rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))?;
     let there = Ctx { principal: ctx.principal.in_tenant(&ctx.app.gate, slug).await?, ..ctx.clone() };
+    let at = ctx.app.db.at_home_of(&there.principal);
+    let filter = TenantFilter { only: Some(slug), page: Window { behind: "", limit: 1 } };
+    let rows = tenants::list(&at, &ctx.principal, &filter, ctx.now()).await?;
+    let tenant = rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))?;
     let mut tx = super::begin(&there).await?;
     let (stored, used) = (stored::count(&mut tx).await?, used::count_of_tenant(&mut tx, ctx.now()).await?);
     tx.commit().await?;

@@ -34,7 +34,7 @@ pub async fn sync_starters(ctx: &Ctx) -> Result<()> {
 }
 
 async fn publish(ctx: &Ctx, release: [u8; 32]) -> Result<()> {
-    ctx.app.library.publish(&ctx.app).await?;
+    ctx.app.library.publish(&ctx.app, &ctx.principal).await?;
     ctx.app.library.publish_for_tenant(&ctx.app, &ctx.principal, release).await
 }
 

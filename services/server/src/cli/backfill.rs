@@ -27,7 +27,13 @@ impl Backfill {
     /// Enqueues until nothing is left, and waits for the workers. May be run again, and beside workers that do the same.
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
         let app = shell::app(config)?;
-        let outcome = self.watch(&app).await;
+        let mut outcome = Ok(ExitCode::SUCCESS);
+        for at in app.each() {
+            outcome = self.watch(&at).await;
+            if !matches!(outcome, Ok(ExitCode::SUCCESS)) {
+                break;
+            }
+        }
         app.db.close().await;
         outcome
     }

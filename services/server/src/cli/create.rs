@@ -10,6 +10,7 @@ use knowhow_ops::admin::{self, CreateIssuer, CreateKey, CreateTenant, UnderKeys}
 use knowhow_ops::{App, Ctx, Principal};
 use knowhow_store::credential::api_key;
 
+use super::move_tenant::MoveTenant;
 use super::shell;
 use crate::config::Config;
 
@@ -23,7 +24,12 @@ pub(super) enum TenantCommand {
         /// For people
         #[arg(long)]
         name: Option<String>,
+        /// Which database it is to live in, one of KNOWHOW_PLACES or home
+        #[arg(long)]
+        place: Option<String>,
     },
+    /// Move a tenant to another database while it is used; refuses its requests for a moment
+    Move(MoveTenant),
 }
 
 /// API keys.
@@ -50,21 +56,23 @@ pub(super) enum KeyCommand {
 
 impl TenantCommand {
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode> {
-        let Self::Create { slug, name } = self;
+        let (slug, name, place) = match self {
+            Self::Create { slug, name, place } => (slug, name, place),
+            Self::Move(order) => return order.run().await,
+        };
         let app = shell::app(config)?;
-        create_tenant(&app, &slug, name).await?;
+        create_tenant(&app, CreateTenant { slug: slug.clone(), name, settings: None, place }).await?;
         println!("{slug}");
         Ok(ExitCode::SUCCESS)
     }
 }
 
 /// Makes a tenant with an issuer whose tokens this service can sign.
-pub(super) async fn create_tenant(app: &App, slug: &str, name: Option<String>) -> Result<()> {
+pub(super) async fn create_tenant(app: &App, tenant: CreateTenant) -> Result<()> {
     let nowhere = app.gate.operator_at_shell(None).await?;
-    let tenant = CreateTenant { slug: slug.to_owned(), name, settings: None };
     admin::create_tenant(&Ctx::of(app, &nowhere), &tenant).await?;
     app.gate.state().forget_tenants();
-    let operator = app.gate.operator_at_shell(Some(slug)).await?;
+    let operator = app.gate.operator_at_shell(Some(&tenant.slug)).await?;
     add_issuer(app, &operator).await
 }
 

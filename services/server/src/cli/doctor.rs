@@ -7,7 +7,7 @@ use anyhow::Result;
 use knowhow_ops::admin::{UnderKeys, count_under_keys};
 use knowhow_ops::chat::{ChatLimits, Prompt};
 use knowhow_ops::{Asker, Asking, Models, Priority};
-use knowhow_store::{Database, boot, issuers, queue, reach};
+use knowhow_store::{Database, DatabaseConfig, boot, issuers, queue, reach};
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
@@ -56,13 +56,31 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
         Ok(findings) => findings,
         Err(error) => return wrong(explained(config, error.into()).await.context("the database cannot be inspected")),
     };
-    findings.extend(reach::explain_reads(&db, &settings).await?.map(|unreachable| unreachable.to_string()));
+    findings.extend(reach::explain_reads(&db, &settings.url).await?.map(|unreachable| unreachable.to_string()));
+    for at in db.each().skip(1) {
+        findings.extend(examine_place(&at, &settings).await?);
+    }
     if findings.is_empty() {
-        report_jobs(&db).await?;
-        report_issuers(config, &db).await?;
+        for at in db.each() {
+            report_jobs(&at).await?;
+            report_issuers(config, &at).await?;
+        }
         report_keys(config).await?;
     }
     Ok(findings)
+}
+
+/// What is wrong with a place besides `home`.
+async fn examine_place(db: &Database, settings: &DatabaseConfig) -> Result<Vec<String>> {
+    let url = settings.url_of(db.here());
+    let mut findings = match reach::explain(url).await? {
+        Some(unreachable) => vec![unreachable.to_string()],
+        None => boot::inspect(db).await?,
+    };
+    if findings.is_empty() {
+        findings.extend(reach::explain_reads(db, url).await?.map(|unreachable| unreachable.to_string()));
+    }
+    Ok(findings.into_iter().map(|finding| format!("place '{}': {finding}", db.place_name())).collect())
 }
 
 /// The queue is there, or its absence were a finding. Dead jobs are work for an admin, nothing wrong with the deployment.

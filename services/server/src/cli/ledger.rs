@@ -16,18 +16,24 @@ const PAGE: i64 = 1000;
 /// Prints the ledger of all tenants, a line of JSON for each erasure, for `knowhow migrate --restored --erasures`.
 pub(super) async fn print(config: &Config) -> Result<ExitCode> {
     let db = Database::open(&config.database()?)?;
+    for at in db.each() {
+        print_place(&at).await?;
+    }
+    db.close().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn print_place(db: &Database) -> Result<()> {
     let mut behind = Uuid::nil();
     loop {
-        let lines = erasures::list_ledger(&db, behind, PAGE).await?;
-        let Some(last) = lines.last() else { break };
+        let lines = erasures::list_ledger(db, behind, PAGE).await?;
+        let Some(last) = lines.last() else { return Ok(()) };
         behind = last.erasure_id;
         let mut output = std::io::stdout().lock();
         for line in &lines {
             writeln!(output, "{}", serde_json::to_string(line)?).context("cannot write to standard output")?;
         }
     }
-    db.close().await;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Reads what `knowhow erasures` printed.

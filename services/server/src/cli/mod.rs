@@ -12,6 +12,7 @@ mod export;
 mod import;
 mod ledger;
 mod migrate;
+mod move_tenant;
 mod scan;
 mod seed_demo;
 mod serve;

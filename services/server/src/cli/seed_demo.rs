@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use chrono::TimeDelta;
 use clap::Args;
 use knowhow_domain::{Error, Scope};
-use knowhow_ops::admin::{self, CreateKey, MintToken};
+use knowhow_ops::admin::{self, CreateKey, CreateTenant, MintToken};
 use knowhow_ops::{App, Ctx, Principal, skills};
 
 use super::create::{add_issuer, create_tenant};
@@ -69,7 +69,8 @@ async fn find_or_make_tenant(app: &App) -> Result<Principal> {
             fresh(app).await
         }
         Err(Error::NotFound { .. }) => {
-            create_tenant(app, TENANT, Some("Demo".into())).await?;
+            let demo = CreateTenant { slug: TENANT.into(), name: Some("Demo".into()), settings: None, place: None };
+            create_tenant(app, demo).await?;
             fresh(app).await
         }
         Err(other) => Err(other.into()),

@@ -108,14 +108,23 @@ pub(super) fn open_models(config: &Config) -> Result<Arc<Models>> {
     Ok(Arc::new(models))
 }
 
-/// Behind a wall with a hole it is better not to serve at all.
+/// Behind a wall with a hole it is better not to serve at all. A place besides `home` that is out of reach is no reason: it may come
+/// back, and the tenants of the others are there.
 pub(super) async fn require_walls(config: &Config, db: &Database) -> Result<()> {
-    let findings = match boot::inspect(db).await {
-        Ok(findings) => findings,
-        Err(error) => return Err(explained(config, error.into()).await),
-    };
-    if findings.is_empty() {
-        return Ok(());
+    let home = db.here();
+    for at in db.each() {
+        let findings = match boot::inspect(&at).await {
+            Ok(findings) => findings,
+            Err(error) if at.here() == home => return Err(explained(config, error.into()).await),
+            Err(error) => {
+                tracing::warn!(place = at.place_name(), %error, "a place is out of reach: its tenants are not served");
+                continue;
+            }
+        };
+        if !findings.is_empty() {
+            let place = if at.here() == home { String::new() } else { format!(" at place '{}'", at.place_name()) };
+            bail!("refusing to serve{place}:\n  - {}", findings.join("\n  - "))
+        }
     }
-    bail!("refusing to serve:\n  - {}", findings.join("\n  - "))
+    Ok(())
 }

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use actix_web::web::Data;
 use anyhow::Result;
+use futures_util::FutureExt;
+use futures_util::future::try_join_all;
 use knowhow_ops::{App, jobs};
 use knowhow_store::queue::{self, WorkerConfig};
 
@@ -39,18 +41,25 @@ async fn alone(config: &Config, telemetry: &Telemetry) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Works on jobs until `stop`.
+/// Works on the jobs of one place, which has a queue of its own.
+async fn work_at(config: &WorkerConfig, app: App, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+    tracing::info!(concurrency = config.concurrency, place = app.db.place_name(), "working on jobs");
+    // What this version reads anew begins at once, not with the next minute.
+    if let Err(error) = jobs::reconcile(&app).await {
+        tracing::warn!(%error, "the graph was not looked through at the start; it will be within a minute");
+    }
+    queue::work(&app.db, config, &jobs::tasks(&app), stop).await?;
+    Ok(())
+}
+
+/// Works on jobs until `stop`, at each place as many at once as are set.
 pub(super) async fn work(
     config: &WorkerConfig,
     app: &App,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
-    tracing::info!(concurrency = config.concurrency, "working on jobs");
-    // What this version reads anew begins at once, not with the next minute.
-    if let Err(error) = jobs::reconcile(app).await {
-        tracing::warn!(%error, "the graph was not looked through at the start; it will be within a minute");
-    }
-    queue::work(&app.db, config, &jobs::tasks(app), stop).await?;
+    let stop = stop.boxed().shared();
+    try_join_all(app.each().map(|at| work_at(config, at, stop.clone()))).await?;
     tracing::info!("the worker stopped");
     Ok(())
 }

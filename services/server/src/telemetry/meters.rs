@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use futures_util::future::join_all;
 use knowhow_domain::{Clock, SystemClock};
 use knowhow_ops::{Models, count_backlog};
 use knowhow_store::{Database, connections, months};
@@ -102,6 +103,20 @@ struct Counted {
     months_ahead: Option<u64>,
 }
 
+impl Counted {
+    /// With those of another place: the jobs of both, and the months of the one that has fewer.
+    fn with(mut self, other: Self) -> Self {
+        for jobs in other.jobs {
+            match self.jobs.iter_mut().find(|counted| counted.task == jobs.task) {
+                Some(counted) => counted.add(&jobs),
+                None => self.jobs.push(jobs),
+            }
+        }
+        self.months_ahead = self.months_ahead.zip(other.months_ahead).map(|(one, other)| one.min(other));
+        self
+    }
+}
+
 /// The jobs and months as they were counted last.
 #[derive(Default)]
 pub struct Backlog {
@@ -119,11 +134,14 @@ impl Backlog {
         }
         let asked = async {
             let today = SystemClock.now().date_naive();
-            let (jobs, months) = tokio::join!(count_backlog(db), months::look(db, today));
-            Counted {
-                jobs: jobs.unwrap_or_default(),
-                months_ahead: months.ok().and_then(|months| months.ahead.try_into().ok()),
-            }
+            let counted = join_all(db.each().map(|at| async move {
+                let (jobs, months) = tokio::join!(count_backlog(&at), months::look(&at, today));
+                Counted {
+                    jobs: jobs.unwrap_or_default(),
+                    months_ahead: months.ok().and_then(|months| months.ahead.try_into().ok()),
+                }
+            }));
+            counted.await.into_iter().reduce(Counted::with).unwrap_or_default()
         };
         let counted = tokio::time::timeout(COUNT_WITHIN, asked).await.unwrap_or_default();
         *counted_at = Some(Instant::now());

@@ -5,9 +5,11 @@ use knowhow_domain::{Result, SkillDocument, SkillName, TenantId, manifest};
 use pgvector::HalfVector;
 use serde_json::{Value, json};
 
+use super::library_copy;
 use crate::Database;
 use crate::error::refuse;
 use crate::skills::columns::attributes;
+use crate::vault::place::HOME;
 use crate::vault::tx::SystemTx;
 
 /// A starter of a release.
@@ -61,6 +63,13 @@ impl StarterText<'_> {
 /// `Unavailable`.
 pub async fn publish(db: &Database, release: &[u8], texts: &[StarterText<'_>]) -> Result<()> {
     let rows = Value::Array(texts.iter().map(StarterText::columns).collect());
+    if db.here() != HOME {
+        return library_copy::publish_as_home_did(db, release, &rows).await;
+    }
+    publish_here(db, release, &rows).await
+}
+
+pub(super) async fn publish_here(db: &Database, release: &[u8], rows: &Value) -> Result<()> {
     let mut tx = SystemTx::begin(db, "library.publish").await?;
     sqlx::query!(
         "-- library.publish

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::Database;
 use crate::error::refuse;
+use crate::vault::place::{HOME, PlaceId};
 use crate::vault::tx::SystemTx;
 
 /// How long after the first one they are written; while they go on, each time after four times as long.
@@ -24,6 +25,8 @@ const TENANTS: usize = 64;
 /// A login that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct RefusedLogin {
+    /// Where that tenant lives.
+    pub(crate) place: PlaceId,
     /// The nil tenant where the credential names none that there is.
     pub(crate) tenant: TenantId,
     /// Where it came from, as far as that is told apart.
@@ -46,7 +49,7 @@ impl Counts {
         } else if self.by_login.contains_key(&from_anywhere) || known < ADDRESSES + TENANTS {
             from_anywhere
         } else {
-            RefusedLogin { tenant: TenantId(Uuid::nil()), address: None }
+            RefusedLogin { place: HOME, tenant: TenantId(Uuid::nil()), address: None }
         };
         let count = self.by_login.entry(counted).or_default();
         *count = count.saturating_add(1);
@@ -84,8 +87,11 @@ impl RefusedLogins {
             if counts.is_empty() {
                 return;
             }
-            if let Err(error) = write(&db, counts, clock.as_ref()).await {
-                tracing::warn!(%error, "refused logins were not written into the audit log");
+            for at in db.each() {
+                let there = counts.iter().filter(|(login, _)| login.place == at.here());
+                if let Err(error) = write(&at, there, clock.as_ref()).await {
+                    tracing::warn!(%error, "refused logins were not written into the audit log");
+                }
             }
             wait = LONGEST_WAIT.min(wait * 4);
         }
@@ -93,12 +99,15 @@ impl RefusedLogins {
 }
 
 /// Why: who is refused is nobody's user, and of no tenant for sure.
-async fn write(db: &Database, counts: HashMap<RefusedLogin, u32>, clock: &dyn Clock) -> Result<()> {
+async fn write(db: &Database, counts: impl Iterator<Item = (&RefusedLogin, &u32)>, clock: &dyn Clock) -> Result<()> {
     let (mut tenants, mut addresses, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
-    for (RefusedLogin { tenant, address }, count) in counts {
+    for (RefusedLogin { tenant, address, .. }, count) in counts {
         tenants.push(tenant.0);
         addresses.push(address.map(|address| address.to_string()).unwrap_or_default());
-        numbers.push(i64::from(count));
+        numbers.push(i64::from(*count));
+    }
+    if tenants.is_empty() {
+        return Ok(());
     }
     let ids: Vec<Uuid> = tenants.iter().map(|_| new_id()).collect();
     let mut tx = SystemTx::begin_at_leisure(db, "refused.write").await?;
@@ -107,7 +116,9 @@ async fn write(db: &Database, counts: HashMap<RefusedLogin, u32>, clock: &dyn Cl
         insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail, address)
         select tenant_id, $1, audit_id, $2, 'nobody', 'login.refused', 'login', jsonb_build_object('count', count),
                nullif(address, '')::inet
-        from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) as r (tenant_id, audit_id, address, count)",
+        from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) as r (tenant_id, audit_id, address, count)
+        -- Of a tenant that moves meanwhile they are lost: what is behind its fence must stay as it was compared.
+        where not exists (select from tenants_elsewhere e where e.tenant_id = r.tenant_id)",
         UserId::TENANT_WIDE.0,
         clock.now(),
         &tenants,
@@ -129,10 +140,10 @@ mod tests {
     fn many_addresses_are_few_entries() {
         let mut counts = Counts::default();
         let tenant = |n: u128| TenantId(Uuid::from_u128(n));
-        let steady = RefusedLogin { tenant: tenant(1), address: Some(IpAddr::from([127, 0, 0, 1])) };
+        let steady = RefusedLogin { place: HOME, tenant: tenant(1), address: Some(IpAddr::from([127, 0, 0, 1])) };
         for n in 0..10_000_u32 {
             let address = Some(IpAddr::from(n.to_be_bytes()));
-            counts.add(RefusedLogin { tenant: tenant(u128::from(n % 1000) + 1), address });
+            counts.add(RefusedLogin { place: HOME, tenant: tenant(u128::from(n % 1000) + 1), address });
             counts.add(steady);
         }
         assert!(counts.by_login.len() <= ADDRESSES + TENANTS + 1, "{}", counts.by_login.len());

@@ -12,14 +12,15 @@ use crate::vault::held::Bounded;
 use crate::vault::tx::SystemTx;
 use crate::{Database, Principal};
 
-/// Suspends a tenant with all of its users, or lets them in again.
+/// Suspends the tenant that the operator stands in with all of its users, or lets them in again.
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator; `NotFound`.
 pub async fn set_tenant(db: &Database, operator: &Principal, change: &Suspending<'_>) -> Result<Tenant> {
     operator.require_operator()?;
     let Suspending { slug, reason, now } = *change;
-    let mut tx = SystemTx::begin(db, "suspensions.set_tenant").await?;
+    let db = &db.at_home_of(operator);
+    let mut tx = SystemTx::begin_about(db, operator.tenant(), "suspensions.set_tenant").await?;
     let row = sqlx::query!(
         r#"-- suspensions.set_tenant
         with found as (
@@ -59,6 +60,7 @@ pub async fn set_tenant(db: &Database, operator: &Principal, change: &Suspending
         slug: row.slug,
         name: row.name,
         settings: read_settings(row.settings)?,
+        place: db.place_name().into(),
         created_at: row.created_at,
         suspended_at: row.suspended_at,
         suspended_reason: reason.map(str::to_owned),

@@ -6,24 +6,20 @@ use chrono::{DateTime, Utc};
 use knowhow_domain::{Algorithm, Error, KeyId, Result, TenantId, UserId, new_id};
 use serde_json::Value;
 
-use crate::credential::{Issuer, IssuerKeys, Sealer};
+use crate::credential::{Issuer, IssuerKeys};
 use crate::error::refuse;
 use crate::vault::Word;
-use crate::vault::gate::{KnownKey, KnownTenant, KnownUser, TenantLibrary};
+use crate::vault::gate::{GateState, KnownKey, KnownTenant, KnownUser, TenantLibrary};
 use crate::vault::tx::SystemTx;
 use crate::{Database, tenants};
 
 /// Why: a token names its tenant; nothing is verified yet, so there is no tenant to run as.
-pub(crate) async fn find_tenant(
-    db: &Database,
-    slug: &str,
-    sealer: &Sealer,
-    private_issuers: bool,
-) -> Result<Option<KnownTenant>> {
+pub(crate) async fn find_tenant(db: &Database, slug: &str, gate: &GateState) -> Result<Option<KnownTenant>> {
     let mut tx = SystemTx::begin(db, "system.find_tenant").await?;
     let rows = sqlx::query!(
         r#"-- system.find_tenant
         select t.tenant_id, t.slug, t.settings, t.library, t.erasures, t.suspended_reason, i.iss as "iss?", i.audience as "audience?",
+               exists (select from tenants_elsewhere e where e.tenant_id = t.tenant_id) as "is_elsewhere!",
                i.algorithm as "algorithm?: Word<Algorithm>", i.jwks_url, i.sealed_secret
         from tenants t
         left join issuers i on i.tenant_id = t.tenant_id
@@ -38,6 +34,8 @@ pub(crate) async fn find_tenant(
     let id = TenantId(first.tenant_id);
     let mut known = KnownTenant {
         id,
+        place: db.here(),
+        is_elsewhere: first.is_elsewhere,
         slug: first.slug.clone(),
         settings: tenants::read_settings(first.settings.clone())?,
         library: first.library.clone().map(TenantLibrary::from),
@@ -50,7 +48,7 @@ pub(crate) async fn find_tenant(
             continue;
         };
         let keys = match row.sealed_secret {
-            Some(sealed) => match sealer.open(&sealed, id.0.as_bytes()) {
+            Some(sealed) => match gate.sealer.open(&sealed, id.0.as_bytes()) {
                 Ok(secret) => IssuerKeys::Hs256 { secret },
                 // Sealed under another KNOWHOW_SECRET_KEY: its tokens fail, those of the tenant's other issuers do not.
                 Err(error) => {
@@ -67,7 +65,7 @@ pub(crate) async fn find_tenant(
                     .parse()
                     .map_err(Error::internal)?,
                 algorithm,
-                private_network: private_issuers,
+                private_network: gate.private_issuers(),
             },
         };
         known.issuers.push(Arc::new(Issuer { iss, audience, keys }));
@@ -81,7 +79,8 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
     let rows = sqlx::query!(
         r#"-- system.find_keys
         select k.tenant_id, k.key_id, k.secret_hash, k.hashed_under, k.scopes, k.expires_at, k.revoked_at,
-               t.slug, t.settings, t.library, t.erasures, t.suspended_reason
+               t.slug, t.settings, t.library, t.erasures, t.suspended_reason,
+               exists (select from tenants_elsewhere e where e.tenant_id = t.tenant_id) as "is_elsewhere!"
         from api_keys k
         join tenants t on t.tenant_id = k.tenant_id
         where k.prefix = $1"#,
@@ -97,6 +96,8 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
                 id: KeyId(row.key_id),
                 tenant: Arc::new(KnownTenant {
                     id: TenantId(row.tenant_id),
+                    place: db.here(),
+                    is_elsewhere: row.is_elsewhere,
                     slug: row.slug,
                     settings: tenants::read_settings(row.settings)?,
                     library: row.library.map(TenantLibrary::from),
@@ -133,7 +134,7 @@ pub(crate) struct Rehashed {
 /// Why: the login of a key is not yet a principal when its use is noted.
 pub(crate) async fn note_key_use(db: &Database, used: &KeyUse) -> Result<()> {
     let (hash, mark) = used.rehashed.as_ref().map(|anew| (&anew.hash[..], &anew.mark[..])).unzip();
-    let mut tx = SystemTx::begin(db, "system.note_key_use").await?;
+    let mut tx = SystemTx::begin_about(db, used.tenant, "system.note_key_use").await?;
     sqlx::query!(
         "-- system.note_key_use
         update api_keys
@@ -173,7 +174,7 @@ pub(crate) async fn ensure_user(db: &Database, newcomer: &Newcomer<'_>) -> Resul
     let id = UserId(new_id());
     // A second round is needed only where another request made the user between this statement's snapshot and its insert.
     for _ in 0..2 {
-        let mut tx = SystemTx::begin(db, "system.ensure_user").await?;
+        let mut tx = SystemTx::begin_about(db, tenant, "system.ensure_user").await?;
         let row = sqlx::query!(
             r#"-- system.ensure_user
             with found as (
@@ -286,6 +287,8 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
         let owner = Owner {
             tenant: KnownTenant {
                 id: claim.tenant,
+                place: db.here(),
+                is_elsewhere: false,
                 slug: row.slug,
                 settings,
                 library: row.library.map(TenantLibrary::from),
@@ -300,6 +303,21 @@ pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Optio
         Ok((owner, row.is_sealed))
     })
     .transpose()
+}
+
+/// Why: a place says of itself which tenants live elsewhere, whose jobs wait until they have come there.
+pub(crate) async fn is_elsewhere(db: &Database, tenant: TenantId) -> Result<bool> {
+    let mut tx = SystemTx::begin(db, "system.is_elsewhere").await?;
+    let is_elsewhere = sqlx::query_scalar!(
+        r#"-- system.is_elsewhere
+        select exists (select from tenants_elsewhere e where e.tenant_id = $1) as "is_elsewhere!""#,
+        tenant.0
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(is_elsewhere)
 }
 
 /// An address that an issuer's keys are fetched from.

@@ -51,15 +51,61 @@ pub struct NewTenant<'a> {
     pub name: &'a str,
     /// What it may do, and how much.
     pub settings: &'a TenantSettings,
+    /// At which place it is to live.
+    pub place: &'a str,
 }
 
-/// Makes a tenant.
+/// Makes a tenant, from `home`.
 ///
 /// # Errors
-/// `Conflict` where the slug is taken.
+/// `Conflict` where the slug is taken; `Malformed` where there is no such place; `Unavailable` where any place is out of reach,
+/// as it might have a tenant of that name.
 pub async fn create(db: &Database, operator: &Principal, new: &NewTenant<'_>, now: DateTime<Utc>) -> Result<Tenant> {
     operator.require_operator()?;
-    let NewTenant { slug, name, settings } = *new;
+    let there = db.named(new.place)?;
+    if !db.is_spread() {
+        return insert(&there, operator, new, now).await;
+    }
+    // Two who make a tenant of one name at two places at once do so one after the other.
+    let mut alone = SystemTx::begin(db, "tenants.create_alone").await?;
+    sqlx::query!(
+        "-- tenants.create_alone
+        select pg_advisory_xact_lock(hashtextextended('tenant ' || $1, 0))",
+        new.slug
+    )
+    .execute(alone.conn())
+    .await
+    .map_err(refuse)?;
+    for other in db.each().filter(|other| other.here() != there.here()) {
+        if exists(&other, new.slug).await? {
+            return Err(is_taken(new.slug));
+        }
+    }
+    let made = insert(&there, operator, new, now).await?;
+    alone.commit().await?;
+    Ok(made)
+}
+
+async fn exists(db: &Database, slug: &str) -> Result<bool> {
+    let mut tx = SystemTx::begin(db, "tenants.exists").await?;
+    let exists = sqlx::query_scalar!(
+        r#"-- tenants.exists
+        select exists (select from tenants where slug = $1) as "exists!""#,
+        slug
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(exists)
+}
+
+fn is_taken(slug: &str) -> Error {
+    Error::Conflict { code: "tenant-exists", detail: format!("there is a tenant '{slug}' already") }
+}
+
+async fn insert(db: &Database, operator: &Principal, new: &NewTenant<'_>, now: DateTime<Utc>) -> Result<Tenant> {
+    let NewTenant { slug, name, settings, .. } = *new;
     let id = TenantId(new_id());
     let mut tx = SystemTx::begin(db, "tenants.create").await?;
     sqlx::query!(
@@ -81,16 +127,10 @@ pub async fn create(db: &Database, operator: &Principal, new: &NewTenant<'_>, no
     )
     .execute(tx.conn())
     .await
-    .map_err(|e| {
-        if is_unique_violation(&e) {
-            Error::Conflict { code: "tenant-exists", detail: format!("there is a tenant '{slug}' already") }
-        } else {
-            refuse(e)
-        }
-    })?;
+    .map_err(|e| if is_unique_violation(&e) { is_taken(slug) } else { refuse(e) })?;
     tx.commit().await?;
-    let (slug, name, settings) = (slug.into(), name.into(), settings.clone());
-    Ok(Tenant { id, slug, name, settings, created_at: now, suspended_at: None, suspended_reason: None })
+    let (slug, name, settings, place) = (slug.into(), name.into(), settings.clone(), db.place_name().into());
+    Ok(Tenant { id, slug, name, settings, place, created_at: now, suspended_at: None, suspended_reason: None })
 }
 
 /// What changes of a tenant; `None` leaves as it is.
@@ -101,7 +141,7 @@ pub struct TenantChange<'a> {
     pub settings: Option<&'a TenantSettings>,
 }
 
-/// Changes name or settings.
+/// Changes name or settings of the tenant that the operator stands in.
 ///
 /// # Errors
 /// `NotFound`.
@@ -113,7 +153,8 @@ pub async fn update(
 ) -> Result<Tenant> {
     operator.require_operator()?;
     let TenantChange { slug, name, settings } = *change;
-    let mut tx = SystemTx::begin(db, "tenants.update").await?;
+    let db = &db.at_home_of(operator);
+    let mut tx = SystemTx::begin_about(db, operator.tenant(), "tenants.update").await?;
     let row = sqlx::query!(
         "-- tenants.update
         with changed as (
@@ -142,6 +183,7 @@ pub async fn update(
         slug: row.slug,
         name: row.name,
         settings: read_settings(row.settings)?,
+        place: db.place_name().into(),
         created_at: row.created_at,
         suspended_at: row.suspended_at,
         suspended_reason: row.suspended_reason,
@@ -156,7 +198,7 @@ pub struct TenantFilter<'a> {
     pub page: Window<&'a str>,
 }
 
-/// Tenants, in the order of their slugs.
+/// Tenants of this place, in the order of their slugs.
 ///
 /// # Errors
 /// `Forbidden` for anyone but an operator.
@@ -174,6 +216,7 @@ pub async fn list(
         with found as materialized (
             select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from tenants
             where slug > $1 and ($2::text is null or slug = $2)
+              and not exists (select from tenants_elsewhere e where e.tenant_id = tenants.tenant_id)
             order by slug
             limit $3
         ), audited as (
@@ -201,6 +244,7 @@ pub async fn list(
                 slug: r.slug,
                 name: r.name,
                 settings: read_settings(r.settings)?,
+                place: db.place_name().into(),
                 created_at: r.created_at,
                 suspended_at: r.suspended_at,
                 suspended_reason: r.suspended_reason,

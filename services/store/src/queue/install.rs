@@ -10,8 +10,8 @@ use sqlx::{Executor, PgConnection, Row};
 
 use super::driver::RoleDriver;
 use crate::error::refuse;
-use crate::vault::database::rolling_back;
 use crate::vault::held::Patience;
+use crate::vault::pools::rolling_back;
 use crate::vault::tx::{DatabaseRole, SystemTx};
 
 /// The last of the library's own migrations, as of the version we build with.

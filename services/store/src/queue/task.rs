@@ -39,9 +39,9 @@ pub enum JobError {
     Permanent(Error),
     /// The row in the queue does not carry the database's seal: somebody else wrote it. It is dead at once, and shown.
     Refused,
-    /// The tenant or the user is suspended. It waits, and this was no attempt.
+    /// The tenant or the user is suspended, or the tenant is being moved. It waits, and this was no attempt.
     Suspended {
-        /// What is suspended, and why.
+        /// Who has to wait, and why.
         error: Error,
         /// For how long by now.
         lasted: TimeDelta,

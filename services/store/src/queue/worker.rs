@@ -17,8 +17,8 @@ use super::MAX_ATTEMPTS;
 use super::driver::RoleDriver;
 use super::share::{LAST_OF_PERSONS, Share};
 use super::task::{Bell, Task};
-use crate::vault::database::{connect_options, pool};
 use crate::vault::observed::note_queue;
+use crate::vault::pools::{connect_options, pool};
 use crate::vault::tx::DatabaseRole;
 use crate::{Database, DatabaseConfig, boot};
 
@@ -57,7 +57,8 @@ pub async fn work(
     tasks: &[Task],
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
-    let pool = pool(&config.database, connect_options(&config.database)?, CONNECTIONS);
+    let url = config.database.url_of(db.here());
+    let pool = pool(&config.database, connect_options(&config.database, url)?, CONNECTIONS);
     note_queue(&pool);
     let crew = Crew { db, pool: &pool, tasks, config };
     let stop = stop.boxed().shared();

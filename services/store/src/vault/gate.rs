@@ -12,7 +12,9 @@ use crate::Database;
 use crate::across::refused::RefusedLogins;
 use crate::across::system::{self, Newcomer};
 use crate::credential::{Issuer, JwksCache, KeptTokens, Sealer};
+use crate::vault::place::{HOME, PlaceId};
 use crate::vault::principal::OperatorIssuer;
+use crate::vault::whereabouts;
 
 const REVOCATION: Duration = Duration::from_millis(900);
 const USERS: Duration = Duration::from_secs(600);
@@ -21,6 +23,10 @@ const KEY_USE: Duration = Duration::from_secs(60);
 /// A tenant as credentials need it.
 pub(crate) struct KnownTenant {
     pub(crate) id: TenantId,
+    /// Where its rows were found.
+    pub(crate) place: PlaceId,
+    /// Whether it lives at another place: these rows are on their way here, or were left behind.
+    pub(crate) is_elsewhere: bool,
     pub(crate) slug: String,
     pub(crate) settings: TenantSettings,
     /// The tenant's own starters, where it has, or had, any.
@@ -37,6 +43,8 @@ impl KnownTenant {
     pub(crate) fn nowhere() -> Self {
         Self {
             id: TenantId::FIRST,
+            place: HOME,
+            is_elsewhere: false,
             slug: String::new(),
             settings: TenantSettings::default(),
             library: None,
@@ -100,6 +108,8 @@ pub struct GateState {
     private_issuers: bool,
     pub(crate) tokens: KeptTokens,
     tenants: Cache<String, Option<Arc<KnownTenant>>>,
+    /// Where a tenant was found last: it is looked for there first.
+    pub(super) whereabouts: moka::sync::Cache<String, PlaceId>,
     keys: Cache<String, Arc<Vec<KnownKey>>>,
     users: Cache<(TenantId, String), KnownUser>,
     key_uses: moka::sync::Cache<KeyId, ()>,
@@ -134,6 +144,7 @@ impl GateState {
             operator: config.operator,
             private_issuers: config.private_issuers,
             tokens: KeptTokens::default(),
+            whereabouts: moka::sync::Cache::builder().max_capacity(10_000).time_to_idle(USERS).build(),
             tenants: Cache::builder().max_capacity(10_000).time_to_live(REVOCATION).build(),
             keys: Cache::builder().max_capacity(10_000).time_to_live(REVOCATION).build(),
             users: Cache::builder().max_capacity(200_000).time_to_live(USERS).build(),
@@ -144,10 +155,7 @@ impl GateState {
 
     pub(crate) async fn tenant(&self, db: &Database, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
         // Many requests miss it at once where it was forgotten; one of them asks the database.
-        let find = async {
-            let found = system::find_tenant(db, slug, &self.sealer, self.private_issuers).await?;
-            Ok(found.map(Arc::new))
-        };
+        let find = async { Ok(whereabouts::find_tenant(self, db, slug).await?.map(Arc::new)) };
         self.tenants.try_get_with_by_ref(slug, find).await.map_err(refuse_all)
     }
 
@@ -164,7 +172,7 @@ impl GateState {
     }
 
     pub(crate) async fn keys(&self, db: &Database, prefix: &str) -> Result<Arc<Vec<KnownKey>>> {
-        let find = async { system::find_keys(db, prefix).await.map(Arc::new) };
+        let find = async { whereabouts::find_keys(db, prefix).await.map(Arc::new) };
         self.keys.try_get_with_by_ref(prefix, find).await.map_err(refuse_all)
     }
 

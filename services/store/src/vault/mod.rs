@@ -13,6 +13,8 @@ pub(crate) mod held;
 pub(crate) mod line;
 pub(crate) mod observed;
 pub(crate) mod pipeline;
+pub(crate) mod place;
+pub(crate) mod pools;
 pub(crate) mod principal;
 pub(crate) mod queued;
 pub mod reach;
@@ -20,6 +22,7 @@ pub(crate) mod room;
 pub(crate) mod statement;
 pub(crate) mod tx;
 pub(crate) mod value;
+mod whereabouts;
 pub(crate) mod word;
 pub(crate) mod write_tx;
 

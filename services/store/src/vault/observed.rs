@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use knowhow_telemetry::metrics::{self, Pool, PoolConnections};
 use sqlx::PgPool;
 
-use crate::Database;
+use crate::vault::pools::Pools;
 
 /// Those that were opened since metrics are on, but for the ones that were closed.
 static POOLS: Mutex<Vec<Observed>> = Mutex::new(Vec::new());
@@ -16,13 +16,13 @@ enum Observed {
 }
 
 /// Notes the pools of a thread.
-pub(super) fn note(db: &Database) {
+pub(super) fn note(at: &Pools) {
     if metrics::is_on() {
         add([
-            Observed::Pipelined(Pool::Reads, db.reads.pool.clone()),
-            Observed::Pipelined(Pool::Changes, db.changes.pool.clone()),
-            Observed::Checked(Pool::Rare, db.writes.clone()),
-            Observed::Checked(Pool::Lookups, db.lookups.clone()),
+            Observed::Pipelined(Pool::Reads, at.reads.pool.clone()),
+            Observed::Pipelined(Pool::Changes, at.changes.pool.clone()),
+            Observed::Checked(Pool::Rare, at.writes.clone()),
+            Observed::Checked(Pool::Lookups, at.lookups.clone()),
         ]);
     }
 }

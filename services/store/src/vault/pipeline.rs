@@ -38,24 +38,24 @@ pub(crate) async fn write<S: Write>(db: &Database, principal: &Principal, statem
 }
 
 async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, statement: &S) -> Result<Vec<S::Row>> {
-    let since = Instant::now();
+    let (since, at) = (Instant::now(), db.of(principal));
     let _span = trace::wait_for(name_of(S::SQL));
     let (tenant, user) = (principal.tenant(), principal.user()?);
-    let _place = line::STATEMENTS.take(tenant, user, db.patience.statement).await?;
-    let limits = db.patience.limits(since);
-    let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting;
+    let _place = line::STATEMENTS.take(tenant, user, at.patience.statement).await?;
+    let limits = at.patience.limits(since);
+    let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &limits) + PLAN_ONCE + setting + db.fence();
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![&tenant.0, &user.0];
     params.extend(statement.values());
-    let longest = db.patience.for_connection(since);
-    let _turn = db.room.enter(Kind::Reads, tenant, longest).await?;
-    let longest = db.patience.for_connection(since);
-    let lease = within(S::SQL, longest, Lease::take(&db.reads)).await?;
+    let longest = at.patience.for_connection(since);
+    let _turn = at.room.enter(Kind::Reads, tenant, longest).await?;
+    let longest = at.patience.for_connection(since);
+    let lease = within(S::SQL, longest, Lease::take(&at.reads)).await?;
     // BEGIN waits for nothing, so it alone finds out a network that swallows answers.
     let client = lease.client();
     let began = async { client.batch_execute(&begin).await.map_err(refuse_read) };
     let answered = async { Ok(send(client, S::SQL, &params).await) };
     let ((), Answered { rows, is_over }) =
-        try_join(within(S::SQL, longest, began), within(S::SQL, db.patience.answer(), answered)).await?;
+        try_join(within(S::SQL, longest, began), within(S::SQL, at.patience.answer(), answered)).await?;
     if is_over {
         lease.give_back();
     }

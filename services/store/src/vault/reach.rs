@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use knowhow_domain::Result;
+use knowhow_domain::{Result, Secret};
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError};
 use sqlx::{ConnectOptions, Connection};
 use tokio::net::{TcpStream, UnixStream};
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::Database;
 use crate::error::said;
-use crate::vault::database::{DatabaseConfig, connect_options, unusable};
+use crate::vault::pools::unusable;
 
 /// Longest wait for one attempt to connect.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -78,8 +78,8 @@ pub async fn explain(url: &str) -> Result<Option<Unreachable>> {
 ///
 /// # Errors
 /// `Malformed` where the URL is not one.
-pub async fn explain_reads(db: &Database, config: &DatabaseConfig) -> Result<Option<Unreachable>> {
-    let options = connect_options(config)?;
+pub async fn explain_reads(db: &Database, url: &Secret) -> Result<Option<Unreachable>> {
+    let options: PgConnectOptions = url.parse().map_err(unusable)?;
     #[expect(clippy::disallowed_methods, reason = "runs no statement")]
     let error = match db.reads.pool.get().await {
         Ok(_) => return Ok(None),

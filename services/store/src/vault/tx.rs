@@ -117,12 +117,13 @@ impl TenantTx {
     }
 
     async fn open(db: &Database, principal: &Principal, acting: As, name: &'static str) -> Result<Self> {
-        let (name, patience) = (Named::now(name), db.patience);
+        let (name, at, fence) = (Named::now(name), db.of(principal), db.fence());
+        let patience = at.patience;
         let (since, As { role, user }) = (name.since, acting);
         let turn = line::TRANSACTIONS.take(principal.tenant(), user, patience.statement).await?;
-        let place = db.room.enter(Kind::Rare, principal.tenant(), patience.for_connection(since)).await?;
-        let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since));
-        let tx = Held::begin(db.rare(), patience, since, begin).await.map_err(refuse)?;
+        let place = at.room.enter(Kind::Rare, principal.tenant(), patience.for_connection(since)).await?;
+        let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since)) + fence;
+        let tx = Held::begin(at.rare(), patience, since, begin).await.map_err(refuse)?;
         Ok(Self {
             name,
             tx,
@@ -200,12 +201,25 @@ impl SystemTx {
         Self::open(db, db.rare(), name).await
     }
 
+    /// Begins a transaction that a request waits for, about one tenant, which is refused where the tenant does not live here.
+    pub(crate) async fn begin_about(db: &Database, tenant: TenantId, name: &'static str) -> Result<Self> {
+        let about = match db.fence() {
+            "" => String::new(),
+            fence => format!("; SET LOCAL app.tenant_id = '{}'{fence}", tenant.0),
+        };
+        Self::open_with(db, db.lookups(), name, &about).await
+    }
+
     async fn open(db: &Database, from: Source<'_>, name: &'static str) -> Result<Self> {
+        Self::open_with(db, from, name, "").await
+    }
+
+    async fn open_with(db: &Database, from: Source<'_>, name: &'static str, about: &str) -> Result<Self> {
         let name = Named::now(name);
         let since = name.since;
         let begin = || {
             let limits = db.patience.limits(since);
-            let mut begin = format!("BEGIN; SET LOCAL ROLE {}; {limits}", DatabaseRole::System.name());
+            let mut begin = format!("BEGIN; SET LOCAL ROLE {}; {limits}{about}", DatabaseRole::System.name());
             trail::append_to(&mut begin);
             begin
         };

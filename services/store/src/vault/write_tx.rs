@@ -67,19 +67,21 @@ impl WriteTx {
     /// `Malformed` where the principal names no user; `RateLimited` where too many requests of the user wait;
     /// `Unavailable` where no connection is to be had.
     pub async fn begin(db: &Database, principal: &Principal, name: &'static str) -> Result<Self> {
-        let (since, patience) = (Instant::now(), db.patience);
+        let (since, at) = (Instant::now(), db.of(principal));
+        let patience = at.patience;
         let span = trace::wait_for(name);
         let (tenant, user) = (principal.tenant(), principal.user()?);
         let place = line::TRANSACTIONS.take(tenant, user, patience.statement).await?;
-        let room = db.room.enter(Kind::Changes, tenant, patience.for_connection(since)).await?;
-        let connection = timeout(patience.for_connection(since), Connection::take(&db.changes, patience))
+        let room = at.room.enter(Kind::Changes, tenant, patience.for_connection(since)).await?;
+        let connection = timeout(patience.for_connection(since), Connection::take(&at.changes, patience))
             .await
             .unwrap_or_else(|_| Err(Failed::Silent.refuse(name)))?;
-        let begin = begin_statement(DatabaseRole::Tenant, tenant, user, &patience.limits(since)) + PLAN_ONCE;
+        let begin =
+            begin_statement(DatabaseRole::Tenant, tenant, user, &patience.limits(since)) + PLAN_ONCE + db.fence();
         Ok(Self {
             name,
             _span: span,
-            pool: db.changes.clone(),
+            pool: at.changes.clone(),
             connection: connection.begin_with(
                 begin,
                 RowOwner { tenant: tenant.0, user: user.0 },

@@ -79,6 +79,7 @@ async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
     let config = WorkerConfig {
         database: DatabaseConfig {
             url: place.login_url.as_str().into(),
+            places: Vec::new(),
             write_connections: 2,
             read_connections: 1,
             prepares_ahead: false,

@@ -11,7 +11,7 @@ use knowhow_domain::{Algorithm, Clock, Issuer, IssuerId, SystemClock, TenantId, 
 use knowhow_store::credential::{NewToken, mint_hs256};
 use knowhow_store::issuers;
 use knowhow_store::tenants::{self, NewTenant};
-use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, Login, Principal, TenantTx};
+use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, HOME_NAME, Login, Principal, TenantTx};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -164,6 +164,7 @@ pub fn open(url: &str, write_connections: u32, read_connections: usize) -> Datab
 pub fn config(url: &str, write_connections: u32, read_connections: usize) -> DatabaseConfig {
     DatabaseConfig {
         url: url.into(),
+        places: Vec::new(),
         write_connections,
         read_connections,
         prepares_ahead: false,
@@ -222,9 +223,14 @@ impl House {
     pub async fn tenant_with(&self, settings: &TenantSettings) -> Tenancy<'_> {
         let slug = format!("t-{}", new_id().simple());
         let operator = self.gate.operator_at_shell(None).await.unwrap();
-        let tenant = tenants::create(&self.db, &operator, &NewTenant { slug: &slug, name: "Test", settings }, now())
-            .await
-            .unwrap();
+        let tenant = tenants::create(
+            &self.db,
+            &operator,
+            &NewTenant { slug: &slug, name: "Test", settings, place: HOME_NAME },
+            now(),
+        )
+        .await
+        .unwrap();
         let secret = [9; 32];
         let sealed = self.gate.state().sealer().seal(&secret, tenant.id.0.as_bytes()).unwrap();
         let operator = self.gate.operator_at_shell(Some(&slug)).await.unwrap();

@@ -19,6 +19,7 @@ fn config(place: &Place) -> WorkerConfig {
     WorkerConfig {
         database: DatabaseConfig {
             url: place.login_url.as_str().into(),
+            places: Vec::new(),
             write_connections: 2,
             read_connections: 1,
             prepares_ahead: false,

@@ -34,6 +34,16 @@ pub struct JobsOfTask {
     pub oldest: f64,
 }
 
+impl JobsOfTask {
+    /// Counts others of the kind with them.
+    pub fn add(&mut self, others: &Self) {
+        self.waiting += others.waiting;
+        self.running += others.running;
+        self.dead += others.dead;
+        self.oldest = self.oldest.max(others.oldest);
+    }
+}
+
 /// Who knows the numbers. None of it may wait: metrics are read on whatever thread wants them.
 pub trait Gauges: Send + Sync + 'static {
     /// The connections of all pools of this process.

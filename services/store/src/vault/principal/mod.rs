@@ -11,6 +11,7 @@ use std::sync::Arc;
 use knowhow_domain::{Error, Result, Scope, Scopes, TenantId, TenantSettings, UserId};
 
 use crate::vault::gate::{KnownTenant, TenantLibrary};
+use crate::vault::place::PlaceId;
 
 pub use authenticate::{Gate, OperatorIssuer, SigningIssuer};
 pub use bearer::Bearer;
@@ -48,6 +49,11 @@ impl Principal {
     /// The tenant all of whose rows this caller's transactions are confined to.
     pub fn tenant(&self) -> TenantId {
         self.tenant.id
+    }
+
+    /// Where the tenant lives, so where the caller's transactions run.
+    pub fn place(&self) -> PlaceId {
+        self.tenant.place
     }
 
     /// The slug of the caller's tenant; empty for an operator who names none.

@@ -12,6 +12,7 @@ use crate::across::system::{self, KeyUse, Rehashed};
 use crate::credential::{Issuer, IssuerKeys, TokenError, TokenId, api_key, peek, verify, verify_at};
 use crate::trail;
 use crate::vault::gate::{KnownKey, KnownTenant};
+use crate::vault::place::{HOME, PlaceId};
 
 impl Gate {
     /// Verifies the bearer credential. A face of the service may have a URI of its own, `resource`: tokens may name it as their
@@ -30,26 +31,26 @@ impl Gate {
             }),
         };
         if let Err(Error::Unauthenticated(_)) = &entering {
-            let tenant = self.tenant_tried(bearer).await;
-            let login = RefusedLogin { tenant, address: trail::address() };
+            let (place, tenant) = self.tenant_tried(bearer).await;
+            let login = RefusedLogin { place, tenant, address: trail::address() };
             self.state.refused.note(&self.db, &self.state.clock, login);
         }
         entering
     }
 
     /// At whose door a refused credential knocked, for that tenant's audit log; nobody's where it names none that there is.
-    async fn tenant_tried(&self, bearer: &str) -> TenantId {
+    async fn tenant_tried(&self, bearer: &str) -> (PlaceId, TenantId) {
         let tried = match api_key::parse(bearer) {
             Some((prefix, _)) => {
                 let keys = self.state.keys(&self.db, prefix).await.ok();
-                keys.and_then(|keys| keys.first().map(|key| key.tenant.id))
+                keys.and_then(|keys| keys.first().map(|key| key.tenant.clone()))
             }
             None => match peek(bearer) {
-                Ok(peeked) => self.tenant(&peeked.tid).await.ok().flatten().map(|tenant| tenant.id),
+                Ok(peeked) => self.tenant(&peeked.tid).await.ok().flatten(),
                 Err(_) => None,
             },
         };
-        tried.unwrap_or(TenantId(Uuid::nil()))
+        tried.map_or((HOME, TenantId(Uuid::nil())), |tenant| (tenant.place, tenant.id))
     }
 
     async fn by_key(&self, prefix: &str, secret: &str, on_behalf_of: Option<&str>) -> Result<Bearer> {
@@ -80,7 +81,7 @@ impl Gate {
         let rehashed = || Rehashed { hash: sealer.hash_api_key(secret).to_vec(), mark: sealer.mark().to_vec() };
         let rehashed = (!is_noted).then(rehashed);
         let used = KeyUse { tenant: key.tenant.id, key: key.id, now: self.state.clock.now(), rehashed };
-        let db = self.db.clone();
+        let db = self.db.at(key.tenant.place);
         tokio::spawn(async move {
             if let Err(error) = system::note_key_use(&db, &used).await {
                 tracing::warn!(%error, "the last use of an API key was not written");

@@ -1,0 +1,233 @@
+"""Moves a tenant between two servers while it and others are used; see ../places.sh."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from cluster import Cluster, run
+from load import Tenant
+from server import Server, free_port
+from service import Caller, Service, fill, read_back, until
+from settings import fail, recall
+
+PROGRAM = sys.argv[1]
+DATABASE = "knowhow"
+# What the command says as each step begins, in order. It is killed at each of them once.
+STEPS = ("preparing the new place", "copying", "copied 0 of", "refusing the tenant's requests", "opening the new place",
+         "the tenant lives at the new place", "clearing the old place")
+# Of all tables, the rows of a tenant.
+ROWS = r"""
+select format('select count(*) from %s where tenant_id = %L', c.oid::regclass, :'tenant') from pg_class c
+where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and c.relname <> 'tenants_elsewhere'
+  and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id') \gexec
+"""
+
+
+def check(what, condition):
+    """Ends the program with what is not so."""
+    if not condition:
+        fail(f"not so: {what}")
+
+
+@contextlib.contextmanager
+def servers():
+    """Two fresh servers that can replicate."""
+    first, made = Server(recall()), []
+    try:
+        for name in ("home", "eu2"):
+            state = first.home.with_name(f"{first.home.name}-place-{name}-{os.getpid()}")
+            server = Server({"state": str(state), "port": free_port()})
+            server.dist = first.dist
+            made.append(Cluster(server))
+            server.init()
+            with open(server.cluster / "postgresql.conf", "a") as file:
+                file.write("wal_level = logical\n")
+            server.start()
+            made[-1].sql(f"create database {DATABASE}")
+        yield made
+    finally:
+        for cluster in made:
+            cluster.server.stop()
+            shutil.rmtree(cluster.server.home, ignore_errors=True)
+
+
+def rows_of(cluster, tenant):
+    """How many rows of the tenant are in a database, its jobs with them."""
+    counts = cluster.tool("psql", "-XAtq", "-v", f"tenant={tenant}", "-v", "ON_ERROR_STOP=1", "-f", "-", database=DATABASE,
+                          script=ROWS)
+    jobs = cluster.sql(
+        f"select count(*) from graphile_worker._private_jobs where payload ->> 'tenant_id' = '{tenant}'", DATABASE)
+    return sum(map(int, counts.split())) + int(jobs)
+
+
+class Places:
+    """Two places, processes that serve both, and the command that moves tenants."""
+
+    def __init__(self, clusters, folder):
+        self.home, self.other = clusters
+        login = os.environ["KNOWHOW_DATABASE_URL"]
+        urls = [cluster.urls(DATABASE, login) for cluster in clusters]
+        for place in urls:
+            run(PROGRAM, {**os.environ, **place}, "migrate", "--set-login-password")
+        settings = {**urls[0], "KNOWHOW_PLACES": f"eu2={urls[1]['KNOWHOW_DATABASE_URL']}"}
+        self.services = [Service(PROGRAM, settings, folder / f"service-{n}.log").start() for n in range(2)]
+        owners = f"home={urls[0]['DATABASE_URL']} eu2={urls[1]['DATABASE_URL']}"
+        self.owner_env = {**os.environ, "DATABASE_URLS": owners}
+
+    def stop(self):
+        """Ends the processes."""
+        for service in self.services:
+            service.stop()
+
+    def command(self, *arguments):
+        """A command of the service."""
+        return self.services[0].command(*arguments)
+
+    def move(self, slug, place, *options, kill_at=None):
+        """Moves a tenant; or kills the command as soon as it has begun that step. What it said."""
+        arguments = [PROGRAM, "tenant", "move", slug, "--to", place, *options]
+        command = subprocess.Popen(arguments, env=self.owner_env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        said = []
+        for line in command.stdout:
+            said.append(line.strip())
+            if kill_at and line.startswith(kill_at):
+                command.send_signal(signal.SIGKILL)
+        command.wait(60)
+        if kill_at:
+            check(f"the command came to «{kill_at}»: {said}", command.returncode == -signal.SIGKILL)
+        elif command.returncode:
+            fail(f"tenant move {slug} --to {place}: {said}")
+        return said
+
+    def tenant(self, slug, place="home"):
+        """A tenant that is put to work."""
+        self.command("tenant", "create", slug, "--place", place)
+        return Tenant(slug, self.command("key", "create", "--tenant", slug), self.services)
+
+    def id_of(self, slug):
+        """A tenant's id, wherever it is."""
+        found = {cluster.sql(f"select tenant_id from tenants where slug = '{slug}'", DATABASE)
+                 for cluster in (self.home, self.other)} - {""}
+        return found.pop()
+
+
+def killed_at_each_step(places, moved, others):
+    """The move of a tenant that is used, killed at each step; nothing is lost, and nobody else notices."""
+    steady = Caller(moved.key, "steady")
+    fill(places.services[0], steady, "pears")
+    expected = read_back(places.services[0], steady)
+    for tenant in (moved, *others):
+        tenant.start()
+    until("the first saves", lambda: all(len(tenant.acknowledged) > 30 for tenant in (moved, *others)))
+    for step in STEPS:
+        places.move(moved.slug, "eu2", "--grace-s", "1", kill_at=step)
+        # Long enough for requests to come, and not to come, in whatever state it was left.
+        time.sleep(1.2)
+    places.move(moved.slug, "eu2", "--grace-s", "1")
+    before = len(moved.acknowledged)
+    until("saves at the new place", lambda: len(moved.acknowledged) > before + 30)
+    for tenant in (moved, *others):
+        tenant.stop()
+    check("everything of the tenant is found again", read_back(places.services[1], steady) == expected)
+    settle(places, moved, others)
+    check("nothing of the tenant is left behind", rows_of(places.home, places.id_of(moved.slug)) == 0)
+    print(f"killed at each of {len(STEPS)} steps: {len(moved.acknowledged)} acknowledged, 0 lost; others: "
+          f"{sum(len(tenant.acknowledged) for tenant in others)} acknowledged, 0 refused")
+
+
+def settle(places, moved, others):
+    """Nothing acknowledged is lost; only the tenant that moves was refused; the jobs are done and the audit logs are whole."""
+    for tenant in (moved, *others):
+        lost = tenant.lost(places.services[0]) + tenant.lost(places.services[1])
+        check(f"nothing of {tenant.slug} is lost: {lost[:5]}", not lost)
+        check(f"nothing of {tenant.slug} failed: {tenant.broken[:3]}", not tenant.broken)
+    for tenant in others:
+        check(f"nobody of {tenant.slug} was refused: {tenant.refused[:3]}", not tenant.refused)
+    check("the tenant was refused for being moved", all("is being moved" in said for _, _, said in moved.refused))
+    due = f"select count(*) from graphile_worker._private_jobs where payload ->> 'tenant_id' = '{places.id_of(moved.slug)}'"
+    until("the tenant's jobs to be done", lambda: places.other.sql(f"{due} and attempts < max_attempts", DATABASE) == "0"
+          or places.home.sql(f"{due} and attempts < max_attempts", DATABASE) == "0")
+    check("no job has failed for good", places.other.sql(f"{due} and attempts >= max_attempts", DATABASE) == "0")
+    places.command("audit", "verify")
+    places.command("doctor")
+
+
+def back_home(places, moved, others):
+    """The way back, undisturbed: how long the tenant is refused."""
+    again = [Tenant(tenant.slug, tenant.key, places.services) for tenant in (moved, *others)]
+    for tenant in again:
+        tenant.start()
+    until("saves", lambda: all(len(tenant.acknowledged) > 30 for tenant in again))
+    began = time.monotonic()
+    said = places.move(moved.slug, "home", "--grace-s", "2")
+    took = time.monotonic() - began
+    before = len(again[0].acknowledged)
+    until("saves back home", lambda: len(again[0].acknowledged) > before + 30)
+    for tenant in again:
+        tenant.stop()
+    settle(places, again[0], again[1:])
+    check("nothing is left behind there", rows_of(places.other, places.id_of(moved.slug)) == 0)
+    window = again[0].refused_for(began)
+    print(f"moved back in {took:.1f} s: {said[-1]}; from its first refused request to its last: {window * 1000:.0f} ms "
+          f"({len(again[0].refused)} requests); others: 0 refused")
+
+
+def given_up(places, moved):
+    """A move that is ended half way: the tenant goes on, and nothing is at the other place."""
+    places.move(moved.slug, "eu2", kill_at="refusing the tenant's requests")
+    places.move(moved.slug, "eu2", "--abort")
+    check("nothing is at the other place", rows_of(places.other, places.id_of(moved.slug)) == 0)
+    caller = Caller(moved.key, "0-0")
+    until("the tenant's requests to be answered",
+          lambda: b"items" in places.services[0].ask(caller, "GET", "/v1/skills?limit=1", wanted=(200, 503)))
+    slots = "select count(*) from pg_replication_slots"
+    check("no slot keeps the log", places.home.sql(slots) == "0" and places.other.sql(slots) == "0")
+    print("given up half way: the tenant goes on where it was, and nothing is left at the other place")
+
+
+def place_away(places, here, there):
+    """A place that is away takes its own tenants with it, and nobody else's."""
+    services = places.services
+    places.other.server.stop()
+    try:
+        time.sleep(1.5)
+        answers = [services[n % 2].ask(Caller(here.key, "0-0"), "POST", "/v1/sessions", {"key": f"s{n}", "channel": "chat"})
+                   for n in range(20)]
+        check("tenants of the other place are served", len(answers) == 20)
+        check("the processes are ready", all(service.is_ready() for service in services))
+        services[0].ask(Caller(there.key, "0-0"), "GET", "/v1/skills?limit=1", wanted=(503,))
+    finally:
+        places.other.server.start()
+    caller = Caller(there.key, "0-0")
+    until("the place to be served again",
+          lambda: b"items" in services[0].ask(caller, "GET", "/v1/skills?limit=1", wanted=(200, 503)))
+    print("a place away: tenants of the other are served, its own are told to come again, and are served once it is back")
+
+
+def main():
+    """All of it, one after the other."""
+    folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"knowhow-places-{os.getpid()}"
+    folder.mkdir(mode=0o700)
+    with servers() as clusters:
+        places = Places(clusters, folder)
+        try:
+            moved, stays, abroad = places.tenant("acme"), places.tenant("globex"), places.tenant("euro", "eu2")
+            taken = subprocess.run([PROGRAM, "tenant", "create", "euro"], env=places.services[0].env, text=True,
+                                   capture_output=True)
+            check(f"a name is given once: {taken.stderr}", taken.returncode and "there is a tenant" in taken.stderr)
+            killed_at_each_step(places, moved, [stays, abroad])
+            back_home(places, moved, [stays, abroad])
+            given_up(places, moved)
+            place_away(places, stays, abroad)
+        finally:
+            places.stop()
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+//! The texts of built-in starters at places besides `home`. There they have the numbers that `home` gave them: users' skills refer to
+//! texts by number, and a user who is moved to another place must find the same texts under them.
+//!
+//! Why across tenants: as `across/library.rs`.
+
+use knowhow_domain::{Error, Result};
+use serde_json::Value;
+
+use super::library::publish_here;
+use crate::Database;
+use crate::error::refuse;
+use crate::vault::place::HOME;
+use crate::vault::tx::SystemTx;
+
+/// Puts the texts of a release, `rows`, into this place under their numbers at home. Where they are there, home is not asked: it
+/// may be out of reach.
+///
+/// # Errors
+/// `Conflict` where the place has other texts under those numbers; `Unavailable`.
+pub(super) async fn publish_as_home_did(db: &Database, release: &[u8], rows: &Value) -> Result<()> {
+    let texts = i64::try_from(rows.as_array().map_or(0, Vec::len)).map_err(Error::internal)?;
+    if count(db, release).await? == texts {
+        return Ok(());
+    }
+    let home = db.at(HOME);
+    publish_here(&home, release, rows).await?;
+    put_numbered(db, release, &list_numbered(&home, release).await?).await?;
+    if count(db, release).await? == texts {
+        return Ok(());
+    }
+    let detail = format!(
+        "the database of place '{}' has other starter texts under the numbers of home's: it was used by itself before, and \
+         cannot be a place of this deployment",
+        db.place_name()
+    );
+    Err(Error::Conflict { code: "place-not-fit", detail })
+}
+
+async fn count(db: &Database, release: &[u8]) -> Result<i64> {
+    let mut tx = SystemTx::begin(db, "library_copy.count").await?;
+    let count = sqlx::query_scalar!(
+        r#"-- library_copy.count
+        select count(*) as "count!" from builtin_releases where release = $1"#,
+        release
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(count)
+}
+
+async fn list_numbered(home: &Database, release: &[u8]) -> Result<Value> {
+    let mut tx = SystemTx::begin(home, "library_copy.list_numbered").await?;
+    let numbered = sqlx::query_scalar!(
+        r#"-- library_copy.list_numbered
+        select coalesce(jsonb_agg(to_jsonb(t)), '[]') as "texts!"
+        from builtin_releases r join builtin_texts t on t.starter_id = r.starter_id
+        where r.release = $1"#,
+        release
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    Ok(numbered)
+}
+
+async fn put_numbered(db: &Database, release: &[u8], texts: &Value) -> Result<()> {
+    let mut tx = SystemTx::begin(db, "library_copy.put_numbered").await?;
+    sqlx::query!(
+        "-- library_copy.put_numbered
+        insert into builtin_texts overriding system value
+        select t.* from jsonb_populate_recordset(null::builtin_texts, $1) t
+        on conflict do nothing",
+        texts
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    // A statement of its own: it sees what another process put in meanwhile.
+    sqlx::query!(
+        "-- library_copy.make_release
+        insert into builtin_releases (release, starter_id)
+        select $1, k.starter_id
+        from jsonb_populate_recordset(null::builtin_texts, $2) t
+        join builtin_texts k
+          on k.starter_id = t.starter_id and k.name = t.name and k.document_digest = t.document_digest
+        on conflict do nothing",
+        release,
+        texts
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await
+}

@@ -1,0 +1,115 @@
+//! What comes to the new place besides the tenant's own rows: the texts of built-in starters, which its users' skills refer to, and
+//! its jobs.
+
+use knowhow_domain::{Error, Result, TenantId};
+use serde_json::Value;
+use sqlx::{Connection, Executor};
+
+use super::side::{Side, cannot};
+
+/// Brings the texts of built-in starters under the same numbers.
+///
+/// # Errors
+/// `Conflict` where the new place has others under those numbers.
+pub(super) async fn bring_starters(from: &mut Side, to: &mut Side) -> Result<()> {
+    let texts: Value = from
+        .value("-- arrival.list_starters\nselect coalesce(jsonb_agg(to_jsonb(t)), '[]') from builtin_texts t")
+        .await?;
+    let releases: Value = from
+        .value("-- arrival.list_releases\nselect coalesce(jsonb_agg(to_jsonb(r)), '[]') from builtin_releases r")
+        .await?;
+    let mut tx = to.conn.begin().await.map_err(|error| failed(&error))?;
+    sqlx::query(
+        "-- arrival.put_starters
+        insert into builtin_texts overriding system value
+        select t.* from jsonb_populate_recordset(null::builtin_texts, $1) t
+        on conflict do nothing",
+    )
+    .bind(&texts)
+    .execute(&mut *tx)
+    .await
+    .map_err(|error| failed(&error))?;
+    let others: i64 = sqlx::query_scalar(
+        "-- arrival.count_others
+        select count(*) from jsonb_populate_recordset(null::builtin_texts, $1) t
+        where not exists (select from builtin_texts k where k.starter_id = t.starter_id and k.name = t.name
+                          and k.document_digest = t.document_digest)",
+    )
+    .bind(&texts)
+    .fetch_one(&mut *tx)
+    .await
+    .map_err(|error| failed(&error))?;
+    if others > 0 {
+        return Err(cannot(format!(
+            "place '{}' has other starter texts under the numbers of place '{}': it was used by itself before",
+            to.name, from.name
+        )));
+    }
+    sqlx::query(
+        "-- arrival.put_releases
+        insert into builtin_releases
+        select r.* from jsonb_populate_recordset(null::builtin_releases, $1) r
+        on conflict do nothing",
+    )
+    .bind(&releases)
+    .execute(&mut *tx)
+    .await
+    .map_err(|error| failed(&error))?;
+    tx.commit().await.map_err(|error| failed(&error))
+}
+
+/// Opens the new place for the tenant: its jobs are there and its mark is gone, both or neither. Jobs whose work was done as they left
+/// are done once more, as any job may be.
+pub(super) async fn open(from: &mut Side, to: &mut Side, tenant: TenantId) -> Result<i64> {
+    let jobs: Value = from
+        .value(&format!(
+            "-- arrival.list_jobs
+            select coalesce(jsonb_agg(jsonb_build_object('task', t.identifier, 'payload', j.payload::jsonb - 'seal', 'key', j.key,
+                'run_at', j.run_at, 'attempts', j.attempts, 'max_attempts', j.max_attempts, 'priority', j.priority,
+                'last_error', j.last_error) order by j.id), '[]')
+            from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+            where coalesce(j.payload ->> 'tenant_id', '') = '{}' and j.key is not null",
+            tenant.0
+        ))
+        .await?;
+    let mut tx = to.conn.begin().await.map_err(|error| failed(&error))?;
+    // What was put back while the tenant moved may begin now. Each is sealed with this database's own key.
+    let put = sqlx::query(
+        "-- arrival.put_jobs
+        select graphile_worker.add_job(j.task,
+            (j.payload || jsonb_build_object('seal', app.seal_of(j.task, j.payload)))::json, job_key => j.key,
+            run_at => case when j.attempts = 0 then least(j.run_at, now()) else j.run_at end,
+            max_attempts => j.max_attempts, priority => j.priority)
+        from jsonb_to_recordset($1) as j (task text, payload jsonb, key text, run_at timestamptz, attempts smallint,
+                                          max_attempts smallint, priority smallint)",
+    )
+    .bind(&jobs);
+    let put = tx.fetch_all(put).await.map_err(|error| failed(&error))?.len();
+    let tried = sqlx::query(
+        "-- arrival.note_attempts
+        update graphile_worker._private_jobs p set attempts = j.attempts, last_error = j.last_error
+        from jsonb_to_recordset($1) as j (key text, attempts smallint, last_error text)
+        where p.key = j.key and j.attempts > 0",
+    )
+    .bind(&jobs);
+    tried.execute(&mut *tx).await.map_err(|error| failed(&error))?;
+    // Numbers that the tenant's library has given are not given again.
+    tx.execute(
+        "-- arrival.go_on_counting
+        select setval(pg_get_serial_sequence('public.library_texts', 'starter_id'),
+                      greatest((select max(starter_id) from library_texts), 1073741824))",
+    )
+    .await
+    .map_err(|error| failed(&error))?;
+    sqlx::query("-- arrival.unmark\ndelete from tenants_elsewhere where tenant_id = $1")
+        .bind(tenant.0)
+        .execute(&mut *tx)
+        .await
+        .map_err(|error| failed(&error))?;
+    tx.commit().await.map_err(|error| failed(&error))?;
+    i64::try_from(put).map_err(Error::internal)
+}
+
+fn failed(error: &sqlx::Error) -> Error {
+    cannot(format!("the new place refused: {}", crate::error::said(error)))
+}

@@ -1,0 +1,116 @@
+//! The tables that hold rows of tenants, found in the catalogue: one that a later release adds is moved like the others.
+
+use futures_util::future::try_join;
+use knowhow_domain::{Result, TenantId};
+use sqlx::Row;
+
+use super::side::{Side, cannot};
+
+/// Rows that are removed at once: others of the table need not wait for long.
+const BATCH: u32 = 20_000;
+
+/// The tables, as statements write them.
+pub(super) async fn list(side: &mut Side) -> Result<Vec<String>> {
+    let unfit = "-- tables.unfit
+        select c.relname::text from pg_class c
+        join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'tenants_elsewhere'
+          and (c.relpersistence <> 'p' or not exists (
+              select from pg_index i where i.indrelid = c.oid and i.indisprimary and a.attnum = any (i.indkey)))";
+    if let Some(row) = side.rows(unfit).await?.first() {
+        let table: String = row.try_get(0).map_err(|error| side.refuse(&error))?;
+        return Err(cannot(format!(
+            "the rows of '{table}' cannot be replicated by tenant: it has no primary key with tenant_id"
+        )));
+    }
+    names(
+        side,
+        "-- tables.list
+        select format('public.%I', c.relname) from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+          and c.relname <> 'tenants_elsewhere'
+          and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)
+        order by 1",
+    )
+    .await
+}
+
+async fn names(side: &mut Side, sql: &str) -> Result<Vec<String>> {
+    let rows = side.rows(sql).await?;
+    rows.iter().map(|row| row.try_get(0)).collect::<sqlx::Result<_>>().map_err(|error| side.refuse(&error))
+}
+
+/// How many rows of a table are the tenant's, and a sum over them that does not depend on their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Digest {
+    rows: i64,
+    sum: String,
+}
+
+async fn digest(side: &mut Side, table: &str, tenant: TenantId) -> Result<Digest> {
+    let sql = format!(
+        "-- tables.digest
+        select count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text from {table} t where t.tenant_id = '{}'",
+        tenant.0
+    );
+    let rows = side.rows(&sql).await?;
+    let read = rows.first().map(|row| Ok(Digest { rows: row.try_get(0)?, sum: row.try_get(1)? }));
+    read.unwrap_or_else(|| Err(sqlx::Error::RowNotFound)).map_err(|error: sqlx::Error| side.refuse(&error))
+}
+
+/// Compares all of the tenant's rows; says how many there are.
+///
+/// # Errors
+/// `Conflict` naming the first table that differs.
+pub(super) async fn compare(from: &mut Side, to: &mut Side, tables: &[String], tenant: TenantId) -> Result<i64> {
+    let mut rows = 0;
+    for table in tables {
+        let (left, arrived) = try_join(digest(from, table, tenant), digest(to, table, tenant)).await?;
+        if left != arrived {
+            let what =
+                if left.rows == arrived.rows { "with other contents".into() } else { format!("not {}", left.rows) };
+            return Err(cannot(format!("of {table} {} rows have arrived, {what}", arrived.rows)));
+        }
+        rows += left.rows;
+    }
+    Ok(rows)
+}
+
+/// Whether any row of the tenant is there.
+pub(super) async fn has_any(side: &mut Side, tables: &[String], tenant: TenantId) -> Result<bool> {
+    let any = tables.iter().map(|table| format!("exists (select from {table} where tenant_id = '{}')", tenant.0));
+    side.value(&format!("-- tables.has_any\nselect {}", any.collect::<Vec<_>>().join(" or "))).await
+}
+
+/// Removes the tenant's rows, a batch at a time, and that of the tenant itself last: until then the rest can be found.
+pub(super) async fn clear(side: &mut Side, tenant: TenantId) -> Result<()> {
+    let leaves = names(
+        side,
+        "-- tables.leaves
+        select format('public.%I', c.relname) from pg_class c
+        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'tenants_elsewhere'
+          and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)
+        order by c.relname = 'tenants', 1",
+    )
+    .await?;
+    // Neither foreign keys nor triggers: all of it goes, and nothing follows from that.
+    side.run("set session_replication_role = 'replica'").await?;
+    for table in leaves {
+        loop {
+            let removed = format!(
+                "-- tables.clear
+                with gone as (
+                    delete from {table} where ctid = any (array(
+                        select ctid from {table} where tenant_id = '{}' limit {BATCH}))
+                    returning 1
+                )
+                select count(*) from gone",
+                tenant.0
+            );
+            if side.value::<i64>(&removed).await? < i64::from(BATCH) {
+                break;
+            }
+        }
+    }
+    side.run("reset session_replication_role").await
+}
