@@ -97,7 +97,7 @@ async fn inspect_tables(conn: &mut PgConnection) -> Result<Vec<String>> {
                   -- What a tenant gives to all of its users, and says to models for them; of webhooks, that there is one.
                   and not (p.policyname = 'shared' and p.cmd = 'SELECT'
                            and p.tablename in ('library_texts', 'library_releases', 'library_vectors', 'directives',
-                                               'webhooks', 'tenants_elsewhere')))
+                                               'webhooks')))
           -- For the owner's own functions, which sum up what all users used; nobody can become the owner.
           and not (p.policyname = 'rolls_up' and p.roles = array['knowhow_owner']::name[]
                    and p.tablename in ('usage_days', 'usage_events')

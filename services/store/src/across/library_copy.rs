@@ -70,8 +70,12 @@ async fn put_numbered(db: &Database, release: &[u8], texts: &Value) -> Result<()
     let mut tx = SystemTx::begin(db, "library_copy.put_numbered").await?;
     sqlx::query!(
         "-- library_copy.put_numbered
-        insert into builtin_texts overriding system value
-        select t.* from jsonb_populate_recordset(null::builtin_texts, $1) t
+        insert into builtin_texts (starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
+            document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte)
+        overriding system value
+        select starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
+            document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte
+        from jsonb_populate_recordset(null::builtin_texts, $1) t
         on conflict do nothing",
         texts
     )

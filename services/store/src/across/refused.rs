@@ -118,7 +118,7 @@ async fn write(db: &Database, counts: impl Iterator<Item = (&RefusedLogin, &u32)
                nullif(address, '')::inet
         from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bigint[]) as r (tenant_id, audit_id, address, count)
         -- Of a tenant that moves meanwhile they are lost: what is behind its fence must stay as it was compared.
-        where not exists (select from tenants_elsewhere e where e.tenant_id = r.tenant_id)",
+        where not exists (select from tenants_elsewhere e where e.tenant = r.tenant_id)",
         UserId::TENANT_WIDE.0,
         clock.now(),
         &tenants,

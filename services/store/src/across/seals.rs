@@ -279,7 +279,7 @@ pub async fn list_logged(db: &Database, only: Option<&str>, behind: &str) -> Res
         r#"-- seals.list_logged
         select t.tenant_id as "tenant_id!", t.slug as "slug!", app.audit_days(t.tenant_id) as "days!"
         from (select n.tenant_id, n.slug from tenants n
-              where not exists (select from tenants_elsewhere e where e.tenant_id = n.tenant_id)
+              where not exists (select from tenants_elsewhere e where e.tenant = n.tenant_id)
               union all select $3, '-') t
         where t.slug collate "C" > $2 collate "C" and ($1::text is null or t.slug = $1)
         order by t.slug collate "C"

@@ -19,7 +19,7 @@ pub(crate) async fn find_tenant(db: &Database, slug: &str, gate: &GateState) -> 
     let rows = sqlx::query!(
         r#"-- system.find_tenant
         select t.tenant_id, t.slug, t.settings, t.library, t.erasures, t.suspended_reason, i.iss as "iss?", i.audience as "audience?",
-               exists (select from tenants_elsewhere e where e.tenant_id = t.tenant_id) as "is_elsewhere!",
+               exists (select from tenants_elsewhere e where e.tenant = t.tenant_id) as "is_elsewhere!",
                i.algorithm as "algorithm?: Word<Algorithm>", i.jwks_url, i.sealed_secret
         from tenants t
         left join issuers i on i.tenant_id = t.tenant_id
@@ -80,7 +80,7 @@ pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKe
         r#"-- system.find_keys
         select k.tenant_id, k.key_id, k.secret_hash, k.hashed_under, k.scopes, k.expires_at, k.revoked_at,
                t.slug, t.settings, t.library, t.erasures, t.suspended_reason,
-               exists (select from tenants_elsewhere e where e.tenant_id = t.tenant_id) as "is_elsewhere!"
+               exists (select from tenants_elsewhere e where e.tenant = t.tenant_id) as "is_elsewhere!"
         from api_keys k
         join tenants t on t.tenant_id = k.tenant_id
         where k.prefix = $1"#,
@@ -310,7 +310,7 @@ pub(crate) async fn is_elsewhere(db: &Database, tenant: TenantId) -> Result<bool
     let mut tx = SystemTx::begin(db, "system.is_elsewhere").await?;
     let is_elsewhere = sqlx::query_scalar!(
         r#"-- system.is_elsewhere
-        select exists (select from tenants_elsewhere e where e.tenant_id = $1) as "is_elsewhere!""#,
+        select exists (select from tenants_elsewhere e where e.tenant = $1) as "is_elsewhere!""#,
         tenant.0
     )
     .fetch_one(tx.conn())

@@ -66,8 +66,9 @@ pub async fn create(db: &Database, operator: &Principal, new: &NewTenant<'_>, no
     if !db.is_spread() {
         return insert(&there, operator, new, now).await;
     }
-    // Two who make a tenant of one name at two places at once do so one after the other.
-    let mut alone = SystemTx::begin(db, "tenants.create_alone").await?;
+    // Two who make a tenant of one name at two places at once do so one after the other. Who waits holds none of the connections that
+    // the other one needs.
+    let mut alone = SystemTx::begin_at_leisure(db, "tenants.create_alone").await?;
     sqlx::query!(
         "-- tenants.create_alone
         select pg_advisory_xact_lock(hashtextextended('tenant ' || $1, 0))",
@@ -216,7 +217,7 @@ pub async fn list(
         with found as materialized (
             select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from tenants
             where slug > $1 and ($2::text is null or slug = $2)
-              and not exists (select from tenants_elsewhere e where e.tenant_id = tenants.tenant_id)
+              and not exists (select from tenants_elsewhere e where e.tenant = tenants.tenant_id)
             order by slug
             limit $3
         ), audited as (

@@ -21,8 +21,12 @@ pub(super) async fn bring_starters(from: &mut Side, to: &mut Side) -> Result<()>
     let mut tx = to.conn.begin().await.map_err(|error| failed(&error))?;
     sqlx::query(
         "-- arrival.put_starters
-        insert into builtin_texts overriding system value
-        select t.* from jsonb_populate_recordset(null::builtin_texts, $1) t
+        insert into builtin_texts (starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
+            document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte)
+        overriding system value
+        select starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
+            document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte
+        from jsonb_populate_recordset(null::builtin_texts, $1) t
         on conflict do nothing",
     )
     .bind(&texts)
@@ -47,8 +51,8 @@ pub(super) async fn bring_starters(from: &mut Side, to: &mut Side) -> Result<()>
     }
     sqlx::query(
         "-- arrival.put_releases
-        insert into builtin_releases
-        select r.* from jsonb_populate_recordset(null::builtin_releases, $1) r
+        insert into builtin_releases (release, starter_id)
+        select r.release, r.starter_id from jsonb_populate_recordset(null::builtin_releases, $1) r
         on conflict do nothing",
     )
     .bind(&releases)
@@ -101,7 +105,7 @@ pub(super) async fn open(from: &mut Side, to: &mut Side, tenant: TenantId) -> Re
     )
     .await
     .map_err(|error| failed(&error))?;
-    sqlx::query("-- arrival.unmark\ndelete from tenants_elsewhere where tenant_id = $1")
+    sqlx::query("-- arrival.unmark\ndelete from tenants_elsewhere where tenant = $1")
         .bind(tenant.0)
         .execute(&mut *tx)
         .await

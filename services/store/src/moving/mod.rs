@@ -175,13 +175,15 @@ impl Moving {
             let name = &self.from.name;
             return Err(cannot(format!("set wal_level = logical in the server of place '{name}', and restart it")));
         }
-        let applied = "select coalesce(string_agg(version || ':' || encode(checksum, 'hex'), ',' order by version), '')
+        let applied = "-- moving.list_applied
+                       select coalesce(string_agg(version || ':' || encode(checksum, 'hex'), ',' order by version), '')
                        from _sqlx_migrations where success";
         if self.from.value::<String>(applied).await? != self.to.value::<String>(applied).await? {
             return Err(cannot("the places have different migrations: run knowhow migrate for both".into()));
         }
         let unaware = format!(
-            "select count(*) from pg_stat_activity where datname = current_database() and application_name = '{ONE_PLACE}'"
+            "-- moving.count_unaware
+             select count(*) from pg_stat_activity where datname = current_database() and application_name = '{ONE_PLACE}'"
         );
         if self.from.value::<i64>(&unaware).await? > 0 {
             return Err(cannot(format!(
@@ -242,8 +244,7 @@ async fn find_tenant(side: &mut Side, slug: &str) -> Result<Option<TenantId>> {
 
 /// Where a tenant has gone, or goes, that is marked here; empty where it is not marked.
 async fn goes_to(side: &mut Side, tenant: TenantId) -> Result<String> {
-    let sql =
-        "-- moving.goes_to\nselect coalesce((select other_place from tenants_elsewhere where tenant_id = '{}'), '')";
+    let sql = "-- moving.goes_to\nselect coalesce((select other_place from tenants_elsewhere where tenant = '{}'), '')";
     side.value(&sql.replace("{}", &tenant.0.to_string())).await
 }
 

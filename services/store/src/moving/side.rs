@@ -75,7 +75,7 @@ impl Side {
     pub(super) async fn says(&mut self, tenant: TenantId) -> Result<Says> {
         let sql = format!(
             "-- side.says
-            select case when exists (select from tenants_elsewhere where tenant_id = '{id}') then 'elsewhere'
+            select case when exists (select from tenants_elsewhere where tenant = '{id}') then 'elsewhere'
                         when exists (select from tenants where tenant_id = '{id}') then 'here' else 'nothing' end",
             id = tenant.0
         );
@@ -90,7 +90,7 @@ impl Side {
     pub(super) async fn mark(&mut self, tenant: TenantId, other_place: &str) -> Result<()> {
         self.run(&format!(
             "-- side.mark
-            insert into tenants_elsewhere (tenant_id, other_place, since) values ('{}', '{other_place}', now())
+            insert into tenants_elsewhere (tenant, other_place, since) values ('{}', '{other_place}', now())
             on conflict do nothing",
             tenant.0
         ))
@@ -98,7 +98,7 @@ impl Side {
     }
 
     pub(super) async fn unmark(&mut self, tenant: TenantId) -> Result<()> {
-        self.run(&format!("-- side.unmark\ndelete from tenants_elsewhere where tenant_id = '{}'", tenant.0)).await
+        self.run(&format!("-- side.unmark\ndelete from tenants_elsewhere where tenant = '{}'", tenant.0)).await
     }
 }
 

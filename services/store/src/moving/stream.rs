@@ -35,7 +35,12 @@ impl Stream {
     /// Begins to copy, and then to follow, unless that was begun before.
     pub(super) async fn begin(&self, from: &mut Side, to: &mut Side, tables: &[String]) -> Result<()> {
         let name = &self.name;
-        if !from.value::<bool>(&format!("select exists (select from pg_publication where pubname = '{name}')")).await? {
+        if !from
+            .value::<bool>(&format!(
+                "-- stream.has_publication\nselect exists (select from pg_publication where pubname = '{name}')"
+            ))
+            .await?
+        {
             let rows = tables.iter().map(|table| format!("table {table} where (tenant_id = '{}')", self.tenant.0));
             let rows = rows.collect::<Vec<_>>().join(", ");
             from.run(&format!("create publication {name} for {rows} with (publish_via_partition_root = true)")).await?;
@@ -55,7 +60,8 @@ impl Stream {
 
     pub(super) async fn is_subscribed(&self, to: &mut Side) -> Result<bool> {
         to.value(&format!(
-            "select exists (select from pg_subscription where subname = '{}'
+            "-- stream.is_subscribed
+             select exists (select from pg_subscription where subname = '{}'
                             and subdbid = (select oid from pg_database where datname = current_database()))",
             self.name
         ))
@@ -63,7 +69,11 @@ impl Stream {
     }
 
     async fn has_slot(&self, from: &mut Side) -> Result<bool> {
-        from.value(&format!("select exists (select from pg_replication_slots where slot_name = '{}')", self.name)).await
+        from.value(&format!(
+            "-- stream.has_slot\nselect exists (select from pg_replication_slots where slot_name = '{}')",
+            self.name
+        ))
+        .await
     }
 
     /// Waits until all tables are copied and what has changed since has nearly arrived. `told` hears how many are copied.
@@ -81,7 +91,8 @@ impl Stream {
             }
             let failures = to
                 .value::<i64>(&format!(
-                    "select coalesce(sum(apply_error_count + sync_error_count), 0)::bigint from pg_stat_subscription_stats
+                    "-- stream.count_failures
+                     select coalesce(sum(apply_error_count + sync_error_count), 0)::bigint from pg_stat_subscription_stats
                      where subname = '{name}'"
                 ))
                 .await?;
@@ -99,7 +110,8 @@ impl Stream {
     async fn count_copied(&self, to: &mut Side) -> Result<(i64, i64)> {
         let of = |which: &str| {
             format!(
-                "select count(*) from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid
+                "-- stream.count_copied
+                 select count(*) from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid
                  where s.subname = '{}' {which}",
                 self.name
             )
@@ -109,7 +121,8 @@ impl Stream {
 
     async fn lag(&self, from: &mut Side) -> Result<i64> {
         let lag = format!(
-            "select coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn), 9e18)::bigint from pg_replication_slots
+            "-- stream.lag
+             select coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn), 9e18)::bigint from pg_replication_slots
              where slot_name = '{}'",
             self.name
         );
@@ -123,9 +136,14 @@ impl Stream {
             return Ok(());
         }
         let upto: String = from.value("select pg_current_wal_insert_lsn()::text").await?;
-        from.run(&format!("update tenants set name = name where tenant_id = '{}'", self.tenant.0)).await?;
+        from.run(&format!(
+            "-- stream.write_last\nupdate tenants set name = name where tenant_id = '{}'",
+            self.tenant.0
+        ))
+        .await?;
         let arrived = format!(
-            "select coalesce(pg_replication_origin_progress('pg_' || s.oid, true) >= '{upto}', false) from pg_subscription s
+            "-- stream.has_arrived
+             select coalesce(pg_replication_origin_progress('pg_' || s.oid, true) >= '{upto}', false) from pg_subscription s
              where s.subname = '{}'",
             self.name
         );
@@ -151,12 +169,14 @@ impl Stream {
         while self.has_slot(from).await? {
             // Whoever read from it is leaving.
             from.run(&format!(
-                "select pg_terminate_backend(active_pid) from pg_replication_slots where slot_name = '{name}' and active"
+                "-- stream.end_reader
+                 select pg_terminate_backend(active_pid) from pg_replication_slots where slot_name = '{name}' and active"
             ))
             .await?;
             sleep(LOOK_EVERY).await;
             from.run(&format!(
-                "select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = '{name}' and not active"
+                "-- stream.drop_slot
+                 select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = '{name}' and not active"
             ))
             .await?;
         }

@@ -14,7 +14,7 @@ pub(super) async fn list(side: &mut Side) -> Result<Vec<String>> {
     let unfit = "-- tables.unfit
         select c.relname::text from pg_class c
         join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
-        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'tenants_elsewhere'
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
           and (c.relpersistence <> 'p' or not exists (
               select from pg_index i where i.indrelid = c.oid and i.indisprimary and a.attnum = any (i.indkey)))";
     if let Some(row) = side.rows(unfit).await?.first() {
@@ -28,7 +28,7 @@ pub(super) async fn list(side: &mut Side) -> Result<Vec<String>> {
         "-- tables.list
         select format('public.%I', c.relname) from pg_class c
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-          and c.relname <> 'tenants_elsewhere'
+         
           and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)
         order by 1",
     )
@@ -88,7 +88,7 @@ pub(super) async fn clear(side: &mut Side, tenant: TenantId) -> Result<()> {
         side,
         "-- tables.leaves
         select format('public.%I', c.relname) from pg_class c
-        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'tenants_elsewhere'
+        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
           and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)
         order by c.relname = 'tenants', 1",
     )

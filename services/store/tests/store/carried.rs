@@ -172,6 +172,9 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
         for (table, column, kind) in NEWER {
             place.run(&format!("alter table {table} add column {column} {kind}")).await;
         }
+        place
+            .run("create table tenants_elsewhere (tenant uuid); grant select on tenants_elsewhere to knowhow_system")
+            .await;
         let tenancy = house.tenant().await;
         let (alice, bob) = (tenancy.user("alice").await, tenancy.user("bob").await);
         let file = manifest::hex(&manifest::digest(b"a file"));
@@ -210,6 +213,7 @@ async fn users_of_before_keep_their_skills_and_give_back_the_space() {
         for (table, column, _) in NEWER {
             place.run(&format!("alter table {table} drop column {column}")).await;
         }
+        place.run("drop table tenants_elsewhere").await;
         migrate(&place.owner_url, None).await.unwrap();
 
         check_texts(&house, &bob).await;

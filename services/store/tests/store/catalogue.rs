@@ -101,6 +101,7 @@ const GRANTS: &str = "
     knowhow_system submission_files: delete, select (tenant_id, user_id, submission_id)
     knowhow_system submissions: delete, select (tenant_id, user_id, submission_id, state, created_at, expires_at), update (state, document, resources, decided_at, expires_at)
     knowhow_system tenants: insert, select, update
+    knowhow_system tenants_elsewhere: select
     knowhow_system usage_days: delete, select (tenant_id, user_id, day, skill_id, via)
     knowhow_system user_catalogs: insert, select, update (revision, examples_revision, stored_bytes)
     knowhow_system users: insert, select
@@ -204,6 +205,7 @@ const DEFINER_FUNCTIONS: &[(&str, &str)] = &[
     ("app.erase_step(uuid,uuid,integer)", "the system role alone may call it; it removes rows of whom the ledger says"),
     ("app.is_sealed(text,jsonb)", "the system role alone may call it; it says yes or no of what its caller shows"),
     ("app.look_at_partitions(date)", "the system role alone may call it; it tells how many months there are"),
+    ("app.require_here()", "it tells whether the running transaction's own tenant lives here"),
     ("app.shown_actor(text)", "it tells the name of a user of the running tenant to who shows that user's id"),
     ("app.shown_user(text)", "the same"),
     (
@@ -229,6 +231,10 @@ const WITHOUT_TENANT: &[(&str, &str)] = &[
     ("builtin_texts", "the built-in skills, which everybody has in the binary; no tenant's role can write them"),
     ("builtin_vectors", "vectors of the built-in skills; no tenant's role can write them"),
     ("reconciliations", "what was repaired of the graph of all tenants together; no tenant's role can read them"),
+    (
+        "tenants_elsewhere",
+        "which tenants live at another place; it does not go along with one, and no tenant's role can read it",
+    ),
 ];
 
 /// Views. Each runs as its caller, so that the policies of its tables hold.
@@ -531,6 +537,7 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.passage(bytea)",
             "app.passages(bytea)",
             "app.put_back(jsonb,text)",
+            "app.require_here()",
             "app.require_written(uuid)",
             "app.shown_actor(text)",
             "app.shown_user(text)",
@@ -560,6 +567,7 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.look_at_partitions(date)",
             "app.no_context()",
             "app.origin(integer)",
+            "app.require_here()",
             "app.sum_up_step(date,integer,uuid,uuid)",
             "app.tenant_id()",
             "app.user_id()",

@@ -221,16 +221,17 @@ impl House {
 
     /// A new tenant, with an issuer whose tokens this test can sign.
     pub async fn tenant_with(&self, settings: &TenantSettings) -> Tenancy<'_> {
+        self.tenant_at(HOME_NAME, settings).await
+    }
+
+    /// The same, to live at that place.
+    pub async fn tenant_at(&self, place: &str, settings: &TenantSettings) -> Tenancy<'_> {
         let slug = format!("t-{}", new_id().simple());
         let operator = self.gate.operator_at_shell(None).await.unwrap();
-        let tenant = tenants::create(
-            &self.db,
-            &operator,
-            &NewTenant { slug: &slug, name: "Test", settings, place: HOME_NAME },
-            now(),
-        )
-        .await
-        .unwrap();
+        let tenant =
+            tenants::create(&self.db, &operator, &NewTenant { slug: &slug, name: "Test", settings, place }, now())
+                .await
+                .unwrap();
         let secret = [9; 32];
         let sealed = self.gate.state().sealer().seal(&secret, tenant.id.0.as_bytes()).unwrap();
         let operator = self.gate.operator_at_shell(Some(&slug)).await.unwrap();
@@ -256,7 +257,8 @@ pub struct Tenancy<'a> {
     house: &'a House,
     /// Its id.
     pub id: TenantId,
-    slug: String,
+    /// Its slug.
+    pub slug: String,
     secret: [u8; 32],
 }
 

@@ -15,8 +15,9 @@ use crate::statements::{Statement as Source, statements};
 
 /// What is missing: which table, and which column does not say whose rows are meant.
 fn find_unsaid(sql: &str, tables: &[Table]) -> Vec<String> {
-    // The parser knows no partial index behind ON CONFLICT, nor a line that goes on in the source.
+    // The parser knows no partial index behind ON CONFLICT, no OVERRIDING, nor a line that goes on in the source.
     let sql = sql.replace(") where ended_at is null do nothing", ") do nothing").replace("\\\n", "\n");
+    let sql = sql.replace("overriding system value", "");
     let parsed = Parser::parse_sql(&PostgreSqlDialect {}, &sql).unwrap_or_else(|error| panic!("{error}: {sql}"));
     let mut law = Law { tables, unsaid: Vec::new() };
     let _ = parsed.visit(&mut law);

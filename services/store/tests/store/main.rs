@@ -30,6 +30,7 @@ mod matrix;
 mod migrations;
 mod months;
 mod mutation;
+mod places;
 mod plans;
 mod poisoning;
 mod queue;

@@ -111,7 +111,8 @@ fn closing_quote(text: &str) -> usize {
 /// All of them.
 pub fn statements() -> Vec<Statement> {
     let mut statements = Vec::new();
-    for file in sources("store") {
+    // What moves a tenant runs as a superuser, over tables that it finds in the catalogue: it is put together of their names.
+    for file in sources("store").into_iter().filter(|file| !file.to_string_lossy().contains("/src/moving/")) {
         let source = std::fs::read_to_string(&file).unwrap();
         let named = literals(&source).into_iter().filter(|(_, text)| text.starts_with("-- "));
         statements.extend(named.map(|(_, sql)| Statement { file: file.clone(), sql }));

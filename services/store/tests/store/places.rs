@@ -1,0 +1,128 @@
+//! Tenants at several places: each is kept where it lives, and one that is marked as living elsewhere is left alone.
+
+use knowhow_domain::{Error, TenantSettings};
+use knowhow_store::tenants::{self, NewTenant};
+use knowhow_store::{Database, DatabaseConfig, HOME_NAME, PlaceConfig, WriteTx, prune};
+use sqlx::{Connection, PgConnection};
+
+use crate::harness::{House, Place, config, gate, now, with_database};
+use crate::writer::{Draft, peek, save};
+
+/// A deployment with two places, `home` and `other`.
+async fn with_places(test: impl AsyncFnOnce(&House, &Place)) {
+    with_database(async |home| {
+        with_database(async |other| {
+            let place = PlaceConfig { name: "other".into(), url: other.login_url.as_str().into() };
+            let settings = DatabaseConfig { places: vec![place], ..config(&home.login_url, 2, 2) };
+            let db = Database::open(&settings).unwrap();
+            let house = House { place: home.clone(), gate: gate(&db), db };
+            test(&house, other).await;
+            house.db.close().await;
+        })
+        .await;
+    })
+    .await;
+}
+
+fn mark(tenant: impl std::fmt::Display) -> String {
+    format!("insert into tenants_elsewhere values ('{tenant}', 'test', now())")
+}
+
+#[tokio::test]
+async fn everything_of_a_tenant_is_at_the_place_where_it_lives() {
+    with_places(async |house, other| {
+        let (here, there) = (house.tenant().await, house.tenant_at("other", &TenantSettings::default()).await);
+        let (alice, bob) = (here.user("alice").await, there.user("bob").await);
+        save(&house.db, &alice, &Draft::text("at-home", "Mine.")).await.unwrap();
+        save(&house.db, &bob, &Draft::text("abroad", "Mine.")).await.unwrap();
+        for (place, own, foreign) in [(&house.place, here.id, there.id), (other, there.id, here.id)] {
+            for table in ["tenants", "issuers", "users", "skills", "audit_log"] {
+                let count = |tenant| format!("select count(*) from {table} where tenant_id = '{tenant}'");
+                assert!(place.count(&count(own.0)).await > 0, "{table}");
+                assert_eq!(place.count(&count(foreign.0)).await, 0, "{table}");
+            }
+        }
+        assert!(peek(&house.db, &bob, "abroad").await.is_some());
+        assert!(peek(&house.db, &bob, "at-home").await.is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_name_is_given_once_at_all_places_together() {
+    with_places(async |house, _| {
+        let operator = house.gate.operator_at_shell(None).await.unwrap();
+        let settings = TenantSettings::default();
+        let make = async |place| {
+            let new = NewTenant { slug: "acme", name: "Acme", settings: &settings, place };
+            tenants::create(&house.db, &operator, &new, now()).await
+        };
+        let (one, two) = tokio::join!(make(HOME_NAME), make("other"));
+        let taken =
+            [one, two].into_iter().filter(|made| matches!(made, Err(Error::Conflict { code: "tenant-exists", .. })));
+        assert_eq!(taken.count(), 1);
+        assert!(matches!(make("nowhere").await, Err(Error::Malformed(_))));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_is_marked_as_living_elsewhere_is_refused_and_worked_on_by_nobody() {
+    with_places(async |house, other| {
+        let (moved, stays) = (house.tenant().await, house.tenant().await);
+        let (alice, bob) = (moved.user("alice").await, stays.user("bob").await);
+        let old = "insert into idempotency_keys (tenant_id, user_id, key, request_digest, created_at)
+                   select tenant_id, user_id, 'old', '\\x00', now() - interval '1 year' from users";
+        house.place.run(old).await;
+        house.place.run(&mark(moved.id.0)).await;
+        // Also who was recognised before, and who comes for the first time.
+        let refused = save(&house.db, &alice, &Draft::text("late", "Lost.")).await.err().unwrap();
+        assert!(refused.to_string().contains("is being moved"), "{refused}");
+        assert!(matches!(peek_result(house, &alice).await, Err(Error::Unavailable(_))));
+        house.gate.state().forget_tenants();
+        let newcomer = house.gate.authenticate(&moved.token("carol", "user"), None).await;
+        assert!(matches!(newcomer, Err(Error::Unavailable(_))));
+        save(&house.db, &bob, &Draft::text("kept", "Kept.")).await.unwrap();
+        // What works across tenants leaves its rows as they are.
+        prune(&house.db, now(), 100).await.unwrap();
+        let keys =
+            |tenant| format!("select count(*) from idempotency_keys where key = 'old' and tenant_id = '{tenant}'");
+        assert_eq!(house.place.count(&keys(moved.id.0)).await, 1);
+        assert_eq!(house.place.count(&keys(stays.id.0)).await, 0);
+        assert_eq!(other.count("select count(*) from tenants").await, 0);
+        // Where the mark is gone, it goes on.
+        house.place.run("delete from tenants_elsewhere").await;
+        save(&house.db, &alice, &Draft::text("again", "Kept.")).await.unwrap();
+    })
+    .await;
+}
+
+async fn peek_result(house: &House, user: &knowhow_store::Principal) -> knowhow_domain::Result<()> {
+    knowhow_store::skills::peek(&house.db, user, &crate::writer::named("late")).await.map(drop)
+}
+
+/// Whoever moves a tenant takes the lock of `app.require_here` alone, and so waits for whoever had not seen the mark.
+#[tokio::test]
+async fn transactions_under_way_can_be_waited_for() {
+    with_places(async |house, _| {
+        let tenancy = house.tenant().await;
+        let alice = tenancy.user("alice").await;
+        let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
+        tx.is_repeated().await.ok();
+        knowhow_store::starters::lock(&mut tx).await.unwrap();
+        let mut owner = house.place.owner().await;
+        let sql = format!(
+            "select pg_try_advisory_lock(hashtext('tenant at work'), hashtext('{}'))::int::bigint",
+            tenancy.id.0
+        );
+        assert_eq!(number(&mut owner, &sql).await, 0);
+        tx.commit().await.unwrap();
+        assert_eq!(number(&mut owner, &sql).await, 1);
+        owner.close().await.unwrap();
+    })
+    .await;
+}
+
+async fn number(conn: &mut PgConnection, sql: &str) -> i64 {
+    sqlx::query_scalar(sqlx::AssertSqlSafe(sql.to_owned())).fetch_one(conn).await.unwrap()
+}
