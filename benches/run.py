@@ -45,6 +45,8 @@ def arguments():
     parser.add_argument("--snapshots", type=positive, help="users whose snapshots fall due at once (10000)")
     parser.add_argument("--base", metavar="COMMIT", help="another commit beside this one, in turns (make bench builds it)")
     parser.add_argument("--base-program", type=Path, help="its release binary")
+    parser.add_argument("--telemetry", action="store_true",
+                        help="this commit with OTLP at 5 %% sampling and metrics beside itself without, in turns")
     parser.add_argument("--anyway", action="store_true", help="also where the machine is not quiet; the results are marked")
     parser.add_argument("--output", type=Path, help="folder of the results (benches/results)")
     options = parser.parse_args()
@@ -58,8 +60,8 @@ def arguments():
             setattr(options, name, value)
     if options.no_growth:
         options.growth = None
-    if options.base and (options.load or options.saves):
-        parser.error("--base compares the suite alone")
+    if (options.base or options.telemetry) and (options.load or options.saves) or options.base and options.telemetry:
+        parser.error("--base and --telemetry compare the suite alone")
     options.model = os.environ.get("KNOWHOW_MODEL_DIR") or None
     return options
 
@@ -167,10 +169,10 @@ def main():
         look_at_machine(options)
         (ROOT / "data").mkdir(exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix="bench.", dir=ROOT / "data"))
-        if options.base:
+        if options.base or options.telemetry:
             running = Comparison(options, work, say)
             text, page, document = running.run()
-            name = "-compared"
+            name = "-telemetry" if options.telemetry else "-compared"
         else:
             running = Instance(str(options.program), work)
             text, page, document, name = run_one(running, options)

@@ -1,9 +1,11 @@
-"""Two builds in one run: each operation of the one beside the same of the other, in turns, over the same texts."""
+"""Two builds in one run, or one build with telemetry and without: each operation of the one beside the same of the other, in turns,
+over the same texts."""
 
 from .instance import Instance
 from .operations import OPERATIONS, OVER_MCP, REFUSED
 from .seed import Tenant
 from .suite import Suite
+from .telemetry import Receiver
 from .table import heading, markdown_table, surroundings, text_table
 
 KEYS = ["health", *REFUSED, *(operation.name for operation in OPERATIONS), *OVER_MCP.values()]
@@ -14,14 +16,20 @@ class Comparison:
 
     def __init__(self, options, work, say):
         self.options, self.say = options, say
-        programs = {"base": options.base_program, "after": options.program}
-        self.instances = {name: Instance(str(program), work, f"_{name}") for name, program in programs.items()}
+        self.receiver = Receiver() if options.telemetry else None
+        self.named = "without telemetry" if options.telemetry else options.base
+        programs = {"base": options.program if options.telemetry else options.base_program, "after": options.program}
+        settings = {"base": {}, "after": self.receiver.settings() if options.telemetry else {}}
+        self.instances = {name: Instance(str(program), work, f"_{name}", **settings[name])
+                          for name, program in programs.items()}
         self.suites = {}
 
     def stop(self):
         """Ends both services and drops both databases."""
         for instance in self.instances.values():
             instance.stop()
+        if self.receiver:
+            self.receiver.stop()
 
     def run(self):
         """Everything; returns the text, the page and the document."""
@@ -37,9 +45,10 @@ class Comparison:
             self.say(f"  round {number} of {self.options.rounds}")
             for key in KEYS:
                 self.measure(key, number)
-        table = compare(self.suites["base"].samples, self.suites["after"].samples, self.options.base)
+        table = compare(self.suites["base"].samples, self.suites["after"].samples, self.named)
         document = self.document(table)
-        what = f"{self.options.base} beside this commit, medians of {self.options.rounds} rounds x {self.options.seconds} s"
+        after = self.receiver.told() if self.receiver else "this commit"
+        what = f"{self.named} beside {after}, medians of {self.options.rounds} rounds x {self.options.seconds} s"
         return text_table(table), heading(document, what) + markdown_table(table) + "\n", document
 
     def measure(self, key, number):
@@ -59,7 +68,7 @@ class Comparison:
 
 
 def compare(base, after, named):
-    """A row for each operation: rates and CPU of both, and how many times the base's they are. `named`: the base's commit."""
+    """A row for each operation: rates and CPU of both, and how many times the base's they are. `named`: what the base is."""
     table = []
     for key in KEYS:
         rates = [samples.median(key, "rate") for samples in (base, after)]

@@ -43,11 +43,11 @@ def client_program(name):
 class Instance:
     """One run's database and service."""
 
-    def __init__(self, program, work, suffix=""):
+    def __init__(self, program, work, suffix="", **settings):
         for name in ("DATABASE_URL", "KNOWHOW_DATABASE_URL", "KNOWHOW_SECRET_KEY"):
             if not os.environ.get(name):
                 raise Failed(f"{name} is not set; run this as: make bench")
-        self.program, self.work = program, work
+        self.program, self.work, self.settings = program, work, settings
         self.server_url = os.environ["DATABASE_URL"]
         self.name = f"knowhow_bench_{os.getpid()}{suffix}"
         self.owner_url = on_database(self.server_url, self.name)
@@ -100,7 +100,7 @@ class Instance:
         began = time.monotonic()
         with open(self.log, "a") as log:
             # Its own session: Ctrl-C reaches this program alone, which then ends the service in order.
-            settings = {"KNOWHOW_PORT": str(self.port), **self.lifted_rates(), **settings, **extra_settings()}
+            settings = {"KNOWHOW_PORT": str(self.port), **self.lifted_rates(), **self.settings, **settings, **extra_settings()}
             self.service = subprocess.Popen([self.program, "serve", *arguments], stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, start_new_session=True, env=self.environment(**settings))
         while time.monotonic() - began < 30:

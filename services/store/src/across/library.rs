@@ -125,7 +125,7 @@ pub struct TenantRelease<'a> {
 /// # Errors
 /// `Unavailable`.
 pub async fn publish_for_tenant(db: &Database, new: TenantRelease<'_>) -> Result<()> {
-    let mut tx = SystemTx::begin(db, "library.publish_for_tenant").await?;
+    let mut tx = SystemTx::begin_about(db, new.tenant, "library.publish_for_tenant").await?;
     sqlx::query!(
         "-- library.publish_for_tenant
         insert into library_releases (tenant_id, release, starter_ids)
@@ -200,7 +200,7 @@ pub async fn put_vectors_of_tenant(db: &Database, tenant: TenantId, model: &str,
     let starters: Vec<i32> = vectors.iter().map(|new| new.starter).collect();
     let digests: Vec<&[u8]> = vectors.iter().map(|new| new.text_digest.as_slice()).collect();
     let vectors: Vec<HalfVector> = vectors.iter().map(|new| HalfVector::from_f32_slice(&new.embedding)).collect();
-    let mut tx = SystemTx::begin(db, "library.put_vectors_of_tenant").await?;
+    let mut tx = SystemTx::begin_about(db, tenant, "library.put_vectors_of_tenant").await?;
     sqlx::query!(
         "-- library.put_vectors_of_tenant
         insert into library_vectors (tenant_id, starter_id, model, text_digest, embedding)

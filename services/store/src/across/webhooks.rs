@@ -64,7 +64,7 @@ pub struct Outcome<'a> {
 /// `Unavailable`.
 pub async fn note_outcome(db: &Database, tenant: TenantId, outcome: Outcome<'_>) -> Result<()> {
     let Outcome { url, error, now } = outcome;
-    let mut tx = SystemTx::begin(db, "webhooks.note_outcome").await?;
+    let mut tx = SystemTx::begin_about(db, tenant, "webhooks.note_outcome").await?;
     sqlx::query!(
         "-- webhooks.note_outcome
         update webhooks set

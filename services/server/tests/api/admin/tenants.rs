@@ -18,7 +18,10 @@ async fn tenants_are_made_read_changed_and_listed() {
     let World { operator, admin, .. } = &World::new().await;
     let slug = fresh_slug();
     let made = operator.post("/v1/admin/tenants", json!({"slug": slug, "name": "Acme"})).await.ok(201);
-    assert_eq!(members(&made), ["created_at", "id", "name", "settings", "slug"]);
+    assert_eq!(members(&made), ["created_at", "id", "name", "place", "settings", "slug"]);
+    assert_eq!(made["place"], "home");
+    let nowhere = json!({"slug": fresh_slug(), "place": "nowhere"});
+    operator.post("/v1/admin/tenants", nowhere).await.refused(422, "invalid");
     let defaults = json!({
         "skills_per_user": 10_000, "bytes_per_user": 268_435_456, "versions_per_skill": 200,
         "stored_bytes_per_user": 1_073_741_824, "users": 1_000_000, "sessions_per_user": 5_000,
