@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use knowhow_domain::{Clock, SystemClock};
 use knowhow_ops::{Models, count_backlog};
@@ -132,18 +133,16 @@ impl Backlog {
         if counted_at.is_some_and(|at| at.elapsed() < COUNT_EVERY) {
             return;
         }
-        let asked = async {
+        let count_at = async |at: Database| {
             let today = SystemClock.now().date_naive();
-            let counted = join_all(db.each().map(|at| async move {
-                let (jobs, months) = tokio::join!(count_backlog(&at), months::look(&at, today));
-                Counted {
-                    jobs: jobs.unwrap_or_default(),
-                    months_ahead: months.ok().and_then(|months| months.ahead.try_into().ok()),
-                }
-            }));
-            counted.await.into_iter().reduce(Counted::with).unwrap_or_default()
+            let (jobs, months) = tokio::join!(count_backlog(&at), months::look(&at, today));
+            Counted {
+                jobs: jobs.unwrap_or_default(),
+                months_ahead: months.ok().and_then(|months| months.ahead.try_into().ok()),
+            }
         };
-        let counted = tokio::time::timeout(COUNT_WITHIN, asked).await.unwrap_or_default();
+        let bounded = |at| tokio::time::timeout(COUNT_WITHIN, count_at(at)).map(Result::unwrap_or_default);
+        let counted = join_all(db.each().map(bounded)).await.into_iter().reduce(Counted::with).unwrap_or_default();
         *counted_at = Some(Instant::now());
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
     }
