@@ -11,7 +11,7 @@ use knowhow_store::{Database, boot, issuers, queue, reach};
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
-use super::shell;
+use super::{process, shell};
 use crate::config::Config;
 
 /// How long a model may take to answer.
@@ -61,6 +61,7 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
         report_jobs(&db).await?;
         report_issuers(config, &db).await?;
         report_keys(config).await?;
+        findings.extend(process::report(&db).await?);
     }
     Ok(findings)
 }

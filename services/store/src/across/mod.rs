@@ -10,6 +10,7 @@ pub(crate) mod erasures;
 pub(crate) mod library;
 pub mod library_scans;
 pub mod months;
+pub mod processes;
 pub(crate) mod prune;
 pub(crate) mod queues;
 pub(crate) mod reflections;

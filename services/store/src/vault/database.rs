@@ -18,10 +18,10 @@ use crate::vault::observed;
 use crate::vault::room::{Bounds, Room};
 
 /// For each worker thread; what they look up is remembered for a second.
-const LOOKUP_CONNECTIONS: u32 = 2;
+pub(super) const LOOKUP_CONNECTIONS: u32 = 2;
 
 /// For each worker thread, for administration, jobs and exports.
-const RARE_CONNECTIONS: u32 = 2;
+pub(super) const RARE_CONNECTIONS: u32 = 2;
 
 /// Where the log would repeat what Postgres warns of: that a connection which goes back to its pool had nothing to roll back.
 pub const NOTICES: &str = "sqlx::postgres::notice";

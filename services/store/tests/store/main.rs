@@ -32,6 +32,7 @@ mod months;
 mod mutation;
 mod plans;
 mod poisoning;
+mod processes;
 mod queue;
 mod reach;
 mod reflections;
