@@ -19,7 +19,7 @@ CONFIG = """\
 listen_addresses = '127.0.0.1'
 port = {port}
 unix_socket_directories = ''
-max_connections = 200
+max_connections = {connections}
 shared_buffers = 256MB
 shared_preload_libraries = '{preload}'
 fsync = on
@@ -142,7 +142,9 @@ class Server:
         self.memory["port"] = choose_port(self.memory.get("port"))
         preload = "pg_stat_statements" if (self.dist / "lib/pg_stat_statements.so").exists() else ""
         config = self.cluster / "knowhow.conf"
-        config.write_text(CONFIG.format(port=self.memory["port"], preload=preload))
+        # By default a service has a thread for each core, with 16 connections each.
+        connections = max(200, 20 * (os.cpu_count() or 1))
+        config.write_text(CONFIG.format(port=self.memory["port"], preload=preload, connections=connections))
         self.own(config)
         self.drop_stale_pid_file()
         for _ in range(20):

@@ -16,6 +16,8 @@ from settings import fail
 
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 LIFTED = {f"KNOWHOW_{of}_REQUESTS_PER_SECOND": "0" for of in ("TENANT", "USER", "KEY", "ANONYMOUS")}
+# Several services share a server whose connections are enough for one with a thread on each core.
+FEW = {"KNOWHOW_WORKERS": "2"}
 PATIENCE = 150
 
 
@@ -34,7 +36,7 @@ class Service:
 
     def __init__(self, program, urls, log):
         self.program = program
-        self.env = {**os.environ, **urls, **LIFTED, "KNOWHOW_LOG_FORMAT": "json"}
+        self.env = {**os.environ, **urls, **LIFTED, **FEW, "KNOWHOW_LOG_FORMAT": "json"}
         self.log = log
         self.process = None
 

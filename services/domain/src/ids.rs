@@ -76,6 +76,7 @@ id!(SessionId, "One conversation, from its opening on.");
 id!(MessageId, "One message of a conversation; later ones have larger ids.");
 id!(ErasureId, "That a user was erased; later ones have larger ids.");
 id!(EntityId, "What memories speak of; the id of a skill's entity is the skill's.");
+id!(ProcessId, "A running process of the service.");
 id!(SnapshotId, "A frozen prompt block.");
 id!(DreamId, "A run of a dream over a user's skills; later ones have larger ids.");
 id!(ReflectionId, "What is told of a period; later ones have larger ids.");

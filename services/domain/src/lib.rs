@@ -39,6 +39,7 @@ pub mod patch;
 mod pattern;
 pub mod pause;
 mod phrase;
+pub mod process;
 pub mod prompt;
 pub mod recall;
 pub mod reflection;
@@ -73,7 +74,7 @@ pub use feedback::{FeedbackKind, Outcome};
 pub use headline::headline;
 pub use ids::{
     ArchiveId, AuditId, DreamId, EntityId, ErasureId, ExampleId, IssuerId, JobId, KeyId, MemoryId, MessageId,
-    ReflectionId, SessionId, SkillId, SnapshotId, SubmissionId, TenantId, UserId, first_id_of, new_id,
+    ProcessId, ReflectionId, SessionId, SkillId, SnapshotId, SubmissionId, TenantId, UserId, first_id_of, new_id,
 };
 pub use index::{INDEX_BUDGET, Index, IndexLine, gist, render_index};
 pub use inert::inert_line;
@@ -86,6 +87,7 @@ pub use manifest::ResourceEntry;
 pub use memory::{Memory, MemoryKind};
 pub use message::{Message, Speaker, check_message};
 pub use name::SkillName;
+pub use process::{Process, ProcessKind};
 pub use prompt::{Form, Tools};
 pub use reflection::{Cadence, Reflection, ReflectionActions, ReflectionState, ReflectionText};
 pub use resource::ResourcePath;

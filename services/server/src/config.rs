@@ -302,6 +302,14 @@ impl Config {
         })
     }
 
+    /// Threads that serve requests.
+    ///
+    /// # Errors
+    /// Where the number of cores is asked for and not known.
+    pub fn threads(&self) -> Result<usize> {
+        Ok(if self.workers == 0 { std::thread::available_parallelism()?.get() } else { self.workers })
+    }
+
     /// What callers may send whose tenants do not say.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use std::time::Duration;
 use deadpool_postgres::Object;
 use knowhow_domain::Result;
 use tokio::time::timeout;
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
 use crate::Database;
@@ -49,6 +50,33 @@ pub(crate) async fn inspect(db: &Database) -> Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// Whether a pooler gives one server connection to several callers in turn, so that Postgres sees fewer connections than there are.
+///
+/// # Errors
+/// `Unavailable` where the database is out of reach.
+#[expect(clippy::disallowed_methods, reason = "asks for no rows of anybody, so it needs no context")]
+pub async fn shares_connections(db: &Database) -> Result<bool> {
+    let one = db.reads.pool.get().await.map_err(refuse_pool)?;
+    let other = db.changes.pool.get().await.map_err(refuse_pool)?;
+    for _ in 0..TRIES {
+        // Two connections that are open at once have two server processes, unless somebody stands in between.
+        if find_server_process(&one).await? == find_server_process(&other).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// In the simple form, which needs no prepared statement of a pooler.
+async fn find_server_process(client: &Object) -> Result<Option<String>> {
+    let sql = "-- pooler.find_server_process\nselect pg_backend_pid()";
+    let answer = client.simple_query(sql).await.map_err(refuse_read)?;
+    Ok(answer.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    }))
 }
 
 enum Said {

@@ -8,6 +8,7 @@ mod jobs;
 mod keys;
 mod library;
 mod models;
+mod processes;
 mod reseal;
 mod review;
 mod sessions;
@@ -30,6 +31,7 @@ pub use library::{
     list_starter_users, list_starter_versions, put_starter_skill,
 };
 pub use models::{ModelHealth, ModelsHealth, get_models};
+pub use processes::{Processes, list_processes};
 pub use reseal::{UnderKeys, count_under_keys, reseal};
 pub use review::{Approve, ReviewVersion, approve_version, review_version};
 pub use sessions::{ListUserSessions, end_user_session, list_user_sessions};

@@ -184,6 +184,7 @@ fn configure_admin(routes: &mut ServiceConfig) {
         .service(admin::list_jobs)
         .service(admin::retry_job)
         .service(admin::discard_job)
+        .service(admin::list_processes)
         .service(admin::get_models)
         .service(admin::get_stats);
 }

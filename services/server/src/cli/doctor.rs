@@ -11,7 +11,7 @@ use knowhow_store::{Database, DatabaseConfig, boot, issuers, queue, reach};
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
-use super::shell;
+use super::{process, shell};
 use crate::config::Config;
 
 /// How long a model may take to answer.
@@ -66,6 +66,7 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
             report_issuers(config, &at).await?;
         }
         report_keys(config).await?;
+        findings.extend(process::report(&db).await?);
     }
     Ok(findings)
 }
@@ -79,6 +80,9 @@ async fn examine_place(db: &Database, settings: &DatabaseConfig) -> Result<Vec<S
     };
     if findings.is_empty() {
         findings.extend(reach::explain_reads(db, url).await?.map(|unreachable| unreachable.to_string()));
+    }
+    if findings.is_empty() {
+        findings.extend(process::report_connections(db).await?);
     }
     Ok(findings.into_iter().map(|finding| format!("place '{}': {finding}", db.place_name())).collect())
 }

@@ -14,8 +14,9 @@ use knowhow_store::{Database, boot};
 use tokio::sync::oneshot;
 
 use super::database::explained;
+use super::heartbeat::Heartbeat;
 use super::signals::{Signals, Told};
-use super::{shell, worker};
+use super::{process, shell, worker};
 use crate::config::Config;
 use crate::listen::{Listening, listen};
 use crate::telemetry::{self, Telemetry};
@@ -32,7 +33,8 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
 
 async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
     let signals = Signals::listen()?;
-    let app = App { models: open_models(config)?, ..shell::app(config)? };
+    let db = Database::open(&process::of_main_thread(config)?)?;
+    let app = App { models: open_models(config)?, ..shell::app_over(config, db)? };
     require_walls(config, &app.db).await?;
     let worker = config.with_worker.then(|| config.worker()).transpose()?;
     let listening = listen(config, app.gate.state().clone(), app.models.clone(), app.clock.clone())?;
@@ -40,6 +42,7 @@ async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
         tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");
     }
     let telling = telemetry.open(config, &app, listening.drain.clone())?;
+    let heartbeat = Heartbeat::start(&app.db, process::serving(config)?);
     let (until, stop) = oneshot::channel::<()>();
     let served = Serving { listening, signals, drain: Duration::from_secs(config.drain_s) }.run(until);
     let working = async {
@@ -49,6 +52,7 @@ async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
         }
     };
     let (served, worked) = join(served, working).await;
+    heartbeat.stop().await;
     app.db.close().await;
     telling.stop().await;
     tracing::info!("stopped");

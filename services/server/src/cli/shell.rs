@@ -38,8 +38,12 @@ pub(super) fn operator(config: &Config, secret_key: &[u8]) -> OperatorIssuer {
 
 /// The operations, over connections of this thread and without models.
 pub(super) fn app(config: &Config) -> Result<App> {
+    app_over(config, Database::open(&config.database()?)?)
+}
+
+/// The same over connections that are given.
+pub(super) fn app_over(config: &Config, db: Database) -> Result<App> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let db = Database::open(&config.database()?)?;
     let gate = Gate::new(db.clone(), gate(config, clock.clone())?);
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
     Ok(App {

@@ -9,8 +9,9 @@ use futures_util::future::try_join_all;
 use knowhow_ops::{App, jobs};
 use knowhow_store::queue::{self, WorkerConfig};
 
+use super::heartbeat::Heartbeat;
 use super::signals::Signals;
-use super::{block_on, serve, shell};
+use super::{block_on, process, serve, shell};
 use crate::config::Config;
 use crate::entry::Drain;
 use crate::telemetry::{self, Telemetry};
@@ -30,11 +31,13 @@ async fn alone(config: &Config, telemetry: &Telemetry) -> Result<ExitCode> {
     serve::require_walls(config, &app.db).await?;
     let drain = Data::<Drain>::default();
     let telling = telemetry.open(config, &app, drain.clone())?;
+    let heartbeat = Heartbeat::start(&app.db, process::working(config)?);
     let stop = async move {
         signals.next().await;
         drain.begin();
     };
     let worked = work(&worker, &app, stop).await;
+    heartbeat.stop().await;
     app.db.close().await;
     telling.stop().await;
     worked?;

@@ -30,7 +30,7 @@ impl Probes {
     /// # Errors
     /// Where the address cannot be bound.
     pub fn listen(config: &Config, app: &App, page: MetricsPage, drain: Data<Drain>) -> Result<Self> {
-        let (database, app, page) = (config.database()?, app.clone(), Data::new(page));
+        let (database, app, page) = (config.database()?.one_at_a_time(), app.clone(), Data::new(page));
         let server = HttpServer::new(move || {
             #[expect(clippy::expect_used, reason = "the same configuration was opened before")]
             let db = Database::open(&database).expect("the database configuration was checked");

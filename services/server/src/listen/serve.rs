@@ -114,7 +114,7 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     })
     .disable_signals()
     .keep_alive(Duration::from_secs(config.keep_alive_s))
-    .workers(if config.workers == 0 { std::thread::available_parallelism()?.get() } else { config.workers })
+    .workers(config.threads()?)
     .worker_max_blocking_threads(BLOCKING_THREADS)
     .shutdown_timeout(config.shutdown_timeout_s)
     .client_request_timeout(Duration::from_secs(5))

@@ -14,7 +14,7 @@ use crate::jobs;
 
 /// What each caller is answered: anonymous, a bad token, another user, another tenant's user, another tenant's admin,
 /// and the owner with the scope `skills:read` alone.
-const GOLDEN: [(&str, [u16; 6]); 129] = [
+const GOLDEN: [(&str, [u16; 6]); 130] = [
     ("check_health", [200, 200, 200, 200, 200, 200]),
     ("check_readiness", [200, 200, 200, 200, 200, 200]),
     ("get_resource_metadata", [200, 200, 200, 200, 200, 200]),
@@ -142,6 +142,7 @@ const GOLDEN: [(&str, [u16; 6]); 129] = [
     ("list_jobs", [401, 401, 403, 403, 404, 403]),
     ("retry_job", [401, 401, 403, 403, 404, 403]),
     ("discard_job", [401, 401, 403, 403, 404, 403]),
+    ("list_processes", [401, 401, 403, 403, 403, 403]),
     ("get_models", [401, 401, 403, 403, 403, 403]),
     ("get_stats", [401, 401, 403, 403, 403, 403]),
 ];
@@ -328,6 +329,7 @@ fn walk_of_erasures(names: &Names) -> Vec<Step> {
             Body::None,
         ),
         ("list_job_queues", Method::GET, admin("queues"), Body::None),
+        ("list_processes", Method::GET, "/v1/admin/processes".to_owned(), Body::None),
         ("get_models", Method::GET, "/v1/admin/models".to_owned(), Body::None),
     ]
 }

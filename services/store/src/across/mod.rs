@@ -11,6 +11,7 @@ pub(crate) mod library;
 mod library_copy;
 pub mod library_scans;
 pub mod months;
+pub mod processes;
 pub(crate) mod prune;
 pub(crate) mod queues;
 pub(crate) mod reflections;

@@ -11,7 +11,7 @@ pub use crate::across::desk::{count_dead, discard, list, retry};
 pub use crate::across::queues::list_queues;
 pub(crate) use install::{inspect, install};
 pub use task::{Claimed, JobError, JobKind, Task};
-pub use worker::{WorkerConfig, work};
+pub use worker::{CONNECTIONS, WorkerConfig, work};
 
 /// Tries of a job before it is dead. The waits between them grow from 3 s to 2 h and add up to 3.5 h, so that a model
 /// that is down for an evening costs no job.

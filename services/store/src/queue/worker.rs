@@ -23,7 +23,7 @@ use crate::vault::tx::DatabaseRole;
 use crate::{Database, DatabaseConfig, boot};
 
 /// Claims, heartbeats and the clock are short statements; jobs have connections of their own.
-const CONNECTIONS: u32 = 4;
+pub const CONNECTIONS: u32 = 4;
 
 /// Longest wait of a new job for an idle worker. Each slot asks once in this time: a few index probes a second.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

@@ -6,6 +6,7 @@
 //! changes something by [`pipeline::write`].
 
 mod ahead;
+mod bounds;
 mod connection;
 pub(crate) mod database;
 pub(crate) mod gate;

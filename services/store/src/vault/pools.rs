@@ -19,10 +19,10 @@ use crate::vault::observed;
 use crate::vault::room::{Bounds, Room};
 
 /// For each worker thread; what they look up is remembered for a second.
-const LOOKUP_CONNECTIONS: u32 = 2;
+pub(super) const LOOKUP_CONNECTIONS: u32 = 2;
 
 /// For each worker thread, for administration, jobs and exports.
-const RARE_CONNECTIONS: u32 = 2;
+pub(super) const RARE_CONNECTIONS: u32 = 2;
 
 /// For how long the other end of a socket may leave what was sent to it unconfirmed.
 const SILENCE: Duration = Duration::from_secs(10);

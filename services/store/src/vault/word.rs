@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use knowhow_domain::graph::{EntityKind, RelationSource, RelationType};
-use knowhow_domain::{Algorithm, Channel, DirectiveName, MadeBy, MemoryKind, Source, Speaker, Tools};
+use knowhow_domain::{Algorithm, Channel, DirectiveName, MadeBy, MemoryKind, ProcessKind, Source, Speaker, Tools};
 use sqlx::postgres::{PgHasArrayType, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Postgres};
 use tokio_postgres::types::{FromSql, Type, accepts};
@@ -67,6 +67,7 @@ read_as_word!(
     EntityKind,
     MadeBy,
     MemoryKind,
+    ProcessKind,
     RelationSource,
     RelationType,
     Source,

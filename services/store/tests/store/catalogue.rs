@@ -86,6 +86,7 @@ const GRANTS: &str = "
     knowhow_system library_vectors: insert, select
     knowhow_system memories: select (tenant_id, user_id, memory_id)
     knowhow_system memory_embeddings: delete, select (tenant_id, user_id, memory_id, model, updated_at)
+    knowhow_system processes: delete, insert, select, update (seen_at)
     knowhow_system reconciliations: insert, select, update
     knowhow_system reflections: delete, select (tenant_id, user_id, reflection_id, cadence, period, state, tries, calls, created_at, finished_at, texts_until), update (calls)
     knowhow_system sessions: delete, select (tenant_id, user_id, session_id, channel, snapshot_id, started_at, last_message_at, ended_at), update (ended_at)
@@ -230,6 +231,7 @@ const WITHOUT_TENANT: &[(&str, &str)] = &[
     ("builtin_releases", "which starters the binary brought"),
     ("builtin_texts", "the built-in skills, which everybody has in the binary; no tenant's role can write them"),
     ("builtin_vectors", "vectors of the built-in skills; no tenant's role can write them"),
+    ("processes", "which processes run, for all tenants together; no tenant's role can read them"),
     ("reconciliations", "what was repaired of the graph of all tenants together; no tenant's role can read them"),
     (
         "tenants_elsewhere",

@@ -33,6 +33,7 @@ mod mutation;
 mod places;
 mod plans;
 mod poisoning;
+mod processes;
 mod queue;
 mod reach;
 mod reflections;

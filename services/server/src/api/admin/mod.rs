@@ -4,6 +4,7 @@ mod callers;
 mod erasures;
 mod jobs;
 mod library;
+mod processes;
 mod records;
 mod review;
 mod sessions;
@@ -19,6 +20,7 @@ pub(super) use library::{
     delete_starter_skill, get_starter_skill, get_starter_version, list_starter_skills, list_starter_users,
     list_starter_versions, put_starter_skill,
 };
+pub(super) use processes::list_processes;
 pub(super) use records::{list_archive, list_audit, restore_skill};
 pub(super) use review::{approve_version, review_version};
 pub(super) use sessions::{end_user_session, list_user_sessions};

@@ -138,6 +138,24 @@ impl Desk {
         Ok(())
     }
 
+    pub(super) async fn list_processes(&self) -> Result<()> {
+        let answer = self.ask_above("/v1/admin/processes").await?;
+        let line = |process: &Value| {
+            format!(
+                "{} {} at {}: at most {} connections, since {}, seen {}",
+                text(process, "kind"),
+                text(process, "version"),
+                text(process, "host"),
+                process["connections"],
+                text(process, "started_at"),
+                text(process, "seen_at")
+            )
+        };
+        let items = answer["items"].as_array().cloned().unwrap_or_default();
+        self.tell_all(&items, line, "there is no process");
+        Ok(())
+    }
+
     pub(super) async fn show_models(&self, ask: bool) -> Result<()> {
         let models = self.ask_above(&format!("/v1/admin/models?ask={ask}")).await?;
         let line = |kind: &str| {

@@ -136,6 +136,8 @@ enum Command {
         /// The job's id
         id: i64,
     },
+    /// For operators: list the processes that are running, of all tenants together
+    Processes,
     /// For operators: show how the models are
     Models {
         /// Ask each for a word now
@@ -186,6 +188,7 @@ impl Admin {
             Command::Jobs { state } => desk.list_jobs(state.as_deref()).await?,
             Command::RetryJob { id } => desk.change_job(id, true).await?,
             Command::DiscardJob { id } => desk.change_job(id, false).await?,
+            Command::Processes => desk.list_processes().await?,
             Command::Models { ask } => desk.show_models(ask).await?,
             Command::ResumeTenant { slug } => desk.suspend("tenants", &slug, None).await?,
         }

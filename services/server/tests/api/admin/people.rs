@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::answers::pluck;
 use crate::callers::{Caller, World};
-use crate::service::shared;
+use crate::service::{poll_async, shared};
 use crate::talk::Talk;
 
 /// What `knowhow admin` prints.
@@ -163,6 +163,12 @@ async fn the_command_line_does_what_the_endpoints_do() {
     refused.args(["--token", operator.token.as_deref().unwrap(), "set-tenant", slug, "skills_per_user=-1"]);
     assert!(!refused.output().unwrap().status.success());
     assert!(pluck(&json_of(operator, &["tenants"]), "slug").contains(slug));
+    let list = async || json_of(operator, &["processes"]);
+    let processes =
+        poll_async("a process to be listed", async || Some(list().await).filter(|all| all != &json!([]))).await;
+    assert_eq!(processes[0]["version"], env!("CARGO_PKG_VERSION"), "{processes}");
+    assert!(printed(operator, &["processes"]).contains(" connections, since "));
+    admin.get("/v1/admin/processes").await.refused(403, "forbidden");
     let models = json_of(operator, &["models", "--ask"]);
     assert!(models["embeddings"]["state"].is_string() && models["chat"]["state"].is_string(), "{models}");
     assert!(printed(operator, &["models"]).contains("embeddings: "));

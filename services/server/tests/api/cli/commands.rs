@@ -108,18 +108,6 @@ fn unknown_settings_are_errors() {
     assert_eq!((shown["audience"].as_str(), shown["port"].as_integer()), (Some("elsewhere"), Some(0)));
 }
 
-#[test]
-fn the_doctor_finds_what_is_wrong() {
-    let output = run(&["doctor"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    let owner = String::from(crate::service::owner_url());
-    let output =
-        knowhow(&["doctor"]).env("KNOWHOW_DATABASE_URL", owner).env("KNOWHOW_SECRET_KEY", "xyz").output().unwrap();
-    let found = String::from_utf8(output.stdout).unwrap();
-    assert!(!output.status.success());
-    assert!(found.contains("is a superuser") && found.contains("KNOWHOW_SECRET_KEY"), "{found}");
-}
-
 /// A file of this very name.
 fn scratch_folder(name: &str, content: &[u8]) -> std::path::PathBuf {
     let folder = crate::service::scratch("folder");

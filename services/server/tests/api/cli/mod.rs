@@ -2,10 +2,11 @@
 
 mod commands;
 mod corpus;
+pub mod doctor;
 mod dreams;
 mod imports;
 mod movers;
 mod scans;
-mod setup;
+pub mod setup;
 pub mod syncs;
 mod watches;

@@ -7,7 +7,7 @@ use crate::service::{knowhow, login_url, login_url_of, migrated, owner_url, prin
 use crate::sql::execute;
 
 /// What a command said on both channels, and whether it succeeded.
-fn outcome(arguments: &[&str], settings: &[(&str, &str)]) -> (bool, String) {
+pub fn outcome(arguments: &[&str], settings: &[(&str, &str)]) -> (bool, String) {
     migrated();
     let output = knowhow(arguments).envs(settings.iter().copied()).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
@@ -64,26 +64,26 @@ fn every_command_says_why_the_database_is_out_of_reach() {
 }
 
 /// A database of one's own and the name of a role, both dropped at the end.
-struct Place {
-    database: String,
+pub(super) struct Place {
+    pub(super) database: String,
     role: String,
 }
 
 impl Place {
-    fn make() -> Self {
+    pub(super) fn make() -> Self {
         let name = Uuid::now_v7().simple().to_string();
         let place = Self { database: format!("knowhow_test_{name}"), role: format!("knowhow_test_{name}") };
         execute(&format!("create database {}", place.database));
         place
     }
 
-    fn owner_url(&self) -> String {
+    pub(super) fn owner_url(&self) -> String {
         let mut url = owner_url();
         url.set_path(&self.database);
         url.into()
     }
 
-    fn login_url(&self, role: &str, password: &str) -> String {
+    pub(super) fn login_url(&self, role: &str, password: &str) -> String {
         let mut url: url::Url = login_url_of(self.owner_url().parse().unwrap()).parse().unwrap();
         url.set_username(role).unwrap();
         url.set_password(Some(password)).unwrap();

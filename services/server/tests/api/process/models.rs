@@ -4,6 +4,8 @@ use knowhow_testing::{FakeServer, Reply};
 use serde_json::{Value, json};
 
 use crate::callers::World;
+use crate::cli::doctor::Ground;
+use crate::cli::setup::outcome;
 use crate::raw;
 use crate::recall::with_embeddings;
 use crate::service::{Service, knowhow, migrated};
@@ -20,11 +22,11 @@ fn warnings(service: &Service) -> Vec<String> {
     log.lines().filter(|line| line.contains(r#""level":"WARN""#)).map(str::to_owned).collect()
 }
 
-/// What the doctor says, and whether all is well.
+/// What the doctor says, and whether all is well: where no process of another test counts.
 fn diagnosis(settings: &[(&str, &str)]) -> (String, bool) {
-    migrated();
-    let output = knowhow(&["doctor"]).envs(settings.iter().copied()).output().unwrap();
-    (String::from_utf8(output.stdout).unwrap(), output.status.success())
+    let ground = Ground::make();
+    let (is_well, said) = outcome(&["doctor"], &[settings, &ground.settings()].concat());
+    (said, is_well)
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! What a process says of itself, and what `knowhow doctor` says of all of them.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use knowhow_domain::{Clock, Process, ProcessId, ProcessKind, SystemClock, new_id};
+use knowhow_store::processes::{self, Admitted, NewProcess};
+use knowhow_store::{Database, DatabaseConfig, PlaceId, pooler, queue};
+
+use crate::config::Config;
+
+/// What the main thread of `knowhow serve` needs: with a worker it does jobs, else it only looks at the database.
+pub(super) fn of_main_thread(config: &Config) -> Result<DatabaseConfig> {
+    let database = config.database()?;
+    Ok(if config.with_worker { database } else { database.one_at_a_time() })
+}
+
+/// This process as one that serves.
+pub(super) fn serving(config: &Config) -> Result<NewProcess> {
+    let each = config.database()?.most_connections();
+    let threads = u32::try_from(config.threads()?).unwrap_or(u32::MAX).saturating_mul(each);
+    let main = of_main_thread(config)?.most_connections();
+    let (kind, queue) = match config.with_worker {
+        true => (ProcessKind::ServeWithWorker, queue::CONNECTIONS),
+        false => (ProcessKind::Serve, 0),
+    };
+    described(config, kind, [threads, main, queue])
+}
+
+/// This process as one that works on jobs alone.
+pub(super) fn working(config: &Config) -> Result<NewProcess> {
+    described(config, ProcessKind::Worker, [config.database()?.most_connections(), queue::CONNECTIONS, 0])
+}
+
+fn described(config: &Config, kind: ProcessKind, connections: [u32; 3]) -> Result<NewProcess> {
+    let probes = match config.metrics_bind.is_empty() {
+        true => 0,
+        false => config.database()?.one_at_a_time().most_connections(),
+    };
+    let connections = connections.into_iter().fold(probes, u32::saturating_add);
+    Ok(NewProcess {
+        id: ProcessId(new_id()),
+        kind,
+        version: env!("CARGO_PKG_VERSION"),
+        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        connections: i32::try_from(connections).unwrap_or(i32::MAX),
+    })
+}
+
+/// Prints which processes are running. What is wrong: that they may open more connections than are admitted.
+pub(super) async fn report(db: &Database) -> Result<Option<String>> {
+    let running = processes::list(db).await?;
+    if running.is_empty() {
+        println!("processes: none is running");
+        return Ok(None);
+    }
+    for process in &running {
+        println!("{}", line(process));
+    }
+    let versions: BTreeSet<&str> = running.iter().map(|process| process.version.as_str()).collect();
+    if versions.len() > 1 {
+        println!(
+            "processes: {} versions are running; while a release is rolled out, that is as it must be",
+            versions.len()
+        );
+    }
+    compare_connections(db, &running).await
+}
+
+/// The same at another place, whose processes are those of `home`.
+pub(super) async fn report_connections(db: &Database) -> Result<Option<String>> {
+    compare_connections(db, &processes::list(db).await?).await
+}
+
+async fn compare_connections(db: &Database, running: &[Process]) -> Result<Option<String>> {
+    let wanted: i64 = running.iter().map(|process| i64::from(process.connections)).sum();
+    let what = if db.here() == PlaceId::default() {
+        "connections".to_owned()
+    } else {
+        format!("connections at place '{}'", db.place_name())
+    };
+    if pooler::shares_connections(db).await? {
+        println!("{what}: {wanted} at most, which a pooler shares out; its max_client_conn must be above that");
+        return Ok(None);
+    }
+    let excess = find_excess(wanted, processes::read_admitted(db).await?);
+    if excess.is_none() {
+        println!("{what}: {wanted} at most, which the database admits");
+    }
+    Ok(excess)
+}
+
+fn line(process: &Process) -> String {
+    let Process { kind, version, host, connections, seen_at, .. } = process;
+    // By the database's clock, which need not be this machine's.
+    let seen = (SystemClock.now() - *seen_at).num_seconds().max(0);
+    format!("process: {} {version} at {host}, at most {connections} connections, seen {seen} s ago", kind.as_str())
+}
+
+/// Which limit is below what the processes may open, in a sentence that says what to do.
+fn find_excess(wanted: i64, admitted: Admitted) -> Option<String> {
+    let Admitted { by_server, by_role, by_database } = admitted;
+    let limits = [
+        (Some(by_server), "the server (max_connections, less what it keeps for superusers and others)"),
+        (by_role, "the limit of the role (alter role ... connection limit)"),
+        (by_database, "the limit of the database (alter database ... connection limit)"),
+    ];
+    let lowest = limits.into_iter().filter_map(|(limit, of)| limit.map(|limit| (limit, of)));
+    let (limit, of) = lowest.min_by_key(|(limit, _)| *limit).filter(|(limit, _)| wanted > i64::from(*limit))?;
+    Some(format!(
+        "the running processes may open {wanted} connections together, and {of} admits {limit}: give them fewer threads \
+         (KNOWHOW_WORKERS) or connections (KNOWHOW_WRITE_CONNECTIONS, KNOWHOW_READ_CONNECTIONS), raise the limit, or put a pooler \
+         in between (docs/deploy.md)"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Admitted = Admitted { by_server: 97, by_role: None, by_database: None };
+
+    #[test]
+    fn the_lowest_limit_is_what_counts() {
+        assert_eq!(find_excess(97, ALL), None);
+        assert!(find_excess(98, ALL).is_some_and(|said| said.contains("98") && said.contains("max_connections")));
+        let by_role = Admitted { by_role: Some(40), ..ALL };
+        assert!(find_excess(41, by_role).is_some_and(|said| said.contains("role") && said.contains("admits 40")));
+        let by_database = Admitted { by_database: Some(0), ..by_role };
+        assert!(find_excess(1, by_database).is_some_and(|said| said.contains("alter database")));
+    }
+
+    #[test]
+    fn connections_are_counted_as_the_pools_are_opened() {
+        let config: Config = serde_json::from_str(r#"{"database_url": "postgres://a@b/c", "workers": 2}"#).unwrap();
+        let count = |config: &Config| serving(config).unwrap().connections;
+        // 16 for each thread, and 5 for one that only looks.
+        assert_eq!(count(&config), 2 * 16 + 5);
+        assert_eq!(count(&Config { metrics_bind: "127.0.0.1:0".into(), ..config.clone() }), 2 * 16 + 5 + 5);
+        assert_eq!(count(&Config { with_worker: true, ..config.clone() }), 2 * 16 + 16 + 4);
+        assert_eq!(count(&Config { write_connections: 1, ..config.clone() }), 2 * 8 + 5);
+        assert_eq!(working(&config).unwrap().connections, 16 + 4);
+    }
+}
