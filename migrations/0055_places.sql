@@ -5,7 +5,9 @@ set local role knowhow_owner;
 -- the tenant, which is not moved along, and no role of a tenant can read it.
 create table tenants_elsewhere (
     tenant uuid primary key,
-    -- The place that it comes from or has gone to, for people.
+    -- Whether it is on its way here, or is about to leave or has left.
+    heading text not null check (heading in ('coming', 'leaving')),
+    -- The place that it comes from, or goes to.
     other_place text not null,
     since timestamptz not null
 );
@@ -17,6 +19,10 @@ grant select on tenants_elsewhere to knowhow_system;
 create function app.require_here() returns void language plpgsql volatile security definer
 set search_path = pg_catalog as $$
 begin
+    -- Before the lock too: whoever comes while others are waited for must not stand in line behind that.
+    if exists (select from public.tenants_elsewhere e where e.tenant = app.tenant_id()) then
+        raise exception 'the tenant lives at another place' using errcode = 'KH003';
+    end if;
     perform pg_advisory_xact_lock_shared(hashtext('tenant at work'), hashtext(app.tenant_id()::text));
     if exists (select from public.tenants_elsewhere e where e.tenant = app.tenant_id()) then
         raise exception 'the tenant lives at another place' using errcode = 'KH003';
@@ -33,7 +39,7 @@ begin
 end $$;
 
 -- What works across tenants leaves the rows of those alone, in the tables there are already. Who comes is
--- still found by these, which say with them that the tenant is elsewhere.
+-- still found by these: a transaction that began before the mark ends as it began, and one that begins after it is refused.
 do $$
 declare
     opened record;
@@ -41,7 +47,7 @@ begin
     for opened in
         select p.tablename from pg_policies p
         where p.schemaname = 'public' and p.policyname = 'system' and p.roles = array['knowhow_system']::name[]
-          and p.tablename not in ('tenants', 'issuers', 'api_keys')
+          and p.tablename not in ('tenants', 'issuers', 'api_keys', 'users', 'user_catalogs')
           and exists (select from pg_attribute a where a.attrelid = format('public.%I', p.tablename)::regclass
                       and a.attname = 'tenant_id' and not a.attisdropped)
     loop

@@ -109,6 +109,14 @@ class Places:
         self.command("tenant", "create", slug, "--place", place)
         return Tenant(slug, self.command("key", "create", "--tenant", slug), self.services)
 
+    def where(self, slug):
+        """The server where a tenant lives."""
+        lives = f"""select count(*) from tenants t where t.slug = '{slug}'
+            and not exists (select from tenants_elsewhere e where e.tenant = t.tenant_id)"""
+        lives = [cluster for cluster in (self.home, self.other) if cluster.sql(lives, DATABASE) == "1"]
+        check(f"{slug} lives at one place", len(lives) == 1)
+        return lives[0]
+
     def id_of(self, slug):
         """A tenant's id, wherever it is."""
         found = {cluster.sql(f"select tenant_id from tenants where slug = '{slug}'", DATABASE)
@@ -135,9 +143,24 @@ def killed_at_each_step(places, moved, others):
         tenant.stop()
     check("everything of the tenant is found again", read_back(places.services[1], steady) == expected)
     settle(places, moved, others)
+    abroad(places, moved, steady)
     check("nothing of the tenant is left behind", rows_of(places.home, places.id_of(moved.slug)) == 0)
     print(f"killed at each of {len(STEPS)} steps: {len(moved.acknowledged)} acknowledged, 0 lost; others: "
           f"{sum(len(tenant.acknowledged) for tenant in others)} acknowledged, 0 refused")
+
+
+def abroad(places, tenant, caller):
+    """What an admin and a user do who live at another place than home."""
+    service = places.services[0]
+    operator = Caller(places.command("token", "--tenant", tenant.slug, "--operator", "--user", "op"))
+    whole = service.ask(operator, "GET", f"/v1/admin/users/{caller.user}/export?tenant={tenant.slug}")
+    check("an admin takes all of a user", whole[:2] == b"PK" and len(whole) > 2000)
+    check("a user takes all skills", service.ask(caller, "GET", "/v1/skills/export")[:2] in (b"PK", b"\x1f\x8b"))
+    service.ask(operator, "PUT", f"/v1/admin/webhook?tenant={tenant.slug}", {"url": "https://127.0.0.1:9/none"}, (200, 201, 204, 422))
+    detail = service.get(operator, f"/v1/admin/tenants/{tenant.slug}")
+    check(f"an operator sees where it lives: {detail}", detail["place"] == "eu2" and detail["stored"]["skills"] > 0)
+    found = [item["slug"] for item in service.get(operator, "/v1/admin/tenants?limit=100")["items"]]
+    check(f"the list has tenants of all places once: {found}", found == ["acme", "euro", "globex"])
 
 
 def settle(places, moved, others):
@@ -148,11 +171,16 @@ def settle(places, moved, others):
         check(f"nothing of {tenant.slug} failed: {tenant.broken[:3]}", not tenant.broken)
     for tenant in others:
         check(f"nobody of {tenant.slug} was refused: {tenant.refused[:3]}", not tenant.refused)
-    check("the tenant was refused for being moved", all("is being moved" in said for _, _, said in moved.refused))
+    check("the tenant was refused for being moved", moved.refused and all("is being moved" in said for _, _, said in moved.refused))
     due = f"select count(*) from graphile_worker._private_jobs where payload ->> 'tenant_id' = '{places.id_of(moved.slug)}'"
-    until("the tenant's jobs to be done", lambda: places.other.sql(f"{due} and attempts < max_attempts", DATABASE) == "0"
-          or places.home.sql(f"{due} and attempts < max_attempts", DATABASE) == "0")
-    check("no job has failed for good", places.other.sql(f"{due} and attempts >= max_attempts", DATABASE) == "0")
+    until("the tenant's jobs to be done", lambda: {cluster.sql(f"{due} and attempts < max_attempts", DATABASE)
+                                                   for cluster in (places.home, places.other)} == {"0"})
+    for cluster in (places.home, places.other):
+        check("no job has failed for good", cluster.sql(f"{due} and attempts >= max_attempts", DATABASE) == "0")
+    unread = f"""select count(*) from skills s where s.tenant_id = '{places.id_of(moved.slug)}' and s.starter_id is null
+        and not exists (select from entities e where e.tenant_id = s.tenant_id and e.user_id = s.user_id
+                        and e.entity_id = s.skill_id and e.read_by > 0)"""
+    until("the work of the jobs to be done", lambda: places.where(moved.slug).sql(unread, DATABASE) == "0")
     places.command("audit", "verify")
     places.command("doctor")
 
@@ -178,8 +206,12 @@ def back_home(places, moved, others):
 
 
 def given_up(places, moved):
-    """A move that is ended half way: the tenant goes on, and nothing is at the other place."""
+    """A move that is ended half way: the tenant goes on, and nothing is at the other place. Another direction is no way to end it."""
     places.move(moved.slug, "eu2", kill_at="refusing the tenant's requests")
+    for options in ((), ("--abort",)):
+        command = [PROGRAM, "tenant", "move", moved.slug, "--to", "home", *options]
+        refused = subprocess.run(command, env=places.owner_env, text=True, capture_output=True)
+        check(f"the way back is refused: {refused}", refused.returncode and ("--abort" in refused.stderr or "already" in refused.stderr))
     places.move(moved.slug, "eu2", "--abort")
     check("nothing is at the other place", rows_of(places.other, places.id_of(moved.slug)) == 0)
     caller = Caller(moved.key, "0-0")
@@ -191,8 +223,16 @@ def given_up(places, moved):
 
 
 def place_away(places, here, there):
-    """A place that is away takes its own tenants with it, and nobody else's."""
+    """A place that is away takes its own tenants with it, and nobody else's: home, and then the other."""
     services = places.services
+    places.home.server.stop()
+    try:
+        time.sleep(1.5)
+        for n in range(20):
+            services[n % 2].ask(Caller(there.key, "0-0"), "POST", "/v1/sessions", {"key": f"h{n}", "channel": "chat"})
+        services[0].ask(Caller(here.key, "0-0"), "GET", "/v1/skills?limit=1", wanted=(503,))
+    finally:
+        places.home.server.start()
     places.other.server.stop()
     try:
         time.sleep(1.5)

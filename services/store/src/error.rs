@@ -26,9 +26,16 @@ pub fn said(error: &(dyn std::error::Error + 'static)) -> String {
 /// What `app.require_here` says where the transaction's tenant lives at another place by now.
 const IS_ELSEWHERE: &str = "KH003";
 
+const MOVED: &str = "the tenant is being moved to another database; try again in a second";
+
 /// The tenant is on its way to another place, or has just come there.
 pub(crate) fn is_being_moved() -> Error {
-    Error::Unavailable("the tenant is being moved to another database; try again in a second".into())
+    Error::Unavailable(MOVED.into())
+}
+
+/// Whether that is why.
+pub(crate) fn says_moved(error: &Error) -> bool {
+    matches!(error, Error::Unavailable(why) if why == MOVED)
 }
 
 /// Turns a failure of sqlx into a refusal: out of reach becomes `unavailable`, the rest is a defect.

@@ -22,13 +22,10 @@ pub struct TakenTable {
 /// # Errors
 /// `Forbidden` for anyone but an admin; `Unavailable`.
 pub async fn begin(db: &Database, principal: &Principal, user: UserId) -> Result<TenantTx> {
-    let mut tx = TenantTx::begin_admin(db, principal, user, "takeout.begin").await?;
+    let mut tx = TenantTx::begin_reading(db, principal, user, "takeout.begin").await?;
     // The client takes what was read in between.
     let held = "-- takeout.begin\nset local idle_in_transaction_session_timeout = '60s'";
-    let alike = "-- takeout.alike\nset transaction isolation level repeatable read, read only";
-    for statement in [alike, held] {
-        tx.conn().execute(statement).await.map_err(refuse)?;
-    }
+    tx.conn().execute(held).await.map_err(refuse)?;
     Ok(tx)
 }
 

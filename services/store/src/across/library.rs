@@ -160,7 +160,7 @@ pub async fn list_unembedded_of_tenant(
     library: &[i32],
     model: &str,
 ) -> Result<Vec<Unembedded>> {
-    let mut tx = SystemTx::begin(db, "library.list_unembedded_of_tenant").await?;
+    let mut tx = SystemTx::begin_about(db, tenant, "library.list_unembedded_of_tenant").await?;
     let found = sqlx::query_as!(
         Unembedded,
         "-- library.list_unembedded_of_tenant

@@ -7,7 +7,7 @@ use knowhow_domain::{Algorithm, Error, KeyId, Result, TenantId, UserId, new_id};
 use serde_json::Value;
 
 use crate::credential::{Issuer, IssuerKeys};
-use crate::error::refuse;
+use crate::error::{is_being_moved, refuse};
 use crate::vault::Word;
 use crate::vault::gate::{GateState, KnownKey, KnownTenant, KnownUser, TenantLibrary};
 use crate::vault::tx::SystemTx;
@@ -256,68 +256,63 @@ pub(crate) struct Claim<'a> {
 }
 
 /// Why: a claimed job says whose it is; until the row is found there is nobody to run as. Also whether the job was put into
-/// the queue by the database, for them.
+/// the queue by the database, for them. `Unavailable` where the tenant lives elsewhere, so that its rows are hidden: asked in the same
+/// statement, as it may come back in between.
 pub(crate) async fn find_owner(db: &Database, claim: &Claim<'_>) -> Result<Option<(Owner, bool)>> {
     let mut tx = SystemTx::begin(db, "system.find_owner").await?;
     let row = sqlx::query!(
         r#"-- system.find_owner
-        select t.slug, t.settings, t.library, t.erasures, u.external_id, c.starters_release, app.is_sealed($3, $4) as "is_sealed!",
-               t.suspended_reason as tenant_suspended, t.suspended_at as tenant_suspended_at,
-               u.suspended_reason as user_suspended, u.suspended_at as user_suspended_at
-        from users u
-        join tenants t on t.tenant_id = u.tenant_id
-        join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
-        where u.tenant_id = $1 and u.user_id = $2 and u.erased_at is null"#,
+        select w.is_elsewhere as "is_elsewhere!", o.slug as "slug?", o.settings as "settings?", o.library, o.erasures as "erasures?",
+               o.external_id as "external_id?", o.starters_release, app.is_sealed($3, $4) as "is_sealed!",
+               o.tenant_suspended, o.tenant_suspended_at, o.user_suspended, o.user_suspended_at
+        from (select exists (select from tenants_elsewhere e where e.tenant = $1) as is_elsewhere) w
+        left join (
+            select t.slug, t.settings, t.library, t.erasures, u.external_id, c.starters_release,
+                   t.suspended_reason as tenant_suspended, t.suspended_at as tenant_suspended_at,
+                   u.suspended_reason as user_suspended, u.suspended_at as user_suspended_at
+            from users u
+            join tenants t on t.tenant_id = u.tenant_id
+            join user_catalogs c on c.tenant_id = u.tenant_id and c.user_id = u.user_id
+            where u.tenant_id = $1 and u.user_id = $2 and u.erased_at is null) o on true"#,
         claim.tenant.0,
         claim.user.0,
         claim.task,
         claim.payload
     )
-    .fetch_optional(tx.conn())
-    .await
-    .map_err(refuse)?;
-    tx.commit().await?;
-    row.map(|row| {
-        let settings = tenants::read_settings(row.settings)?;
-        let since = |what, reason: Option<String>, at: Option<DateTime<Utc>>| {
-            reason.zip(at).map(|(reason, at)| (Error::Suspended { what, reason }, at))
-        };
-        let of_tenant = since("tenant", row.tenant_suspended, row.tenant_suspended_at);
-        let of_user = since("user", row.user_suspended, row.user_suspended_at);
-        let owner = Owner {
-            tenant: KnownTenant {
-                id: claim.tenant,
-                place: db.here(),
-                is_elsewhere: false,
-                slug: row.slug,
-                settings,
-                library: row.library.map(TenantLibrary::from),
-                erasures: row.erasures,
-                suspended: None,
-                issuers: Vec::new(),
-            },
-            suspended: of_tenant.or(of_user),
-            external_id: row.external_id,
-            starters_release: row.starters_release.map(Arc::from),
-        };
-        Ok((owner, row.is_sealed))
-    })
-    .transpose()
-}
-
-/// Why: a place says of itself which tenants live elsewhere, whose jobs wait until they have come there.
-pub(crate) async fn is_elsewhere(db: &Database, tenant: TenantId) -> Result<bool> {
-    let mut tx = SystemTx::begin(db, "system.is_elsewhere").await?;
-    let is_elsewhere = sqlx::query_scalar!(
-        r#"-- system.is_elsewhere
-        select exists (select from tenants_elsewhere e where e.tenant = $1) as "is_elsewhere!""#,
-        tenant.0
-    )
     .fetch_one(tx.conn())
     .await
     .map_err(refuse)?;
     tx.commit().await?;
-    Ok(is_elsewhere)
+    if row.is_elsewhere {
+        return Err(is_being_moved());
+    }
+    let (Some(slug), Some(settings), Some(erasures), Some(external_id)) =
+        (row.slug, row.settings, row.erasures, row.external_id)
+    else {
+        return Ok(None);
+    };
+    let since = |what, reason: Option<String>, at: Option<DateTime<Utc>>| {
+        reason.zip(at).map(|(reason, at)| (Error::Suspended { what, reason }, at))
+    };
+    let of_tenant = since("tenant", row.tenant_suspended, row.tenant_suspended_at);
+    let of_user = since("user", row.user_suspended, row.user_suspended_at);
+    let owner = Owner {
+        tenant: KnownTenant {
+            id: claim.tenant,
+            place: db.here(),
+            is_elsewhere: false,
+            slug,
+            settings: tenants::read_settings(settings)?,
+            library: row.library.map(TenantLibrary::from),
+            erasures,
+            suspended: None,
+            issuers: Vec::new(),
+        },
+        suspended: of_tenant.or(of_user),
+        external_id,
+        starters_release: row.starters_release.map(Arc::from),
+    };
+    Ok(Some((owner, row.is_sealed)))
 }
 
 /// An address that an issuer's keys are fetched from.

@@ -213,19 +213,19 @@ pub async fn list(
     let TenantFilter { only, page: Window { behind: after, limit } } = *filter;
     let mut tx = SystemTx::begin(db, "tenants.list").await?;
     let rows = sqlx::query!(
-        "-- tenants.list
+        r#"-- tenants.list
         with found as materialized (
             select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from tenants
-            where slug > $1 and ($2::text is null or slug = $2)
+            where slug collate "C" > $1 and ($2::text is null or slug = $2)
               and not exists (select from tenants_elsewhere e where e.tenant = tenants.tenant_id)
-            order by slug
+            order by slug collate "C"
             limit $3
         ), audited as (
             insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target)
             select coalesce((select tenant_id from found where $2 is not null), $4), $4, $5, $6, $7, 'tenant.read',
                    coalesce($2, 'all tenants')
         )
-        select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from found order by slug",
+        select tenant_id, slug, name, settings, created_at, suspended_at, suspended_reason from found order by slug collate "C""#,
         after,
         only,
         limit,

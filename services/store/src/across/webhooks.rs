@@ -27,7 +27,7 @@ pub struct Target {
 /// # Errors
 /// `Unavailable`.
 pub async fn find_target(db: &Database, tenant: TenantId, now: DateTime<Utc>) -> Result<Option<Target>> {
-    let mut tx = SystemTx::begin(db, "webhooks.find_target").await?;
+    let mut tx = SystemTx::begin_about(db, tenant, "webhooks.find_target").await?;
     let row = sqlx::query!(
         "-- webhooks.find_target
         select url, sealed_secret, case when previous_until > $2 then previous_sealed_secret end as previous, failures,

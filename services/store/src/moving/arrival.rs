@@ -64,15 +64,19 @@ pub(super) async fn bring_starters(from: &mut Side, to: &mut Side) -> Result<()>
 
 /// Opens the new place for the tenant: its jobs are there and its mark is gone, both or neither. Jobs whose work was done as they left
 /// are done once more, as any job may be.
-pub(super) async fn open(from: &mut Side, to: &mut Side, tenant: TenantId) -> Result<i64> {
+pub(super) async fn open(from: &mut Side, to: &mut Side, tenant: TenantId) -> Result<(), Unopened> {
     let jobs: Value = from
         .value(&format!(
             "-- arrival.list_jobs
             select coalesce(jsonb_agg(jsonb_build_object('task', t.identifier, 'payload', j.payload::jsonb - 'seal', 'key', j.key,
-                'run_at', j.run_at, 'attempts', j.attempts, 'max_attempts', j.max_attempts, 'priority', j.priority,
+                'run_at', j.run_at,
+                -- One that a worker has was interrupted, which is no attempt.
+                'attempts', case when j.locked_at is null then j.attempts else greatest(j.attempts - 1, 0) end, 'max_attempts', j.max_attempts, 'priority', j.priority,
                 'last_error', j.last_error) order by j.id), '[]')
             from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
-            where coalesce(j.payload ->> 'tenant_id', '') = '{}' and j.key is not null",
+            where coalesce(j.payload ->> 'tenant_id', '') = '{}' and j.key is not null
+              -- What somebody else put into the queue is not made genuine here.
+              and app.is_sealed(t.identifier, j.payload::jsonb)",
             tenant.0
         ))
         .await?;
@@ -88,7 +92,7 @@ pub(super) async fn open(from: &mut Side, to: &mut Side, tenant: TenantId) -> Re
                                           max_attempts smallint, priority smallint)",
     )
     .bind(&jobs);
-    let put = tx.fetch_all(put).await.map_err(|error| failed(&error))?.len();
+    tx.fetch_all(put).await.map_err(|error| failed(&error))?;
     let tried = sqlx::query(
         "-- arrival.note_attempts
         update graphile_worker._private_jobs p set attempts = j.attempts, last_error = j.last_error
@@ -99,9 +103,14 @@ pub(super) async fn open(from: &mut Side, to: &mut Side, tenant: TenantId) -> Re
     tried.execute(&mut *tx).await.map_err(|error| failed(&error))?;
     // Numbers that the tenant's library has given are not given again.
     tx.execute(
-        "-- arrival.go_on_counting
-        select setval(pg_get_serial_sequence('public.library_texts', 'starter_id'),
-                      greatest((select max(starter_id) from library_texts), 1073741824))",
+        sqlx::query(
+            "-- arrival.go_on_counting
+            select setval(s.counter, greatest(pg_sequence_last_value(s.counter), max(l.starter_id)))
+            from (select pg_get_serial_sequence('public.library_texts', 'starter_id')::regclass as counter) s, library_texts l
+            where l.tenant_id = $1
+            group by s.counter",
+        )
+        .bind(tenant.0),
     )
     .await
     .map_err(|error| failed(&error))?;
@@ -110,8 +119,21 @@ pub(super) async fn open(from: &mut Side, to: &mut Side, tenant: TenantId) -> Re
         .execute(&mut *tx)
         .await
         .map_err(|error| failed(&error))?;
-    tx.commit().await.map_err(|error| failed(&error))?;
-    i64::try_from(put).map_err(Error::internal)
+    tx.commit().await.map_err(|error| Unopened::Perhaps(failed(&error)))
+}
+
+/// Why the new place was not opened.
+pub(super) enum Unopened {
+    /// It is not.
+    Surely(Error),
+    /// The answer to COMMIT did not come: nobody knows.
+    Perhaps(Error),
+}
+
+impl From<Error> for Unopened {
+    fn from(error: Error) -> Self {
+        Self::Surely(error)
+    }
 }
 
 fn failed(error: &sqlx::Error) -> Error {

@@ -18,12 +18,13 @@ use std::time::{Duration, Instant};
 
 use knowhow_domain::{Error, Result, TenantId};
 use tokio::time::sleep;
-use uuid::Uuid;
 
+use self::arrival::Unopened;
 use self::side::{Says, Side, cannot};
 use self::stream::Stream;
 use crate::PlaceConfig;
-use crate::vault::pools::ONE_PLACE;
+use crate::vault::place::HOME_NAME;
+use crate::vault::pools::PROGRAM;
 
 /// A tenant to be moved.
 pub struct Move<'a> {
@@ -55,7 +56,7 @@ pub enum Moved {
 ///
 /// # Errors
 /// `NotFound` where no place has the tenant; `Malformed` for a place that is not there; `Conflict` `cannot-move-tenant` with what is in
-/// the way: the tenant lives where it lived; `Unavailable` where a place cannot be reached.
+/// the way, and, where the tenant does not live where it lived, what to do; `Unavailable` where a place cannot be reached.
 pub async fn relocate(order: &Move<'_>, told: &dyn Fn(&str)) -> Result<Moved> {
     let mut moving = Moving::find(order).await?;
     moving.go(told).await
@@ -74,13 +75,27 @@ struct Moving {
     tenant: TenantId,
     from: Side,
     to: Side,
+    /// What both say of the tenant, as they were found.
+    state: State,
     stream: Stream,
     tables: Vec<String>,
     grace: Duration,
 }
 
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It lives at the old place.
+    Stays,
+    /// Its requests are refused.
+    Between,
+    /// It lives at the new place, and rows are left at the old one.
+    Gone,
+}
+
 impl Moving {
-    /// Finds the tenant. Only one such command works on it: the lock ends with the connection.
+    /// Finds the tenant. The place where it lives goes before any mark: marks of moves that ended long ago may be left. Only one such
+    /// command works on it: the locks end with the connections.
     async fn find(order: &Move<'_>) -> Result<Self> {
         let mut target = None;
         let mut sources = Vec::new();
@@ -90,46 +105,71 @@ impl Moving {
         }
         let missing = || Error::Malformed(format!("DATABASE_URLS has no place '{}'", order.to));
         let mut to = target.ok_or_else(missing)?;
-        let mut found = None;
+        let (mut found, mut goes_to) = (None, None);
         for mut from in sources {
-            if let Some(tenant) = find_tenant(&mut from, order.slug).await? {
-                let says = from.says(tenant).await?;
-                // The rows that another move has left are no help.
-                if says == Says::Here || goes_to(&mut from, tenant).await? == to.name {
-                    found = Some((tenant, from));
+            let Some(tenant) = from.find(order.slug).await? else { continue };
+            from.lock(tenant).await?;
+            match from.says(tenant).await? {
+                Says::Here => {
+                    found = Some((tenant, from, State::Stays));
                     break;
                 }
+                Says::Leaving(place) if place == order.to => found = Some((tenant, from, State::Between)),
+                Says::Leaving(place) => goes_to = Some(place),
+                Says::Coming(_) | Says::Nothing => {}
             }
         }
-        let Some((tenant, mut from)) = found else {
-            return Err(match find_tenant(&mut to, order.slug).await? {
-                Some(tenant) if to.says(tenant).await? == Says::Here => {
-                    cannot(format!("the tenant '{}' lives at place '{}' already", order.slug, to.name))
-                }
-                _ => Error::not_found("tenant"),
-            });
+        let Some((tenant, mut from, mut state)) = found else {
+            return Err(Self::explain_missing(order, &mut to, goes_to).await?);
         };
-        let lock = format!("select pg_try_advisory_lock(hashtext('tenant is moved'), hashtext('{}'))", tenant.0);
-        if !to.value::<bool>(&lock).await? {
-            return Err(cannot("another such command moves the tenant at this moment".into()));
-        }
-        let tables = tables::list(&mut from).await?;
-        Ok(Self { tenant, from, to, stream: Stream::of(tenant), tables, grace: order.grace })
-    }
-
-    async fn go(&mut self, told: &dyn Fn(&str)) -> Result<Moved> {
-        let left = self.from.says(self.tenant).await? == Says::Elsewhere;
-        if self.to.says(self.tenant).await? == Says::Here {
-            if !left {
+        to.lock(tenant).await?;
+        match (to.says(tenant).await?, state) {
+            (Says::Here, State::Between) => state = State::Gone,
+            (Says::Here, _) => {
                 return Err(cannot(
                     "the tenant lives at both places: one of them is a copy of the other, or was restored".into(),
                 ));
             }
+            (Says::Coming(place), _) if place == from.name => {}
+            (_, State::Between) => {
+                return Err(cannot(format!(
+                    "place '{}' does not say that the tenant comes: look at both marks",
+                    to.name
+                )));
+            }
+            _ => {}
+        }
+        let stream = Stream::of(tenant);
+        stream.require_own(&mut from, &to).await?;
+        let tables = tables::list(&mut from).await?;
+        Ok(Self { tenant, from, to, state, stream, tables, grace: order.grace })
+    }
+
+    /// Why no other place has the tenant to move.
+    async fn explain_missing(order: &Move<'_>, to: &mut Side, goes_to: Option<String>) -> Result<Error> {
+        let said = match to.find(order.slug).await? {
+            Some(tenant) => to.says(tenant).await?,
+            None => Says::Nothing,
+        };
+        let slug = order.slug;
+        Ok(match (said, goes_to) {
+            (Says::Here, _) => cannot(format!("the tenant '{slug}' lives at place '{}' already", to.name)),
+            (Says::Leaving(place), _) | (_, Some(place)) => cannot(format!(
+                "the tenant '{slug}' is on its way to place '{place}': give that command again, or end it with --abort"
+            )),
+            _ => Error::not_found("tenant"),
+        })
+    }
+
+    async fn go(&mut self, told: &dyn Fn(&str)) -> Result<Moved> {
+        if self.state == State::Gone {
             return self.leave(None, None, told).await;
         }
         let is_followed = self.stream.is_subscribed(&mut self.to).await?;
-        // Where its requests are refused and nothing follows any more, it was ended just before the new place was to be opened.
-        if is_followed || !left {
+        // Where its requests are refused and nothing follows any more, it was ended just before the new place was to be opened. Else it
+        // may work on while the rest comes.
+        if is_followed || self.state == State::Stays {
+            self.from.unmark(self.tenant).await?;
             told("preparing the new place");
             self.prepare(is_followed).await?;
             told("copying");
@@ -142,26 +182,36 @@ impl Moving {
         let since = Instant::now();
         let rows = match self.fence().await {
             Ok(rows) => rows,
-            Err(error) => {
-                // It goes on where it was; what was copied stays, for the next try.
-                self.from.unmark(self.tenant).await?;
-                return Err(error);
-            }
+            Err(error) => return Err(self.let_in_again(error).await),
         };
         told("opening the new place");
-        arrival::open(&mut self.from, &mut self.to, self.tenant).await?;
-        let refused = since.elapsed();
-        self.leave(Some(rows), Some(refused), told).await
+        match arrival::open(&mut self.from, &mut self.to, self.tenant).await {
+            Ok(()) => self.leave(Some(rows), Some(since.elapsed()), told).await,
+            Err(Unopened::Surely(error)) => Err(self.let_in_again(error).await),
+            Err(Unopened::Perhaps(error)) => {
+                Err(cannot(format!("{error}; the tenant's requests are refused until you give the command again")))
+            }
+        }
+    }
+
+    /// It goes on where it was; what was copied stays, for the next try.
+    async fn let_in_again(&mut self, error: Error) -> Error {
+        match self.from.unmark(self.tenant).await {
+            Ok(()) => error,
+            Err(other) => cannot(format!(
+                "{error}; and then {other}; the tenant's requests are refused until you give the command again, with --abort or without"
+            )),
+        }
     }
 
     async fn prepare(&mut self, is_followed: bool) -> Result<()> {
         self.require_fit().await?;
-        let is_marked = self.to.says(self.tenant).await? == Says::Elsewhere;
+        self.require_aware().await?;
         let has_rows = !is_followed && tables::has_any(&mut self.to, &self.tables, self.tenant).await?;
-        if has_rows && !is_marked {
+        if has_rows && self.to.says(self.tenant).await? == Says::Nothing {
             return Err(cannot(format!("place '{}' has rows of the tenant that no move has brought", self.to.name)));
         }
-        self.to.mark(self.tenant, &self.from.name).await?;
+        self.to.mark(self.tenant, &Says::Coming(self.from.name.clone())).await?;
         if has_rows {
             // It lived there before, or a move was ended half way.
             tables::clear(&mut self.to, self.tenant).await?;
@@ -181,14 +231,31 @@ impl Moving {
         if self.from.value::<String>(applied).await? != self.to.value::<String>(applied).await? {
             return Err(cannot("the places have different migrations: run knowhow migrate for both".into()));
         }
+        Ok(())
+    }
+
+    /// A process that does not know the new place does not find the tenant there; one that knows of no other place does not even ask
+    /// whether it is here still.
+    async fn require_aware(&mut self) -> Result<()> {
         let unaware = format!(
             "-- moving.count_unaware
-             select count(*) from pg_stat_activity where datname = current_database() and application_name = '{ONE_PLACE}'"
+             select count(*) from pg_stat_activity
+             where datname = current_database() and application_name || ' ' like '{PROGRAM} %'
+               and not ' ' || application_name || ' ' like '% {} %'
+               -- As much as Postgres keeps of a name: the rest may be behind it.
+               and length(application_name) < 63",
+            self.to.name
         );
-        if self.from.value::<i64>(&unaware).await? > 0 {
+        // Whoever knows any place knows home.
+        let of_target = format!("{unaware} and '{}' <> '{HOME_NAME}'", self.to.name);
+        let alone = format!(
+            "-- moving.count_alone
+             select count(*) from pg_stat_activity where datname = current_database() and application_name = '{PROGRAM}'"
+        );
+        if self.from.value::<i64>(&of_target).await? + self.from.value::<i64>(&alone).await? > 0 {
             return Err(cannot(format!(
-                "processes are connected to place '{}' that do not know of other places: set KNOWHOW_PLACES for each, and restart it",
-                self.from.name
+                "processes are connected to place '{}' that do not know of place '{}': set KNOWHOW_PLACES for each, and restart it",
+                self.from.name, self.to.name
             )));
         }
         Ok(())
@@ -196,12 +263,16 @@ impl Moving {
 
     /// Refuses the tenant's requests, waits for those under way and for all that they wrote, and compares all rows.
     async fn fence(&mut self) -> Result<i64> {
-        self.from.mark(self.tenant, &self.to.name).await?;
+        self.from.mark(self.tenant, &Says::Leaving(self.to.name.clone())).await?;
+        // Once more: a process may have begun since.
+        self.require_aware().await?;
         // As app.require_here shares it, whose transactions have not seen the mark. Both ends are the same session's.
         let lock = format!("hashtext('tenant at work'), hashtext('{}')", self.tenant.0);
         self.from.run(&format!("select pg_advisory_lock({lock})")).await?;
         self.from.run(&format!("select pg_advisory_unlock({lock})")).await?;
         self.stream.drain(&mut self.from, &mut self.to).await?;
+        // A release may have brought texts while rows were copied.
+        arrival::bring_starters(&mut self.from, &mut self.to).await?;
         let rows = tables::compare(&mut self.from, &mut self.to, &self.tables, self.tenant).await?;
         self.stream.end(&mut self.from, &mut self.to).await?;
         Ok(rows)
@@ -215,37 +286,25 @@ impl Moving {
         told("clearing the old place");
         clear_jobs(&mut self.from, self.tenant).await?;
         tables::clear(&mut self.from, self.tenant).await?;
+        // What the clock has enqueued for its users meanwhile.
+        clear_jobs(&mut self.from, self.tenant).await?;
         Ok(Moved::There { rows, refused })
     }
 
     async fn give_up(&mut self, told: &dyn Fn(&str)) -> Result<Moved> {
-        if self.to.says(self.tenant).await? == Says::Here {
+        if self.state == State::Gone {
             return Err(cannot("the tenant lives at the new place already; move it back instead".into()));
         }
         told("letting the tenant's requests in again");
         self.from.unmark(self.tenant).await?;
         told("clearing the new place");
         self.stream.end(&mut self.from, &mut self.to).await?;
-        tables::clear(&mut self.to, self.tenant).await?;
-        self.to.unmark(self.tenant).await?;
+        if matches!(self.to.says(self.tenant).await?, Says::Coming(_)) {
+            tables::clear(&mut self.to, self.tenant).await?;
+            self.to.unmark(self.tenant).await?;
+        }
         Ok(Moved::Stays)
     }
-}
-
-/// The tenant of that name, as a place has it. A slug is text of the command line, so it is bound.
-async fn find_tenant(side: &mut Side, slug: &str) -> Result<Option<TenantId>> {
-    let found: std::result::Result<Option<Uuid>, _> =
-        sqlx::query_scalar("-- moving.find_tenant\nselect tenant_id from tenants where slug = $1")
-            .bind(slug)
-            .fetch_optional(&mut side.conn)
-            .await;
-    found.map(|id| id.map(TenantId)).map_err(|error| side.refuse(&error))
-}
-
-/// Where a tenant has gone, or goes, that is marked here; empty where it is not marked.
-async fn goes_to(side: &mut Side, tenant: TenantId) -> Result<String> {
-    let sql = "-- moving.goes_to\nselect coalesce((select other_place from tenants_elsewhere where tenant = '{}'), '')";
-    side.value(&sql.replace("{}", &tenant.0.to_string())).await
 }
 
 async fn clear_jobs(side: &mut Side, tenant: TenantId) -> Result<()> {

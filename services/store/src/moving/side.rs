@@ -3,16 +3,18 @@
 use knowhow_domain::{Error, Result, Secret, TenantId};
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
+use uuid::Uuid;
 
 use crate::PlaceConfig;
 use crate::error::said;
 
 /// How rows are written out where they are compared, whatever the server's settings; and the wait for a lock, which somebody holds
-/// who reads for long.
+/// who reads for long. A subscription's URL has a password, so the server does not log what it is told.
 const SESSION: &str =
     "set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set bytea_output = 'hex';
     set extra_float_digits = 1; set search_path = public; set statement_timeout = 0; set lock_timeout = '10s';
-    set client_min_messages = 'warning'";
+    set client_min_messages = 'warning';
+    set log_statement = 'none'; set log_min_error_statement = 'panic'; set log_min_duration_statement = -1";
 
 /// One of the two.
 pub(super) struct Side {
@@ -22,14 +24,16 @@ pub(super) struct Side {
 }
 
 /// What a place says of a tenant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Says {
     /// It has no such tenant.
     Nothing,
     /// The tenant lives there.
     Here,
-    /// Its rows are there, or on their way, and it lives elsewhere.
-    Elsewhere,
+    /// Its rows are on their way there, from that place.
+    Coming(String),
+    /// It leaves for that place, or has gone there; its rows may be left.
+    Leaving(String),
 }
 
 impl Side {
@@ -72,29 +76,54 @@ impl Side {
         row.and_then(|row| row.try_get(0)).map_err(|error| self.refuse(&error))
     }
 
+    /// The tenant of that name with what the place says of it. A slug is text of the command line, so it is bound.
+    pub(super) async fn find(&mut self, slug: &str) -> Result<Option<TenantId>> {
+        let found = sqlx::query_scalar::<_, Uuid>("-- side.find\nselect tenant_id from tenants where slug = $1");
+        let found = found.bind(slug).fetch_optional(&mut self.conn).await;
+        found.map(|id| id.map(TenantId)).map_err(|error| self.refuse(&error))
+    }
+
     pub(super) async fn says(&mut self, tenant: TenantId) -> Result<Says> {
         let sql = format!(
             "-- side.says
-            select case when exists (select from tenants_elsewhere where tenant = '{id}') then 'elsewhere'
-                        when exists (select from tenants where tenant_id = '{id}') then 'here' else 'nothing' end",
+            select coalesce((select heading || ' ' || other_place from tenants_elsewhere where tenant = '{id}'),
+                            (select 'here' from tenants where tenant_id = '{id}'), 'nothing')",
             id = tenant.0
         );
-        Ok(match self.value::<String>(&sql).await?.as_str() {
-            "elsewhere" => Says::Elsewhere,
-            "here" => Says::Here,
-            _ => Says::Nothing,
+        let said = self.value::<String>(&sql).await?;
+        Ok(match said.split_once(' ') {
+            Some(("coming", from)) => Says::Coming(from.to_owned()),
+            Some((_, to)) => Says::Leaving(to.to_owned()),
+            None if said == "here" => Says::Here,
+            None => Says::Nothing,
         })
     }
 
     /// Marks the tenant as one that lives elsewhere.
-    pub(super) async fn mark(&mut self, tenant: TenantId, other_place: &str) -> Result<()> {
+    pub(super) async fn mark(&mut self, tenant: TenantId, says: &Says) -> Result<()> {
+        let (heading, other) = match says {
+            Says::Coming(from) => ("coming", from),
+            Says::Leaving(to) => ("leaving", to),
+            Says::Here | Says::Nothing => return self.unmark(tenant).await,
+        };
         self.run(&format!(
             "-- side.mark
-            insert into tenants_elsewhere (tenant, other_place, since) values ('{}', '{other_place}', now())
-            on conflict do nothing",
+            insert into tenants_elsewhere (tenant, heading, other_place, since) values ('{}', '{heading}', '{other}', now())
+            on conflict (tenant) do update
+                set heading = excluded.heading, other_place = excluded.other_place, since = excluded.since",
             tenant.0
         ))
         .await
+    }
+
+    /// Keeps other such commands off the tenant as long as this one is connected.
+    pub(super) async fn lock(&mut self, tenant: TenantId) -> Result<()> {
+        let lock =
+            format!("-- side.lock\nselect pg_try_advisory_lock(hashtext('tenant is moved'), hashtext('{}'))", tenant.0);
+        if self.value::<bool>(&lock).await? {
+            return Ok(());
+        }
+        Err(cannot("another such command moves the tenant at this moment".into()))
     }
 
     pub(super) async fn unmark(&mut self, tenant: TenantId) -> Result<()> {

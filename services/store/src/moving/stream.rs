@@ -32,7 +32,23 @@ impl Stream {
         Self { tenant, name: format!("knowhow_move_{}", tenant.0.simple()) }
     }
 
-    /// Begins to copy, and then to follow, unless that was begun before.
+    /// Refuses where the tenant is on its way to another place already.
+    pub(super) async fn require_own(&self, from: &mut Side, to: &Side) -> Result<()> {
+        let sql = format!(
+            "-- stream.goes_to
+             select coalesce((select obj_description(oid, 'pg_publication') from pg_publication where pubname = '{}'), '')",
+            self.name
+        );
+        let other = from.value::<String>(&sql).await?;
+        if other.is_empty() || other == to.name {
+            return Ok(());
+        }
+        Err(cannot(format!(
+            "a move of the tenant to place '{other}' was begun: give that command again, or end it with --abort"
+        )))
+    }
+
+    /// Begins to copy, and then to follow.
     pub(super) async fn begin(&self, from: &mut Side, to: &mut Side, tables: &[String]) -> Result<()> {
         let name = &self.name;
         if !from
@@ -43,7 +59,12 @@ impl Stream {
         {
             let rows = tables.iter().map(|table| format!("table {table} where (tenant_id = '{}')", self.tenant.0));
             let rows = rows.collect::<Vec<_>>().join(", ");
-            from.run(&format!("create publication {name} for {rows} with (publish_via_partition_root = true)")).await?;
+            from.run(&format!(
+                "begin; create publication {name} for {rows} with (publish_via_partition_root = true);
+                 comment on publication {name} is '{}'; commit",
+                to.name
+            ))
+            .await?;
         }
         // Made first and by itself, so that it is found again where the next statement is not reached.
         if !self.has_slot(from).await? {
@@ -79,6 +100,12 @@ impl Stream {
     /// Waits until all tables are copied and what has changed since has nearly arrived. `told` hears how many are copied.
     pub(super) async fn follow(&self, from: &mut Side, to: &mut Side, told: &dyn Fn(&str)) -> Result<()> {
         let name = &self.name;
+        // Failures of an earlier try were mended meanwhile.
+        to.run(&format!(
+            "-- stream.forget_failures
+             select pg_stat_reset_subscription_stats(oid) from pg_subscription where subname = '{name}'"
+        ))
+        .await?;
         let mut before = -1;
         loop {
             let (copied, all) = self.count_copied(to).await?;
@@ -161,10 +188,13 @@ impl Stream {
     pub(super) async fn end(&self, from: &mut Side, to: &mut Side) -> Result<()> {
         let name = &self.name;
         if self.is_subscribed(to).await? {
-            // Without its slot, which it would drop through a connection that may not be there.
-            to.run(&format!("alter subscription {name} disable")).await?;
-            to.run(&format!("alter subscription {name} set (slot_name = none)")).await?;
-            to.run(&format!("drop subscription {name}")).await?;
+            // Without its slot, which it would drop through a connection that may not be there. All or none: one that is disabled alone
+            // would be taken for one that follows.
+            to.run(&format!(
+                "begin; alter subscription {name} disable; alter subscription {name} set (slot_name = none);
+                 drop subscription {name}; commit"
+            ))
+            .await?;
         }
         while self.has_slot(from).await? {
             // Whoever read from it is leaving.

@@ -20,6 +20,7 @@ use tracing::field::display;
 use uuid::Uuid;
 
 use super::share::{Share, is_bulk};
+use crate::error::says_moved;
 
 /// A kind of job. `run` may be called again for a job that was done already: what it does, it does once.
 pub trait JobKind: Send + Sync + 'static {
@@ -50,7 +51,8 @@ pub enum JobError {
 
 impl From<Error> for JobError {
     fn from(error: Error) -> Self {
-        Self::Retry(error)
+        // It was at work when its tenant was marked: it goes along with it, and this was no attempt.
+        if says_moved(&error) { Self::Suspended { error, lasted: TimeDelta::zero() } } else { Self::Retry(error) }
     }
 }
 

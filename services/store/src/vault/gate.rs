@@ -172,7 +172,7 @@ impl GateState {
     }
 
     pub(crate) async fn keys(&self, db: &Database, prefix: &str) -> Result<Arc<Vec<KnownKey>>> {
-        let find = async { whereabouts::find_keys(db, prefix).await.map(Arc::new) };
+        let find = async { whereabouts::find_keys(self, db, prefix).await.map(Arc::new) };
         self.keys.try_get_with_by_ref(prefix, find).await.map_err(refuse_all)
     }
 

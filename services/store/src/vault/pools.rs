@@ -117,19 +117,21 @@ pub(crate) fn unusable(error: impl std::fmt::Display) -> Error {
     Error::Malformed(format!("the database URL is not usable: {error}"))
 }
 
-/// What Postgres shows of a connection. Whoever moves a tenant refuses to while processes are connected that know of no other place:
-/// they do not ask whether the tenant is here still.
-fn application_name(config: &DatabaseConfig) -> &'static str {
-    if config.places.is_empty() { ONE_PLACE } else { "knowhow at places" }
+/// What Postgres shows of a connection: the program, and the places besides `home` that it knows. Whoever moves a tenant refuses to while
+/// processes are connected that do not know where to.
+fn application_name(config: &DatabaseConfig) -> String {
+    let places = config.places.iter().map(|place| place.name.as_str());
+    let names: Vec<&str> = std::iter::once(PROGRAM).chain(places).collect();
+    names.join(" ")
 }
 
-/// What a process calls itself that knows of one place.
-pub(crate) const ONE_PLACE: &str = "knowhow";
+/// What a process calls itself that knows of no other place.
+pub(crate) const PROGRAM: &str = "knowhow";
 
 pub(crate) fn connect_options(config: &DatabaseConfig, url: &Secret) -> Result<PgConnectOptions> {
     let options: PgConnectOptions = url.parse().map_err(unusable)?;
     // No other parameters: a pooler knows a few alone, and refuses a connection that sends more.
-    Ok(options.application_name(application_name(config)).extra_float_digits(None))
+    Ok(options.application_name(&application_name(config)).extra_float_digits(None))
 }
 
 /// A pool whose connections are opened when they are needed.

@@ -64,6 +64,8 @@ pub(super) fn context_statement(role: DatabaseRole, tenant: TenantId, user: User
 struct As {
     role: DatabaseRole,
     user: UserId,
+    /// How it reads, as a statement behind others.
+    reads: &'static str,
 }
 
 /// What a transaction is for, as the log says it, and when somebody began to wait for it.
@@ -104,7 +106,7 @@ impl TenantTx {
     /// # Errors
     /// `Malformed` where the principal names no user; `Unavailable` where no connection is to be had.
     pub async fn begin(db: &Database, principal: &Principal, name: &'static str) -> Result<Self> {
-        Self::open(db, principal, As { role: DatabaseRole::Tenant, user: principal.user()? }, name).await
+        Self::open(db, principal, As { role: DatabaseRole::Tenant, user: principal.user()?, reads: "" }, name).await
     }
 
     /// Opens a transaction of a tenant's admin over `user`'s rows, or [`UserId::TENANT_WIDE`].
@@ -113,16 +115,32 @@ impl TenantTx {
     /// `Forbidden` for anyone but an admin; `Unavailable` where no connection is to be had.
     pub async fn begin_admin(db: &Database, principal: &Principal, user: UserId, name: &'static str) -> Result<Self> {
         principal.require_admin()?;
-        Self::open(db, principal, As { role: DatabaseRole::Admin, user }, name).await
+        Self::open(db, principal, As { role: DatabaseRole::Admin, user, reads: "" }, name).await
+    }
+
+    /// The same to read alone: every statement sees the state of the first.
+    ///
+    /// # Errors
+    /// As [`TenantTx::begin_admin`].
+    pub(crate) async fn begin_reading(
+        db: &Database,
+        principal: &Principal,
+        user: UserId,
+        name: &'static str,
+    ) -> Result<Self> {
+        principal.require_admin()?;
+        // Before the first statement that reads. Where the tenant has just left, this may not see that: what it reads is whole.
+        let reads = "; set transaction isolation level repeatable read, read only";
+        Self::open(db, principal, As { role: DatabaseRole::Admin, user, reads }, name).await
     }
 
     async fn open(db: &Database, principal: &Principal, acting: As, name: &'static str) -> Result<Self> {
         let (name, at, fence) = (Named::now(name), db.of(principal), db.fence());
         let patience = at.patience;
-        let (since, As { role, user }) = (name.since, acting);
+        let (since, As { role, user, reads }) = (name.since, acting);
         let turn = line::TRANSACTIONS.take(principal.tenant(), user, patience.statement).await?;
         let place = at.room.enter(Kind::Rare, principal.tenant(), patience.for_connection(since)).await?;
-        let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since)) + fence;
+        let begin = || begin_statement(role, principal.tenant(), user, &patience.limits(since)) + reads + fence;
         let tx = Held::begin(at.rare(), patience, since, begin).await.map_err(refuse)?;
         Ok(Self {
             name,

@@ -25,7 +25,7 @@ async fn with_places(test: impl AsyncFnOnce(&House, &Place)) {
 }
 
 fn mark(tenant: impl std::fmt::Display) -> String {
-    format!("insert into tenants_elsewhere values ('{tenant}', 'test', now())")
+    format!("insert into tenants_elsewhere values ('{tenant}', 'leaving', 'test', now())")
 }
 
 #[tokio::test]

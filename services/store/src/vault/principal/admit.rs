@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use chrono::TimeDelta;
 use knowhow_domain::{Error, Result, Scope, Scopes, UserId};
 
 use super::bearer::{Bearer, Caller};
 use super::{Actor, Gate, Principal, check_external_id};
 use crate::across::system::{self, Claim, MadeBy, Newcomer, Owner};
-use crate::error::is_being_moved;
 use crate::queue::{Claimed, JobError};
 use crate::vault::gate::{KnownTenant, KnownUser};
 
@@ -84,14 +82,7 @@ impl Gate {
         let Some((tenant, user)) = claimed.owner() else { return Ok(None) };
         let claim = Claim { tenant, user, task: claimed.task(), payload: claimed.payload() };
         let found = system::find_owner(&self.db, &claim).await?;
-        let Some((owner, is_sealed)) = found else {
-            // The rows of a tenant that is being moved are hidden from the system: its jobs wait, and go along.
-            return if self.db.is_spread() && system::is_elsewhere(&self.db, tenant).await? {
-                Err(JobError::Suspended { error: is_being_moved(), lasted: TimeDelta::zero() })
-            } else {
-                Ok(None)
-            };
-        };
+        let Some((owner, is_sealed)) = found else { return Ok(None) };
         if !is_sealed {
             return Err(JobError::Refused);
         }
