@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cost test-dreams test-faults test-overload test-soak test-migration stop doctor clean lint openapi settings bench bench-recall bench-dream bench-scan fit-recall sqlx-prepare
+.PHONY: help run test test-cost test-dreams test-faults test-overload test-soak test-migration test-replica stop doctor clean lint openapi settings bench bench-recall bench-dream bench-scan fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -28,6 +28,9 @@ test-soak: ## ten minutes of everything with restarts: memory and connections st
 
 test-migration: ## read from a table that a migration waits for
 	@scripts/dev/prove.sh migration $(ARGS)
+
+test-replica: ## serve with a replica that follows, is behind, is away and comes back
+	@scripts/ci/replica.sh
 
 stop: ## stop the service and the embedded PostgreSQL
 	@scripts/dev/stop.sh

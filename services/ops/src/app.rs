@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use knowhow_domain::{Clock, Error, Limits, Result};
-use knowhow_store::{Database, Gate, boot};
+use knowhow_store::{Database, Gate, Replica, boot};
 
 use crate::Models;
 use crate::follow_up::AtOnce;
@@ -20,6 +20,8 @@ use crate::webhooks::Webhooks;
 pub struct App {
     /// Connections of this thread.
     pub db: Database,
+    /// Those to the replica that catalogues and exports are read from, where there is one.
+    pub replica: Option<Replica>,
     /// Where credentials become principals.
     pub gate: Gate,
     pub clock: Arc<dyn Clock>,

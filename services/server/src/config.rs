@@ -14,8 +14,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use knowhow_domain::Secret;
 use knowhow_ops::recall::Catalogues;
-use knowhow_store::DatabaseConfig;
 use knowhow_store::queue::WorkerConfig;
+use knowhow_store::{DatabaseConfig, Replica};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -31,6 +31,10 @@ pub struct Config {
     /// The database through its login role, `knowhow_login` or one of its own.
     #[schema(value_type = String)]
     pub database_url: Address,
+    /// A replica of that database, one server and no balancer before several: catalogues and exports are read there where it shows
+    /// what the primary shows, and else from the primary. Empty for none.
+    #[schema(value_type = String)]
+    pub replica_url: Address,
     /// Master secret, 64 hex characters (`openssl rand -hex 32`): hashes API keys, seals the secrets of issuers and webhooks.
     #[schema(value_type = String)]
     pub secret_key: Secret,
@@ -172,6 +176,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             database_url: Address::default(),
+            replica_url: Address::default(),
             secret_key: Secret::default(),
             secret_key_previous: Secret::default(),
             write_connections: 8,
@@ -301,6 +306,18 @@ impl Config {
     /// Where the number of cores is asked for and not known.
     pub fn threads(&self) -> Result<usize> {
         Ok(if self.workers == 0 { std::thread::available_parallelism()?.get() } else { self.workers })
+    }
+
+    /// The replica, where one is named.
+    ///
+    /// # Errors
+    /// Where its address is none, or no database is named.
+    pub fn replica(&self) -> Result<Option<Replica>> {
+        if self.replica_url.is_empty() {
+            return Ok(None);
+        }
+        let replica = Replica::open(Secret::from(&*self.replica_url), &self.database()?);
+        replica.map(Some).context("KNOWHOW_REPLICA_URL is of no use")
     }
 
     /// What callers may send whose tenants do not say.

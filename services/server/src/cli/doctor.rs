@@ -7,7 +7,7 @@ use anyhow::Result;
 use knowhow_ops::admin::{UnderKeys, count_under_keys};
 use knowhow_ops::chat::{ChatLimits, Prompt};
 use knowhow_ops::{Asker, Asking, Models, Priority};
-use knowhow_store::{Database, boot, issuers, queue, reach};
+use knowhow_store::{Database, boot, issuers, queue, reach, replica};
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
@@ -57,6 +57,7 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
         Err(error) => return wrong(explained(config, error.into()).await.context("the database cannot be inspected")),
     };
     findings.extend(reach::explain_reads(&db, &settings).await?.map(|unreachable| unreachable.to_string()));
+    findings.extend(examine_replica(config).await?);
     if findings.is_empty() {
         report_jobs(&db).await?;
         report_issuers(config, &db).await?;
@@ -64,6 +65,23 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
         findings.extend(process::report(&db).await?);
     }
     Ok(findings)
+}
+
+/// What is wrong with the replica, where one is named.
+async fn examine_replica(config: &Config) -> Result<Vec<String>> {
+    let replica = match config.replica() {
+        Ok(Some(replica)) => replica,
+        Ok(None) => return Ok(Vec::new()),
+        Err(error) => return Ok(vec![format!("{error:#}")]),
+    };
+    if let Some(unreachable) = reach::explain(&config.replica_url).await? {
+        return Ok(vec![format!(
+            "the replica of KNOWHOW_REPLICA_URL: {unreachable}; until it is there, the primary is read"
+        )]);
+    }
+    Ok(replica::inspect(&replica)
+        .await
+        .unwrap_or_else(|error| vec![format!("the replica cannot be inspected: {error}")]))
 }
 
 /// The queue is there, or its absence were a finding. Dead jobs are work for an admin, nothing wrong with the deployment.

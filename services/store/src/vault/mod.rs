@@ -17,6 +17,7 @@ pub(crate) mod pipeline;
 pub(crate) mod principal;
 pub(crate) mod queued;
 pub mod reach;
+pub mod replica;
 pub(crate) mod room;
 pub(crate) mod statement;
 pub(crate) mod tx;
