@@ -1,6 +1,6 @@
 # What a developer needs; `make help` lists it. The work is done by the scripts in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cost test-dreams test-faults test-overload test-soak test-migration test-places stop doctor clean lint openapi settings bench bench-recall bench-dream bench-scan fit-recall sqlx-prepare
+.PHONY: help run test test-cost test-dreams test-faults test-overload test-soak test-migration test-places test-replica stop doctor clean lint openapi settings bench bench-recall bench-dream bench-scan fit-recall sqlx-prepare
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -31,6 +31,9 @@ test-migration: ## read from a table that a migration waits for
 
 test-places: ## move a tenant between two servers while it is used, killed at each step
 	@scripts/ci/places.sh
+
+test-replica: ## serve with a replica that follows, is behind, is away and comes back
+	@scripts/ci/replica.sh
 
 stop: ## stop the service and the embedded PostgreSQL
 	@scripts/dev/stop.sh

@@ -71,6 +71,9 @@ def test_ways_out_that_are_named():
     assert database == ({("TCP", 5432)}, [{"podSelector": {"matchLabels": {"cnpg.io/poolerName": "knowhow-pooler-rw"}}}])
     assert cache == ({("TCP", 6379)}, [{"podSelector": {"matchLabels": {"app": "redis"}}}])
     assert models == ({("TCP", 8443)}, [{"ipBlock": {"cidr": "192.0.2.0/24"}}])
+    # The API alone reads from the replica.
+    replica = ({("TCP", 5434)}, [{"podSelector": {"matchLabels": {"cnpg.io/cluster": "knowhow-db", "cnpg.io/instanceRole": "replica"}}}])
+    assert ways_out(find(objects, "NetworkPolicy", "-api"))[1:] == [database, replica, cache, models]
     [_, straight] = ways_out(find(objects, "NetworkPolicy", "-migration"))
     assert straight == ({("TCP", 5433)}, [{"podSelector": {"matchLabels": {"cnpg.io/cluster": "knowhow-db"}}}])
 

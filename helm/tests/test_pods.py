@@ -46,7 +46,7 @@ def test_a_service_named_knowhow_sets_nothing(name):
 def test_secrets_come_as_files_alone(name):
     for thing in pods(name):
         for variable, value in environment(thing).items():
-            secret = variable.endswith(("_KEY", "_SECRET", "_PASSWORD", "DATABASE_URL", "REDIS_URL"))
+            secret = variable.endswith(("_KEY", "_SECRET", "_PASSWORD", "DATABASE_URL", "REDIS_URL", "REPLICA_URL"))
             assert not secret, f"{variable} is not a file"
             if variable.startswith("KNOWHOW_") and isinstance(value, dict):
                 assert "secretKeyRef" not in value, variable
@@ -68,6 +68,11 @@ def test_secrets_are_those_that_are_named():
         assert found[variables["KNOWHOW_EMBEDDINGS_KEY_FILE"]] == ("models", "embeddings")
         assert found[variables["KNOWHOW_CHAT_KEY_FILE"]] == ("models", "chat")
         assert variables["OTEL_EXPORTER_OTLP_HEADERS"] == {"secretKeyRef": {"name": "collector", "key": "headers"}}
+
+
+def test_the_replica_is_a_secret_like_the_database():
+    for thing in serving("network-policy"):
+        assert files(thing)[environment(thing)["KNOWHOW_REPLICA_URL_FILE"]] == ("replica", "uri")
 
 
 def test_the_owner_of_the_database_is_known_to_the_migration_alone():

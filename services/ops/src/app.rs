@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 use knowhow_domain::{Clock, Error, Limits, Result};
-use knowhow_store::{Database, Gate, Principal, boot};
+use knowhow_store::{Database, Gate, PlaceId, Principal, Replica, boot};
 
 use crate::Models;
 use crate::follow_up::AtOnce;
@@ -21,6 +21,8 @@ use crate::webhooks::Webhooks;
 pub struct App {
     /// Connections of this thread.
     pub db: Database,
+    /// Those to the replica that catalogues and exports are read from, where there is one.
+    pub replica: Option<Replica>,
     /// Where credentials become principals.
     pub gate: Gate,
     pub clock: Arc<dyn Clock>,
@@ -53,6 +55,11 @@ impl App {
     /// The same, from where the principal's tenant lives.
     pub(crate) fn at_home_of(&self, principal: &Principal) -> Self {
         self.over(self.db.at_home_of(principal))
+    }
+
+    /// The replica that shows what the principal's tenant has: it is one of `home`.
+    pub(crate) fn replica_of(&self, principal: &Principal) -> Option<&Replica> {
+        self.replica.as_ref().filter(|_| principal.place() == PlaceId::default())
     }
 
     fn over(&self, db: Database) -> Self {

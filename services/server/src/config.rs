@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use knowhow_domain::Secret;
 use knowhow_ops::recall::Catalogues;
 use knowhow_store::queue::WorkerConfig;
-use knowhow_store::{DatabaseConfig, PlaceConfig};
+use knowhow_store::{DatabaseConfig, PlaceConfig, Replica};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -36,6 +36,10 @@ pub struct Config {
     /// line ends between them. The first is called `home`.
     #[schema(value_type = String)]
     pub places: Secret,
+    /// A replica of that database, one server and no balancer before several: catalogues and exports are read there where it shows
+    /// what the primary shows, and else from the primary. Empty for none.
+    #[schema(value_type = String)]
+    pub replica_url: Address,
     /// Master secret, 64 hex characters (`openssl rand -hex 32`): hashes API keys, seals the secrets of issuers and webhooks.
     #[schema(value_type = String)]
     pub secret_key: Secret,
@@ -178,6 +182,7 @@ impl Default for Config {
         Self {
             database_url: Address::default(),
             places: Secret::default(),
+            replica_url: Address::default(),
             secret_key: Secret::default(),
             secret_key_previous: Secret::default(),
             write_connections: 8,
@@ -308,6 +313,18 @@ impl Config {
     /// Where the number of cores is asked for and not known.
     pub fn threads(&self) -> Result<usize> {
         Ok(if self.workers == 0 { std::thread::available_parallelism()?.get() } else { self.workers })
+    }
+
+    /// The replica, where one is named.
+    ///
+    /// # Errors
+    /// Where its address is none, or no database is named.
+    pub fn replica(&self) -> Result<Option<Replica>> {
+        if self.replica_url.is_empty() {
+            return Ok(None);
+        }
+        let replica = Replica::open(Secret::from(&*self.replica_url), &self.database()?);
+        replica.map(Some).context("KNOWHOW_REPLICA_URL is of no use")
     }
 
     /// What callers may send whose tenants do not say.

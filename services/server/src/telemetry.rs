@@ -8,7 +8,6 @@ mod page;
 mod sent_log;
 
 use std::io::IsTerminal;
-use std::sync::Arc;
 use std::thread;
 
 use actix_web::web::Data;
@@ -72,7 +71,7 @@ impl Telemetry {
     /// Where the address cannot be bound.
     pub fn open(&self, config: &Config, app: &App, drain: Data<Drain>) -> Result<Telling> {
         let Some(meters) = &self.meters else { return Ok(Telling { probes: None, counting: None }) };
-        meters.observe(Arc::clone(&app.models));
+        meters.observe(app);
         // Who sends metrics can wait for nothing, so jobs are counted beside.
         let counting =
             self.otel.metrics.as_ref().map(|_| tokio::spawn(meters.count(app.db.clone(), self.otel.interval)));

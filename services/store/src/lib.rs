@@ -67,6 +67,7 @@ pub use vault::observed::connections;
 pub use vault::place::{HOME_NAME, PlaceConfig, PlaceId};
 pub use vault::principal::{Bearer, Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
 pub use vault::reach;
+pub use vault::replica::{self, Replica};
 pub use vault::tx::TenantTx;
 pub use vault::write_tx::WriteTx;
 pub use window::Window;

@@ -107,7 +107,7 @@ impl Takeout {
     async fn take_skills(&mut self) -> Result<()> {
         let files = plan_skills(&mut self.tx, &Layout { strict: None, place: below_skills }).await?;
         for piece in pieces(files) {
-            let files = read(&mut self.tx, piece).await?;
+            let files = read(&mut self.tx, &piece).await?;
             self.pack(files).await?;
         }
         Ok(())

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use knowhow_domain::{Result, SkillId};
 use knowhow_store::examples::{self, LearnedVectors};
-use knowhow_store::skills::{self, CatalogueRow, Stamp, Wanted};
+use knowhow_store::replica::Reading;
+use knowhow_store::skills::{self, CatalogueRow, Stamp, Stamps, Wanted};
 use knowhow_telemetry::metrics;
 
 use super::catalogue::{KnownSkill, Needed, UserCatalogue};
@@ -46,6 +47,7 @@ impl Searched for UserCatalogue {
     }
 
     async fn refresh(self: Arc<Self>, ctx: &Ctx, needed: Option<Needed>) -> Result<Self> {
+        let least = needed.map_or(self.revision, |needed| needed.revision.max(self.revision));
         let wanted_examples = needed.map_or(self.examples_revision, |needed| needed.examples);
         let skills = match needed {
             Some(needed) if self.has_skills(needed) => Self::clone(&self),
@@ -53,10 +55,10 @@ impl Searched for UserCatalogue {
                 Some(changed) => changed,
                 None => {
                     ctx.app.catalogues.count_miss();
-                    read_changes(ctx, self).await?
+                    read_changes(ctx, self, least).await?
                 }
             },
-            None => read_changes(ctx, self).await?,
+            None => read_changes(ctx, self, least).await?,
         };
         learn(ctx, skills, wanted_examples).await
     }
@@ -76,20 +78,34 @@ async fn take_in_handed(ctx: &Ctx, before: &Arc<UserCatalogue>, needed: Needed) 
     catalogues.line(size_of_bodies(&changes.read)).build(move || before.update(&changes)).await.map(Some)
 }
 
-/// The catalogue as of now, from that of before.
-async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>) -> Result<UserCatalogue> {
+/// Where a catalogue of at least that revision is read. Of revision 0 is a user who is gone, or has never been: a replica may show
+/// more.
+fn reading_of(ctx: &Ctx, least: i64) -> Reading {
+    Reading::of_catalogue(&ctx.app.db, ctx.app.replica_of(&ctx.principal).filter(|_| least > 0))
+}
+
+/// The catalogue as of now, from that of before, at that revision or a later one.
+async fn read_changes(ctx: &Ctx, before: Arc<UserCatalogue>, least: i64) -> Result<UserCatalogue> {
     let library = ctx.app.library.vectors();
     let model = ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
-    let stamps = skills::list_stamps(&ctx.app.db, &ctx.principal, model).await?;
+    let mut reading = reading_of(ctx, least);
+    let lacks_vectors = |stamps: &Stamps| {
+        model.is_some() && stamps.skills.iter().any(|skill| skill.is_starter && skill.vector.is_none())
+    };
+    // The revision does not tell when a starter's vector was made, so a replica that lacks one is not believed either.
+    let is_current = |stamps: &Stamps| stamps.revision >= least && !lacks_vectors(stamps);
+    let stamps = reading.ask(async |db| skills::list_stamps(&db, &ctx.principal, model).await, is_current).await?;
     let keeps_vectors = stamps.skills.len() <= ctx.app.catalogues.vectors_kept;
-    let lacks = model.is_some() && stamps.skills.iter().any(|skill| skill.is_starter && skill.vector.is_none());
+    let lacks = lacks_vectors(&stamps);
     let wanted = list_wanted(&before, &stamps.skills, keeps_vectors);
     let line = ctx.app.catalogues.line(bytes_wanted(&wanted, &stamps.skills));
     let _place = line.place_for_texts().await?;
     let read = match wanted.as_slice() {
         [] => HashMap::new(),
         wanted => {
-            let rows = skills::list_texts(&ctx.app.db, &ctx.principal, wanted, model).await?;
+            // The replica goes forward alone, so where the stamps came from it the texts are as new as they are.
+            let rows =
+                reading.ask(async |db| skills::list_texts(&db, &ctx.principal, wanted, model).await, |_| true).await?;
             rows.into_iter().map(|row| (row.id, row)).collect()
         }
     };
@@ -143,7 +159,9 @@ async fn learn(ctx: &Ctx, catalogue: UserCatalogue, wanted: Option<i64>) -> Resu
         (Some(revision), _) if catalogue.examples_revision.is_some_and(|own| own >= revision) => return Ok(catalogue),
         // Revision 0 means that the user has no examples, so there is nothing to read.
         (Some(revision), Some(model)) if revision > 0 => {
-            Some(examples::list_vectors(&ctx.app.db, &ctx.principal, model).await?)
+            let is_current = |learned: &LearnedVectors| learned.revision >= revision;
+            let mut reading = reading_of(ctx, revision);
+            Some(reading.ask(async |db| examples::list_vectors(&db, &ctx.principal, model).await, is_current).await?)
         }
         (Some(_), _) => Some(LearnedVectors::default()),
         (None, _) => None,

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use knowhow_domain::{Error, Limits, Result, Scope};
-use knowhow_store::TenantTx;
+use knowhow_store::replica::Reading;
+use knowhow_store::{Database, Principal, TenantTx};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::timeout;
@@ -80,7 +81,8 @@ pub enum Content {
 pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     ctx.principal.require(Scope::SkillsRead)?;
     let strict = query.strict.unwrap_or_default();
-    let mut files = plan(ctx, query).await?;
+    let mut reading = Reading::of_export(&ctx.app.db, ctx.app.replica_of(&ctx.principal)).await;
+    let mut files = reading.ask(async |db| plan(ctx, &db, query).await, |_| true).await?;
     let (packer, media_type, file_name) = match query.format.unwrap_or_default() {
         Format::Zip => (Packer::zip(), "application/zip", "skills.zip"),
         Format::TarGz => (Packer::tar_gz(), "application/gzip", "skills.tar.gz"),
@@ -92,10 +94,10 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
         // Drops the plan, which is large too, while the request waits for its turn.
         drop(files);
         let turn = LARGE.turn(&ctx.principal).await?;
-        files = plan(ctx, query).await?;
+        files = reading.ask(async |db| plan(ctx, &db, query).await, |_| true).await?;
         turn
     };
-    let mut export = Export { ctx: ctx.clone(), packer: Some(packer), strict, _turn: turn };
+    let mut export = Export { ctx: ctx.clone(), reading, packer: Some(packer), strict, _turn: turn };
     let mut pieces = pieces(files).into_iter();
     // What fails here is told; later the answer has begun.
     let first = match pieces.next() {
@@ -117,9 +119,17 @@ pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     Ok(Exported { content, media_type, file_name })
 }
 
+async fn read_piece(db: &Database, principal: &Principal, piece: &[Planned]) -> Result<Vec<PackedFile>> {
+    let mut tx = TenantTx::begin(db, principal, "skills.export").await?;
+    let entries = read(&mut tx, piece).await?;
+    tx.commit().await?;
+    Ok(entries)
+}
+
 /// An export at work.
 struct Export {
     ctx: Ctx,
+    reading: Reading,
     /// Away while it packs.
     packer: Option<Packer>,
     strict: bool,
@@ -129,9 +139,8 @@ struct Export {
 impl Export {
     /// Reads and packs a piece.
     async fn pack(&mut self, piece: Vec<Planned>) -> Result<Vec<u8>> {
-        let mut tx = TenantTx::begin(&self.ctx.app.db, &self.ctx.principal, "skills.export").await?;
-        let mut entries = read(&mut tx, piece).await?;
-        tx.commit().await?;
+        let principal = &self.ctx.principal;
+        let mut entries = self.reading.ask(async |db| read_piece(&db, principal, &piece).await, |_| true).await?;
         let (limits, strict) = (self.ctx.app.limits.clone(), self.strict);
         let mut packer = self.packer.take().ok_or_else(|| Error::internal("the archive is finished"))?;
         let pack = move || {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use knowhow_domain::resource::FOLDERS;
 use knowhow_domain::{Error, Limits, Result, SkillDocument, SkillName, manifest};
-use knowhow_store::{TenantTx, examples, skills};
+use knowhow_store::{Database, TenantTx, examples, skills};
 
 use super::export::ExportQuery;
 use crate::Ctx;
@@ -48,11 +48,11 @@ pub(crate) struct Layout<'a> {
     pub(crate) place: fn(String) -> String,
 }
 
-/// All files, sorted by path; in the strict form where that is wanted.
-pub(super) async fn plan(ctx: &Ctx, query: &ExportQuery) -> Result<Vec<Planned>> {
+/// All files, sorted by path; in the strict form where that is wanted. Read by these connections.
+pub(super) async fn plan(ctx: &Ctx, db: &Database, query: &ExportQuery) -> Result<Vec<Planned>> {
     let (with_examples, strict) = (query.examples.unwrap_or_default(), query.strict.unwrap_or_default());
     let layout = Layout { strict: strict.then_some(&*ctx.app.limits), place: |folder| folder };
-    let mut tx = TenantTx::begin(&ctx.app.db, &ctx.principal, "skills.export").await?;
+    let mut tx = TenantTx::begin(db, &ctx.principal, "skills.export").await?;
     let mut files = plan_skills(&mut tx, &layout).await?;
     let lines = if with_examples { write_lines(examples::list_for_export(&mut tx).await?)? } else { None };
     tx.commit().await?;
@@ -131,9 +131,9 @@ pub(crate) fn pieces(files: Vec<Planned>) -> Vec<Vec<Planned>> {
 ///
 /// # Errors
 /// `Unavailable`; `Internal` where a file is no longer there.
-pub(crate) async fn read(tx: &mut TenantTx, piece: Vec<Planned>) -> Result<Vec<PackedFile>> {
+pub(crate) async fn read(tx: &mut TenantTx, piece: &[Planned]) -> Result<Vec<PackedFile>> {
     let (mut digests, mut starters) = (Vec::new(), Vec::new());
-    for file in &piece {
+    for file in piece {
         match &file.source {
             Source::Stored(digest) => digests.push(digest.clone()),
             Source::Starter(starter, _) => starters.push(*starter),
@@ -142,15 +142,15 @@ pub(crate) async fn read(tx: &mut TenantTx, piece: Vec<Planned>) -> Result<Vec<P
     }
     let read = skills::read_for_export(tx, &digests, &starters).await?;
     let bytes: HashMap<String, Vec<u8>> = read.into_iter().collect();
-    let entry = |file: Planned| {
-        let bytes = match file.source {
-            Source::Stored(digest) | Source::Starter(_, digest) => bytes.get(&digest).cloned(),
-            Source::Made(bytes) => Some(bytes),
+    let entry = |file: &Planned| {
+        let bytes = match &file.source {
+            Source::Stored(digest) | Source::Starter(_, digest) => bytes.get(digest).cloned(),
+            Source::Made(bytes) => Some(bytes.clone()),
         };
         let bytes = bytes.ok_or_else(|| Error::internal("a file of an export was deleted meanwhile"))?;
-        Ok(PackedFile { path: file.path, bytes })
+        Ok(PackedFile { path: file.path.clone(), bytes })
     };
-    piece.into_iter().map(entry).collect()
+    piece.iter().map(entry).collect()
 }
 
 /// The skill's name is its folder. An import takes what follows the first folder named `skills`, so a name that has

@@ -7,7 +7,7 @@ use anyhow::Result;
 use knowhow_ops::admin::{UnderKeys, count_under_keys};
 use knowhow_ops::chat::{ChatLimits, Prompt};
 use knowhow_ops::{Asker, Asking, Models, Priority};
-use knowhow_store::{Database, DatabaseConfig, boot, issuers, queue, reach};
+use knowhow_store::{Database, DatabaseConfig, boot, issuers, queue, reach, replica};
 use tokio::time::Instant;
 
 use super::database::{advised, explained};
@@ -60,6 +60,7 @@ async fn examine_database(config: &Config) -> Result<Vec<String>> {
     for at in db.each().skip(1) {
         findings.extend(examine_place(&at, &settings).await?);
     }
+    findings.extend(examine_replica(config).await?);
     if findings.is_empty() {
         for at in db.each() {
             report_jobs(&at).await?;
@@ -85,6 +86,23 @@ async fn examine_place(db: &Database, settings: &DatabaseConfig) -> Result<Vec<S
         findings.extend(process::report_connections(db).await?);
     }
     Ok(findings.into_iter().map(|finding| format!("place '{}': {finding}", db.place_name())).collect())
+}
+
+/// What is wrong with the replica, where one is named.
+async fn examine_replica(config: &Config) -> Result<Vec<String>> {
+    let replica = match config.replica() {
+        Ok(Some(replica)) => replica,
+        Ok(None) => return Ok(Vec::new()),
+        Err(error) => return Ok(vec![format!("{error:#}")]),
+    };
+    if let Some(unreachable) = reach::explain(&config.replica_url).await? {
+        return Ok(vec![format!(
+            "the replica of KNOWHOW_REPLICA_URL: {unreachable}; until it is there, the primary is read"
+        )]);
+    }
+    Ok(replica::inspect(&replica)
+        .await
+        .unwrap_or_else(|error| vec![format!("the replica cannot be inspected: {error}")]))
 }
 
 /// The queue is there, or its absence were a finding. Dead jobs are work for an admin, nothing wrong with the deployment.

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 use knowhow_ops::{App, Models};
+use knowhow_store::replica::Watch;
 use knowhow_store::{Database, boot};
 use tokio::sync::oneshot;
 
@@ -34,14 +35,15 @@ pub(super) fn run(config: &Config) -> Result<ExitCode> {
 async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
     let signals = Signals::listen()?;
     let db = Database::open(&process::of_main_thread(config)?)?;
-    let app = App { models: open_models(config)?, ..shell::app_over(config, db)? };
+    let app = App { models: open_models(config)?, replica: config.replica()?, ..shell::app_over(config, db)? };
     require_walls(config, &app.db).await?;
     let worker = config.with_worker.then(|| config.worker()).transpose()?;
-    let listening = listen(config, app.gate.state().clone(), app.models.clone(), app.clock.clone())?;
+    let listening = listen(config, &app)?;
     for address in &listening.addresses {
         tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");
     }
     let telling = telemetry.open(config, &app, listening.drain.clone())?;
+    let watch = app.replica.as_ref().map(|replica| tokio::spawn(Watch::over(replica, &app.db).run()));
     let heartbeat = Heartbeat::start(&app.db, process::serving(config)?);
     let (until, stop) = oneshot::channel::<()>();
     let served = Serving { listening, signals, drain: Duration::from_secs(config.drain_s) }.run(until);
@@ -53,6 +55,10 @@ async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
     };
     let (served, worked) = join(served, working).await;
     heartbeat.stop().await;
+    if let (Some(watch), Some(replica)) = (watch, &app.replica) {
+        watch.abort();
+        replica.close().await;
+    }
     app.db.close().await;
     telling.stop().await;
     tracing::info!("stopped");

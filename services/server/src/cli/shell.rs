@@ -48,6 +48,7 @@ pub(super) fn app_over(config: &Config, db: Database) -> Result<App> {
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
     Ok(App {
         db,
+        replica: None,
         gate,
         clock,
         limits,

@@ -13,12 +13,12 @@ use actix_web::web::{self, Data};
 use actix_web::{HttpRequest, HttpResponse, HttpServer, ResponseError};
 use anyhow::{Context, Result, bail};
 use chrono::TimeDelta;
-use knowhow_domain::{Clock, Error, Limits};
+use knowhow_domain::{Error, Limits};
 use knowhow_ops::follow_up::AtOnce;
 use knowhow_ops::sessions::FullUsers;
 use knowhow_ops::snapshots::KnownSnapshots;
-use knowhow_ops::{App, Library, Models, Webhooks};
-use knowhow_store::{Database, DatabaseConfig, Gate, GateState};
+use knowhow_ops::{App, Library, Webhooks};
+use knowhow_store::{Database, DatabaseConfig, Gate};
 
 use super::certificate::Files;
 use super::front::Front;
@@ -46,11 +46,13 @@ pub struct Listening {
 /// freed, and there are processors for few.
 const BLOCKING_THREADS: usize = 4;
 
-/// Binds and starts serving.
+/// Binds and starts serving, with what the main thread has for all threads.
 ///
 /// # Errors
 /// Where the address cannot be bound.
-pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock: Arc<dyn Clock>) -> Result<Listening> {
+pub fn listen(config: &Config, main: &App) -> Result<Listening> {
+    let (gate, models, clock) = (main.gate.state().clone(), main.models.clone(), main.clock.clone());
+    let replica = main.replica.clone();
     let database = DatabaseConfig { prepares_ahead: true, ..config.database()? };
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
     let drain = Data::<Drain>::default();
@@ -72,9 +74,12 @@ pub fn listen(config: &Config, gate: Arc<GateState>, models: Arc<Models>, clock:
     let server = HttpServer::new(move || {
         #[expect(clippy::expect_used, reason = "the same configuration was opened once before the workers started")]
         let db = Database::open(&database).expect("the database configuration was checked");
+        #[expect(clippy::expect_used, reason = "the same")]
+        let replica = replica.as_ref().map(|replica| replica.for_this_thread().expect("its configuration was checked"));
         let gate = Gate::new(db.clone(), gate.clone());
         let app = App {
             db,
+            replica,
             gate,
             clock: clock.clone(),
             limits: limits.clone(),

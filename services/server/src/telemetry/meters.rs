@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use knowhow_domain::{Clock, SystemClock};
-use knowhow_ops::{Models, count_backlog};
+use knowhow_ops::{App, Models, count_backlog};
+use knowhow_store::replica::Standing;
 use knowhow_store::{Database, connections, months};
 use knowhow_telemetry::metrics::{self, Gauges, JobsOfTask, Model, PoolConnections};
 use opentelemetry::metrics::{Meter, MeterProvider};
@@ -41,8 +42,9 @@ impl Meters {
     }
 
     /// Has the gauges asked for from now on.
-    pub fn observe(&self, models: Arc<Models>) {
-        let gauges = Arc::new(Process { models, backlog: self.backlog.clone() });
+    pub fn observe(&self, app: &App) {
+        let replica = app.replica.as_ref().map(|replica| replica.standing().clone());
+        let gauges = Arc::new(Process { models: app.models.clone(), replica, backlog: self.backlog.clone() });
         metrics::observe(&meter(&self.provider), gauges, env!("CARGO_PKG_VERSION"));
     }
 
@@ -151,6 +153,7 @@ impl Backlog {
 /// Who knows the numbers of the gauges.
 struct Process {
     models: Arc<Models>,
+    replica: Option<Arc<Standing>>,
     backlog: Arc<Backlog>,
 }
 
@@ -165,6 +168,10 @@ impl Gauges for Process {
 
     fn months_ahead(&self) -> Option<u64> {
         self.backlog.counted.lock().unwrap_or_else(PoisonError::into_inner).months_ahead
+    }
+
+    fn replica_lag(&self) -> Option<f64> {
+        self.replica.as_ref().map(|replica| replica.lag().as_secs_f64())
     }
 
     fn is_paused(&self, model: Model) -> Option<bool> {

@@ -19,6 +19,7 @@ pub(crate) mod pools;
 pub(crate) mod principal;
 pub(crate) mod queued;
 pub mod reach;
+pub mod replica;
 pub(crate) mod room;
 pub(crate) mod statement;
 pub(crate) mod tx;

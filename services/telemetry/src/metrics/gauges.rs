@@ -55,6 +55,9 @@ pub trait Gauges: Send + Sync + 'static {
     /// Months after this one that use has a partition for; `None` where the database does not say.
     fn months_ahead(&self) -> Option<u64>;
 
+    /// For how many seconds the replica has not shown what the primary had; `None` where there is none.
+    fn replica_lag(&self) -> Option<f64>;
+
     /// Whether a model is left alone; `None` where there is none.
     fn is_paused(&self, model: Model) -> Option<bool>;
 }
@@ -100,6 +103,18 @@ pub fn observe(meter: &Meter, gauges: Arc<dyn Gauges>, version: &'static str) {
         .with_callback(move |observer| {
             if let Some(months) = of.months_ahead() {
                 observer.observe(months, &[]);
+            }
+        })
+        .build();
+    let of = gauges.clone();
+    let lag = &table::REPLICA_LAG;
+    meter
+        .f64_observable_gauge(lag.name)
+        .with_unit(lag.unit)
+        .with_description(lag.meaning)
+        .with_callback(move |observer| {
+            if let Some(seconds) = of.replica_lag() {
+                observer.observe(seconds, &[]);
             }
         })
         .build();

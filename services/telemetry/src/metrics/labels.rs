@@ -28,6 +28,47 @@ impl Pool {
     }
 }
 
+/// What is read where there is a replica.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOf {
+    /// What recall keeps of a user's skills.
+    Catalogue,
+    /// All skills of a user.
+    Export,
+}
+
+impl ReadOf {
+    /// Its label.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Catalogue => "catalogue",
+            Self::Export => "export",
+        }
+    }
+}
+
+/// Where it was read, and why there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadFrom {
+    /// The replica.
+    Replica,
+    /// The primary, as the replica had not come far enough.
+    PrimaryAsBehind,
+    /// The primary, as the replica is not to be asked, or has failed.
+    PrimaryAsUnfit,
+}
+
+impl ReadFrom {
+    /// Its label.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Replica => "replica",
+            Self::PrimaryAsBehind => "primary_as_behind",
+            Self::PrimaryAsUnfit => "primary_as_unfit",
+        }
+    }
+}
+
 /// A part of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {

@@ -12,7 +12,7 @@ use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Histogram, Meter};
 
 pub use gauges::{Gauges, JobsOfTask, PoolConnections, observe};
-pub use labels::{Asked, Model, Pool, Stage, Tried};
+pub use labels::{Asked, Model, Pool, ReadFrom, ReadOf, Stage, Tried};
 use routes::Routes;
 pub use table::{ALL, Kind, Metric};
 
@@ -31,6 +31,7 @@ struct Recorded {
     model: Histogram<f64>,
     model_requests: Counter<u64>,
     model_tokens: Counter<u64>,
+    replica_reads: Counter<u64>,
 }
 
 static RECORDED: OnceLock<Recorded> = OnceLock::new();
@@ -56,6 +57,7 @@ pub fn start(meter: &Meter) {
         model: histogram(&table::MODEL),
         model_requests: counter(&table::MODEL_REQUESTS),
         model_tokens: counter(&table::MODEL_TOKENS),
+        replica_reads: counter(&table::REPLICA_READS),
     });
 }
 
@@ -140,6 +142,13 @@ pub fn turn(degraded: Option<&'static str>) {
 pub fn looked_up(is_hit: bool) {
     if let Some(on) = RECORDED.get() {
         on.lookups.add(1, &[KeyValue::new("outcome", if is_hit { "hit" } else { "miss" })]);
+    }
+}
+
+/// Notes where something was read, where there is a replica.
+pub fn read_from(of: ReadOf, from: ReadFrom) {
+    if let Some(on) = RECORDED.get() {
+        on.replica_reads.add(1, &[KeyValue::new("of", of.as_str()), KeyValue::new("from", from.as_str())]);
     }
 }
 

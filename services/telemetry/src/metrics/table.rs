@@ -246,6 +246,26 @@ pub const USAGE_MONTHS: Metric = Metric {
     bounds: &[],
 };
 
+/// How far the replica is behind.
+pub const REPLICA_LAG: Metric = Metric {
+    name: "knowhow.replica.lag",
+    unit: "s",
+    kind: Kind::Gauge,
+    labels: &[],
+    meaning: "for how long the replica of `KNOWHOW_REPLICA_URL` has not shown what the primary had, by a look each 5 s; grows while it is away",
+    bounds: &[],
+};
+
+/// Where what the replica is for was read.
+pub const REPLICA_READS: Metric = Metric {
+    name: "knowhow.replica.reads",
+    unit: "",
+    kind: Kind::Counter,
+    labels: &[("of", "`catalogue`, `export`"), ("from", "`replica`, `primary_as_behind`, `primary_as_unfit`")],
+    meaning: "where catalogues and exports were read, where there is a replica; one of either may take several reads",
+    bounds: &[],
+};
+
 /// Which release runs.
 pub const BUILD_INFO: Metric = Metric {
     name: "knowhow.build.info",
@@ -264,7 +284,7 @@ const TASK: (&str, &str) = ("task", "the kind of job, see jobs.md; `other` for o
 const MODEL_LABEL: (&str, &str) = ("model", "`embeddings`, `chat`");
 
 /// All metrics, in the order of the page.
-pub static ALL: [&Metric; 18] = [
+pub static ALL: [&Metric; 20] = [
     &REQUEST_DURATION,
     &REFUSALS,
     &POOL_WAIT,
@@ -282,5 +302,7 @@ pub static ALL: [&Metric; 18] = [
     &MODEL_TOKENS,
     &MODEL_PAUSED,
     &USAGE_MONTHS,
+    &REPLICA_LAG,
+    &REPLICA_READS,
     &BUILD_INFO,
 ];

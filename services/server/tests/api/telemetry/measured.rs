@@ -61,12 +61,14 @@ async fn all_that_is_described_is_measured_and_names_nobody() {
     let chat = FakeServer::start([Reply::says("Says xyzzy.")]);
     let models = [("KNOWHOW_CHAT_URL", chat.url()), ("KNOWHOW_CHAT_MODEL", "fake".to_owned())];
     let [url, model] = [(models[0].0, models[0].1.as_str()), (models[1].0, models[1].1.as_str())];
-    let service = ground.serve(&[METRICS, WITH_WORKER, url, model]);
+    // A replica that is none: it is looked at, and nothing is read from it.
+    let replica = ground.login();
+    let service = ground.serve(&[METRICS, WITH_WORKER, url, model, ("KNOWHOW_REPLICA_URL", &replica)]);
     let World { alice, slug, .. } = &world(&service).await;
     live(alice).await;
     ring(&ground, "prune");
     let all = described();
-    assert_eq!(all.len(), 18);
+    assert_eq!(all.len(), 20);
     let page = poll_async("all metrics", async || {
         alice.get("/v1/skills").await.ok(200);
         let page = page(&service);
@@ -84,6 +86,10 @@ async fn all_that_is_described_is_measured_and_names_nobody() {
     assert!(value(&page, r#"knowhow_model_requests_total{model="embeddings",outcome="ok"}"#) > Some(0.0));
     assert_eq!(value(&page, r#"knowhow_model_paused{model="chat"}"#), Some(0.0));
     assert_eq!(value(&page, "knowhow_usage_months"), Some(3.0));
+    assert!(
+        value(&page, r#"knowhow_replica_reads_total{from="primary_as_unfit",of="catalogue"}"#) > Some(0.0),
+        "{page}"
+    );
     assert_eq!(value(&page, &format!(r#"knowhow_build_info{{version="{}"}}"#, env!("CARGO_PKG_VERSION"))), Some(1.0));
     for stage in ["read", "embedding", "catalogue", "search", "compose", "write"] {
         let count = format!(r#"knowhow_recall_stage_seconds_count{{stage="{stage}"}}"#);

@@ -1,0 +1,115 @@
+//! Looks at the replica again and again, beside the requests: they ask it only where the last look found it fit, so none of them waits
+//! to find out that it is away.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use knowhow_domain::{Error, Result};
+use sqlx::Row;
+
+use super::Replica;
+use super::lag::Position;
+use super::standing::{MOST_BEHIND, Standing};
+use crate::error::refuse;
+use crate::vault::tx::SystemTx;
+use crate::{Database, boot};
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// Somebody who looks at the replica.
+pub struct Watch {
+    primary: Database,
+    replica: Database,
+    standing: Arc<Standing>,
+    /// Whether its walls were seen to stand.
+    is_inspected: bool,
+}
+
+impl Watch {
+    /// Will look at this replica of that primary.
+    pub fn over(replica: &Replica, primary: &Database) -> Self {
+        let standing = replica.standing.clone();
+        Self { primary: primary.clone(), replica: replica.db.clone(), standing, is_inspected: false }
+    }
+
+    /// Looks without end.
+    pub async fn run(mut self) {
+        loop {
+            match self.look().await {
+                Ok(()) => self.standing.admit(),
+                Err(reason) => self.standing.give_up(reason),
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    }
+
+    /// Why it may not be asked, where it may not.
+    async fn look(&mut self) -> Result<()> {
+        // Where the primary does not answer, there is nothing to compare with; who asks needs the primary anyway.
+        if let Ok(position) = find_position(&self.primary).await {
+            self.standing.note_primary(position);
+        }
+        if !self.is_inspected {
+            if let Some(finding) = inspect_walls(&self.replica).await?.into_iter().next() {
+                return Err(Error::Unavailable(finding));
+            }
+            self.is_inspected = true;
+        }
+        let replayed = find_replayed(&self.replica).await?;
+        self.standing.note_replayed(replayed.ok_or_else(|| Error::Unavailable(NO_REPLICA.into()))?);
+        match self.standing.lag() {
+            lag if lag > MOST_BEHIND => Err(Error::Unavailable(format!("it is {} s behind", lag.as_secs()))),
+            _ => Ok(()),
+        }
+    }
+}
+
+const NO_REPLICA: &str = "the server of KNOWHOW_REPLICA_URL is no replica: it takes writes of its own";
+
+/// Everything that is wrong with the replica, each in a sentence.
+///
+/// # Errors
+/// `Unavailable` where it is out of reach.
+pub async fn inspect(replica: &Replica) -> Result<Vec<String>> {
+    let mut findings = inspect_walls(&replica.db).await?;
+    if findings.is_empty() && find_replayed(&replica.db).await?.is_none() {
+        findings.push(NO_REPLICA.into());
+    }
+    Ok(findings)
+}
+
+/// The walls are those of the primary, but its login may be another one.
+async fn inspect_walls(replica: &Database) -> Result<Vec<String>> {
+    let findings = boot::inspect(replica).await?;
+    Ok(findings.into_iter().map(|finding| format!("the replica of KNOWHOW_REPLICA_URL: {finding}")).collect())
+}
+
+/// Where the primary is: behind all that was said to be kept.
+pub(super) async fn find_position(primary: &Database) -> Result<Position> {
+    let mut tx = SystemTx::begin(primary, "replica.find_position").await?;
+    let row = sqlx::query(
+        "-- replica.find_position (of the server)
+        select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint",
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    row.try_get(0).map_err(refuse)
+}
+
+/// How far the replica is; `None` of one that is a primary itself.
+pub(super) async fn find_replayed(replica: &Database) -> Result<Option<Position>> {
+    let mut tx = SystemTx::begin(replica, "replica.find_replayed").await?;
+    let row = sqlx::query(
+        "-- replica.find_replayed (of the server)
+        select case when pg_is_in_recovery()
+                    then coalesce(pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0'), 0)::bigint end",
+    )
+    .fetch_one(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    row.try_get(0).map_err(refuse)
+}
