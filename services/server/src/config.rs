@@ -32,7 +32,7 @@ pub struct Config {
     /// The database through its login role, `knowhow_login` or one of its own.
     #[schema(value_type = String)]
     pub database_url: Address,
-    /// Other databases that tenants may live in (`docs/scaling.md`), each through its login role: `name=postgres://...`, with spaces or
+    /// Other databases that tenants may live in (`docs/places.md`), each through its login role: `name=postgres://...`, with spaces or
     /// line ends between them. The first is called `home`.
     #[schema(value_type = String)]
     pub places: Secret,
