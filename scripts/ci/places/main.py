@@ -222,6 +222,22 @@ def given_up(places, moved):
     print("given up half way: the tenant goes on where it was, and nothing is left at the other place")
 
 
+def differing(places, moved):
+    """Rows that arrive otherwise than they left: the tenant stays where it is, and the next try copies anew."""
+    places.move(moved.slug, "eu2", kill_at="refusing the tenant's requests")
+    tenant = places.id_of(moved.slug)
+    places.other.sql(f"update skills set description = 'other' where tenant_id = '{tenant}' and name = 'skill-1'", DATABASE)
+    command = [PROGRAM, "tenant", "move", moved.slug, "--to", "eu2"]
+    refused = subprocess.run(command, env=places.owner_env, text=True, capture_output=True)
+    check(f"the difference is found: {refused}", refused.returncode and "with other contents" in refused.stderr)
+    check("it stays where it was", places.where(moved.slug) is places.home)
+    places.move(moved.slug, "eu2", "--grace-s", "0")
+    other = "select count(*) from skills where description = 'other'"
+    check("the next try has copied anew", places.where(moved.slug) is places.other and places.other.sql(other, DATABASE) == "0")
+    places.move(moved.slug, "home", "--grace-s", "0")
+    print("rows that differ: the tenant stays, and the next try copies anew")
+
+
 def place_away(places, here, there):
     """A place that is away takes its own tenants with it, and nobody else's: home, and then the other."""
     services = places.services
@@ -263,6 +279,7 @@ def main():
             killed_at_each_step(places, moved, [stays, abroad])
             back_home(places, moved, [stays, abroad])
             given_up(places, moved)
+            differing(places, moved)
             place_away(places, stays, abroad)
         finally:
             places.stop()

@@ -75,12 +75,16 @@ struct Moving {
     tenant: TenantId,
     from: Side,
     to: Side,
+    /// Places that it left before, which were not cleared.
+    left: Vec<Side>,
     /// What both say of the tenant, as they were found.
     state: State,
     stream: Stream,
     tables: Vec<String>,
     grace: Duration,
 }
+
+const TWICE: &str = "the tenant lives at two places: one of them is a copy of the other, or was restored";
 
 /// How far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,55 +98,52 @@ enum State {
 }
 
 impl Moving {
-    /// Finds the tenant. The place where it lives goes before any mark: marks of moves that ended long ago may be left. Only one such
-    /// command works on it: the locks end with the connections.
+    /// Finds the tenant. The place where it lives goes before any mark: marks of moves that ended long ago may be left, with rows. Only
+    /// one such command works on it: the locks end with the connections.
     async fn find(order: &Move<'_>) -> Result<Self> {
         let mut target = None;
-        let mut sources = Vec::new();
+        let (mut here, mut left) = (None, Vec::new());
         for place in order.places {
-            let side = Side::connect(place).await?;
-            if place.name == order.to { target = Some(side) } else { sources.push(side) }
-        }
-        let missing = || Error::Malformed(format!("DATABASE_URLS has no place '{}'", order.to));
-        let mut to = target.ok_or_else(missing)?;
-        let (mut found, mut goes_to) = (None, None);
-        for mut from in sources {
-            let Some(tenant) = from.find(order.slug).await? else { continue };
-            from.lock(tenant).await?;
-            match from.says(tenant).await? {
-                Says::Here => {
-                    found = Some((tenant, from, State::Stays));
-                    break;
-                }
-                Says::Leaving(place) if place == order.to => found = Some((tenant, from, State::Between)),
-                Says::Leaving(place) => goes_to = Some(place),
+            let mut side = Side::connect(place).await?;
+            if place.name == order.to {
+                target = Some(side);
+                continue;
+            }
+            let Some(tenant) = side.find(order.slug).await? else { continue };
+            side.lock(tenant).await?;
+            match side.says(tenant).await? {
+                Says::Here if here.is_none() => here = Some((tenant, side)),
+                Says::Here => return Err(cannot(TWICE.into())),
+                Says::Leaving(place) => left.push((tenant, side, place)),
                 Says::Coming(_) | Says::Nothing => {}
             }
         }
-        let Some((tenant, mut from, mut state)) = found else {
-            return Err(Self::explain_missing(order, &mut to, goes_to).await?);
+        let missing = || Error::Malformed(format!("DATABASE_URLS has no place '{}'", order.to));
+        let mut to = target.ok_or_else(missing)?;
+        let Some(tenant) = here.as_ref().map(|(tenant, _)| *tenant).or(left.first().map(|(tenant, ..)| *tenant)) else {
+            return Err(Self::explain_missing(order, &mut to, None).await?);
         };
         to.lock(tenant).await?;
-        match (to.says(tenant).await?, state) {
-            (Says::Here, State::Between) => state = State::Gone,
-            (Says::Here, _) => {
-                return Err(cannot(
-                    "the tenant lives at both places: one of them is a copy of the other, or was restored".into(),
-                ));
-            }
-            (Says::Coming(place), _) if place == from.name => {}
-            (_, State::Between) => {
-                return Err(cannot(format!(
-                    "place '{}' does not say that the tenant comes: look at both marks",
-                    to.name
-                )));
-            }
-            _ => {}
-        }
+        let (state, mut from) = match (to.says(tenant).await?, here) {
+            (Says::Here, Some(_)) => return Err(cannot(TWICE.into())),
+            (_, Some((_, side))) => (State::Stays, side),
+            (Says::Here, None) => (State::Gone, left.remove(0).1),
+            (says, None) => match left
+                .iter()
+                .position(|(_, side, place)| *place == to.name && says == Says::Coming(side.name.clone()))
+            {
+                Some(index) => (State::Between, left.remove(index).1),
+                None => {
+                    let goes_to = left.pop().map(|(_, _, place)| place);
+                    return Err(Self::explain_missing(order, &mut to, goes_to).await?);
+                }
+            },
+        };
         let stream = Stream::of(tenant);
         stream.require_own(&mut from, &to).await?;
         let tables = tables::list(&mut from).await?;
-        Ok(Self { tenant, from, to, state, stream, tables, grace: order.grace })
+        let left = left.into_iter().map(|(_, side, _)| side).collect();
+        Ok(Self { tenant, from, to, left, state, stream, tables, grace: order.grace })
     }
 
     /// Why no other place has the tenant to move.
@@ -182,7 +183,11 @@ impl Moving {
         let since = Instant::now();
         let rows = match self.fence().await {
             Ok(rows) => rows,
-            Err(error) => return Err(self.let_in_again(error).await),
+            Err(error) => {
+                let error = self.let_in_again(error).await;
+                // What has arrived is not what is here, and will not be: the next try copies anew.
+                return Err(self.stream.end(&mut self.from, &mut self.to).await.err().unwrap_or(error));
+            }
         };
         told("opening the new place");
         match arrival::open(&mut self.from, &mut self.to, self.tenant).await {
@@ -194,7 +199,7 @@ impl Moving {
         }
     }
 
-    /// It goes on where it was; what was copied stays, for the next try.
+    /// It goes on where it was.
     async fn let_in_again(&mut self, error: Error) -> Error {
         match self.from.unmark(self.tenant).await {
             Ok(()) => error,
@@ -215,7 +220,6 @@ impl Moving {
         if has_rows {
             // It lived there before, or a move was ended half way.
             tables::clear(&mut self.to, self.tenant).await?;
-            clear_jobs(&mut self.to, self.tenant).await?;
         }
         arrival::bring_starters(&mut self.from, &mut self.to).await
     }
@@ -284,10 +288,9 @@ impl Moving {
         self.stream.end(&mut self.from, &mut self.to).await?;
         sleep(self.grace).await;
         told("clearing the old place");
-        clear_jobs(&mut self.from, self.tenant).await?;
-        tables::clear(&mut self.from, self.tenant).await?;
-        // What the clock has enqueued for its users meanwhile.
-        clear_jobs(&mut self.from, self.tenant).await?;
+        for side in std::iter::once(&mut self.from).chain(&mut self.left) {
+            tables::clear(side, self.tenant).await?;
+        }
         Ok(Moved::There { rows, refused })
     }
 
@@ -305,13 +308,4 @@ impl Moving {
         }
         Ok(Moved::Stays)
     }
-}
-
-async fn clear_jobs(side: &mut Side, tenant: TenantId) -> Result<()> {
-    side.run(&format!(
-        "-- moving.clear_jobs
-        delete from graphile_worker._private_jobs where coalesce(payload ->> 'tenant_id', '') = '{}'",
-        tenant.0
-    ))
-    .await
 }

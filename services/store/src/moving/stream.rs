@@ -68,7 +68,11 @@ impl Stream {
         }
         // Made first and by itself, so that it is found again where the next statement is not reached.
         if !self.has_slot(from).await? {
-            from.run(&format!("select pg_create_logical_replication_slot('{name}', 'pgoutput')")).await?;
+            // It waits for every transaction of the server that has written, be it long.
+            from.run(&format!(
+                "set lock_timeout = 0; select pg_create_logical_replication_slot('{name}', 'pgoutput'); set lock_timeout = '10s'"
+            ))
+            .await?;
         }
         let url = from.url.replace('\'', "''");
         // As its owner, a superuser: row-level security would refuse the copies.

@@ -82,7 +82,8 @@ pub(super) async fn has_any(side: &mut Side, tables: &[String], tenant: TenantId
     side.value(&format!("-- tables.has_any\nselect {}", any.collect::<Vec<_>>().join(" or "))).await
 }
 
-/// Removes the tenant's rows, a batch at a time, and that of the tenant itself last: until then the rest can be found.
+/// Removes the tenant's rows, a batch at a time, and last its jobs with the row of the tenant itself: until then the rest can be found,
+/// and the clock enqueues jobs of its users.
 pub(super) async fn clear(side: &mut Side, tenant: TenantId) -> Result<()> {
     let leaves = names(
         side,
@@ -90,7 +91,8 @@ pub(super) async fn clear(side: &mut Side, tenant: TenantId) -> Result<()> {
         select format('public.%I', c.relname) from pg_class c
         where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
           and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)
-        order by c.relname = 'tenants', 1",
+          and c.relname <> 'tenants'
+        order by 1",
     )
     .await?;
     // Neither foreign keys nor triggers: all of it goes, and nothing follows from that.
@@ -112,5 +114,12 @@ pub(super) async fn clear(side: &mut Side, tenant: TenantId) -> Result<()> {
             }
         }
     }
-    side.run("reset session_replication_role").await
+    side.run(&format!(
+        "begin;
+         delete from graphile_worker._private_jobs where coalesce(payload ->> 'tenant_id', '') = '{id}';
+         delete from public.tenants where tenant_id = '{id}';
+         commit; reset session_replication_role",
+        id = tenant.0
+    ))
+    .await
 }

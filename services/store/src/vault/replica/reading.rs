@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use knowhow_domain::Result;
+use knowhow_domain::{Error, Result};
 use knowhow_telemetry::metrics::{self, ReadFrom, ReadOf};
 use tokio::time::{sleep, timeout};
 
 use super::watch::{find_position, find_replayed};
 use super::{ACQUIRE, Replica, STATEMENT};
 use crate::Database;
+use crate::error::says_moved;
 
 /// How often an export looks whether the replica has come to where the primary was, and the pause in between.
 const LOOKS: usize = 6;
@@ -63,7 +64,10 @@ impl Reading {
                 }
                 Ok(Ok(_)) => self.leave(ReadFrom::PrimaryAsBehind),
                 Ok(Err(error)) => {
-                    replica.standing.give_up(error);
+                    // What is wrong with the one who asks says nothing of the replica.
+                    if matches!(error, Error::Unavailable(_)) && !says_moved(&error) {
+                        replica.standing.give_up(error);
+                    }
                     self.leave(ReadFrom::PrimaryAsUnfit);
                 }
                 Err(_) => {

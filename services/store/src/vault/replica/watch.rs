@@ -46,18 +46,22 @@ impl Watch {
 
     /// Why it may not be asked, where it may not.
     async fn look(&mut self) -> Result<()> {
-        // Where the primary does not answer, there is nothing to compare with; who asks needs the primary anyway.
-        if let Ok(position) = find_position(&self.primary).await {
-            self.standing.note_primary(position);
-        }
         if !self.is_inspected {
             if let Some(finding) = inspect_walls(&self.replica).await?.into_iter().next() {
                 return Err(Error::Unavailable(finding));
             }
             self.is_inspected = true;
         }
-        let replayed = find_replayed(&self.replica).await?;
-        self.standing.note_replayed(replayed.ok_or_else(|| Error::Unavailable(NO_REPLICA.into()))?);
+        let replayed = find_replayed(&self.replica).await?.ok_or_else(|| Error::Unavailable(NO_REPLICA.into()))?;
+        // Where the primary does not answer, there is nothing to compare with; who asks needs the primary anyway. It is asked last, so
+        // that a replica of this primary cannot be ahead of it.
+        if let Ok(position) = find_position(&self.primary).await {
+            if replayed > position {
+                return Err(Error::Unavailable(AHEAD.into()));
+            }
+            self.standing.note_primary(position);
+        }
+        self.standing.note_replayed(replayed);
         match self.standing.lag() {
             lag if lag > MOST_BEHIND => Err(Error::Unavailable(format!("it is {} s behind", lag.as_secs()))),
             _ => Ok(()),
@@ -66,6 +70,8 @@ impl Watch {
 }
 
 const NO_REPLICA: &str = "the server of KNOWHOW_REPLICA_URL is no replica: it takes writes of its own";
+
+const AHEAD: &str = "it is ahead of the primary, so it follows another server: one that was the primary before";
 
 /// Everything that is wrong with the replica, each in a sentence.
 ///
