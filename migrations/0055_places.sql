@@ -14,8 +14,8 @@ create table tenants_elsewhere (
 grant select on tenants_elsewhere to knowhow_system;
 
 -- Where tenants are spread over several places, each transaction of one begins with this. The lock ends with the transaction:
--- whoever moves the tenant marks it, takes the lock alone, and so has waited for all who had not seen the mark. It is taken before
--- the mark is looked for, which is its own statement and sees what was committed until then.
+-- whoever moves the tenant marks it, takes the lock alone, and so has waited for all who had not seen the mark. The mark is looked for
+-- behind the lock, by a statement of its own, which sees what was committed until then.
 create function app.require_here() returns void language plpgsql volatile security definer
 set search_path = pg_catalog as $$
 begin

@@ -5,8 +5,8 @@ from .instance import Instance
 from .operations import OPERATIONS, OVER_MCP, REFUSED
 from .seed import Tenant
 from .suite import Suite
-from .telemetry import Receiver
 from .table import heading, markdown_table, surroundings, text_table
+from .telemetry import Receiver
 
 KEYS = ["health", *REFUSED, *(operation.name for operation in OPERATIONS), *OVER_MCP.values()]
 

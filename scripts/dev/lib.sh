@@ -47,6 +47,22 @@ need_corpus() { # sets $corpus, or ends the script where there is none: it is no
     exit 0
 }
 
+# Runs a program of scripts/ci that makes servers of its own beside the embedded one, with the service built; not beside a given
+# DATABASE_URL, which names a server that is somebody's.
+exec_beside_own_servers() { # its path
+    check_tools
+    start_database
+    if [ "$DATABASE_URL" = "$TEST_DATABASE_URL" ]; then
+        echo "skipped: servers are made of the embedded one, and DATABASE_URL names another"
+        exit 0
+    fi
+    cargo build --quiet --bin knowhow
+    export PYTHONDONTWRITEBYTECODE=1 NO_PROXY=127.0.0.1 no_proxy=127.0.0.1 PYTHONPATH=$root/scripts/dev:$root/scripts/ci/restore
+    unset TEST_DATABASE_URL KNOWHOW_LOGIN_PASSWORD PORT KNOWHOW_PG_PORT
+    unset KNOWHOW_URL KNOWHOW_TOKEN KNOWHOW_API_KEY KNOWHOW_ADMIN_TOKEN
+    exec python3 "$1" "$(target_folder)/debug/knowhow"
+}
+
 target_folder() {
     cargo metadata --no-deps --offline --format-version 1 |
         python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])'

@@ -1,5 +1,7 @@
 //! The one error type of the house. Faces map it to problem+json and MCP; nobody else invents codes.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -139,6 +141,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// What all those are told who waited for one thing that failed.
+    pub fn of_many(error: Arc<Self>) -> Self {
+        Arc::try_unwrap(error).unwrap_or_else(|error| match &*error {
+            Self::Unavailable(why) => Self::Unavailable(why.clone()),
+            Self::Quota(why) => Self::Quota(why.clone()),
+            Self::Conflict { code, detail } => Self::Conflict { code, detail: detail.clone() },
+            other => Self::internal(other.code()),
+        })
+    }
+
     /// The stable slug of the problem type, `/problems/<code>`.
     pub fn code(&self) -> &'static str {
         match self {

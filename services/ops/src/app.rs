@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 use knowhow_domain::{Clock, Error, Limits, Result};
-use knowhow_store::{Database, Gate, PlaceId, Principal, Replica, boot};
+use knowhow_store::{Database, Gate, HOME, PlaceId, Replica, boot};
 
 use crate::Models;
 use crate::follow_up::AtOnce;
@@ -21,7 +21,7 @@ use crate::webhooks::Webhooks;
 pub struct App {
     /// Connections of this thread.
     pub db: Database,
-    /// Those to the replica that catalogues and exports are read from, where there is one.
+    /// Those to the replica of `home` that catalogues and exports are read from, where there is one and this is at `home`.
     pub replica: Option<Replica>,
     /// Where credentials become principals.
     pub gate: Gate,
@@ -49,22 +49,18 @@ impl App {
     /// The same, from each of the deployment's places.
     pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
         let app = self.clone();
-        self.db.each().map(move |db| app.over(db))
+        self.db.each().map(move |db| app.at(db.here()))
     }
 
-    /// The same, from where the principal's tenant lives.
-    pub(crate) fn at_home_of(&self, principal: &Principal) -> Self {
-        self.over(self.db.at_home_of(principal))
-    }
-
-    /// The replica that shows what the principal's tenant has: it is one of `home`.
-    pub(crate) fn replica_of(&self, principal: &Principal) -> Option<&Replica> {
-        self.replica.as_ref().filter(|_| principal.place() == PlaceId::default())
-    }
-
-    fn over(&self, db: Database) -> Self {
+    /// The same, from that place.
+    pub(crate) fn at(&self, place: PlaceId) -> Self {
+        if place == self.db.here() {
+            return self.clone();
+        }
+        let db = self.db.at(place);
         let gate = Gate::new(db.clone(), self.gate.state().clone());
-        Self { db, gate, ..self.clone() }
+        let replica = self.replica.clone().filter(|_| place == HOME);
+        Self { db, gate, replica, ..self.clone() }
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {

@@ -1,6 +1,7 @@
 //! What every verb works with: the process, who asks, and what came along with the call.
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::Result;
 use knowhow_store::Principal;
 
 use crate::{App, Call};
@@ -8,7 +9,7 @@ use crate::{App, Call};
 /// One call: verbs are `fn(&Ctx, Input)`. Cheap to clone, for work that goes on beside the request.
 #[derive(Clone)]
 pub struct Ctx {
-    /// Connections, models, limits and clock of this thread.
+    /// Connections of this thread to where the principal's tenant lives, with models, limits and clock.
     pub app: App,
     pub principal: Principal,
     /// The session it comes from, and the key that makes it happen once.
@@ -18,7 +19,16 @@ pub struct Ctx {
 impl Ctx {
     /// A call that names no session and no idempotency key: of a job, of a command line, of the service itself.
     pub fn of(app: &App, principal: &Principal) -> Self {
-        Self { app: app.clone(), principal: principal.clone(), call: Call::default() }
+        Self { app: app.at(principal.place()), principal: principal.clone(), call: Call::default() }
+    }
+
+    /// The same call of an operator who stands in the tenant of that slug.
+    ///
+    /// # Errors
+    /// As [`Principal::in_tenant`].
+    pub(crate) async fn in_tenant(&self, slug: &str) -> Result<Self> {
+        let principal = self.principal.in_tenant(&self.app.gate, slug).await?;
+        Ok(Self { call: self.call.clone(), ..Self::of(&self.app, &principal) })
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {

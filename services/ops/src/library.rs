@@ -2,8 +2,8 @@
 //! vectors: brought once by each process, for all users.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use knowhow_domain::{Error, Result, SkillDocument, SkillName, TenantId, UserId, manifest};
@@ -67,11 +67,10 @@ impl Library {
     /// Does the same for what the tenant's users are given, where that is its own.
     pub(crate) async fn publish_for_tenant(&self, app: &App, principal: &Principal, release: [u8; 32]) -> Result<()> {
         let Some(library) = principal.library() else { return Ok(()) };
-        let known = (principal.place(), release);
+        let known = (app.db.here(), release);
         if self.of_tenants.contains_key(&known) {
             return Ok(());
         }
-        let app = &app.at_home_of(principal);
         let builtin = principal.settings().starter_skills.then_some(RELEASE.as_slice());
         let tenant = principal.tenant();
         let new = TenantRelease { tenant, release: &release, builtin, library: &library.ids };
@@ -83,12 +82,11 @@ impl Library {
         Ok(())
     }
 
-    /// Puts the texts where the principal's tenant lives, and begins to make their vectors beside the caller. The first time alone.
-    pub(crate) async fn publish(&self, app: &App, principal: &Principal) -> Result<()> {
-        if self.published.contains_key(&principal.place()) {
+    /// Puts the texts into the database, and begins to make their vectors beside the caller. The first time alone, at each place.
+    pub(crate) async fn publish(&self, app: &App) -> Result<()> {
+        if self.published.contains_key(&app.db.here()) {
             return Ok(());
         }
-        let app = &app.at_home_of(principal);
         let publish = async {
             publish(app).await?;
             if app.models.embedder.is_some() {
@@ -96,22 +94,13 @@ impl Library {
             }
             Ok(())
         };
-        self.published.try_get_with(app.db.here(), publish).await.map_err(refuse_all)
+        self.published.try_get_with(app.db.here(), publish).await.map_err(Error::of_many)
     }
 
     /// Goes up when all starters have got vectors: what was read before may be without them.
     pub(crate) fn vectors(&self) -> u64 {
         self.vectors.load(Ordering::Acquire)
     }
-}
-
-/// What all those are told who waited for the one that failed.
-fn refuse_all(error: Arc<Error>) -> Error {
-    Arc::try_unwrap(error).unwrap_or_else(|error| match &*error {
-        Error::Unavailable(why) => Error::Unavailable(why.clone()),
-        Error::Conflict { code, detail } => Error::Conflict { code, detail: detail.clone() },
-        other => Error::internal(other.code()),
-    })
 }
 
 async fn publish(app: &App) -> Result<()> {

@@ -126,11 +126,10 @@ fn is_paused(target: &Target, now: DateTime<Utc>) -> bool {
 /// Sends a message for a try to a webhook, paused or not; why it was not taken, where it was not.
 pub(crate) async fn try_out(ctx: &Ctx) -> Result<Result<(), String>> {
     let (tenant, now) = (ctx.principal.tenant(), ctx.now());
-    let app = ctx.app.at_home_of(&ctx.principal);
-    let target = webhooks::find_target(&app.db, tenant, now).await?;
+    let target = webhooks::find_target(&ctx.app.db, tenant, now).await?;
     let target = target.ok_or_else(|| Error::not_found("webhook"))?;
     let message = Message::new(new_id(), "webhook.test", json!({ "tenant": ctx.principal.tenant_slug() }), now);
-    deliver(&app, tenant, &target, &message).await
+    deliver(&ctx.app, tenant, &target, &message).await
 }
 
 /// Signs and sends a message, and notes what became of it. No transaction is open meanwhile.

@@ -64,7 +64,7 @@ pub use restored::{Restored, note_restored};
 pub use vault::database::{Database, DatabaseConfig, NOTICES};
 pub use vault::gate::{GateConfig, GateState};
 pub use vault::observed::connections;
-pub use vault::place::{HOME_NAME, PlaceConfig, PlaceId};
+pub use vault::place::{HOME, HOME_NAME, PlaceConfig, PlaceId};
 pub use vault::principal::{Bearer, Gate, OperatorIssuer, Principal, SigningIssuer, check_external_id};
 pub use vault::reach;
 pub use vault::replica::{self, Replica};

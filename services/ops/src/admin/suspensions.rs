@@ -71,8 +71,8 @@ async fn set_tenant(ctx: &Ctx, slug: &str, reason: Option<&str>) -> Result<Tenan
         return Err(Error::not_found("tenant"));
     }
     let suspending = Suspending { slug, reason, now: ctx.now() };
-    let operator = ctx.principal.in_tenant(&ctx.app.gate, slug).await?;
-    let tenant = suspensions::set_tenant(&ctx.app.db, &operator, &suspending).await?;
+    let there = ctx.in_tenant(slug).await?;
+    let tenant = suspensions::set_tenant(&there.app.db, &there.principal, &suspending).await?;
     ctx.app.gate.state().forget_tenants();
     Ok(tenant)
 }

@@ -82,9 +82,9 @@ pub async fn update_tenant(ctx: &Ctx, input: &UpdateTenant) -> Result<Tenant> {
     if !is_slug(&input.slug) {
         return Err(Error::not_found("tenant"));
     }
-    let operator = ctx.principal.in_tenant(&ctx.app.gate, &input.slug).await?;
+    let there = ctx.in_tenant(&input.slug).await?;
     let change = TenantChange { slug: &input.slug, name: input.name.as_deref(), settings: input.settings.as_ref() };
-    tenants::update(&ctx.app.db, &operator, &change, ctx.now()).await
+    tenants::update(&there.app.db, &there.principal, &change, ctx.now()).await
 }
 
 /// Lists tenants.
@@ -115,10 +115,9 @@ pub async fn get_tenant(ctx: &Ctx, slug: &str) -> Result<TenantDetail> {
     if !is_slug(slug) {
         return Err(Error::not_found("tenant"));
     }
-    let there = Ctx { principal: ctx.principal.in_tenant(&ctx.app.gate, slug).await?, ..ctx.clone() };
-    let at = ctx.app.db.at_home_of(&there.principal);
+    let there = ctx.in_tenant(slug).await?;
     let filter = TenantFilter { only: Some(slug), page: Window { behind: "", limit: 1 } };
-    let rows = tenants::list(&at, &ctx.principal, &filter, ctx.now()).await?;
+    let rows = tenants::list(&there.app.db, &ctx.principal, &filter, ctx.now()).await?;
     let tenant = rows.into_iter().next().ok_or_else(|| Error::not_found("tenant"))?;
     let mut tx = super::begin(&there).await?;
     let (stored, used) = (stored::count(&mut tx).await?, used::count_of_tenant(&mut tx, ctx.now()).await?);

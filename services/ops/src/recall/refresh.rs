@@ -81,7 +81,7 @@ async fn take_in_handed(ctx: &Ctx, before: &Arc<UserCatalogue>, needed: Needed) 
 /// Where a catalogue of at least that revision is read. Of revision 0 is a user who is gone, or has never been: a replica may show
 /// more.
 fn reading_of(ctx: &Ctx, least: i64) -> Reading {
-    Reading::of_catalogue(&ctx.app.db, ctx.app.replica_of(&ctx.principal).filter(|_| least > 0))
+    Reading::of_catalogue(&ctx.app.db, ctx.app.replica.as_ref().filter(|_| least > 0))
 }
 
 /// The catalogue as of now, from that of before, at that revision or a later one.

@@ -81,7 +81,7 @@ pub enum Content {
 pub async fn export_skills(ctx: &Ctx, query: &ExportQuery) -> Result<Exported> {
     ctx.principal.require(Scope::SkillsRead)?;
     let strict = query.strict.unwrap_or_default();
-    let mut reading = Reading::of_export(&ctx.app.db, ctx.app.replica_of(&ctx.principal)).await;
+    let mut reading = Reading::of_export(&ctx.app.db, ctx.app.replica.as_ref()).await;
     let mut files = reading.ask(async |db| plan(ctx, &db, query).await, |_| true).await?;
     let (packer, media_type, file_name) = match query.format.unwrap_or_default() {
         Format::Zip => (Packer::zip(), "application/zip", "skills.zip"),

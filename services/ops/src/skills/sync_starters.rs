@@ -24,7 +24,7 @@ pub async fn sync_starters(ctx: &Ctx) -> Result<()> {
         // What is known of the tenant may be a second old: a user who has the newest library is not taken back to it.
         Some(_) if ctx.principal.library().is_some() => {
             let principal = ctx.principal.refreshed(&ctx.app.gate).await?;
-            let ctx = Ctx { principal, ..ctx.clone() };
+            let ctx = Ctx { call: ctx.call.clone(), ..Ctx::of(&ctx.app, &principal) };
             let Some(release) = library::release_of(&ctx.principal) else { return Ok(()) };
             publish(&ctx, release).await?;
             bring(&ctx, release).await
@@ -34,7 +34,7 @@ pub async fn sync_starters(ctx: &Ctx) -> Result<()> {
 }
 
 async fn publish(ctx: &Ctx, release: [u8; 32]) -> Result<()> {
-    ctx.app.library.publish(&ctx.app, &ctx.principal).await?;
+    ctx.app.library.publish(&ctx.app).await?;
     ctx.app.library.publish_for_tenant(&ctx.app, &ctx.principal, release).await
 }
 

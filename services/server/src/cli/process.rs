@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use knowhow_domain::{Clock, Process, ProcessId, ProcessKind, SystemClock, new_id};
 use knowhow_store::processes::{self, Admitted, NewProcess};
-use knowhow_store::{Database, DatabaseConfig, PlaceId, pooler, queue};
+use knowhow_store::{Database, DatabaseConfig, HOME, pooler, queue};
 
 use crate::config::Config;
 
@@ -74,7 +74,7 @@ pub(super) async fn report_connections(db: &Database) -> Result<Option<String>> 
 
 async fn compare_connections(db: &Database, running: &[Process]) -> Result<Option<String>> {
     let wanted: i64 = running.iter().map(|process| i64::from(process.connections)).sum();
-    let what = if db.here() == PlaceId::default() {
+    let what = if db.here() == HOME {
         "connections".to_owned()
     } else {
         format!("connections at place '{}'", db.place_name())

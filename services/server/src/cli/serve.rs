@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 use knowhow_ops::{App, Models};
 use knowhow_store::replica::Watch;
-use knowhow_store::{Database, boot};
+use knowhow_store::{Database, HOME, boot};
 use tokio::sync::oneshot;
 
 use super::database::explained;
@@ -121,18 +121,17 @@ pub(super) fn open_models(config: &Config) -> Result<Arc<Models>> {
 /// Behind a wall with a hole it is better not to serve at all. A place besides `home` that is out of reach is no reason: it may come
 /// back, and the tenants of the others are there.
 pub(super) async fn require_walls(config: &Config, db: &Database) -> Result<()> {
-    let home = db.here();
     for at in db.each() {
         let findings = match boot::inspect(&at).await {
             Ok(findings) => findings,
-            Err(error) if at.here() == home => return Err(explained(config, error.into()).await),
+            Err(error) if at.here() == HOME => return Err(explained(config, error.into()).await),
             Err(error) => {
                 tracing::warn!(place = at.place_name(), %error, "a place is out of reach: its tenants are not served");
                 continue;
             }
         };
         if !findings.is_empty() {
-            let place = if at.here() == home { String::new() } else { format!(" at place '{}'", at.place_name()) };
+            let place = if at.here() == HOME { String::new() } else { format!(" at place '{}'", at.place_name()) };
             bail!("refusing to serve{place}:\n  - {}", findings.join("\n  - "))
         }
     }

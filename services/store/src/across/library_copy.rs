@@ -5,6 +5,7 @@
 
 use knowhow_domain::{Error, Result};
 use serde_json::Value;
+use sqlx::PgExecutor;
 
 use super::library::publish_here;
 use crate::Database;
@@ -68,20 +69,7 @@ async fn list_numbered(home: &Database, release: &[u8]) -> Result<Value> {
 
 async fn put_numbered(db: &Database, release: &[u8], texts: &Value) -> Result<()> {
     let mut tx = SystemTx::begin(db, "library_copy.put_numbered").await?;
-    sqlx::query!(
-        "-- library_copy.put_numbered
-        insert into builtin_texts (starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
-            document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte)
-        overriding system value
-        select starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
-            document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte
-        from jsonb_populate_recordset(null::builtin_texts, $1) t
-        on conflict do nothing",
-        texts
-    )
-    .execute(tx.conn())
-    .await
-    .map_err(refuse)?;
+    put_texts(tx.conn(), texts).await.map_err(refuse)?;
     // A statement of its own: it sees what another process put in meanwhile.
     sqlx::query!(
         "-- library_copy.make_release
@@ -98,4 +86,21 @@ async fn put_numbered(db: &Database, release: &[u8], texts: &Value) -> Result<()
     .await
     .map_err(refuse)?;
     tx.commit().await
+}
+
+/// Puts rows of `builtin_texts` where they are missing, under the numbers that they have. Whoever moves a tenant does so too.
+pub(crate) async fn put_texts(conn: impl PgExecutor<'_>, texts: &Value) -> sqlx::Result<()> {
+    let put = sqlx::query!(
+        "-- library_copy.put_texts
+        insert into builtin_texts (starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes,
+            frontmatter, digest, document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte,
+            content_at_byte)
+        overriding system value
+        select starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
+               document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte
+        from jsonb_populate_recordset(null::builtin_texts, $1) t
+        on conflict do nothing",
+        texts
+    );
+    put.execute(conn).await.map(drop)
 }

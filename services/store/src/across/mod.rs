@@ -8,7 +8,7 @@ pub(crate) mod dreams;
 pub mod due;
 pub(crate) mod erasures;
 pub(crate) mod library;
-mod library_copy;
+pub(crate) mod library_copy;
 pub mod library_scans;
 pub mod months;
 pub mod processes;

@@ -19,7 +19,6 @@ use crate::{Database, Principal};
 pub async fn set_tenant(db: &Database, operator: &Principal, change: &Suspending<'_>) -> Result<Tenant> {
     operator.require_operator()?;
     let Suspending { slug, reason, now } = *change;
-    let db = &db.at_home_of(operator);
     let mut tx = SystemTx::begin_about(db, operator.tenant(), "suspensions.set_tenant").await?;
     let row = sqlx::query!(
         r#"-- suspensions.set_tenant

@@ -5,6 +5,7 @@ use knowhow_domain::{Error, Result, Tenant, TenantId, TenantSettings, UserId, ne
 use serde_json::{Value, json};
 
 use crate::error::{is_unique_violation, refuse};
+use crate::vault::place::HOME;
 use crate::vault::tx::SystemTx;
 use crate::{Database, Principal, TenantTx, Window};
 
@@ -55,7 +56,7 @@ pub struct NewTenant<'a> {
     pub place: &'a str,
 }
 
-/// Makes a tenant, from `home`.
+/// Makes a tenant.
 ///
 /// # Errors
 /// `Conflict` where the slug is taken; `Malformed` where there is no such place; `Unavailable` where any place is out of reach,
@@ -68,7 +69,7 @@ pub async fn create(db: &Database, operator: &Principal, new: &NewTenant<'_>, no
     }
     // Two who make a tenant of one name at two places at once do so one after the other. Who waits holds none of the connections that
     // the other one needs.
-    let mut alone = SystemTx::begin_at_leisure(db, "tenants.create_alone").await?;
+    let mut alone = SystemTx::begin_at_leisure(&db.at(HOME), "tenants.create_alone").await?;
     sqlx::query!(
         "-- tenants.create_alone
         select pg_advisory_xact_lock(hashtextextended('tenant ' || $1, 0))",
@@ -154,7 +155,6 @@ pub async fn update(
 ) -> Result<Tenant> {
     operator.require_operator()?;
     let TenantChange { slug, name, settings } = *change;
-    let db = &db.at_home_of(operator);
     let mut tx = SystemTx::begin_about(db, operator.tenant(), "tenants.update").await?;
     let row = sqlx::query!(
         "-- tenants.update

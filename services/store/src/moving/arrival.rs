@@ -6,6 +6,7 @@ use serde_json::Value;
 use sqlx::{Connection, Executor};
 
 use super::side::{Side, cannot};
+use crate::across::library_copy::put_texts;
 
 /// Brings the texts of built-in starters under the same numbers.
 ///
@@ -19,20 +20,7 @@ pub(super) async fn bring_starters(from: &mut Side, to: &mut Side) -> Result<()>
         .value("-- arrival.list_releases\nselect coalesce(jsonb_agg(to_jsonb(r)), '[]') from builtin_releases r")
         .await?;
     let mut tx = to.conn.begin().await.map_err(|error| failed(&error))?;
-    sqlx::query(
-        "-- arrival.put_starters
-        insert into builtin_texts (starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
-            document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte)
-        overriding system value
-        select starter_id, name, description, summary, category, tags, triggers, see_also, role, attributes, frontmatter, digest,
-            document_digest, document, document_bytes, frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte
-        from jsonb_populate_recordset(null::builtin_texts, $1) t
-        on conflict do nothing",
-    )
-    .bind(&texts)
-    .execute(&mut *tx)
-    .await
-    .map_err(|error| failed(&error))?;
+    put_texts(&mut *tx, &texts).await.map_err(|error| failed(&error))?;
     let others: i64 = sqlx::query_scalar(
         "-- arrival.count_others
         select count(*) from jsonb_populate_recordset(null::builtin_texts, $1) t
@@ -69,10 +57,10 @@ pub(super) async fn open(from: &mut Side, to: &mut Side, tenant: TenantId) -> Re
         .value(&format!(
             "-- arrival.list_jobs
             select coalesce(jsonb_agg(jsonb_build_object('task', t.identifier, 'payload', j.payload::jsonb - 'seal', 'key', j.key,
-                'run_at', j.run_at,
+                'run_at', j.run_at, 'max_attempts', j.max_attempts, 'priority', j.priority, 'last_error', j.last_error,
                 -- One that a worker has was interrupted, which is no attempt.
-                'attempts', case when j.locked_at is null then j.attempts else greatest(j.attempts - 1, 0) end, 'max_attempts', j.max_attempts, 'priority', j.priority,
-                'last_error', j.last_error) order by j.id), '[]')
+                'attempts', case when j.locked_at is null then j.attempts else greatest(j.attempts - 1, 0) end)
+                order by j.id), '[]')
             from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
             where coalesce(j.payload ->> 'tenant_id', '') = '{}' and j.key is not null
               -- What somebody else put into the queue is not made genuine here.

@@ -244,19 +244,14 @@ impl Moving {
         let unaware = format!(
             "-- moving.count_unaware
              select count(*) from pg_stat_activity
-             where datname = current_database() and application_name || ' ' like '{PROGRAM} %'
-               and not ' ' || application_name || ' ' like '% {} %'
-               -- As much as Postgres keeps of a name: the rest may be behind it.
-               and length(application_name) < 63",
-            self.to.name
+             where datname = current_database() and (
+                 application_name = '{PROGRAM}'
+                 -- Whoever knows any place knows home. Postgres keeps 63 bytes of a name: the rest may be behind them.
+                 or '{to}' <> '{HOME_NAME}' and application_name like '{PROGRAM} %' and length(application_name) < 63
+                    and position(' {to} ' in application_name || ' ') = 0)",
+            to = self.to.name
         );
-        // Whoever knows any place knows home.
-        let of_target = format!("{unaware} and '{}' <> '{HOME_NAME}'", self.to.name);
-        let alone = format!(
-            "-- moving.count_alone
-             select count(*) from pg_stat_activity where datname = current_database() and application_name = '{PROGRAM}'"
-        );
-        if self.from.value::<i64>(&of_target).await? + self.from.value::<i64>(&alone).await? > 0 {
+        if self.from.value::<i64>(&unaware).await? > 0 {
             return Err(cannot(format!(
                 "processes are connected to place '{}' that do not know of place '{}': set KNOWHOW_PLACES for each, and restart it",
                 self.from.name, self.to.name

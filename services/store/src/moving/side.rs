@@ -2,7 +2,7 @@
 
 use knowhow_domain::{Error, Result, Secret, TenantId};
 use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
+use sqlx::{AssertSqlSafe, Connection, Executor, FromRow, PgConnection};
 use uuid::Uuid;
 
 use crate::PlaceConfig;
@@ -61,19 +61,28 @@ impl Side {
         done.map(drop).map_err(|error| self.refuse(&error))
     }
 
-    /// The rows that such a statement answers with.
-    pub(super) async fn rows(&mut self, sql: &str) -> Result<Vec<PgRow>> {
-        let rows = self.conn.fetch_all(AssertSqlSafe(sql.to_owned())).await;
-        rows.map_err(|error| self.refuse(&error))
+    /// The one row that such a statement answers with.
+    pub(super) async fn row<T>(&mut self, sql: &str) -> Result<T>
+    where
+        T: for<'r> FromRow<'r, PgRow> + Send + Unpin,
+    {
+        let row = sqlx::query_as(AssertSqlSafe(sql.to_owned())).fetch_one(&mut self.conn).await;
+        row.map_err(|error| self.refuse(&error))
     }
 
-    /// The one value that such a statement answers with.
+    /// The one value that it answers with.
     pub(super) async fn value<T>(&mut self, sql: &str) -> Result<T>
     where
-        T: for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
+        (T,): for<'r> FromRow<'r, PgRow>,
+        T: Send + Unpin,
     {
-        let row = self.conn.fetch_one(AssertSqlSafe(sql.to_owned())).await;
-        row.and_then(|row| row.try_get(0)).map_err(|error| self.refuse(&error))
+        self.row::<(T,)>(sql).await.map(|(value,)| value)
+    }
+
+    /// The names that it answers with, one in each row.
+    pub(super) async fn names(&mut self, sql: &str) -> Result<Vec<String>> {
+        let names = sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_all(&mut self.conn).await;
+        names.map_err(|error| self.refuse(&error))
     }
 
     /// The tenant of that name with what the place says of it. A slug is text of the command line, so it is bound.

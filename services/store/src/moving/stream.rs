@@ -138,16 +138,16 @@ impl Stream {
         }
     }
 
+    /// How many tables are copied, of how many.
     async fn count_copied(&self, to: &mut Side) -> Result<(i64, i64)> {
-        let of = |which: &str| {
-            format!(
-                "-- stream.count_copied
-                 select count(*) from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid
-                 where s.subname = '{}' {which}",
-                self.name
-            )
-        };
-        Ok((to.value(&of("and r.srsubstate = 'r'")).await?, to.value(&of("")).await?))
+        let sql = format!(
+            "-- stream.count_copied
+             select count(*) filter (where r.srsubstate = 'r'), count(*)
+             from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid
+             where s.subname = '{}'",
+            self.name
+        );
+        to.row(&sql).await
     }
 
     async fn lag(&self, from: &mut Side) -> Result<i64> {

@@ -2,7 +2,6 @@
 
 use futures_util::future::try_join;
 use knowhow_domain::{Result, TenantId};
-use sqlx::Row;
 
 use super::side::{Side, cannot};
 
@@ -17,14 +16,12 @@ pub(super) async fn list(side: &mut Side) -> Result<Vec<String>> {
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
           and (c.relpersistence <> 'p' or not exists (
               select from pg_index i where i.indrelid = c.oid and i.indisprimary and a.attnum = any (i.indkey)))";
-    if let Some(row) = side.rows(unfit).await?.first() {
-        let table: String = row.try_get(0).map_err(|error| side.refuse(&error))?;
+    if let Some(table) = side.names(unfit).await?.first() {
         return Err(cannot(format!(
             "the rows of '{table}' cannot be replicated by tenant: it has no primary key with tenant_id"
         )));
     }
-    names(
-        side,
+    side.names(
         "-- tables.list
         select format('public.%I', c.relname) from pg_class c
         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
@@ -35,17 +32,8 @@ pub(super) async fn list(side: &mut Side) -> Result<Vec<String>> {
     .await
 }
 
-async fn names(side: &mut Side, sql: &str) -> Result<Vec<String>> {
-    let rows = side.rows(sql).await?;
-    rows.iter().map(|row| row.try_get(0)).collect::<sqlx::Result<_>>().map_err(|error| side.refuse(&error))
-}
-
 /// How many rows of a table are the tenant's, and a sum over them that does not depend on their order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Digest {
-    rows: i64,
-    sum: String,
-}
+type Digest = (i64, String);
 
 async fn digest(side: &mut Side, table: &str, tenant: TenantId) -> Result<Digest> {
     let sql = format!(
@@ -53,9 +41,7 @@ async fn digest(side: &mut Side, table: &str, tenant: TenantId) -> Result<Digest
         select count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text from {table} t where t.tenant_id = '{}'",
         tenant.0
     );
-    let rows = side.rows(&sql).await?;
-    let read = rows.first().map(|row| Ok(Digest { rows: row.try_get(0)?, sum: row.try_get(1)? }));
-    read.unwrap_or_else(|| Err(sqlx::Error::RowNotFound)).map_err(|error: sqlx::Error| side.refuse(&error))
+    side.row(&sql).await
 }
 
 /// Compares all of the tenant's rows; says how many there are.
@@ -65,13 +51,15 @@ async fn digest(side: &mut Side, table: &str, tenant: TenantId) -> Result<Digest
 pub(super) async fn compare(from: &mut Side, to: &mut Side, tables: &[String], tenant: TenantId) -> Result<i64> {
     let mut rows = 0;
     for table in tables {
-        let (left, arrived) = try_join(digest(from, table, tenant), digest(to, table, tenant)).await?;
+        let ((left, sum), (arrived, arrived_sum)) =
+            try_join(digest(from, table, tenant), digest(to, table, tenant)).await?;
         if left != arrived {
-            let what =
-                if left.rows == arrived.rows { "with other contents".into() } else { format!("not {}", left.rows) };
-            return Err(cannot(format!("of {table} {} rows have arrived, {what}", arrived.rows)));
+            return Err(cannot(format!("of {table} {arrived} rows have arrived, not {left}")));
         }
-        rows += left.rows;
+        if sum != arrived_sum {
+            return Err(cannot(format!("of {table} {arrived} rows have arrived, with other contents")));
+        }
+        rows += left;
     }
     Ok(rows)
 }
@@ -85,8 +73,7 @@ pub(super) async fn has_any(side: &mut Side, tables: &[String], tenant: TenantId
 /// Removes the tenant's rows, a batch at a time, and last its jobs with the row of the tenant itself: until then the rest can be found,
 /// and the clock enqueues jobs of its users.
 pub(super) async fn clear(side: &mut Side, tenant: TenantId) -> Result<()> {
-    let leaves = names(
-        side,
+    let leaves = side.names(
         "-- tables.leaves
         select format('public.%I', c.relname) from pg_class c
         where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'

@@ -9,7 +9,7 @@ use knowhow_domain::{Error, Result, Secret};
 
 use crate::Principal;
 use crate::vault::held::Patience;
-use crate::vault::place::{HOME_NAME, PlaceConfig, PlaceId};
+use crate::vault::place::{HOME, HOME_NAME, PlaceConfig, PlaceId};
 use crate::vault::pools::Pools;
 
 /// Where the log would repeat what Postgres warns of: that a connection which goes back to its pool had nothing to roll back.
@@ -75,19 +75,13 @@ impl Database {
         let home = Pools::open(config, HOME_NAME, &config.url)?;
         let others = config.places.iter().map(|place| Pools::open(config, &place.name, &place.url));
         let places = std::iter::once(Ok(home)).chain(others).collect::<Result<_>>()?;
-        Ok(Self { places, here: PlaceId::default() })
+        Ok(Self { places, here: HOME })
     }
 
     /// The same databases, from that place.
     #[must_use]
     pub fn at(&self, place: PlaceId) -> Self {
         Self { places: self.places.clone(), here: place }
-    }
-
-    /// The same from where the principal's tenant lives.
-    #[must_use]
-    pub fn at_home_of(&self, principal: &Principal) -> Self {
-        self.at(principal.place())
     }
 
     /// Each place, `home` first.

@@ -156,7 +156,7 @@ impl GateState {
     pub(crate) async fn tenant(&self, db: &Database, slug: &str) -> Result<Option<Arc<KnownTenant>>> {
         // Many requests miss it at once where it was forgotten; one of them asks the database.
         let find = async { Ok(whereabouts::find_tenant(self, db, slug).await?.map(Arc::new)) };
-        self.tenants.try_get_with_by_ref(slug, find).await.map_err(refuse_all)
+        self.tenants.try_get_with_by_ref(slug, find).await.map_err(Error::of_many)
     }
 
     /// The same, as the database says it now.
@@ -173,14 +173,14 @@ impl GateState {
 
     pub(crate) async fn keys(&self, db: &Database, prefix: &str) -> Result<Arc<Vec<KnownKey>>> {
         let find = async { whereabouts::find_keys(self, db, prefix).await.map(Arc::new) };
-        self.keys.try_get_with_by_ref(prefix, find).await.map_err(refuse_all)
+        self.keys.try_get_with_by_ref(prefix, find).await.map_err(Error::of_many)
     }
 
     /// The user that comes, who is made at first sight.
     pub(crate) async fn user(&self, db: &Database, newcomer: &Newcomer<'_>) -> Result<KnownUser> {
         let key = (newcomer.tenant, newcomer.external_id.to_owned());
         let known =
-            self.users.try_get_with_by_ref(&key, system::ensure_user(db, newcomer)).await.map_err(refuse_all)?;
+            self.users.try_get_with_by_ref(&key, system::ensure_user(db, newcomer)).await.map_err(Error::of_many)?;
         if known.erasures >= newcomer.erasures {
             return Ok(known);
         }
@@ -230,13 +230,4 @@ fn sealer(config: &GateConfig) -> Result<Sealer> {
         }
         None => Ok(sealer),
     }
-}
-
-/// What all those are told who waited for one lookup that failed.
-fn refuse_all(error: Arc<Error>) -> Error {
-    Arc::try_unwrap(error).unwrap_or_else(|error| match &*error {
-        Error::Unavailable(why) => Error::Unavailable(why.clone()),
-        Error::Quota(why) => Error::Quota(why.clone()),
-        other => Error::internal(other.code()),
-    })
 }

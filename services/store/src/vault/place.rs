@@ -4,7 +4,7 @@
 use knowhow_domain::Secret;
 
 /// The place of `KNOWHOW_DATABASE_URL`.
-pub(crate) const HOME: PlaceId = PlaceId(0);
+pub const HOME: PlaceId = PlaceId(0);
 
 /// The name of that place.
 pub const HOME_NAME: &str = "home";

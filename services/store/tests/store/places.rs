@@ -2,11 +2,11 @@
 
 use knowhow_domain::{Error, TenantSettings};
 use knowhow_store::tenants::{self, NewTenant};
-use knowhow_store::{Database, DatabaseConfig, HOME_NAME, PlaceConfig, WriteTx, prune};
-use sqlx::{Connection, PgConnection};
+use knowhow_store::{Database, DatabaseConfig, HOME_NAME, PlaceConfig, WriteTx, prune, skills, starters};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::harness::{House, Place, config, gate, now, with_database};
-use crate::writer::{Draft, peek, save};
+use crate::writer::{Draft, named, peek, save};
 
 /// A deployment with two places, `home` and `other`.
 async fn with_places(test: impl AsyncFnOnce(&House, &Place)) {
@@ -78,7 +78,7 @@ async fn who_is_marked_as_living_elsewhere_is_refused_and_worked_on_by_nobody() 
         // Also who was recognised before, and who comes for the first time.
         let refused = save(&house.db, &alice, &Draft::text("late", "Lost.")).await.err().unwrap();
         assert!(refused.to_string().contains("is being moved"), "{refused}");
-        assert!(matches!(peek_result(house, &alice).await, Err(Error::Unavailable(_))));
+        assert!(matches!(skills::peek(&house.db, &alice, &named("late")).await, Err(Error::Unavailable(_))));
         house.gate.state().forget_tenants();
         let newcomer = house.gate.authenticate(&moved.token("carol", "user"), None).await;
         assert!(matches!(newcomer, Err(Error::Unavailable(_))));
@@ -97,10 +97,6 @@ async fn who_is_marked_as_living_elsewhere_is_refused_and_worked_on_by_nobody() 
     .await;
 }
 
-async fn peek_result(house: &House, user: &knowhow_store::Principal) -> knowhow_domain::Result<()> {
-    knowhow_store::skills::peek(&house.db, user, &crate::writer::named("late")).await.map(drop)
-}
-
 /// Whoever moves a tenant takes the lock of `app.require_here` alone, and so waits for whoever had not seen the mark.
 #[tokio::test]
 async fn transactions_under_way_can_be_waited_for() {
@@ -108,8 +104,7 @@ async fn transactions_under_way_can_be_waited_for() {
         let tenancy = house.tenant().await;
         let alice = tenancy.user("alice").await;
         let mut tx = WriteTx::begin(&house.db, &alice, "test").await.unwrap();
-        tx.is_repeated().await.ok();
-        knowhow_store::starters::lock(&mut tx).await.unwrap();
+        starters::lock(&mut tx).await.unwrap();
         let mut owner = house.place.owner().await;
         let sql = format!(
             "select pg_try_advisory_lock(hashtext('tenant at work'), hashtext('{}'))::int::bigint",
@@ -124,5 +119,5 @@ async fn transactions_under_way_can_be_waited_for() {
 }
 
 async fn number(conn: &mut PgConnection, sql: &str) -> i64 {
-    sqlx::query_scalar(sqlx::AssertSqlSafe(sql.to_owned())).fetch_one(conn).await.unwrap()
+    sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(conn).await.unwrap()
 }
