@@ -124,7 +124,7 @@ pub struct Config {
     pub key_requests_per_second: u32,
     /// The same for one address without a credential: the API's document, its page, and what there is not.
     pub anonymous_requests_per_second: u32,
-    /// Redis that counts the requests of users, keys, tenants and operators for all processes together, e.g. `redis://host:6379`; without
+    /// Redis that counts the requests of users, keys, tenants and operators for all processes together, e.g. `redis://host:6379`, or `rediss://` for TLS; without
     /// it, or while it does not answer, each process counts its own.
     #[schema(value_type = String)]
     pub redis_url: Address,

@@ -2,16 +2,19 @@
 //! answer, each process counts for itself and goes on.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, RedisResult, Script};
+use redis::{AsyncConnectionConfig, Client, RedisError, RedisResult, Script};
 use tokio::time::timeout;
 
 /// Longest wait for an answer: a request is served without it rather than late.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// Longest wait for a connection, which no request waits for.
+const CONNECTS_WITHIN: Duration = Duration::from_secs(2);
 /// For how long it is left alone after it has not answered.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Between two warnings.
@@ -62,13 +65,13 @@ pub struct Redis {
 }
 
 impl Redis {
-    /// Where it is; nothing is sent yet.
+    /// Where it is; nothing is sent yet. With `rediss` its certificate is checked against the machine's roots.
     ///
     /// # Errors
     /// For what is no URL of Redis.
     pub fn at(url: &str) -> Result<Self> {
-        let named = || "KNOWHOW_REDIS_URL must be redis://[user:password@]host[:port][/database]";
-        anyhow::ensure!(url.starts_with("redis://"), named());
+        let named = || "KNOWHOW_REDIS_URL must be redis://[user:password@]host[:port][/database], or rediss:// for TLS";
+        anyhow::ensure!(url.starts_with("redis://") || url.starts_with("rediss://"), named());
         // What the library says of it may hold the password.
         let client = Client::open(url).map_err(|_| anyhow::anyhow!(named())).context("Redis cannot be used")?;
         Ok(Self { client, warned: Arc::default() })
@@ -85,29 +88,81 @@ impl Redis {
 }
 
 /// One thread's connection to Redis.
-pub struct SharedRates {
+struct Link {
     redis: Redis,
-    script: Script,
     connection: RefCell<Option<MultiplexedConnection>>,
+    is_connecting: Cell<bool>,
     paused_at: Cell<Option<Instant>>,
+}
+
+impl Link {
+    /// The connection, where there is one. Else one is made beside the requests: to look a name up and to agree on TLS takes longer
+    /// than any of them waits.
+    fn get(self: &Rc<Self>) -> Option<MultiplexedConnection> {
+        let kept = self.connection.borrow().clone();
+        if kept.is_none() && !self.is_connecting.replace(true) {
+            let link = self.clone();
+            actix_web::rt::spawn(async move {
+                match link.connect().await {
+                    Ok(connection) => drop(link.connection.replace(Some(connection))),
+                    Err(error) => link.pause(&said(&error)),
+                }
+                link.is_connecting.set(false);
+            });
+        }
+        kept
+    }
+
+    /// Reads the machine's roots each time where TLS is spoken, as the library keeps none; hence at most once a second.
+    async fn connect(&self) -> RedisResult<MultiplexedConnection> {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECTS_WITHIN))
+            .set_response_timeout(Some(PATIENCE));
+        self.redis.client.get_multiplexed_async_connection_with_config(&config).await
+    }
+
+    fn pause(&self, error: &str) {
+        self.connection.take();
+        self.paused_at.set(Some(Instant::now()));
+        self.redis.warn(error);
+    }
+}
+
+/// What is wrong, without what was asked: why a connection or its TLS failed, or the kind of an error of Redis.
+fn said(error: &RedisError) -> String {
+    if error.is_io_error() { error.to_string() } else { format!("{:?}", error.kind()) }
+}
+
+/// The counts that all processes share, as one thread asks for them.
+pub struct SharedRates {
+    script: Script,
+    link: Rc<Link>,
 }
 
 impl SharedRates {
     /// Connects with the first request.
     pub fn new(redis: Redis) -> Self {
-        Self { redis, script: Script::new(COUNT), connection: RefCell::default(), paused_at: Cell::default() }
+        let (connection, is_connecting, paused_at) = Default::default();
+        Self { script: Script::new(COUNT), link: Rc::new(Link { redis, connection, is_connecting, paused_at }) }
     }
 
-    /// Counts a request for each of these; `None` where Redis does not answer.
+    /// Counts a request for each of these; `None` where Redis is not reached, or does not answer.
     pub(super) async fn count(&self, counted: &[Counted], burst: u32) -> Option<Told> {
-        if counted.is_empty() || self.paused_at.get().is_some_and(|at| at.elapsed() < PAUSE) {
+        if counted.is_empty() || self.link.paused_at.get().is_some_and(|at| at.elapsed() < PAUSE) {
             return None;
         }
-        let answer = match timeout(PATIENCE, self.ask(counted, burst)).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => return self.pause(error.category()),
-            Err(_) => return self.pause("no answer in time"),
-        };
+        let connection = self.link.get()?;
+        let answer = match timeout(PATIENCE, self.ask(connection, counted, burst)).await {
+            Ok(Ok(answer)) => Some(answer),
+            Ok(Err(error)) => {
+                self.link.pause(&said(&error));
+                None
+            }
+            Err(_) => {
+                self.link.pause("no answer in time");
+                None
+            }
+        }?;
         let mut numbers = answer.into_iter();
         let (place, wait) = (numbers.next()?, numbers.next()?);
         let refused = usize::try_from(place).ok()?.checked_sub(1);
@@ -117,31 +172,17 @@ impl SharedRates {
         })
     }
 
-    async fn ask(&self, counted: &[Counted], burst: u32) -> RedisResult<Vec<u64>> {
-        let kept = self.connection.borrow().clone();
-        let mut connection = match kept {
-            Some(connection) => connection,
-            None => {
-                let config = AsyncConnectionConfig::new()
-                    .set_connection_timeout(Some(PATIENCE))
-                    .set_response_timeout(Some(PATIENCE));
-                let connection = self.redis.client.get_multiplexed_async_connection_with_config(&config).await?;
-                self.connection.replace(Some(connection.clone()));
-                connection
-            }
-        };
+    async fn ask(
+        &self,
+        mut connection: MultiplexedConnection,
+        counted: &[Counted],
+        burst: u32,
+    ) -> RedisResult<Vec<u64>> {
         let mut asking = self.script.prepare_invoke();
         asking.arg(burst);
         for Counted { key, rate } in counted {
             asking.key(key).arg(rate);
         }
         asking.invoke_async(&mut connection).await
-    }
-
-    fn pause<T>(&self, error: &str) -> Option<T> {
-        self.connection.take();
-        self.paused_at.set(Some(Instant::now()));
-        self.redis.warn(error);
-        None
     }
 }

@@ -1,16 +1,22 @@
 //! How many requests a second a caller may send, and who else feels it.
 
+use std::sync::atomic::Ordering;
+
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::answers::{Answer, pluck};
 use crate::callers::{Caller, World};
 use crate::cli::syncs::{Synced, document};
-use crate::service::{Service, keeper, knowhow, poll_async, scratch};
+use crate::service::{Service, keeper, knowhow, poll, poll_async, scratch};
+use crate::support::certificate::Pair;
 use crate::support::redis::Redis;
 
 /// More requests at once than one a second, three at once, lets through, however slow the machine is.
 const MANY: usize = 30;
+
+/// The warning of a process that Redis does not answer.
+const ALONE: &str = "Redis does not count requests";
 
 async fn at_once(caller: &Caller, path: &str) -> Vec<Answer> {
     join_all((0..MANY).map(|_| async { caller.get(path).await })).await
@@ -194,10 +200,50 @@ async fn processes_count_together_in_redis_and_alone_without() {
     for service in &services {
         limited(&at_once(&world.alice.at(service), "/v1/skills").await, "user");
         world.bob.at(service).get("/v1/skills").await.ok(200);
-        assert_eq!(service.log().matches("Redis does not count requests").count(), 1);
+        poll("the warning", || service.log().contains(ALONE).then_some(()));
+        assert_eq!(service.log().matches(ALONE).count(), 1);
     }
     let _redis = Redis::start_at(port).unwrap();
     count_together(&world, [one, other]).await;
+}
+
+/// Redis behind TLS, as providers offer it; a certificate of nobody who is trusted is not taken.
+#[tokio::test]
+async fn processes_count_together_in_a_redis_behind_tls() {
+    let Some(redis) = Redis::start() else { return };
+    let pair = Pair::new();
+    let trusted = scratch("redis-roots.pem");
+    std::fs::write(&trusted, &pair.certificate).unwrap();
+    let tls = redis.behind_tls(&pair).await;
+    let url = format!("rediss://127.0.0.1:{}", tls.port);
+    let settings = [("KNOWHOW_USER_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_REDIS_URL", url.as_str())];
+    let trusting = [&settings[..], &[("SSL_CERT_FILE", trusted.to_str().unwrap())]].concat();
+    let services = [Service::start(&trusting), Service::start(&trusting)];
+    let [one, other] = &services;
+    let world = world(one, json!({"requests_per_second": 100_000})).await;
+    count_together(&world, [one, other]).await;
+    assert!(tls.trusted.load(Ordering::Relaxed) > 0 && tls.refused.load(Ordering::Relaxed) == 0);
+    let wary = Service::start(&settings);
+    limited(&at_once(&world.alice.at(&wary), "/v1/skills").await, "user");
+    poll_async("the warning", async || wary.log().contains(ALONE).then_some(())).await;
+    assert!(wary.log().contains("certificate"), "{}", wary.log());
+    assert!(tls.refused.load(Ordering::Relaxed) > 0);
+}
+
+#[tokio::test]
+async fn a_redis_that_stops_answering_keeps_nobody_waiting() {
+    let Some(redis) = Redis::start() else { return };
+    let url = redis.url();
+    let settings = [("KNOWHOW_USER_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_REDIS_URL", &url)];
+    let services = [Service::start(&settings), Service::start(&settings)];
+    let [one, other] = &services;
+    let world = world(one, json!({"requests_per_second": 100_000})).await;
+    count_together(&world, [one, other]).await;
+    redis.stop_answering();
+    limited(&at_once(&world.alice, "/v1/skills").await, "user");
+    world.bob.get("/v1/skills").await.ok(200);
+    poll("the warning", || one.log().contains(ALONE).then_some(()));
+    assert!(one.log().contains("no answer in time") || one.log().contains("timed out"), "{}", one.log());
 }
 
 #[tokio::test]
@@ -212,7 +258,7 @@ async fn a_redis_that_says_nothing_keeps_nobody_waiting() {
 
 #[tokio::test]
 async fn what_is_no_redis_is_told_without_its_password() {
-    for url in ["http://me:5ec4e7@host", "rediss://me:5ec4e7@host", "redis://me:5ec4e7@host:port"] {
+    for url in ["http://me:5ec4e7@host", "https://me:5ec4e7@host", "rediss://me:5ec4e7@host:port"] {
         let output = knowhow(&["serve"]).env("KNOWHOW_REDIS_URL", url).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains("KNOWHOW_REDIS_URL must be redis://"), "{said}");

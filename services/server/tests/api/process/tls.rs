@@ -2,32 +2,11 @@
 
 use std::path::PathBuf;
 
-use rcgen::{CertificateParams, KeyPair};
-use reqwest::{Certificate, Client};
+use reqwest::Client;
 
 use crate::raw;
 use crate::service::{Service, knowhow, poll_async, scratch};
-
-/// A certificate for this machine, and its key.
-struct Pair {
-    certificate: String,
-    key: String,
-}
-
-impl Pair {
-    fn new() -> Self {
-        let key = KeyPair::generate().unwrap();
-        let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
-        let certificate = CertificateParams::new(names).unwrap().self_signed(&key).unwrap();
-        Self { certificate: certificate.pem(), key: key.serialize_pem() }
-    }
-
-    /// A client that believes this certificate alone, and keeps no connection.
-    fn client(&self) -> Client {
-        let own = Certificate::from_pem(self.certificate.as_bytes()).unwrap();
-        Client::builder().tls_certs_only([own]).pool_max_idle_per_host(0).build().unwrap()
-    }
-}
+use crate::support::certificate::Pair;
 
 /// Where a service reads its certificate and key.
 struct Files {

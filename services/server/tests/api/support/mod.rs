@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod callers;
+pub mod certificate;
 pub mod raw;
 pub mod redis;
 pub mod reviewing;

@@ -3,6 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
+use super::certificate::{Pair, TlsPort};
 use super::service::{poll, setting};
 
 /// A server that keeps nothing on disk. It dies with the test.
@@ -36,6 +37,17 @@ impl Redis {
     /// Its URL, as the setting takes it.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// The same behind TLS.
+    pub async fn behind_tls(&self, pair: &Pair) -> TlsPort {
+        pair.before(([127, 0, 0, 1], self.port).into()).await
+    }
+
+    /// Has it stand still: it takes connections and requests, and answers none.
+    pub fn stop_answering(&self) {
+        let done = Command::new("kill").args(["-STOP", &self.process.id().to_string()]).status().unwrap();
+        assert!(done.success());
     }
 }
 
