@@ -23,6 +23,7 @@ pub use credential::{Entry, Refusals, admit_user, enter};
 pub use drain::Drain;
 pub use rates::{Defaults, Rates};
 pub use request_id::{current as current_request_id, identify, note, note_caller};
+pub use request_line::REQUESTS;
 pub use shared_rates::{Redis, SharedRates};
 
 use std::time::Duration;

@@ -18,6 +18,9 @@ use uuid::Uuid;
 /// Where probes ask: every few seconds and by every instance, so their lines are for those who look for them.
 const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 
+/// The target of these lines in the log.
+pub const REQUESTS: &str = module_path!();
+
 /// What a request's line in the log says.
 pub(super) struct Line {
     method: String,

@@ -1,16 +1,20 @@
 //! The log on its way to a collector. It has the same lines as standard error, without whose they are: who keeps logs of many
-//! services is no place for tenants' and users' ids or clients' addresses.
+//! services is no place for tenants' and users' ids or clients' addresses. Of the requests that went well it has those whose trace is
+//! recorded: a line for each of thousands a second would cost more than all other telemetry.
 
 use std::fmt::Debug;
 
+use knowhow_telemetry::trace;
 use opentelemetry::logs::{AnyValue, LogRecord, Logger, LoggerProvider, Severity};
 use opentelemetry::trace::TraceContextExt;
 use opentelemetry::{Context as Around, Key};
 use opentelemetry_sdk::logs::{SdkLogRecord, SdkLogger, SdkLoggerProvider};
 use tracing::field::{Field, Visit};
-use tracing::{Event, Level, Subscriber};
+use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
+
+use crate::entry::REQUESTS;
 
 /// Members that stay here.
 const KEPT_BACK: [&str; 7] = ["tenant_id", "user_id", "client", "forwarded_for", "iss", "issuer_host", "issuer_path"];
@@ -30,7 +34,7 @@ impl SentLog {
 impl<S: Subscriber> Layer<S> for SentLog {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let metadata = event.metadata();
-        if SENDING.iter().any(|target| metadata.target().starts_with(target)) {
+        if SENDING.iter().any(|target| metadata.target().starts_with(target)) || is_left_out(metadata) {
             return;
         }
         let mut record = self.0.create_log_record();
@@ -47,6 +51,11 @@ impl<S: Subscriber> Layer<S> for SentLog {
         event.record(&mut Members(&mut record));
         self.0.emit(record);
     }
+}
+
+/// Whether it is the line of a request that went well, and whose trace is not recorded while others are.
+fn is_left_out(metadata: &Metadata<'_>) -> bool {
+    metadata.target() == REQUESTS && *metadata.level() >= Level::INFO && trace::is_on() && !trace::is_sampled()
 }
 
 fn severity(level: Level) -> (Severity, &'static str) {

@@ -22,6 +22,16 @@ pub fn start(tracer: BoxedTracer) {
     TRACER.get_or_init(|| tracer);
 }
 
+/// Whether spans are recorded at all.
+pub fn is_on() -> bool {
+    TRACER.get().is_some()
+}
+
+/// Whether the trace that this task works on is recorded.
+pub fn is_sampled() -> bool {
+    is_on() && Context::map_current(|current| current.span().span_context().is_sampled())
+}
+
 /// The span of a request or a job, or the trace that somebody else has begun, to go along with the work.
 #[derive(Clone)]
 pub struct Whole(Context);
@@ -127,9 +137,7 @@ pub fn traceparent() -> Option<String> {
 
 /// The same, where the trace is one that is recorded.
 pub fn sampled_traceparent() -> Option<String> {
-    let is_sampled =
-        TRACER.get().is_some() && Context::map_current(|current| current.span().span_context().is_sampled());
-    if is_sampled { traceparent() } else { None }
+    if is_sampled() { traceparent() } else { None }
 }
 
 /// Something that the work waits for. Its span ends when this is dropped.
