@@ -1,7 +1,7 @@
 //! What every verb works with: the process, who asks, and what came along with the call.
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::Result;
+use knowhow_domain::{Error, Result};
 use knowhow_store::Principal;
 
 use crate::{App, Call};
@@ -29,6 +29,18 @@ impl Ctx {
     pub(crate) async fn in_tenant(&self, slug: &str) -> Result<Self> {
         let principal = self.principal.in_tenant(&self.app.gate, slug).await?;
         Ok(Self { call: self.call.clone(), ..Self::of(&self.app, &principal) })
+    }
+
+    /// The same call of an operator in no tenant, at that place.
+    ///
+    /// # Errors
+    /// `Malformed` where there is no such place, and for whoever works in a tenant, which has a place of its own.
+    pub fn at_place(self, name: &str) -> Result<Self> {
+        if self.principal.require_tenant().is_ok() {
+            return Err(Error::Malformed("leave out place: it is where the tenant lives".into()));
+        }
+        let place = self.app.db.named(name)?.here();
+        Ok(Self { app: self.app.at(place), ..self })
     }
 
     pub(crate) fn now(&self) -> DateTime<Utc> {

@@ -58,7 +58,8 @@ impl FromRequest for UserCaller {
     }
 }
 
-/// Administers one tenant: its own, or, for an operator, the one that `?tenant=` names. What an operator writes names it.
+/// Administers one tenant: its own, or, for an operator, the one that `?tenant=` names. What an operator writes names it. In no tenant,
+/// an operator works at the place that `?place=` names, or at `home`.
 pub struct AdminCaller(Ctx);
 
 impl Deref for AdminCaller {
@@ -70,8 +71,9 @@ impl Deref for AdminCaller {
 }
 
 #[derive(Deserialize)]
-struct InTenant {
+struct Where {
     tenant: Option<String>,
+    place: Option<String>,
 }
 
 impl FromRequest for AdminCaller {
@@ -83,14 +85,22 @@ impl FromRequest for AdminCaller {
         Box::pin(async move {
             let Entry { app, principal, .. } = enter(&request, None).await?;
             principal.require_admin()?;
-            let Query(InTenant { tenant }) = Query::extract(&request).await?;
-            let Some(slug) = tenant else {
-                check_tenant_is_named(&request, &principal)?;
-                return Ok(Self(Ctx::of(&app, &principal)));
+            let Query(Where { tenant, place }) = Query::extract(&request).await?;
+            let ctx = match tenant {
+                Some(slug) => {
+                    let principal = principal.in_tenant(&app.gate, &slug).await?;
+                    note_caller(&principal);
+                    Ctx::of(&app, &principal)
+                }
+                None => {
+                    check_tenant_is_named(&request, &principal)?;
+                    Ctx::of(&app, &principal)
+                }
             };
-            let principal = principal.in_tenant(&app.gate, &slug).await?;
-            note_caller(&principal);
-            Ok(Self(Ctx::of(&app, &principal)))
+            Ok(Self(match place {
+                Some(name) => ctx.at_place(&name)?,
+                None => ctx,
+            }))
         })
     }
 }

@@ -10,7 +10,7 @@ use knowhow_ops::page::{Page, PageQuery};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::TenantQuery;
+use super::{PlaceQuery, TenantQuery};
 use crate::http::{AdminCaller, ApiError, Query, ReadProblems, WriteProblems, json};
 
 /// Which jobs to list.
@@ -30,7 +30,8 @@ pub(crate) struct JobsQuery {
     params(
         JobsQuery,
         PageQuery,
-        TenantQuery
+        TenantQuery,
+        PlaceQuery
     ),
     responses(
         (status = 200, description = "A page, newest first", body = Page<Job>),
@@ -75,7 +76,8 @@ pub(crate) async fn list_job_queues(ctx: AdminCaller) -> Result<HttpResponse, Ap
     tag = "admin",
     params(
         ("id" = i64, Path, description = "The job's id"),
-        TenantQuery
+        TenantQuery,
+        PlaceQuery
     ),
     responses(
         (status = 204, description = "It waits for a worker"),
@@ -96,7 +98,8 @@ pub(crate) async fn retry_job(ctx: AdminCaller, id: Path<JobId>) -> Result<HttpR
     tag = "admin",
     params(
         ("id" = i64, Path, description = "The job's id"),
-        TenantQuery
+        TenantQuery,
+        PlaceQuery
     ),
     responses(
         (status = 204, description = "Discarded"),

@@ -42,6 +42,16 @@ pub(crate) struct TenantQuery {
     tenant: Option<String>,
 }
 
+/// At which place, for operators.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "describes the parameter; the caller's extractor reads it")]
+pub(crate) struct PlaceQuery {
+    /// Place whose system jobs to list or change. Only for operators in no tenant. Default: `home`.
+    #[param(max_length = 32, example = "eu2")]
+    place: Option<String>,
+}
+
 /// Of which user.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -21,9 +21,8 @@ impl Desk {
 
     /// The path with the tenant to work in, where one was named. What stands above tenants takes none.
     fn in_tenant(&self, path: &str) -> String {
-        let joined = if path.contains('?') { '&' } else { '?' };
         match self.tenant.as_deref().filter(|_| !path.starts_with("/v1/admin/tenants")) {
-            Some(slug) => format!("{path}{joined}tenant={}", encoded(slug)),
+            Some(slug) => with(path, "tenant", slug),
             None => path.to_owned(),
         }
     }
@@ -56,14 +55,13 @@ impl Desk {
 
     /// All items of a list, page by page.
     pub(super) async fn ask_all(&self, path: &str) -> Result<Vec<Value>> {
-        let joined = if path.contains('?') { '&' } else { '?' };
-        let first = format!("{path}{joined}limit=200");
+        let first = with(path, "limit", "200");
         let (mut next, mut all) = (first.clone(), Vec::new());
         loop {
             let page = self.ask(Method::GET, &next, None).await?;
             all.extend(page["items"].as_array().cloned().unwrap_or_default());
             let Some(cursor) = page["next_cursor"].as_str() else { break };
-            next = format!("{first}&cursor={}", encoded(cursor));
+            next = with(&first, "cursor", cursor);
         }
         Ok(all)
     }
@@ -77,6 +75,12 @@ impl Desk {
         let lines: Vec<String> = all.iter().map(line).collect();
         self.tell(&json!(all), if lines.is_empty() { none.to_owned() } else { lines.join("\n") });
     }
+}
+
+/// The path with another member in its query.
+pub(super) fn with(path: &str, name: &str, value: &str) -> String {
+    let joined = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{joined}{name}={}", encoded(value))
 }
 
 /// A text as a part of an address.

@@ -1,10 +1,28 @@
 //! Users, tenants, sessions, jobs and models, as an admin sees them.
 
 use anyhow::{Context, Result};
+use clap::Args;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::desk::{Desk, encoded, text};
+use super::desk::{Desk, encoded, text, with};
+
+/// Where jobs of the system are.
+#[derive(Args)]
+pub(super) struct At {
+    /// Place whose system jobs to list or change; only for operators in no tenant. Default: home
+    #[arg(long)]
+    place: Option<String>,
+}
+
+impl At {
+    fn path(&self, path: String) -> String {
+        match &self.place {
+            Some(place) => with(&path, "place", place),
+            None => path,
+        }
+    }
+}
 
 impl Desk {
     pub(super) async fn list_users(&self, prefix: &str) -> Result<()> {
@@ -108,8 +126,9 @@ impl Desk {
         Ok(())
     }
 
-    pub(super) async fn list_jobs(&self, state: Option<&str>) -> Result<()> {
+    pub(super) async fn list_jobs(&self, state: Option<&str>, at: &At) -> Result<()> {
         let only = state.map(|state| format!("?state={}", encoded(state))).unwrap_or_default();
+        let path = at.path(format!("/v1/admin/jobs{only}"));
         let line = |job: &Value| {
             format!(
                 "{} {} of {}: {}, {} of {} attempts, due {} {}",
@@ -123,15 +142,15 @@ impl Desk {
                 text(job, "last_error")
             )
         };
-        self.tell_all(&self.ask_all(&format!("/v1/admin/jobs{only}")).await?, line, "there is no job");
+        self.tell_all(&self.ask_all(&path).await?, line, "there is no job");
         Ok(())
     }
 
-    pub(super) async fn change_job(&self, id: i64, again: bool) -> Result<()> {
+    pub(super) async fn change_job(&self, id: i64, at: &At, again: bool) -> Result<()> {
         if again {
-            self.ask(Method::POST, &format!("/v1/admin/jobs/{id}/retry"), None).await?;
+            self.ask(Method::POST, &at.path(format!("/v1/admin/jobs/{id}/retry")), None).await?;
         } else {
-            self.ask(Method::DELETE, &format!("/v1/admin/jobs/{id}"), None).await?;
+            self.ask(Method::DELETE, &at.path(format!("/v1/admin/jobs/{id}")), None).await?;
         }
         let done = if again { "waits for a worker" } else { "is discarded" };
         self.tell(&json!({ "job": id, "state": done }), format!("{id} {done}"));

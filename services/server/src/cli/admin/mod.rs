@@ -13,6 +13,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use self::desk::Desk;
+use self::lists::At;
 use super::client::Remote;
 
 /// What an admin does for a tenant in a running service.
@@ -125,16 +126,22 @@ enum Command {
         /// Only those in this state: waiting, running, failed, dead
         #[arg(long)]
         state: Option<String>,
+        #[command(flatten)]
+        at: At,
     },
     /// Try a job again, at once and from the first attempt
     RetryJob {
         /// The job's id
         id: i64,
+        #[command(flatten)]
+        at: At,
     },
     /// Discard a job: what it was to do is not done
     DiscardJob {
         /// The job's id
         id: i64,
+        #[command(flatten)]
+        at: At,
     },
     /// For operators: list the processes that are running, of all tenants together
     Processes,
@@ -185,9 +192,9 @@ impl Admin {
             Command::SetTenant { slug, settings } => desk.set_tenant(&slug, &settings).await?,
             Command::Audit(audit) => desk.read_audit(&audit).await?,
             Command::Queues => desk.list_queues().await?,
-            Command::Jobs { state } => desk.list_jobs(state.as_deref()).await?,
-            Command::RetryJob { id } => desk.change_job(id, true).await?,
-            Command::DiscardJob { id } => desk.change_job(id, false).await?,
+            Command::Jobs { state, at } => desk.list_jobs(state.as_deref(), &at).await?,
+            Command::RetryJob { id, at } => desk.change_job(id, &at, true).await?,
+            Command::DiscardJob { id, at } => desk.change_job(id, &at, false).await?,
             Command::Processes => desk.list_processes().await?,
             Command::Models { ask } => desk.show_models(ask).await?,
             Command::ResumeTenant { slug } => desk.suspend("tenants", &slug, None).await?,
