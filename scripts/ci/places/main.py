@@ -91,19 +91,23 @@ class Places:
 
     def move(self, slug, place, *options, kill_at=None):
         """Moves a tenant; or kills the command as soon as it has begun that step. What it said."""
+        code, said = self.disturb(slug, place, *options, step=kill_at, act=lambda command: command.send_signal(signal.SIGKILL))
+        if kill_at:
+            check(f"the command came to «{kill_at}»: {said}", code == -signal.SIGKILL)
+        elif code:
+            fail(f"tenant move {slug} --to {place}: {said}")
+        return said
+
+    def disturb(self, slug, place, *options, step, act):
+        """Moves a tenant, and does something as soon as the command has begun that step. How it ended, and what it said."""
         arguments = [PROGRAM, "tenant", "move", slug, "--to", place, *options]
         command = subprocess.Popen(arguments, env=self.owner_env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said = []
         for line in command.stdout:
             said.append(line.strip())
-            if kill_at and line.startswith(kill_at):
-                command.send_signal(signal.SIGKILL)
-        command.wait(60)
-        if kill_at:
-            check(f"the command came to «{kill_at}»: {said}", command.returncode == -signal.SIGKILL)
-        elif command.returncode:
-            fail(f"tenant move {slug} --to {place}: {said}")
-        return said
+            if step and line.startswith(step):
+                act(command)
+        return command.wait(60), said
 
     def tenant(self, slug, place="home"):
         """A tenant that is put to work."""
@@ -145,6 +149,7 @@ def killed_at_each_step(places, moved, others):
     check("everything of the tenant is found again", read_back(places.services[1], steady) == expected)
     settle(places, moved, others)
     abroad(places, moved, steady)
+    system_jobs(places)
     check("nothing of the tenant is left behind", rows_of(places.home, places.id_of(moved.slug)) == 0)
     print(f"killed at each of {len(STEPS)} steps: {len(moved.acknowledged)} acknowledged, 0 lost; others: "
           f"{sum(len(tenant.acknowledged) for tenant in others)} acknowledged, 0 refused")
@@ -154,6 +159,7 @@ def abroad(places, tenant, caller):
     """What an admin and a user do who live at another place than home."""
     service = places.services[0]
     operator = Caller(places.command("token", "--tenant", tenant.slug, "--operator", "--user", "op"))
+    service.ask(operator, "GET", f"/v1/admin/jobs?tenant={tenant.slug}&place=eu2", wanted=(400,))
     whole = service.ask(operator, "GET", f"/v1/admin/users/{caller.user}/export?tenant={tenant.slug}")
     check("an admin takes all of a user", whole[:2] == b"PK" and len(whole) > 2000)
     check("a user takes all skills", service.ask(caller, "GET", "/v1/skills/export")[:2] in (b"PK", b"\x1f\x8b"))
@@ -164,6 +170,23 @@ def abroad(places, tenant, caller):
     check(f"an operator sees where it lives: {detail}", detail["place"] == "eu2" and detail["stored"]["skills"] > 0)
     found = [item["slug"] for item in service.get(operator, "/v1/admin/tenants?limit=100")["items"]]
     check(f"the list has tenants of all places once: {found}", found == ["acme", "euro", "globex"])
+
+
+def system_jobs(places):
+    """An operator in no tenant sees and discards the system's jobs at each place."""
+    service = places.services[0]
+    operator = Caller(places.command("token", "--operator", "--user", "op"))
+    places.other.sql("select graphile_worker.add_job('seal_audit', '{}', job_key => 'later', run_at => now() + interval '1 day')",
+                     DATABASE)
+    here, there = (service.get(operator, f"/v1/admin/jobs?limit=200{at}")["items"] for at in ("", "&place=eu2"))
+    found = [job for job in there if job["key"] == "later"]
+    check(f"the job is where it is: {here} {there}", len(found) == 1 and not [job for job in here if job["key"] == "later"])
+    service.ask(operator, "POST", f"/v1/admin/jobs/{found[0]['id']}/retry", wanted=(404,))
+    remote = {**service.env, "KNOWHOW_URL": service.url, "KNOWHOW_TOKEN": operator.credential}
+    run(PROGRAM, remote, "admin", "discard-job", str(found[0]["id"]), "--place", "eu2")
+    left = service.get(operator, "/v1/admin/jobs?place=eu2&limit=200")["items"]
+    check(f"it is discarded: {left}", not [job for job in left if job["key"] == "later"])
+    service.ask(operator, "GET", "/v1/admin/jobs?place=nowhere", wanted=(400,))
 
 
 def settle(places, moved, others):
@@ -242,6 +265,39 @@ def differing(places, moved):
     print("rows that differ: the tenant stays, and the next try copies anew")
 
 
+def server_killed(places, moved):
+    """A server that crashes while a tenant is on its way: the command ends with an error, and goes on when it is given again."""
+    # Of each way, the server that the tenant comes to, and the one that it leaves.
+    for place, crashes, step in (("eu2", places.other, "copying"), ("home", places.other, "copying"),
+                                 ("eu2", places.other, "refusing the tenant's requests"),
+                                 ("home", places.other, "refusing the tenant's requests")):
+        tenant = Tenant(moved.slug, moved.key, places.services).start()
+        until("saves", lambda: len(tenant.acknowledged) > 10)
+        code, said = places.disturb(moved.slug, place, step=step, act=lambda _: os.kill(crashes.server.pid(), signal.SIGKILL))
+        crashes.server.start()
+        check(f"the command says what is wrong: {said}", code == 1 and said[-1].startswith("knowhow: "))
+        places.move(moved.slug, place, "--grace-s", "0")
+        before = len(tenant.acknowledged)
+        until("saves after the move", lambda: len(tenant.acknowledged) > before + 10)
+        tenant.stop()
+        lost = tenant.lost(places.services[0])
+        check(f"nothing is lost: {lost[:5]}", not lost)
+        check(f"it lives at {place}", places.where(moved.slug) is {"home": places.home, "eu2": places.other}[place])
+    print("a server killed on the way, four times: 0 lost, and the same command brings the tenant there")
+
+
+def unaware(places, moved):
+    """A process that does not know the new place keeps a tenant from being moved there, also where it has no connection."""
+    row = "'serve', '0', 'asleep', 1, now() - interval '20 seconds'"
+    places.home.sql(f"insert into processes (process_id, kind, version, host, connections, started_at) "
+                    f"values (gen_random_uuid(), {row})", DATABASE)
+    command = [PROGRAM, "tenant", "move", moved.slug, "--to", "eu2"]
+    refused = subprocess.run(command, env=places.owner_env, text=True, capture_output=True)
+    check(f"it is told of: {refused}", refused.returncode and "have no row at place 'eu2'" in refused.stderr)
+    places.home.sql("delete from processes where host = 'asleep'", DATABASE)
+    print("a process that does not know the new place: the tenant is not moved there")
+
+
 def place_away(places, here, there):
     """A place that is away takes its own tenants with it, and nobody else's: home, and then the other."""
     services = places.services
@@ -284,6 +340,8 @@ def main():
             back_home(places, moved, [stays, abroad])
             given_up(places, moved)
             differing(places, moved)
+            unaware(places, moved)
+            server_killed(places, moved)
             place_away(places, stays, abroad)
         finally:
             places.stop()

@@ -84,6 +84,9 @@ struct Moving {
     grace: Duration,
 }
 
+/// How long a process that has just begun may take until both places list it.
+const LISTED_WITHIN_S: u32 = 5;
+
 const TWICE: &str = "the tenant lives at two places: one of them is a copy of the other, or was restored";
 
 /// How far it is.
@@ -178,6 +181,8 @@ impl Moving {
                 self.stream.begin(&mut self.from, &mut self.to, &self.tables).await?;
             }
             self.stream.follow(&mut self.from, &mut self.to, told).await?;
+            // Before anybody is refused: processes may have begun while rows were copied.
+            self.require_listed().await?;
         }
         told("refusing the tenant's requests");
         let since = Instant::now();
@@ -212,6 +217,7 @@ impl Moving {
     async fn prepare(&mut self, is_followed: bool) -> Result<()> {
         self.require_fit().await?;
         self.require_aware().await?;
+        self.require_listed().await?;
         let has_rows = !is_followed && tables::has_any(&mut self.to, &self.tables, self.tenant).await?;
         if has_rows && self.to.says(self.tenant).await? == Says::Nothing {
             return Err(cannot(format!("place '{}' has rows of the tenant that no move has brought", self.to.name)));
@@ -260,10 +266,38 @@ impl Moving {
         Ok(())
     }
 
+    /// The same of processes that have no connection at this moment, or that a pooler stands before: each keeps a row at every place
+    /// that it knows.
+    async fn require_listed(&mut self) -> Result<()> {
+        for _ in 0..LISTED_WITHIN_S {
+            if self.count_unlisted().await? == 0 {
+                return Ok(());
+            }
+            sleep(Duration::from_secs(1)).await;
+        }
+        Err(cannot(format!(
+            "{} of the processes that place '{}' lists have no row at place '{}': they do not know of it (set KNOWHOW_PLACES for each, \
+             and restart it), or cannot reach it; one that was killed is counted for 30 seconds",
+            self.count_unlisted().await?,
+            self.from.name,
+            self.to.name
+        )))
+    }
+
+    async fn count_unlisted(&mut self) -> Result<usize> {
+        // A process says every 20 s that it is there. The row of one that was killed leaves either place after a minute, and not
+        // at the same moment: by then it no longer counts.
+        let running = "-- moving.list_running
+                       select process_id::text from processes where seen_at >= now() - interval '30 seconds'";
+        let here = self.from.names(running).await?;
+        let there = self.to.names("-- moving.list_listed\nselect process_id::text from processes").await?;
+        Ok(here.iter().filter(|id| !there.contains(id)).count())
+    }
+
     /// Refuses the tenant's requests, waits for those under way and for all that they wrote, and compares all rows.
     async fn fence(&mut self) -> Result<i64> {
         self.from.mark(self.tenant, &Says::Leaving(self.to.name.clone())).await?;
-        // Once more: a process may have begun since.
+        // Once more, behind the mark.
         self.require_aware().await?;
         // As app.require_here shares it, whose transactions have not seen the mark. Both ends are the same session's.
         let lock = format!("hashtext('tenant at work'), hashtext('{}')", self.tenant.0);

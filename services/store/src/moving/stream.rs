@@ -75,10 +75,12 @@ impl Stream {
             .await?;
         }
         let url = from.url.replace('\'', "''");
-        // As its owner, a superuser: row-level security would refuse the copies.
+        // As its owner, a superuser: row-level security would refuse the copies. With commits that are flushed: PostgreSQL drops a
+        // table's slot at the old place once it has committed here that the table is copied. Where a crash takes that commit
+        // back, nothing finds the slot, and the table would be waited for without end.
         to.run(&format!(
             "create subscription {name} connection '{url}' publication {name}
-             with (create_slot = false, slot_name = '{name}', run_as_owner = true, copy_data = true)"
+             with (create_slot = false, slot_name = '{name}', run_as_owner = true, copy_data = true, synchronous_commit = 'local')"
         ))
         .await
     }

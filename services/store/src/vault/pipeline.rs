@@ -50,15 +50,17 @@ async fn run<S: Statement>(db: &Database, principal: &Principal, setting: &str, 
     let _turn = at.room.enter(Kind::Reads, tenant, longest).await?;
     let longest = at.patience.for_connection(since);
     let lease = within(S::SQL, longest, Lease::take(&at.reads)).await?;
-    // BEGIN waits for nothing, so it alone finds out a network that swallows answers.
+    // BEGIN waits for nothing, so it alone finds out a network that swallows answers. Where Postgres refuses it, as that of a tenant
+    // that is being moved, the other answers are awaited too, and the connection is used again.
     let client = lease.client();
-    let began = async { client.batch_execute(&begin).await.map_err(refuse_read) };
+    let began = async { Ok(client.batch_execute(&begin).await) };
     let answered = async { Ok(send(client, S::SQL, &params).await) };
-    let ((), Answered { rows, is_over }) =
+    let (began, Answered { rows, is_over }) =
         try_join(within(S::SQL, longest, began), within(S::SQL, at.patience.answer(), answered)).await?;
     if is_over {
         lease.give_back();
     }
+    began.map_err(refuse_read)?;
     let micros = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
     tracing::debug!(statement = name_of(S::SQL), elapsed_us = micros, "answered");
     read_rows::<S>(&rows.map_err(refuse_read)?)
@@ -76,7 +78,10 @@ struct Answered {
 async fn send(client: &Object, sql: &'static str, params: &[&(dyn ToSql + Sync)]) -> Answered {
     let statement = match client.prepare_cached(sql).await {
         Ok(statement) => statement,
-        Err(error) => return Answered { rows: Err(error), is_over: false },
+        Err(error) => {
+            let is_over = client.batch_execute("COMMIT").await.is_ok();
+            return Answered { rows: Err(error), is_over };
+        }
     };
     let (rows, committed) = join(client.query(&statement, params), client.batch_execute("COMMIT")).await;
     let is_over = committed.is_ok();

@@ -168,8 +168,16 @@ async fn months_that_are_over_are_summed_up_and_dropped() {
         assert_eq!(figures().await, figured);
         let left = parts(place).await;
         assert!(left.contains(&part(month_of(kept, 0))) && !left.contains(&part(old)) && !left.contains(&part(older)));
-        // What comes late of a day that was summed up is added.
+        // What comes late of a day that was summed up is added; of a tenant on its way from or to another place, once it has arrived.
         use_on(place, a, old).await;
+        for heading in ["coming", "leaving"] {
+            use_on(place, b, old).await;
+            place
+                .run(&format!("insert into tenants_elsewhere values ('{}', '{heading}', 'test', now())", a.tenant))
+                .await;
+            assert_eq!(months::end(&house.db, today(), 100, LONG).await.unwrap(), Ended { rows: 2, months: 0 });
+            place.run("delete from tenants_elsewhere").await;
+        }
         assert_eq!(months::end(&house.db, today(), 100, LONG).await.unwrap(), Ended { rows: 2, months: 0 });
         assert_eq!(place.count("select count(*) from usage_days where times = 6 and successes = 2").await, 1);
     })

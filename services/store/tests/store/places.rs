@@ -71,6 +71,7 @@ async fn who_is_marked_as_living_elsewhere_is_refused_and_worked_on_by_nobody() 
     with_places(async |house, other| {
         let (moved, stays) = (house.tenant().await, house.tenant().await);
         let (alice, bob) = (moved.user("alice").await, stays.user("bob").await);
+        assert!(peek(&house.db, &alice, "late").await.is_none());
         let old = "insert into idempotency_keys (tenant_id, user_id, key, request_digest, created_at)
                    select tenant_id, user_id, 'old', '\\x00', now() - interval '1 year' from users";
         house.place.run(old).await;
@@ -78,7 +79,10 @@ async fn who_is_marked_as_living_elsewhere_is_refused_and_worked_on_by_nobody() 
         // Also who was recognised before, and who comes for the first time.
         let refused = save(&house.db, &alice, &Draft::text("late", "Lost.")).await.err().unwrap();
         assert!(refused.to_string().contains("is being moved"), "{refused}");
+        let connected = connections(&house.place).await;
         assert!(matches!(skills::peek(&house.db, &alice, &named("late")).await, Err(Error::Unavailable(_))));
+        let still = connections(&house.place).await;
+        assert!(connected.iter().all(|pid| still.contains(pid)), "a refused read has cost a connection");
         house.gate.state().forget_tenants();
         let newcomer = house.gate.authenticate(&moved.token("carol", "user"), None).await;
         assert!(matches!(newcomer, Err(Error::Unavailable(_))));
@@ -95,6 +99,13 @@ async fn who_is_marked_as_living_elsewhere_is_refused_and_worked_on_by_nobody() 
         save(&house.db, &alice, &Draft::text("again", "Kept.")).await.unwrap();
     })
     .await;
+}
+
+/// The service's connections, by the pids of their server processes.
+async fn connections(place: &Place) -> Vec<i32> {
+    let sql =
+        "select pid from pg_stat_activity where datname = current_database() and application_name like 'knowhow%'";
+    sqlx::query_scalar(sql).fetch_all(&mut place.owner().await).await.unwrap()
 }
 
 /// Whoever moves a tenant takes the lock of `app.require_here` alone, and so waits for whoever had not seen the mark.
