@@ -15,6 +15,9 @@ check_tools
 start_database
 cargo build --quiet --bin knowhow
 program=$(target_folder)/debug/knowhow
+# Another program that serves on the schema of this one.
+serving=${KNOWHOW_SERVING_PROGRAM:-$program}
+unset KNOWHOW_SERVING_PROGRAM
 work=$(mktemp -d "$root/data/ci.XXXXXX")
 database=
 service=
@@ -43,7 +46,7 @@ unset KNOWHOW_TEST_DATABASE_PORT
 "$program" seed-demo | grep '^KNOWHOW_[A-Z_]*=' >"$work/seed"
 port=$(free_port)
 lift_rates
-KNOWHOW_PORT=$port KNOWHOW_LOG_FORMAT=json "$program" serve >"$work/log" 2>&1 &
+KNOWHOW_PORT=$port KNOWHOW_LOG_FORMAT=json "$serving" serve >"$work/log" 2>&1 &
 service=$!
 
 unset KNOWHOW_DATABASE_URL KNOWHOW_SECRET_KEY
@@ -60,7 +63,7 @@ fi
 set -a
 . "$work/seed"
 KNOWHOW_URL=http://127.0.0.1:$port
-KNOWHOW_PROGRAM=$program
+KNOWHOW_PROGRAM=$serving
 KNOWHOW_WORK=$work
 set +a
 outcome=0

@@ -1,0 +1,25 @@
+#!/bin/bash
+# While a release is rolled out, the program of the release before serves on the new schema. So it is built here, and the commands of its own
+# README and tour are pasted against it, on a database that this checkout has migrated. Without a release (a tag v*) there is
+# nothing to try; PREVIOUS=<commit> names another one.
+set -euo pipefail
+. "$(dirname "$0")/../dev/lib.sh"
+
+previous=${PREVIOUS:-$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)}
+if [ -z "$previous" ]; then
+    echo "there is no release yet, whose program would serve on this schema"
+    exit
+fi
+commit=$(git rev-parse --verify --quiet "$previous^{commit}") || fail "there is no commit $previous"
+tree=$root/data/previous
+finish() {
+    git worktree remove --force "$tree"
+    rm -f "$tree-program"
+}
+git worktree add --quiet --force --detach "$tree" "$commit"
+trap finish EXIT
+built=$(target_folder) # beside the dependencies that are compiled already
+(cd "$tree" && SQLX_OFFLINE=true cargo build --quiet --bin knowhow --target-dir "$built")
+cp "$built/debug/knowhow" "$tree-program"
+KNOWHOW_SERVING_PROGRAM=$tree-program scripts/ci/with_service.sh python3 "$tree/scripts/ci/readme.py"
+echo "the program of $previous serves on this schema"
