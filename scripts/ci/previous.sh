@@ -11,15 +11,14 @@ if [ -z "$previous" ]; then
     exit
 fi
 commit=$(git rev-parse --verify --quiet "$previous^{commit}") || fail "there is no commit $previous"
-tree=$root/data/previous
+tree=$root/data/previous programs=$root/data/previous-bin
 finish() {
     git worktree remove --force "$tree"
-    rm -f "$tree-program"
+    rm -rf "$programs"
 }
 git worktree add --quiet --force --detach "$tree" "$commit"
 trap finish EXIT
-built=$(target_folder) # beside the dependencies that are compiled already
-(cd "$tree" && SQLX_OFFLINE=true cargo build --quiet --bin knowhow --target-dir "$built")
-cp "$built/debug/knowhow" "$tree-program"
-KNOWHOW_SERVING_PROGRAM=$tree-program scripts/ci/with_service.sh python3 "$tree/scripts/ci/readme.py"
+mkdir -p "$programs"
+cp "$(build_beside "$tree" dev)" "$programs/knowhow"
+KNOWHOW_SERVING_PROGRAM=$programs/knowhow scripts/ci/with_service.sh python3 "$tree/scripts/ci/readme.py"
 echo "the program of $previous serves on this schema"

@@ -14,17 +14,15 @@ base_of() { # the value of --base among the arguments
     done
 }
 
-# Builds a commit in a worktree of its own, beside the dependencies that are compiled already; prints the program's path.
+# Builds a commit in a worktree of its own; prints the program's path.
 build_base() { # commit
     commit=$(git rev-parse --verify --quiet "$1^{commit}") || fail "there is no commit $1"
     program=$root/data/bench-base/knowhow-$commit
-    built=$(target_folder)
     if [ ! -x "$program" ]; then
         tree=$root/data/bench-base/tree-$commit
         git worktree add --quiet --force --detach "$tree" "$commit"
         trap 'git worktree remove --force "$tree"' EXIT
-        (cd "$tree" && cargo build --quiet --release --bin knowhow --target-dir "$built") >&2
-        cp "$built/release/knowhow" "$program"
+        cp "$(build_beside "$tree" release)" "$program"
     fi
     git show "$commit:benches/sql/copy.sql" >"$program.copy.sql" # users are copied as its schema has them
     echo "$program"

@@ -32,6 +32,16 @@ sys.exit([int(part) for part in sys.stdin.read().split()[1].split("-")[0].split(
         fail "$cargo_version is too old (1.95 is needed); install rustup with: $rust"
 }
 
+# Builds another checkout into this one's target folder, beside the dependencies that are compiled already; prints the program's path.
+build_beside() { # checkout, profile
+    built=$(target_folder)
+    (cd "$1" && SQLX_OFFLINE=true cargo build --quiet --profile "$2" --bin knowhow --target-dir "$built") >&2 || exit 1
+    # The crates of both have the same names there, and cargo compares times of files alone: those here must look changed, or they
+    # would not be built again.
+    find "$root/services" -name '*.rs' -exec touch {} +
+    built_program "$2"
+}
+
 # Starts the embedded server (or takes DATABASE_URL) and reads data/pg.env into this shell.
 start_database() {
     python3 scripts/dev/pg.py start || exit 1
