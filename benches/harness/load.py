@@ -30,7 +30,7 @@ def run_wrk(instance, data, operation, connections, seconds):
     """One HTTP measurement, with the CPU milliseconds that the service, Postgres and wrk took for each request."""
     for attempt in range(TRIES):
         try:
-            return try_wrk(instance, data, operation, connections, seconds)
+            return {**try_wrk(instance, data, operation, connections, seconds), "repeated": attempt}
         except Refused as refused:
             if attempt + 1 == TRIES or not refused.few:
                 raise

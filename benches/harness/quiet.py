@@ -31,4 +31,8 @@ def disturbances(load_average, samples):
         spread = samples.spread(key)
         if spread > SPREAD:
             found.append(f"{key} lies {spread:.0%} apart over the rounds (at most {SPREAD:.0%})")
+    for key in sorted(samples.all):
+        repeated = sum(samples.values(key, "repeated"))
+        if repeated:
+            found.append(f"{key} had requests refused, and was measured again: {repeated} x")
     return found

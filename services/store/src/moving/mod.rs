@@ -85,7 +85,7 @@ struct Moving {
 }
 
 /// How long a process that has just begun may take until both places list it.
-const LISTED_WITHIN_S: u32 = 5;
+const LISTED_WITHIN: Duration = Duration::from_secs(5);
 
 const TWICE: &str = "the tenant lives at two places: one of them is a copy of the other, or was restored";
 
@@ -269,19 +269,21 @@ impl Moving {
     /// The same of processes that have no connection at this moment, or that a pooler stands before: each keeps a row at every place
     /// that it knows.
     async fn require_listed(&mut self) -> Result<()> {
-        for _ in 0..LISTED_WITHIN_S {
-            if self.count_unlisted().await? == 0 {
+        let began = Instant::now();
+        loop {
+            let unlisted = self.count_unlisted().await?;
+            if unlisted == 0 {
                 return Ok(());
+            }
+            if began.elapsed() > LISTED_WITHIN {
+                return Err(cannot(format!(
+                    "{unlisted} of the processes that place '{}' lists have no row at place '{}': they do not know of it (set \
+                     KNOWHOW_PLACES for each, and restart it), or cannot reach it; one that was killed is counted for 30 seconds",
+                    self.from.name, self.to.name
+                )));
             }
             sleep(Duration::from_secs(1)).await;
         }
-        Err(cannot(format!(
-            "{} of the processes that place '{}' lists have no row at place '{}': they do not know of it (set KNOWHOW_PLACES for each, \
-             and restart it), or cannot reach it; one that was killed is counted for 30 seconds",
-            self.count_unlisted().await?,
-            self.from.name,
-            self.to.name
-        )))
     }
 
     async fn count_unlisted(&mut self) -> Result<usize> {

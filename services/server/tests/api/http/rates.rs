@@ -15,6 +15,8 @@ use crate::support::redis::Redis;
 /// More requests at once than one a second, three at once, lets through, however slow the machine is.
 const MANY: usize = 30;
 
+const ONE_A_SECOND: (&str, &str) = ("KNOWHOW_USER_REQUESTS_PER_SECOND", "1");
+
 /// The warning of a process that Redis does not answer.
 const ALONE: &str = "Redis does not count requests";
 
@@ -170,12 +172,12 @@ async fn commands_wait_until_they_may_go_on() {
 
 /// Whether two processes have one count: each would let a fresh user's three pass. On a machine that takes seconds for that, another
 /// user is asked.
-async fn count_together(world: &World, services: [&Service; 2]) {
+async fn count_together(world: &World, services: &[Service; 2]) {
     let tries = std::cell::Cell::new(0);
     poll_async("one process to refuse what another has counted", async || {
         let name = format!("user-{}", tries.replace(tries.get() + 1));
         let user = world.scoped(&name, "skills:read");
-        let at = services.map(|service| user.at(service));
+        let at = services.each_ref().map(|service| user.at(service));
         let answers =
             join_all(at.iter().flat_map(|user| [user; 3]).map(async |user| user.get("/v1/skills").await)).await;
         let refused = answers.iter().find(|answer| answer.status == 429)?;
@@ -186,15 +188,20 @@ async fn count_together(world: &World, services: [&Service; 2]) {
     .await;
 }
 
+/// Two processes that do, with these settings.
+async fn counting(settings: &[(&str, &str)]) -> ([Service; 2], World) {
+    let settings = [&[ONE_A_SECOND], settings].concat();
+    let services = [Service::start(&settings), Service::start(&settings)];
+    let world = world(&services[0], json!({"requests_per_second": 100_000})).await;
+    count_together(&world, &services).await;
+    (services, world)
+}
+
 #[tokio::test]
 async fn processes_count_together_in_redis_and_alone_without() {
     let Some(redis) = Redis::start() else { return };
     let url = redis.url();
-    let settings = [("KNOWHOW_USER_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_REDIS_URL", &url)];
-    let services = [Service::start(&settings), Service::start(&settings)];
-    let [one, other] = &services;
-    let world = world(one, json!({"requests_per_second": 100_000})).await;
-    count_together(&world, [one, other]).await;
+    let (services, world) = counting(&[("KNOWHOW_REDIS_URL", &url)]).await;
     let port = redis.port;
     drop(redis);
     for service in &services {
@@ -204,7 +211,7 @@ async fn processes_count_together_in_redis_and_alone_without() {
         assert_eq!(service.log().matches(ALONE).count(), 1);
     }
     let _redis = Redis::start_at(port).unwrap();
-    count_together(&world, [one, other]).await;
+    count_together(&world, &services).await;
 }
 
 /// Redis behind TLS, as providers offer it; a certificate of nobody who is trusted is not taken.
@@ -216,14 +223,10 @@ async fn processes_count_together_in_a_redis_behind_tls() {
     std::fs::write(&trusted, &pair.certificate).unwrap();
     let tls = redis.behind_tls(&pair).await;
     let url = format!("rediss://127.0.0.1:{}", tls.port);
-    let settings = [("KNOWHOW_USER_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_REDIS_URL", url.as_str())];
-    let trusting = [&settings[..], &[("SSL_CERT_FILE", trusted.to_str().unwrap())]].concat();
-    let services = [Service::start(&trusting), Service::start(&trusting)];
-    let [one, other] = &services;
-    let world = world(one, json!({"requests_per_second": 100_000})).await;
-    count_together(&world, [one, other]).await;
+    let redis_url = ("KNOWHOW_REDIS_URL", url.as_str());
+    let (_services, world) = counting(&[redis_url, ("SSL_CERT_FILE", trusted.to_str().unwrap())]).await;
     assert!(tls.trusted.load(Ordering::Relaxed) > 0 && tls.refused.load(Ordering::Relaxed) == 0);
-    let wary = Service::start(&settings);
+    let wary = Service::start(&[ONE_A_SECOND, redis_url]);
     limited(&at_once(&world.alice.at(&wary), "/v1/skills").await, "user");
     poll_async("the warning", async || wary.log().contains(ALONE).then_some(())).await;
     assert!(wary.log().contains("certificate"), "{}", wary.log());
@@ -234,12 +237,9 @@ async fn processes_count_together_in_a_redis_behind_tls() {
 async fn a_redis_that_stops_answering_keeps_nobody_waiting() {
     let Some(redis) = Redis::start() else { return };
     let url = redis.url();
-    let settings = [("KNOWHOW_USER_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_REDIS_URL", &url)];
-    let services = [Service::start(&settings), Service::start(&settings)];
-    let [one, other] = &services;
-    let world = world(one, json!({"requests_per_second": 100_000})).await;
-    count_together(&world, [one, other]).await;
+    let (services, world) = counting(&[("KNOWHOW_REDIS_URL", &url)]).await;
     redis.stop_answering();
+    let [one, _] = &services;
     limited(&at_once(&world.alice, "/v1/skills").await, "user");
     world.bob.get("/v1/skills").await.ok(200);
     poll("the warning", || one.log().contains(ALONE).then_some(()));
@@ -250,7 +250,7 @@ async fn a_redis_that_stops_answering_keeps_nobody_waiting() {
 async fn a_redis_that_says_nothing_keeps_nobody_waiting() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", silent.local_addr().unwrap());
-    let service = Service::start(&[("KNOWHOW_USER_REQUESTS_PER_SECOND", "1"), ("KNOWHOW_REDIS_URL", &url)]);
+    let service = Service::start(&[ONE_A_SECOND, ("KNOWHOW_REDIS_URL", &url)]);
     let world = world(&service, json!({})).await;
     limited(&at_once(&world.alice, "/v1/skills").await, "user");
     world.bob.get("/v1/skills").await.ok(200);
