@@ -1,18 +1,22 @@
 //! A way to Postgres, or to another server, that counts round trips, can be cut and mended, and can stall.
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use url::Url;
 
 use crate::poll;
 
-/// How long the service must have sent nothing before an answer passes, as if Postgres were some way off. What is sent
-/// without waiting for an answer is sent by then, and counts as one round trip on a busy machine too.
-const WAY: Duration = Duration::from_millis(10);
+/// Before an answer passes, as if Postgres were some way off, the service must have sent nothing for so many pauses in a row. What is
+/// sent without waiting for an answer is sent by then, and counts as one round trip. Pauses are counted, not their time: a machine that
+/// stands still for a moment lengthens one of them, and the service has the others yet to send.
+const PAUSES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// A way to the database; what goes through it is carried by threads of its own.
 pub struct Wire {
@@ -178,25 +182,26 @@ impl State {
             now.open.push(end.try_clone().unwrap());
         }
         drop(now);
-        let sent_at = Arc::new(Mutex::new(Instant::now()));
-        self.carry_to_postgres(service.try_clone().unwrap(), postgres.try_clone().unwrap(), sent_at.clone());
-        self.carry_to_service(postgres, service, sent_at);
+        let sends = Arc::<AtomicUsize>::default();
+        self.carry_to_postgres(service.try_clone().unwrap(), postgres.try_clone().unwrap(), sends.clone());
+        self.carry_to_service(postgres, service, sends);
     }
 
-    fn carry_to_postgres(self: &Arc<Self>, service: TcpStream, postgres: TcpStream, sent_at: Arc<Mutex<Instant>>) {
+    fn carry_to_postgres(self: &Arc<Self>, service: TcpStream, postgres: TcpStream, sends: Arc<AtomicUsize>) {
         let state = self.clone();
         carry(service, postgres, move |sent| {
-            *sent_at.lock().unwrap() = Instant::now();
+            sends.fetch_add(1, Ordering::SeqCst);
             state.note(From::Service, sent);
         });
     }
 
-    fn carry_to_service(self: &Arc<Self>, postgres: TcpStream, service: TcpStream, sent_at: Arc<Mutex<Instant>>) {
+    fn carry_to_service(self: &Arc<Self>, postgres: TcpStream, service: TcpStream, sends: Arc<AtomicUsize>) {
         let state = self.clone();
+        let waited_behind = Cell::new(0);
         carry(postgres, service, move |sent| {
-            let silence = || sent_at.lock().unwrap().elapsed();
-            while let Some(rest) = WAY.checked_sub(silence()) {
-                thread::sleep(rest);
+            // Of an answer in several parts the first one has waited.
+            if waited_behind.get() != sends.load(Ordering::SeqCst) {
+                waited_behind.set(wait_until_quiet(&sends));
             }
             state.note(From::Postgres, sent);
         });
@@ -241,6 +246,17 @@ impl Now {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
+}
+
+/// Waits until nothing has been sent for some pauses; how often it was until then.
+fn wait_until_quiet(sends: &AtomicUsize) -> usize {
+    let (mut seen, mut quiet) = (sends.load(Ordering::SeqCst), 0);
+    while quiet < PAUSES {
+        thread::sleep(PAUSE);
+        let now = sends.load(Ordering::SeqCst);
+        (seen, quiet) = if now == seen { (seen, quiet + 1) } else { (now, 0) };
+    }
+    seen
 }
 
 /// Hands on what comes, each part after `pass` has let it.
