@@ -10,6 +10,7 @@ use actix_web::{HttpMessage, HttpRequest};
 use futures_util::StreamExt;
 use knowhow_domain::{Error, Result};
 use serde::de::DeserializeOwned;
+use tokio::sync::oneshot;
 use url::form_urlencoded;
 
 use super::{Lease, Shared, misfit};
@@ -17,8 +18,32 @@ use super::{Lease, Shared, misfit};
 /// JSON may spell a byte as six characters, so this is what the largest skill can need.
 pub const JSON_BYTES: usize = 2 * 1024 * 1024;
 
-/// Reads a whole body of at most `limit` bytes.
-pub async fn read(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes> {
+/// Ends when a reader of the request's body is done, or has given up.
+pub(super) struct Arrival(oneshot::Receiver<()>);
+
+impl Arrival {
+    /// Waits for the body that a reader is at; there may be none.
+    pub(super) async fn of(request: &HttpRequest) {
+        let announced = request.extensions_mut().remove::<Self>();
+        if let Some(Self(arrival)) = announced {
+            let _ = arrival.await;
+        }
+    }
+}
+
+/// Reads a whole body of at most `limit` bytes. That it is being read is known before it is waited for.
+pub fn read(request: &HttpRequest, payload: Payload, limit: usize) -> impl Future<Output = Result<Bytes>> + use<> {
+    let (arrived, arrival) = oneshot::channel();
+    request.extensions_mut().insert(Arrival(arrival));
+    let request = request.clone();
+    async move {
+        let read = read_whole(&request, payload, limit).await;
+        drop(arrived);
+        read
+    }
+}
+
+async fn read_whole(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes> {
     let too_large = || Error::TooLarge { what: "the request body".into(), limit: limit as u64 };
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {

@@ -44,7 +44,6 @@ pub async fn enter(request: &HttpRequest, resource: Option<&str>) -> Result<Entr
     shared.rates.count(request, &bearer).await?;
     let principal = app.gate.admit(bearer).await?;
     request_id::note_caller(&principal);
-    shared.at_work.begin(request, &principal).await?;
     shared.bodies.welcome(request);
     let headers = request.headers();
     let call = read_call(single(headers, "knowhow-session")?, single(headers, "idempotency-key")?);

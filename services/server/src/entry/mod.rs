@@ -15,7 +15,7 @@ mod shared_rates;
 mod standing;
 mod urgency;
 
-pub use at_work::AtWork;
+pub use at_work::{AtWork, begin_work};
 pub use bodies::{Bodies, Lease};
 pub use body::{JSON_BYTES, check_media_type, in_time, parse, read as read_body, read_query};
 pub use client::{Proxies, client_of};

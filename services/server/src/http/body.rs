@@ -24,10 +24,11 @@ impl<T: DeserializeOwned + 'static> FromRequest for JsonBody<T> {
     type Future = Reading<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, payload) = (request.clone(), payload.take());
+        let body = read_body(request, payload.take(), JSON_BYTES);
+        let request = request.clone();
         Box::pin(async move {
             check_media_type(&request)?;
-            Ok(Self(parse(&read_body(&request, payload, JSON_BYTES).await?)?))
+            Ok(Self(parse(&body.await?)?))
         })
     }
 }
@@ -40,9 +41,10 @@ impl<T: DeserializeOwned + Default + 'static> FromRequest for OptionalJson<T> {
     type Future = Reading<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, payload) = (request.clone(), payload.take());
+        let body = read_body(request, payload.take(), JSON_BYTES);
+        let request = request.clone();
         Box::pin(async move {
-            let bytes = read_body(&request, payload, JSON_BYTES).await?;
+            let bytes = body.await?;
             if bytes.is_empty() {
                 return Ok(Self(T::default()));
             }
@@ -60,8 +62,8 @@ impl FromRequest for RawBody {
     type Future = Reading<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, payload) = (request.clone(), payload.take());
-        Box::pin(async move { Ok(Self(read_body(&request, payload, RAW_BYTES).await?)) })
+        let body = read_body(request, payload.take(), RAW_BYTES);
+        Box::pin(async move { Ok(Self(body.await?)) })
     }
 }
 

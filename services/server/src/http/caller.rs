@@ -14,7 +14,7 @@ use utoipa::IntoParams;
 
 use super::operations::Operations;
 use super::{ApiError, Query};
-use crate::entry::{Entry, admit_user, enter, note_caller};
+use crate::entry::{Entry, admit_user, begin_work, enter, note_caller};
 
 /// Headers of every write.
 #[derive(IntoParams)]
@@ -51,6 +51,7 @@ impl FromRequest for UserCaller {
         let request = request.clone();
         Box::pin(async move {
             let Entry { app, principal, call } = enter(&request, None).await?;
+            begin_work(&request, &principal).await?;
             let ctx = Ctx { call: call?, ..Ctx::of(&app, &principal) };
             admit_user(&ctx).await?;
             Ok(Self(ctx))
@@ -84,6 +85,7 @@ impl FromRequest for AdminCaller {
         let request = request.clone();
         Box::pin(async move {
             let Entry { app, principal, .. } = enter(&request, None).await?;
+            begin_work(&request, &principal).await?;
             principal.require_admin()?;
             let Query(Where { tenant, place }) = Query::extract(&request).await?;
             let ctx = match tenant {

@@ -22,7 +22,9 @@ use tokio::sync::mpsc;
 use super::handler::{Caller, Handler, Work};
 use super::message::{INVALID_REQUEST, Message};
 use super::site::{SCOPES, Site};
-use crate::entry::{Entry, JSON_BYTES, admit_user, check_media_type, current_request_id, enter, note, read_body};
+use crate::entry::{
+    Entry, JSON_BYTES, admit_user, begin_work, check_media_type, current_request_id, enter, note, read_body,
+};
 use crate::http::ApiError;
 
 /// A refusal below the protocol, from the range that JSON-RPC leaves to servers.
@@ -106,6 +108,7 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     };
     check_media_type(request).map_err(|e| turn_away(e, None))?;
     let bytes = read_body(request, payload.into_inner(), JSON_BYTES).await.map_err(|e| turn_away(e, None))?;
+    begin_work(request, &principal).await.map_err(|e| turn_away(e, None))?;
     let message =
         Message::read(&bytes).map_err(|(code, reason)| refuse(StatusCode::BAD_REQUEST, code, &reason, None))?;
     let id = message.id();

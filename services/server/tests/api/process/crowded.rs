@@ -1,11 +1,13 @@
 //! More requests than the database can serve: what matters least is refused first, at once and whole.
 
+use std::net::TcpStream;
 use std::pin::Pin;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::json;
 
+use super::faults::begin;
 use super::waiting::Lock;
 use crate::answers::Answer;
 use crate::callers::{Caller, World, skill};
@@ -121,6 +123,23 @@ async fn what_matters_least_is_refused_first_and_turns_last() {
 
 async fn service_is_alive(service: &Service, world: &World) {
     world.anonymous.at(service).get("/healthz").await.ok(200);
+}
+
+/// Whose bodies are half sent keep no place of their user's.
+#[tokio::test]
+async fn half_sent_bodies_keep_nobody_from_work() {
+    let world = World::new().await;
+    let service = Service::start(&[("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1500")]);
+    let token = world.alice.token.as_deref().unwrap();
+    let body = skill("late").to_string();
+    let half_sent: Vec<TcpStream> = ["/v1/skills", "/mcp"]
+        .into_iter()
+        .flat_map(|path| [(); 9].map(|()| begin(&service, path, token, &body)))
+        .collect();
+    let alice = world.alice.at(&service);
+    alice.get("/v1/skills").await.ok(200);
+    alice.post("/v1/skills", skill("whole")).await.ok(201);
+    drop(half_sent);
 }
 
 /// A user who has eight requests at work waits with the ninth, and no other user does.

@@ -101,10 +101,10 @@ async fn all_versions(alice: &Caller, name: &str) -> Vec<i64> {
 }
 
 /// A request whose head the service has read, for it asks for the body.
-fn begin(service: &Service, token: &str, body: &str) -> TcpStream {
+pub(super) fn begin(service: &Service, path: &str, token: &str, body: &str) -> TcpStream {
     let length = body.len();
     let head = format!(
-        "POST /v1/skills HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+        "POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
          Content-Length: {length}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
     );
     let mut stream = TcpStream::connect(&service.address).unwrap();
@@ -129,7 +129,7 @@ async fn what_is_in_flight_is_answered_before_it_stops() {
     let mut service = Service::start(&[("KNOWHOW_WORKERS", "2")]);
     let token = world.alice.token.as_deref().unwrap();
     let bodies: Vec<String> = (0..20).map(|n| skill(&format!("s{n}")).to_string()).collect();
-    let in_flight: Vec<TcpStream> = bodies.iter().map(|body| begin(&service, token, body)).collect();
+    let in_flight: Vec<TcpStream> = bodies.iter().map(|body| begin(&service, "/v1/skills", token, body)).collect();
     service.terminate();
     poll("the service to stop listening", || TcpStream::connect(&service.address).is_err().then_some(()));
     for (stream, body) in in_flight.into_iter().zip(&bodies) {
