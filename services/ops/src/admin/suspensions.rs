@@ -26,9 +26,14 @@ pub struct Suspend {
 /// one. Nothing of the user is lost, and admins see it still.
 ///
 /// # Errors
-/// `Forbidden`, `NotFound`; `Malformed` for the reason.
+/// `Forbidden`, `NotFound`; `Malformed` for the reason, and for oneself: a tenant's only admin could not take that back.
 pub async fn suspend_user(ctx: &Ctx, external_id: &str, input: &Suspend) -> Result<User> {
-    set_user(ctx, external_id, Some(check_reason(&input.reason)?)).await
+    let reason = check_reason(&input.reason)?;
+    ctx.principal.require_admin()?;
+    if ctx.principal.external_id() == Some(external_id) {
+        return Err(Error::Malformed("nobody suspends themselves; another admin can".into()));
+    }
+    set_user(ctx, external_id, Some(reason)).await
 }
 
 /// Lets a user in again; the jobs that waited go on at once.

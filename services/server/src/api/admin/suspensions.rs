@@ -12,7 +12,7 @@ use crate::http::{AdminCaller, ApiError, JsonBody, WriteProblems, json};
 /// Suspend a user
 ///
 /// Within a second every process answers the user's requests with 403 `user-suspended` and the reason, over REST and MCP. The user's
-/// jobs wait and are not lost. Admins still see what is the user's, export it and erase it.
+/// jobs wait and are not lost. Admins still see what is the user's, export it and erase it. No admin suspends themselves.
 #[utoipa::path(
     operation_id = "suspend_user",
     tag = "admin",

@@ -149,6 +149,8 @@ async fn suspending_is_refused_and_kept_apart() {
         assert!((400..=422).contains(&operator.put(&tenant, bad).await.status));
     }
     bob.put(user, json!({"reason": WHY})).await.refused(403, "forbidden");
+    let own = admin.put("/v1/admin/users/anna-admin/suspension", json!({"reason": WHY})).await;
+    assert_eq!(own.refused(400, "malformed")["detail"], "nobody suspends themselves; another admin can");
     elsewhere.admin.put(user, json!({"reason": WHY})).await.refused(404, "not-found");
     elsewhere.admin.delete(user).await.refused(404, "not-found");
     for caller in [admin, &elsewhere.admin] {
