@@ -157,19 +157,4 @@ pub(crate) fn sealed_for(tenant: TenantId) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_webhook_is_left_alone_after_three_failures_for_half_a_minute() {
-        let now = DateTime::<Utc>::UNIX_EPOCH;
-        let target = |failures, ago| Target {
-            url: String::new(),
-            sealed_secrets: Vec::new(),
-            failures,
-            failed_at: Some(now - TimeDelta::seconds(ago)),
-        };
-        assert!(is_paused(&target(3, 29), now) && is_paused(&target(300, 0), now));
-        assert!(!is_paused(&target(2, 0), now) && !is_paused(&target(3, 30), now));
-    }
-}
+mod tests;

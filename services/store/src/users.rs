@@ -97,17 +97,4 @@ pub async fn find_id(tx: &mut TenantTx, external_id: &str) -> Result<Option<User
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Named, behind};
-
-    #[test]
-    fn bounds_hold_all_with_a_beginning_and_nobody_else() {
-        assert_eq!(behind("ab"), "ac");
-        assert_eq!(behind("a\u{d7ff}"), "a\u{e000}");
-        assert_eq!(behind("a\u{10ffff}"), "b");
-        assert!(*behind("") > *"\u{10ffff}".repeat(255) && behind("\u{10ffff}") == behind(""));
-        let (first, last) = Named::One("alice").bounds();
-        let is_in = |name: &str| first.as_str() <= name && name < last.as_str();
-        assert!(is_in("alice") && !is_in("alice2") && !is_in("alice ") && !is_in("alic"));
-    }
-}
+mod tests;

@@ -141,45 +141,4 @@ fn sentence(text: &str, cue: Cue) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(body: &str) -> Vec<(RelationType, String)> {
-        let own = extract_relations("team/own-skill", body).into_iter().filter(|found| found.subject.is_none());
-        own.map(|found| (found.kind, found.name)).collect()
-    }
-
-    #[test]
-    fn relations_are_read_from_sentences_lists_and_sections() {
-        use RelationType::{Complements, Enables, Requires, SeeAlso};
-        let body = "Works well with web-perf\nand `mcp/email`. own-skill requires chrome-tools. `other-skill` requires zed-tools.\n\n\
-                    It does not require not-this.\n\nRequires:\n\n- `one-skill`: for the first step\n- two-skill\n\n\
-                    ```\nrequires `code-skill`\n```\n\n## Related skills\n\n- [Three](../three-skill/SKILL.md): more\n\n\
-                    ### Others\n\n- four-skill\n\n## Procedure\n\n- five-skill\n- Then use six-skill.\n";
-        let expected = [
-            (Complements, "web-perf"),
-            (Complements, "mcp/email"),
-            (Requires, "chrome-tools"),
-            (Requires, "one-skill"),
-            (Requires, "two-skill"),
-            (SeeAlso, "three-skill"),
-            (SeeAlso, "four-skill"),
-            (Enables, "six-skill"),
-        ];
-        assert_eq!(found(body), expected.map(|(kind, name)| (kind, name.to_owned())));
-        let of_another = extract_relations("team/own-skill", "`other-skill` requires zed-tools.");
-        assert_eq!(of_another[0].subject.as_deref(), Some("other-skill"));
-    }
-
-    #[test]
-    fn what_is_said_twice_is_one_relation_and_no_text_is_too_much() {
-        let twice = extract_relations("a", "Requires b-c. It requires `b-c`, and own: requires a.");
-        assert_eq!((twice.len(), twice[0].mentions), (1, 2));
-        let many: String = (0..200).map(|n| format!("Requires x-{n}.\n\n")).collect();
-        assert_eq!(extract_relations("a", &many).len(), MOST_EXTRACTED);
-        assert_eq!(
-            found("See also: `x-y`, z-z"),
-            [(RelationType::SeeAlso, "x-y".into()), (RelationType::SeeAlso, "z-z".into())]
-        );
-    }
-}
+mod tests;

@@ -142,12 +142,4 @@ impl SkillChange for Offer {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_conflict_shows_both_sides() {
-        let shown = show_conflict("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n");
-        assert!(shown.contains("<<<<<<<") && shown.contains("mine") && shown.contains("theirs"), "{shown}");
-    }
-}
+mod tests;

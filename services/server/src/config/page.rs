@@ -52,11 +52,4 @@ pub fn page() -> Result<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_page_of_settings_is_current() {
-        assert_eq!(include_str!("../../../../docs/settings.md"), page().unwrap(), "run: make settings");
-    }
-}
+mod tests;

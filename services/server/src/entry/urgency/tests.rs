@@ -1,0 +1,36 @@
+use utoipa::openapi::path::PathItem;
+
+use super::*;
+use crate::listen::document;
+
+#[test]
+fn the_table_says_what_is_refused_first() {
+    let of = |method: Method, path: &str| {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        of(&method, path, query)
+    };
+    for (method, path, urgency) in [
+        (Method::POST, "/v1/skills/import", Urgency::Exchange),
+        (Method::GET, "/v1/skills/export?format=zip", Urgency::Exchange),
+        (Method::GET, "/v1/admin/users", Urgency::Admin),
+        (Method::GET, "/v1/skills?limit=5&q=plants", Urgency::Search),
+        (Method::GET, "/v1/skills?limit=5", Urgency::Save),
+        (Method::POST, "/v1/skills?q=plants", Urgency::Save),
+        (Method::GET, "/v1/recall?q=plants", Urgency::Search),
+        (Method::PATCH, "/v1/skills/water-plants", Urgency::Save),
+        (Method::PATCH, "/v1/skills/import-invoices", Urgency::Save),
+        (Method::POST, "/mcp", Urgency::Save),
+        (Method::POST, "/v1/sessions/s/turns", Urgency::Turn),
+        (Method::GET, "/v1/snapshot", Urgency::Turn),
+    ] {
+        assert_eq!(of(method, path), urgency, "{path}");
+    }
+}
+
+#[test]
+fn every_line_of_the_table_stands_for_an_endpoint() {
+    let paths: Vec<(String, PathItem)> = document().paths.paths.into_iter().collect();
+    for (beginning, _) in BY_PATH {
+        assert!(paths.iter().any(|(path, _)| path.starts_with(beginning)), "{beginning}");
+    }
+}
