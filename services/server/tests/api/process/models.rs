@@ -17,9 +17,11 @@ fn ready(service: &Service) -> Value {
     serde_json::from_str::<Value>(&answer.body).unwrap()["models"].clone()
 }
 
+/// What the service warns of itself. That a statement was slow says of models nothing.
 fn warnings(service: &Service) -> Vec<String> {
     let log = service.log();
-    log.lines().filter(|line| line.contains(r#""level":"WARN""#)).map(str::to_owned).collect()
+    let is_own = |line: &&str| line.contains(r#""level":"WARN""#) && line.contains(r#""target":"knowhow::"#);
+    log.lines().filter(is_own).map(str::to_owned).collect()
 }
 
 /// What the doctor says, and whether all is well: where no process of another test counts.
