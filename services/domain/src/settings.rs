@@ -1,9 +1,11 @@
 //! What a tenant can be given more or less of.
 
+mod channels;
+mod effective;
+
 use std::collections::BTreeMap;
 
-use chrono::TimeDelta;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
@@ -11,10 +13,12 @@ use crate::bounds::out_of_bounds;
 use crate::dream::{Mode, Pass};
 use crate::graph::{DAILY_IMPORTANCE, DAILY_MEMORY, IMPORTANCE_FLOOR};
 use crate::index::INDEX_BUDGET;
-use crate::object::{Object, as_object};
+use crate::object::as_object;
 use crate::recall::FLOOR;
 use crate::session::GAP_MINUTES;
-use crate::{Channel, FieldError, ReflectionActions, Tools};
+use crate::{Channel, FieldError, ReflectionActions};
+pub use channels::ChannelSettings;
+use channels::by_channel;
 
 /// Fewest and most characters that an index may be given.
 pub const INDEX_BUDGETS: std::ops::RangeInclusive<u32> = 200..=200_000;
@@ -167,50 +171,6 @@ pub enum ReviewPolicy {
     All,
 }
 
-/// Limits of one channel; absent members are the tenant's or the service's.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ChannelSettings {
-    /// Turns of a session that does not say.
-    #[schema(minimum = 1, maximum = 1000)]
-    pub max_turns: Option<u32>,
-    /// Characters of the skill index in a snapshot.
-    #[schema(minimum = 200, maximum = 200_000)]
-    pub index_budget: Option<u32>,
-    /// Characters of skill bodies that one turn may inject.
-    #[schema(maximum = 1_000_000)]
-    pub body_budget: Option<u32>,
-    /// Most skills that a turn brings besides those that its message names.
-    #[schema(maximum = 20)]
-    pub relevant_skills: Option<u32>,
-    /// How likely a message must ask for a skill at all, 0 to 1.
-    #[schema(minimum = 0, maximum = 1)]
-    pub min_score: Option<f32>,
-    /// What the agent of a session can call that does not say; `none` by default.
-    pub tools: Option<Tools>,
-    /// How long a conversation may be silent, in minutes.
-    #[schema(minimum = 1, maximum = 10_080)]
-    pub session_gap_minutes: Option<u32>,
-}
-
-/// Reads the channels, each an object.
-fn by_channel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Channel, ChannelSettings>, D::Error> {
-    let objects = BTreeMap::<Name, Object<ChannelSettings>>::deserialize(deserializer)?;
-    Ok(objects.into_iter().map(|(Name(channel), Object(settings))| (channel, settings)).collect())
-}
-
-/// A channel as the name of a member: one that is no channel is an unknown member.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Name(Channel);
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let unknown = || serde::de::Error::unknown_field(&name, Channel::NAMES);
-        name.parse().map(Self).map_err(|_| unknown())
-    }
-}
-
 impl Default for TenantSettings {
     fn default() -> Self {
         Self {
@@ -250,47 +210,6 @@ impl Default for TenantSettings {
 }
 
 impl TenantSettings {
-    /// Turns of a session on a channel that does not say.
-    pub fn max_turns(&self, channel: Channel) -> u32 {
-        self.channels.get(&channel).and_then(|c| c.max_turns).unwrap_or_else(|| channel.max_turns())
-    }
-
-    /// Characters of the skill index on a channel.
-    pub fn index_budget(&self, channel: Channel) -> u32 {
-        self.channels.get(&channel).and_then(|c| c.index_budget).unwrap_or(self.index_budget)
-    }
-
-    /// Characters of skill bodies that one turn on a channel may inject.
-    pub fn body_budget(&self, channel: Channel) -> u32 {
-        self.channels.get(&channel).and_then(|c| c.body_budget).unwrap_or_else(|| channel.body_budget())
-    }
-
-    /// Most skills that a turn on a channel brings besides those that its message names.
-    pub fn relevant_skills(&self, channel: Channel) -> u32 {
-        self.channels.get(&channel).and_then(|c| c.relevant_skills).unwrap_or_else(|| channel.relevant_skills())
-    }
-
-    /// How likely a message on a channel must ask for a skill at all.
-    pub fn min_score(&self, channel: Channel) -> f32 {
-        self.channels.get(&channel).and_then(|c| c.min_score).unwrap_or(self.min_score)
-    }
-
-    /// What the agents on a channel can call.
-    pub fn tools(&self, channel: Channel) -> Tools {
-        self.channels.get(&channel).and_then(|c| c.tools).unwrap_or_default()
-    }
-
-    /// A longer silence ends a conversation that is held on a channel: its key begins the next one.
-    pub fn conversation_gap(&self, channel: Channel) -> TimeDelta {
-        let minutes = self.channels.get(&channel).and_then(|c| c.session_gap_minutes);
-        TimeDelta::minutes(minutes.unwrap_or(self.session_gap_minutes).into())
-    }
-
-    /// A longer silence ends a session that is called by its id.
-    pub fn longest_silence(&self, channel: Channel) -> TimeDelta {
-        self.conversation_gap(channel).max(channel.least_silence())
-    }
-
     /// Most bytes of all that is kept of one user's skills, `bytes_per_user` in any case having room.
     pub fn most_stored_bytes(&self) -> u64 {
         self.stored_bytes_per_user.max(self.bytes_per_user + self.bytes_per_user / 4)

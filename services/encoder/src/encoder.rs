@@ -1,16 +1,19 @@
 //! The model: read once, then shared by all threads.
 
+mod layer;
+
 use std::path::Path;
 
 use fearless_simd::{Level, Simd, dispatch};
 
 use crate::attention::Attention;
 use crate::error::ModelError;
-use crate::linear::{LANES, Linear, Passing, shorten};
-use crate::math::{Norm, gelu, normalise};
+use crate::linear::{LANES, shorten};
+use crate::math::{Norm, normalise};
 use crate::settings::{Settings, Shape};
 use crate::tensors::Tensors;
 use crate::wordpiece::WordPiece;
+use layer::Layer;
 
 pub struct Encoder {
     shape: Shape,
@@ -22,15 +25,6 @@ pub struct Encoder {
     norm: Norm,
     layers: Vec<Layer>,
     level: Level,
-}
-
-struct Layer {
-    attention: Linear,
-    attention_out: Linear,
-    attention_norm: Norm,
-    up: Linear,
-    down: Linear,
-    norm: Norm,
 }
 
 /// A text as the model reads it.
@@ -167,53 +161,6 @@ impl Encoder {
     }
 }
 
-impl Layer {
-    fn read(file: &mut Tensors, number: usize, shape: &Shape) -> Result<Self, ModelError> {
-        let (width, at) = (shape.hidden, format!("encoder.layer.{number}"));
-        let (mut weights, mut bias) = (Vec::new(), Vec::new());
-        for part in ["query", "key", "value"] {
-            // Scores are divided by this; divided queries do the same once and for all.
-            let divisor = if part == "query" { ((width / shape.heads) as f32).sqrt() } else { 1.0 };
-            let name = format!("{at}.attention.self.{part}");
-            weights.extend(file.read(&format!("{name}.weight"), &[width, width])?.iter().map(|value| value / divisor));
-            bias.extend(file.read(&format!("{name}.bias"), &[width])?.iter().map(|value| value / divisor));
-        }
-        Ok(Self {
-            attention: Linear::pack(&weights, bias),
-            attention_out: read_linear(file, &format!("{at}.attention.output.dense"), [width, width])?,
-            attention_norm: read_norm(file, &format!("{at}.attention.output"), shape)?,
-            up: read_linear(file, &format!("{at}.intermediate.dense"), [shape.inner, width])?,
-            down: read_linear(file, &format!("{at}.output.dense"), [width, shape.inner])?,
-            norm: read_norm(file, &format!("{at}.output"), shape)?,
-        })
-    }
-
-    #[inline(always)]
-    fn attend<S: Simd>(&self, simd: S, texts: &[Tokens], scratch: &mut Scratch) {
-        self.attention
-            .apply(simd, Passing { input: &scratch.hidden, out: &mut scratch.triple, room: &mut scratch.panel });
-        let width = self.norm.gain.len();
-        let (mut triples, mut outs) = (&scratch.triple[..], &mut scratch.attended[..]);
-        for text in texts {
-            let (triple, triples_after) = triples.split_at(text.0.len() * 3 * width);
-            let (out, outs_after) = outs.split_at_mut(text.0.len() * width);
-            scratch.attention.run(simd, triple, out);
-            (triples, outs) = (triples_after, outs_after);
-        }
-        self.attention_out
-            .apply(simd, Passing { input: &scratch.attended, out: &mut scratch.change, room: &mut scratch.panel });
-        self.attention_norm.add(&mut scratch.hidden, &scratch.change);
-    }
-
-    #[inline(always)]
-    fn think<S: Simd>(&self, simd: S, scratch: &mut Scratch) {
-        self.up.apply(simd, Passing { input: &scratch.hidden, out: &mut scratch.inner, room: &mut scratch.panel });
-        gelu(&mut scratch.inner);
-        self.down.apply(simd, Passing { input: &scratch.inner, out: &mut scratch.change, room: &mut scratch.panel });
-        self.norm.add(&mut scratch.hidden, &scratch.change);
-    }
-}
-
 impl Scratch {
     fn new(shape: &Shape, total: usize, longest: usize) -> Self {
         let rows = |width: usize| vec![0.0; total * width];
@@ -227,11 +174,6 @@ impl Scratch {
             attention: Attention::new(shape.heads, shape.hidden, longest),
         }
     }
-}
-
-fn read_linear(file: &mut Tensors, name: &str, shape: [usize; 2]) -> Result<Linear, ModelError> {
-    let weights = file.read(&format!("{name}.weight"), &shape)?;
-    Ok(Linear::pack(&weights, file.read(&format!("{name}.bias"), &shape[..1])?))
 }
 
 fn read_norm(file: &mut Tensors, name: &str, shape: &Shape) -> Result<Norm, ModelError> {

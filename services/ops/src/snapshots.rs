@@ -1,20 +1,21 @@
 //! Frozen snapshots: given to sessions that begin, rendered anew when none is young enough.
 
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+mod known;
+
+use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::index::{IndexLine, rank_skills, step_below};
 use knowhow_domain::prompt::{ConversationLine, Rendered, SnapshotParts, estimate_tokens, render_snapshot};
-use knowhow_domain::{Channel, Error, Form, Result, Scope, SnapshotId, TenantId, Tools, UserId, manifest};
+use knowhow_domain::{Channel, Error, Form, Result, Scope, SnapshotId, Tools, manifest};
 use knowhow_store::Principal;
 use knowhow_store::skills::PromptRow;
 use knowhow_store::snapshots::{self, CurrentSnapshot, NewSnapshot, Parts, Snapshot, SnapshotKind};
-use moka::sync::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
+pub use self::known::{KnownSnapshots, find_known};
 use crate::dear::{self, Line, Turn};
 use crate::{Ctx, compute};
 
@@ -57,36 +58,6 @@ pub struct CurrentView {
 pub struct ForTools {
     /// What the agent can call: `full`, `read` or `none`, as when a session is opened.
     pub tools: Option<Tools>,
-}
-
-/// Which snapshots this process has just given out, so that who has one already is told so without asking the database.
-pub struct KnownSnapshots(Cache<(TenantId, UserId, Tools), Arc<str>>);
-
-/// How long it is believed. What is deleted is out of the snapshots of sessions to come within 5 s.
-const KNOWN_FOR: Duration = Duration::from_secs(2);
-/// Most users.
-const KNOWN: u64 = 100_000;
-
-impl Default for KnownSnapshots {
-    fn default() -> Self {
-        Self(Cache::builder().max_capacity(KNOWN).time_to_live(KNOWN_FOR).build())
-    }
-}
-
-impl KnownSnapshots {
-    fn note(&self, principal: &Principal, tools: Tools, snapshot: &SnapshotView) -> Result<()> {
-        self.0.insert((principal.tenant(), principal.user()?, tools), snapshot.sha256.as_str().into());
-        Ok(())
-    }
-}
-
-/// The SHA-256 of the user's current snapshot, hex, where this process has given it out within the last 2 seconds.
-///
-/// # Errors
-/// `Forbidden`.
-pub fn find_known(ctx: &Ctx, agent: &ForTools) -> Result<Option<Arc<str>>> {
-    ctx.principal.require(Scope::Sessions)?;
-    Ok(ctx.app.snapshots.0.get(&(ctx.principal.tenant(), ctx.principal.user()?, agent.tools.unwrap_or_default())))
 }
 
 /// What of the index had no room.

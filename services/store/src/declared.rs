@@ -96,7 +96,7 @@ fn list_reads() -> Vec<Declared> {
         read::<sessions::log::ListMessages>(),
         read::<sessions::log::ListLastMessages>(),
         read::<sessions::log::ListSessions>(),
-        read::<sessions::open::Find>(),
+        read::<sessions::find::Find>(),
         read::<sessions::turn::FindState>(),
         read::<sessions::turn::FindTurn>(),
         read::<skills::archive::CountNames>(),
@@ -115,10 +115,10 @@ fn list_reads() -> Vec<Declared> {
         read::<skills::list::ListRows>(),
         read::<skills::list::ListIndex>(),
         read::<skills::load::Peek>(),
-        read::<skills::load::ReadRaw>(),
-        read::<skills::load::FindResource>(),
+        read::<skills::raw::ReadRaw>(),
+        read::<skills::raw::FindResource>(),
         read::<skills::load::NameOf>(),
-        read::<skills::load::ExplainMiss>(),
+        read::<skills::miss::ExplainMiss>(),
         read::<skills::lock::ReadBase>(),
         read::<skills::lock::LookUp>(),
         read::<skills::lock::Find>(),
@@ -173,9 +173,9 @@ fn list_writes() -> Vec<Declared> {
         write::<scans::NoteScan>(),
         write::<sessions::join::Join>(),
         write::<sessions::log::End>(),
-        write::<sessions::log::AddReply>(),
+        write::<sessions::reply::AddReply>(),
         write::<sessions::log::Taint>(),
-        write::<sessions::log::AddFeedback>(),
+        write::<sessions::feedback::AddFeedback>(),
         write::<sessions::open::Open>(),
         write::<sessions::open::ReplaceSnapshot>(),
         write::<sessions::turn::WriteTurn>(),
@@ -244,7 +244,7 @@ fn list_of_graph() -> Vec<Declared> {
         write::<graph::importance::PutImportance>(),
         write::<graph::link::LinkMemory>(),
         write::<graph::pending::TakePending>(),
-        write::<graph::relate::FinishRelating>(),
+        write::<graph::finish::FinishRelating>(),
         write::<graph::relate::ForgetNamesakes>(),
         write::<graph::relate::OutdateRelations>(),
         write::<graph::relate::RelateSkill>(),
@@ -269,7 +269,7 @@ fn list_of_reflections() -> Vec<Declared> {
 }
 
 fn list_of_dreams() -> Vec<Declared> {
-    use dreams::{absorb, inputs, ops, restore, runs, settings};
+    use dreams::{absorb, end, inputs, ops, restore, runs, settings};
     vec![
         read::<absorb::ReadSurroundings>(),
         write::<absorb::AbsorbSkill>(),
@@ -293,7 +293,7 @@ fn list_of_dreams() -> Vec<Declared> {
         read::<runs::ListCalls>(),
         write::<runs::LockRun>(),
         read::<runs::ListRunRows>(),
-        write::<runs::EndRun>(),
+        write::<end::EndRun>(),
         read::<settings::FindLearning>(),
         read::<settings::ListPasses>(),
         write::<settings::PutTimeZone>(),

@@ -1,9 +1,14 @@
 //! What the scanner has found in live skills, and the skills that it is to read.
 
+mod found;
+
 use chrono::{DateTime, Utc};
 use knowhow_domain::{ResourceEntry, Result, SkillId};
 use serde_json::{Value, json};
 use uuid::Uuid;
+
+pub(crate) use found::{FindScan, ListFound};
+pub use found::{FoundInSkill, find, list_found};
 
 use crate::vault::value::{Files, Utf8};
 use crate::vault::{read, row, statement, write};
@@ -17,28 +22,7 @@ row! {
 
 row! { struct FileRow { path: String, content: Vec<u8> } }
 
-row! { struct IdRow { skill_id: Uuid } }
-
 row! { struct AskedRow { asked: bool } }
-
-row! {
-    FoundInSkill { verdict: String, findings: Value, rules: i32, scanned_at: DateTime<Utc>, is_current: bool }
-}
-
-/// What was found in a skill.
-#[derive(Debug, Clone)]
-pub struct FoundInSkill {
-    /// The gravest verdict.
-    pub verdict: String,
-    /// An array of findings.
-    pub findings: Value,
-    /// The version of the rules.
-    pub rules: i32,
-    /// When it was read.
-    pub scanned_at: DateTime<Utc>,
-    /// Whether the whole skill was read, as it is now.
-    pub is_current: bool,
-}
 
 /// A skill to read.
 #[derive(Debug, Clone)]
@@ -136,21 +120,6 @@ statement! {
 }
 
 statement! {
-    read ListFound<'a> { verdicts: &'a [String] } -> IdRow,
-    "-- scans.list_found
-    select f.skill_id from skill_scans f where f.tenant_id = $1 and f.user_id = $2 and f.verdict = any ($3)"
-}
-
-statement! {
-    read FindScan { skill: String } -> FoundInSkill,
-    "-- scans.find
-    select f.verdict, f.findings, f.rules, f.scanned_at, f.digest is not distinct from s.digest as is_current
-    from skills s
-    join skill_scans f on f.tenant_id = $1 and f.user_id = $2 and f.skill_id = s.skill_id
-    where s.tenant_id = $1 and s.user_id = $2 and s.name = $3"
-}
-
-statement! {
     read WasAsked { skill: Uuid, digest: Vec<u8>, submitter: String } -> AskedRow,
     "-- scans.was_asked
     select exists (select from submissions b
@@ -234,22 +203,6 @@ pub async fn finish(db: &Database, principal: &Principal, rules: i32) -> Result<
 pub fn note(tx: &mut WriteTx, scanned: Scanned, rules: i32, now: DateTime<Utc>) {
     let Scanned { skill, verdict, findings, .. } = scanned;
     tx.send_ahead(NoteScan { skill: skill.0, rules, verdict, findings, now });
-}
-
-/// What was found in the skill of this name, if anything.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn find(db: &Database, principal: &Principal, name: &str) -> Result<Option<FoundInSkill>> {
-    Ok(read(db, principal, FindScan { skill: name.to_owned() }).await?.pop())
-}
-
-/// The skills in which something was found that led to one of these verdicts, in no order.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_found(db: &Database, principal: &Principal, verdicts: &[String]) -> Result<Vec<SkillId>> {
-    Ok(read(db, principal, ListFound { verdicts }).await?.into_iter().map(|row| SkillId(row.skill_id)).collect())
 }
 
 /// Whether this submitter has proposed a change of exactly this state of the skill before.

@@ -1,5 +1,7 @@
 //! What a frontmatter says: the fields that Knowhow knows, read leniently from top level or `metadata`.
 
+mod required;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use strum::{EnumString, IntoStaticStr};
@@ -7,7 +9,8 @@ use utoipa::ToSchema;
 
 use super::yaml::{Node, Shape, Style};
 use crate::error::{Error, Result};
-use crate::limits::{COMPATIBILITY_CHARS, DESCRIPTION_CHARS};
+use crate::limits::COMPATIBILITY_CHARS;
+use required::{read_description, read_name};
 
 /// What part a skill plays among others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
@@ -186,39 +189,6 @@ fn is_true(node: &Node) -> bool {
 fn read_places<'a>(root: &'a Node, keys: &[&str]) -> Vec<&'a Node> {
     let parents = [Some(root), root.get("metadata")].into_iter().flatten();
     parents.flat_map(|parent| keys.iter().filter_map(|key| parent.get(key))).collect()
-}
-
-fn read_name(root: &Node) -> Result<String> {
-    let refused = |detail: &str| Err(Error::invalid("/name", detail));
-    let Some(node) = root.get("name") else {
-        return refused("the frontmatter has no name; add a line 'name: my-skill'");
-    };
-    let Shape::Scalar(text, _) = &node.shape else {
-        return refused("the frontmatter's name must be a string");
-    };
-    if node.is_null() || text.trim().is_empty() {
-        return refused("the frontmatter's name is empty; give lowercase words joined by '-'");
-    }
-    Ok(text.trim().to_owned())
-}
-
-fn read_description(root: &Node) -> Result<String> {
-    let refused = |detail: String| Err(Error::invalid("/description", detail));
-    let Some(node) = root.get("description") else {
-        return refused("the frontmatter has no description; say what the skill does and when to use it".into());
-    };
-    if !matches!(node.shape, Shape::Scalar(..)) {
-        return refused("the description must be a string; put it in quotes".into());
-    }
-    let description = text_of(node).unwrap_or_default();
-    let length = description.chars().count();
-    if description.trim().is_empty() {
-        return refused("the description is empty; say what the skill does and when to use it".into());
-    }
-    if length > DESCRIPTION_CHARS {
-        return refused(format!("the description must have 1 to {DESCRIPTION_CHARS} characters, has {length}"));
-    }
-    Ok(description)
 }
 
 /// A text, or a list of texts as one; `None` for what is absent, blank or no text.

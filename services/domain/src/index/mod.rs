@@ -1,5 +1,6 @@
 //! The index of a user's skills in the prompt: a line for each, within a budget.
 
+mod fit;
 mod rank;
 #[cfg(test)]
 mod tests;
@@ -7,9 +8,10 @@ mod tests;
 use crate::headline::{brief, headline};
 use crate::inert::inert_line;
 use crate::limits::DESCRIPTION_CHARS;
-use crate::phrase::{Parted, shorten};
+use crate::phrase::shorten;
 use crate::sentence::beginning;
 use crate::untrusted;
+use fit::{drop_least, shorten_all};
 pub use rank::{Standing, rank_skills};
 
 /// The usual budget, in characters.
@@ -26,9 +28,6 @@ pub fn step_below(budget: u32) -> u32 {
 }
 /// Characters that are read of a summary or description.
 const READ_CHARS: usize = 2_000;
-/// Texts are cut to this length at the shortest. If that does not fit, the line shows the name alone: fewer characters
-/// would not tell what the skill is for.
-const SHORTEST_CHARS: usize = 70;
 
 /// A skill as the index needs it.
 #[derive(Debug, Clone, PartialEq)]
@@ -193,50 +192,6 @@ impl<'a> Entry<'a> {
 /// Characters that a text adds to its line.
 fn cost(text: &str) -> usize {
     if text.is_empty() { 0 } else { ": ".len() + chars(text) }
-}
-
-/// Shortens all texts to the greatest common length with which the lines fit; `false`, and nothing done, where there is none.
-fn shorten_all(entries: &mut [Entry<'_>], room: usize) -> bool {
-    let names: usize = entries.iter().map(Entry::bare_cost).sum();
-    // The names alone do not fit.
-    if names > room {
-        return false;
-    }
-    let texts: Vec<Parted<'_>> = entries.iter().map(|entry| Parted::of(entry.text())).collect();
-    let fits = |length| names + texts.iter().map(|text| cost(&text.within(length))).sum::<usize>() <= room;
-    if !fits(SHORTEST_CHARS) {
-        return false;
-    }
-    let (mut fitting, mut too_long) = (SHORTEST_CHARS, DESCRIPTION_CHARS + 1);
-    while too_long > fitting + 1 {
-        let middle = fitting.midpoint(too_long);
-        if fits(middle) { fitting = middle } else { too_long = middle }
-    }
-    entries.iter_mut().for_each(|entry| entry.shorten(fitting));
-    true
-}
-
-/// Leaves the last in rank without text, or out, until the lines fit.
-fn drop_least(entries: &mut [Entry<'_>], room: usize) {
-    let names: usize = entries.iter().map(Entry::bare_cost).sum();
-    let names_fit = names <= room / 2;
-    let (left, mut spare) = if names_fit { (Fate::Bare, room - names) } else { (Fate::Omitted, room) };
-    let mut order: Vec<&mut Entry<'_>> = entries.iter_mut().collect();
-    order.sort_by(|a, b| b.line.rank.total_cmp(&a.line.rank));
-    for entry in order {
-        if spare > 0 {
-            entry.find_text();
-            entry.shorten(SHORTEST_CHARS);
-        }
-        let cost = if names_fit { entry.text_cost() } else { entry.bare_cost() + entry.text_cost() };
-        if cost <= spare {
-            spare -= cost;
-        } else {
-            // Ends the list here: a shorter line must not come before one of higher rank.
-            spare = 0;
-            entry.fate = left;
-        }
-    }
 }
 
 /// The last line of an index that does not say all.

@@ -1,7 +1,8 @@
 //! Patches of whole skills: many edits, all or none, on the body, the frontmatter and resources.
 
+mod place;
+
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::pause::pause;
 use crate::resource::ResourcePath;
+use place::{Part, Place};
 
 const EDITS: usize = 100;
 
@@ -77,20 +79,6 @@ pub fn edits_digest(edits: &[Edit]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Where an edit looks.
-enum Place {
-    /// A range of the raw document.
-    Document(Part, Range<usize>),
-    Resource(String),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Part {
-    Whole,
-    Frontmatter,
-    Body,
-}
-
 /// A text of the skill, whatever it is at the moment.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Name {
@@ -142,46 +130,6 @@ impl PatchedSkill<'_> {
             }
         }
         Err(refused(Miss::NotFound { closest: closest::passages(self.text(&places[0]), &edit.old_string) }))
-    }
-
-    /// Where the content must start once this part of the frontmatter is replaced; `None` for other places.
-    fn content_after(&self, place: &Place, replaced: &Replaced) -> Result<Option<usize>> {
-        let (frontmatter, content) = SkillDocument::places(&self.raw)?;
-        Ok(match place {
-            Place::Document(_, range) if *range == frontmatter => Some(content - range.len() + replaced.text.len()),
-            _ => None,
-        })
-    }
-
-    /// The texts in which the edit looks, the first one first; never empty.
-    fn places(&mut self, index: usize, edit: &Edit) -> Result<Vec<Place>> {
-        Ok(match edit.path.as_deref() {
-            None => {
-                let (frontmatter, content) = SkillDocument::places(&self.raw)?;
-                let body = content..self.raw.len();
-                vec![Place::Document(Part::Body, body), Place::Document(Part::Frontmatter, frontmatter)]
-            }
-            Some("SKILL.md") => vec![Place::Document(Part::Whole, 0..self.raw.len())],
-            Some("frontmatter") => vec![Place::Document(Part::Frontmatter, SkillDocument::places(&self.raw)?.0)],
-            Some(path) => {
-                self.load(index, path)?;
-                vec![Place::Resource(path.to_owned())]
-            }
-        })
-    }
-
-    fn load(&mut self, index: usize, path: &str) -> Result<()> {
-        if self.resources.contains_key(path) {
-            return Ok(());
-        }
-        let parsed = ResourcePath::parse_imported(path).map_err(|error| {
-            let detail = error.to_string();
-            Error::invalid(format!("/edits/{index}/path"), detail.trim_start_matches("/path: "))
-        })?;
-        let text = (self.source)(path).ok_or_else(|| Error::not_found("resource"))?;
-        self.work.add_bytes(text.len());
-        self.resources.insert(path.to_owned(), Resource { path: parsed, before: text.clone(), text });
-        Ok(())
     }
 
     fn text(&self, place: &Place) -> &str {

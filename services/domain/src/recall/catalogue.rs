@@ -1,16 +1,19 @@
 //! Everything that finds the skills of one user, ready in memory.
 
+mod update;
+mod weights;
+
 use std::collections::{BTreeSet, HashMap};
 
 use super::claims::claims_of;
-use super::count::Lengths;
 use super::hash::{Keyed, hash, short};
-use super::meaning::{Meanings, Vector};
+use super::meaning::Meanings;
 use super::names::Names;
-use super::postings::{Count, GONE};
-use super::segment::{Part, compact};
+use super::postings::Count;
+use super::segment::Part;
 use super::tokens::{list_distinct_terms, list_keys};
 use super::triggers::Triggers;
+use weights::{Scale, Weights};
 
 /// What recall reads of one skill.
 #[derive(Debug, Clone, Copy, Default)]
@@ -69,37 +72,8 @@ pub struct Catalogue {
     related_ends: Vec<u32>,
 }
 
-/// The weights of one term in one skill: the saturated frequency of BM25 per field, before the idf.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Weights {
-    pub(super) name: f32,
-    /// In name, description and triggers.
-    pub(super) text: f32,
-    pub(super) body: f32,
-}
-
-/// What makes weights of the counts of one skill: at which count each field's weight is half of the most, and what a word
-/// of the body counts.
-#[derive(Debug, Clone, Copy)]
-struct Scale {
-    name: f32,
-    text: f32,
-    body: f32,
-    body_share: f32,
-}
-
 /// Most related skills of one: a SKILL.md may name thousands, and a turn shows five.
 pub(super) const RELATED: usize = 64;
-/// Most names in a `see_also` that are looked at.
-const SEE_ALSO: usize = 1024;
-
-const HALF_DEPTH: f32 = 200.0;
-/// What a word of the shortest body counts, beside one of a long body.
-const SHORT_BODY: f32 = 0.3;
-
-/// BM25's parameters, as usual (Robertson and Zaragoza 2009); other values gained nothing.
-const K1: f32 = 1.2;
-const B: f32 = 0.75;
 
 impl Catalogue {
     /// Reads the skills; the same list gives the same catalogue, byte for byte.
@@ -111,32 +85,6 @@ impl Catalogue {
             embedding: Some(skill.embedding),
         });
         Self::default().update(&listed.collect::<Vec<_>>())
-    }
-
-    /// The catalogue of a list in which some skills are as they are in this one: only the texts of the others are read. It
-    /// finds what one that was built of all texts finds.
-    pub fn update(&self, skills: &[Listed<'_>]) -> Self {
-        let mut by_name: Vec<u32> = (0..).take(skills.len()).collect();
-        by_name.sort_by_key(|place| skills.get(*place as usize).map(|skill| skill.name));
-        let vectors = skills.iter().map(|skill| match (skill.embedding, skill.before) {
-            (Some(embedding), _) => Vector::New(embedding),
-            (None, Some(before)) => Vector::Of(before),
-            (None, None) => Vector::New(None),
-        });
-        let mut catalogue = Self {
-            by_name,
-            meanings: self.meanings.update(vectors),
-            names: Names::new(skills.iter().map(|skill| skill.name)),
-            parts: self.update_parts(skills),
-            triggers: self.update_triggers(skills),
-            see_also: self.update_see_also(skills),
-            reserved: (0..).zip(skills).filter(|(_, skill)| self.reserves(skill)).map(|(place, _)| place).collect(),
-            ..Self::default()
-        };
-        catalogue.find_homes(skills.len());
-        catalogue.scale();
-        catalogue.link(skills);
-        catalogue
     }
 
     /// How many skills it holds.
@@ -246,48 +194,6 @@ impl Catalogue {
         self.parts.len()
     }
 
-    fn update_parts(&self, skills: &[Listed<'_>]) -> Vec<Part> {
-        let mut moved = vec![GONE; self.len()];
-        let mut read = Vec::new();
-        for (place, skill) in (0..).zip(skills) {
-            match (skill.text, skill.before.and_then(|before| moved.get_mut(before))) {
-                (Some(text), _) => read.push((place, text)),
-                (None, Some(moved)) => *moved = place,
-                (None, None) => read.push((place, SkillText { name: skill.name, ..SkillText::default() })),
-            }
-        }
-        let kept = self.parts.iter().map(|part| part.moved(&moved));
-        compact(kept.chain((!read.is_empty()).then(|| Part::count(&read))).collect())
-    }
-
-    fn update_triggers(&self, skills: &[Listed<'_>]) -> Triggers {
-        let mut moved = vec![GONE; self.len()];
-        let mut read = Vec::new();
-        for (place, skill) in (0..).zip(skills) {
-            match (skill.text, skill.before.and_then(|before| moved.get_mut(before))) {
-                (Some(text), _) => read.push((place, text.triggers.iter().map(|trigger| list_keys(trigger)).collect())),
-                (None, Some(moved)) => *moved = place,
-                (None, None) => {}
-            }
-        }
-        self.triggers.update(&moved, read.into_iter())
-    }
-
-    fn update_see_also(&self, skills: &[Listed<'_>]) -> Vec<Box<[u64]>> {
-        let of = |skill: &Listed<'_>| match (skill.text, skill.before.and_then(|before| self.see_also.get(before))) {
-            (Some(text), _) => text.see_also.iter().take(SEE_ALSO).map(|name| hash(name.as_bytes())).collect(),
-            (None, kept) => kept.cloned().unwrap_or_default(),
-        };
-        skills.iter().map(of).collect()
-    }
-
-    fn reserves(&self, skill: &Listed<'_>) -> bool {
-        match skill.text {
-            Some(text) => text.reserved,
-            None => skill.before.is_some_and(|before| self.is_reserved(before)),
-        }
-    }
-
     fn find_homes(&mut self, skills: usize) {
         self.homes = vec![(u8::MAX, 0); skills];
         for (at, part) in (0..).zip(&self.parts) {
@@ -295,29 +201,6 @@ impl Catalogue {
                 self.homes[place] = (at, own as u32);
             }
         }
-    }
-
-    fn scale(&mut self) {
-        let lengths_of = |(part, own): &(u8, u32)| {
-            self.parts.get(usize::from(*part)).map(|part| part.lengths(*own as usize)).unwrap_or_default()
-        };
-        let lengths: Vec<Lengths> = self.homes.iter().map(lengths_of).collect();
-        let mean = |field: fn(&Lengths) -> f32| lengths.iter().map(field).sum::<f32>() / lengths.len().max(1) as f32;
-        let (name, text, body) = (mean(|own| own.name), mean(|own| own.text), mean(|own| own.body));
-        let half = |own: f32, mean: f32| K1 * (1.0 - B + B * own / mean.max(1.0));
-        self.depths = lengths.iter().map(depth).collect();
-        self.scales = lengths
-            .iter()
-            .zip(&self.depths)
-            .map(|(own, depth)| Scale {
-                name: half(own.name, name),
-                text: half(own.text, text),
-                body: half(own.body, body),
-                body_share: SHORT_BODY + (1.0 - SHORT_BODY) * depth,
-            })
-            .collect();
-        self.body_terms = body;
-        self.median_depth = median(&self.depths);
     }
 
     fn link(&mut self, skills: &[Listed<'_>]) {
@@ -337,27 +220,4 @@ impl Catalogue {
             self.related_ends.push(self.related.len() as u32);
         }
     }
-}
-
-impl Scale {
-    fn weigh(&self, count: Count) -> Weights {
-        let saturate = |count: u8, half: f32| f32::from(count) * (K1 + 1.0) / (f32::from(count) + half);
-        Weights {
-            name: saturate(count.name, self.name),
-            text: saturate(count.text, self.text),
-            body: saturate(count.body, self.body) * self.body_share,
-        }
-    }
-}
-
-/// The one in the middle; 0 of none.
-fn median(all: &[f32]) -> f32 {
-    let mut sorted = all.to_vec();
-    let middle = sorted.len() / 2;
-    if middle < sorted.len() { *sorted.select_nth_unstable_by(middle, f32::total_cmp).1 } else { 0.0 }
-}
-
-/// Words of a short body repeat the description; only a long one says more. Half at [`HALF_DEPTH`] terms.
-fn depth(own: &Lengths) -> f32 {
-    own.body / (own.body + HALF_DEPTH)
 }

@@ -3,6 +3,8 @@
 //! A message is cut into words, and runs of words are looked up, longest first from the left. This finds what an
 //! Aho-Corasick automaton with checks of the neighbours would, in some 30 bytes per name instead of some 1,000.
 
+mod words;
+
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,6 +13,7 @@ use super::fold::{Class, class_of};
 use super::hash::{EMPTY, Keyed, extend, mix};
 use super::ordinary::is_ordinary_word;
 use crate::pause::pause_at;
+use words::{Word, split_message};
 
 /// A message of at most this many characters is only matched by name, never searched.
 pub const SHORT_MESSAGE_CHARS: usize = 20;
@@ -51,19 +54,6 @@ struct KnownName {
     slashes: u32,
     is_alias: bool,
     is_common: bool,
-}
-
-/// A word of the message and what joins it to the next one.
-struct Word {
-    text: String,
-    bytes: Range<usize>,
-    chars: Range<usize>,
-    /// The character before and after, where there is one.
-    before: Option<char>,
-    after: Option<char>,
-    /// Whether a `/` stands before it where a command may begin.
-    is_command: bool,
-    joint: Joint,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,67 +197,4 @@ fn slashes_of(words: &[Word]) -> u32 {
     let joints = words.split_last().map_or(&[][..], |(_, joints)| joints);
     let bits = (0..32).zip(joints).filter(|(_, word)| word.joint == Joint::Slash);
     bits.fold(0, |mask, (bit, _)| mask | 1 << bit)
-}
-
-/// The words of a message in the letters of names; a word with other letters is kept as an empty one.
-fn split_message(message: &str) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
-    let mut open = false;
-    let mut gap = String::new();
-    let mut before = None;
-    for (index, (byte, c)) in message.char_indices().enumerate() {
-        let plain = narrow(c);
-        if !(c == '_' || class_of(c) == Class::Word) {
-            if open && let Some(word) = words.last_mut() {
-                word.after = Some(plain);
-            }
-            open = false;
-            gap.push(plain);
-            before = Some(plain);
-            continue;
-        }
-        if !open {
-            if let Some(word) = words.last_mut() {
-                word.joint = joint_of(&gap);
-            }
-            let (bytes, chars) = (byte..byte, index..index);
-            let lead = gap.strip_suffix('/').map(|lead| lead.chars().next_back());
-            let is_command = lead.is_some_and(|lead| match lead {
-                Some(c) => c.is_whitespace() || matches!(c, '(' | '"' | '\'' | '`'),
-                None => words.is_empty(),
-            });
-            let text = String::new();
-            words.push(Word { text, bytes, chars, before, after: None, is_command, joint: Joint::None });
-            gap.clear();
-            open = true;
-        }
-        if let Some(word) = words.last_mut() {
-            word.bytes.end = byte + c.len_utf8();
-            word.chars.end = index + 1;
-            // A letter that no name can have makes the word unlike any name.
-            word.text.push(if plain.is_ascii_alphanumeric() { plain.to_ascii_lowercase() } else { '\0' });
-        }
-    }
-    words
-}
-
-const QUOTES: [char; 9] = ['"', '\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{ab}', '\u{bb}'];
-
-/// The ASCII form of a full-width character.
-fn narrow(c: char) -> char {
-    match u32::from(c) {
-        wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
-        0x3000 => ' ',
-        _ => c,
-    }
-}
-
-fn joint_of(gap: &str) -> Joint {
-    match gap {
-        "-" => Joint::Hyphen,
-        "/" => Joint::Slash,
-        _ if gap.chars().all(char::is_whitespace) => Joint::Blank,
-        _ if gap.chars().all(|c| c.is_whitespace() || QUOTES.contains(&c)) => Joint::Quote,
-        _ => Joint::None,
-    }
 }

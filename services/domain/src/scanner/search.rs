@@ -1,6 +1,7 @@
 //! Tries the rules on a view: words first, all in one pass; then, where a word is, the patterns of its rules on that line.
 
-use std::collections::HashMap;
+mod findings;
+
 use std::ops::Range;
 
 use regex::bytes::Regex;
@@ -9,10 +10,11 @@ use super::invisible;
 use super::numbers;
 use super::outline::{Kind, Outline};
 use super::quoting;
-use super::report::{Finding, Scan, Span, Tier, View};
+use super::report::{Finding, Span, View};
 use super::rules::{Check, Rule, Rules};
 use super::text::Text;
 use super::work::Work;
+pub(super) use findings::Findings;
 
 /// Longer lines are searched in windows of this size, in bytes: a long line costs no more than many short ones.
 const WINDOW: usize = 4096;
@@ -34,51 +36,6 @@ impl Place<'_> {
     /// it is none of the file, or beyond its end.
     pub(super) fn whole(&self, range: &Range<usize>) -> Range<usize> {
         self.raw.floor_char_boundary(range.start)..self.raw.ceil_char_boundary(range.end)
-    }
-}
-
-/// What was found so far: of each rule one finding for a line (of a long one for each window), the gravest.
-#[derive(Default)]
-pub(super) struct Findings {
-    all: Vec<Finding>,
-    by_line: HashMap<(String, String, usize, usize), usize>,
-}
-
-impl Findings {
-    /// Adds one, unless its line has one of that rule that is as grave.
-    pub(super) fn push(&mut self, finding: Finding) {
-        let key = (finding.rule.clone(), finding.file.clone(), finding.line, finding.span.start / WINDOW);
-        match self.by_line.get(&key) {
-            Some(index) if self.all[*index].verdict >= finding.verdict => {}
-            Some(index) => self.all[*index] = finding,
-            None => {
-                self.by_line.insert(key, self.all.len());
-                self.all.push(finding);
-            }
-        }
-    }
-
-    /// Adds several.
-    pub(super) fn extend(&mut self, findings: Vec<Finding>) {
-        findings.into_iter().for_each(|finding| self.push(finding));
-    }
-
-    /// All of them, signals too.
-    pub(super) fn all(&self) -> &[Finding] {
-        &self.all
-    }
-
-    /// What the scan says: no signals.
-    pub(super) fn into_scan(self, version: u32) -> Scan {
-        let mut findings = self.all;
-        findings.retain(|finding| finding.tier != Tier::Signal);
-        findings.sort_by(|a, b| {
-            // The SKILL.md first.
-            let key = |f: &Finding| (f.file != super::DOCUMENT, f.span.start);
-            (key(a).0, &a.file, key(a).1, &a.rule).cmp(&(key(b).0, &b.file, key(b).1, &b.rule))
-        });
-        let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or_default();
-        Scan { verdict, findings, version }
     }
 }
 

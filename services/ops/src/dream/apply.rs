@@ -1,17 +1,23 @@
 //! Applying: the operations of a run that nothing holds become changes, all in one transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod halt;
+mod merge;
 
-use knowhow_domain::dream::{Merged, OpOutcome, Operation};
+use std::collections::BTreeMap;
+
+use knowhow_domain::dream::{OpOutcome, Operation};
 use knowhow_domain::{ChangeKind, Check, Error, Result, SkillDocument, SkillId, SkillName, Source, manifest};
 use knowhow_store::skills::{self, Beside, Locked, SkillKey};
 use knowhow_store::{WriteTx, dreams, submissions};
 
 use uuid::Uuid;
 
+pub(super) use self::halt::Halt;
+use self::halt::{Applied, conflict, of_this_op, refuse};
+use self::merge::{Merge, check_room, merge};
 use super::journal::{Archived, Changed, Made, Step};
 use crate::skills::change::Successor;
-use crate::skills::delete::{self, Going, NAMES};
+use crate::skills::delete::{self, Going};
 use crate::skills::draft::{Base, Draft, Reviewed};
 use crate::{Ctx, compute, review};
 
@@ -33,43 +39,6 @@ pub(super) struct Applying<'a> {
     pub(super) by_person: bool,
     /// Who is noted as having first written what is new.
     pub(super) source: Source,
-}
-
-/// Why an operation is not applied.
-pub(super) enum Halt {
-    /// It alone; the others go on, and nothing of it was sent.
-    Op(OpOutcome, Vec<String>, Vec<Check>),
-    /// The transaction is of no more use.
-    Fault(Error),
-}
-
-impl From<Error> for Halt {
-    fn from(fault: Error) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-type Applied<T> = std::result::Result<T, Halt>;
-
-pub(super) fn conflict<T>(reason: impl Into<String>) -> Applied<T> {
-    Err(Halt::Op(OpOutcome::Conflict, vec![reason.into()], Vec::new()))
-}
-
-fn refuse<T>(reason: impl Into<String>) -> Applied<T> {
-    Err(Halt::Op(OpOutcome::Refused, vec![reason.into()], Vec::new()))
-}
-
-/// What a change of one skill is refused for, where that says nothing of the others.
-fn of_this_op(error: Error) -> Halt {
-    let outcome = match &error {
-        Error::Invalid(_) | Error::TooLarge { .. } | Error::Quota(_) => OpOutcome::Refused,
-        Error::PatchNoMatch { .. } | Error::PatchAmbiguous { .. } | Error::VersionConflict { .. } => {
-            OpOutcome::Conflict
-        }
-        Error::NotFound { .. } | Error::AmbiguousName { .. } | Error::Conflict { .. } => OpOutcome::Conflict,
-        _ => return Halt::Fault(error),
-    };
-    Halt::Op(outcome, vec![error.to_string()], Vec::new())
 }
 
 /// Applies one operation in an open transaction; the steps that it came to.
@@ -208,70 +177,6 @@ async fn write(ctx: &Ctx, tx: &mut WriteTx, of: &Applying<'_>, drafted: Drafted)
     }
     let skill = written.skill;
     Ok(Written { skill: skill.id, version: skill.version, name: skill.name })
-}
-
-struct Merge<'a> {
-    into: &'a str,
-    sources: &'a [Merged],
-}
-
-/// Joins skills. What can be refused comes before the first write.
-async fn merge(ctx: &Ctx, tx: &mut WriteTx, of: &Applying<'_>, merge: Merge<'_>) -> Applied<Vec<Step>> {
-    let Merge { into, sources } = merge;
-    let names: BTreeSet<&str> =
-        std::iter::once(into).chain(sources.iter().map(|source| source.name.as_str())).collect();
-    let names: Vec<&str> = names.into_iter().collect();
-    let mut found = lock(tx, names.iter().copied()).await?;
-    let mut take = |name: &str| names.iter().position(|known| *known == name).and_then(|at| found[at].take());
-    let target = take(into);
-    let version_of = |name: &str| sources.iter().find(|source| source.name == name).map(|source| source.version);
-    let target = match (target, version_of(into)) {
-        (Some(target), Some(version)) => Some(open_at(Some(target), into, version)?),
-        (Some(_), None) => return conflict(format!("there is a skill '{into}' by now")),
-        (None, Some(_)) => return conflict(format!("'{into}' is gone")),
-        (None, None) => None,
-    };
-    let mut leaving = Vec::new();
-    for Merged { name, version } in sources.iter().filter(|source| source.name != into) {
-        let source = open_at(take(name), name, *version)?;
-        if !source.skill.resources.is_empty() {
-            return refuse(format!("'{name}' has files beside SKILL.md, which a merge would leave behind"));
-        }
-        refuse_taint(of, &source)?;
-        leaving.push(source);
-    }
-    check_room(ctx, tx, into, &target.iter().chain(&leaving).collect::<Vec<_>>()).await?;
-    let mut steps = Vec::new();
-    let union = match target {
-        Some(current) => {
-            let id = current.skill.id;
-            steps.push(change(ctx, tx, of, Over { kind: ChangeKind::Merge, current }).await?);
-            Successor { id, name: into.to_owned() }
-        }
-        None => {
-            let made = write_made(ctx, tx, of, ChangeKind::Merge).await?;
-            let union = Successor { id: made.skill, name: made.name.clone() };
-            steps.push(Step::Made(made));
-            union
-        }
-    };
-    for source in &leaving {
-        steps.push(absorb(ctx, tx, source, &union).await?);
-    }
-    Ok(steps)
-}
-
-/// Checks that skills can become one: there is an archive to undo it from, and it may answer to all of their names.
-async fn check_room(ctx: &Ctx, tx: &mut WriteTx, into: &str, joined: &[&Locked]) -> Applied<()> {
-    if ctx.principal.settings().archive_days == 0 {
-        return refuse("the tenant keeps no archive, so nothing could be undone");
-    }
-    let ids: Vec<SkillId> = joined.iter().map(|skill| skill.skill.id).collect();
-    let leaving = joined.iter().filter(|skill| skill.skill.name != into).count() as i64;
-    match skills::count_names(tx, &ids).await? + leaving > NAMES {
-        true => refuse(format!("'{into}' would answer to more than {NAMES} other names, the limit")),
-        false => Ok(()),
-    }
 }
 
 /// Archives a skill that another one absorbs, with all that it has.

@@ -1,5 +1,7 @@
 //! What code finds in the inputs of a dream.
 
+mod part;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::TimeDelta;
@@ -8,9 +10,10 @@ use knowhow_domain::dream::{
     Claim, CoUsed, Conversation, Gap, Known, Overlap, Pass, Request, Standing, Term, Use, find_co_used, find_families,
     find_gaps, find_overlaps, find_terms, is_at_risk, is_guide, is_sparse,
 };
-use knowhow_store::dreams::{DreamSession, DreamSkill};
+use knowhow_store::dreams::DreamSession;
 use uuid::Uuid;
 
+pub(super) use self::part::Part;
 use super::inputs::{Inputs, USE_DAYS};
 
 impl Inputs {
@@ -157,41 +160,6 @@ pub(super) fn conversation(session: &DreamSession) -> Conversation<'_> {
         thumbs_up: session.thumbs_up,
         thumbs_down: session.thumbs_down,
         quality: session.quality.as_deref(),
-    }
-}
-
-/// Which part of the inputs a question is about. What is not to be trusted gets a question of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    /// All of it: for people, who are told what is tainted.
-    All,
-    /// What is to be trusted.
-    Clean,
-    /// What is not.
-    Tainted,
-}
-
-impl Part {
-    pub(super) fn takes_session(self, session: &DreamSession) -> bool {
-        match self {
-            Self::All => true,
-            Self::Clean => session.tainted_by.is_empty(),
-            Self::Tainted => !session.tainted_by.is_empty(),
-        }
-    }
-
-    /// A skill that is to be trusted is shown with both.
-    pub(super) fn takes_skill(self, skill: &DreamSkill) -> bool {
-        self != Self::Clean || !skill.tainted
-    }
-
-    fn takes_pair(self, inputs: &Inputs, pair: &Overlap) -> bool {
-        let is_tainted = inputs.skills[pair.first].tainted || inputs.skills[pair.second].tainted;
-        match self {
-            Self::All => true,
-            Self::Clean => !is_tainted,
-            Self::Tainted => is_tainted,
-        }
     }
 }
 

@@ -3,14 +3,18 @@
 //! that would be late are refused at once, when they come or when it is their turn: a late vector helps nobody, and makes the
 //! next one late as well.
 
+mod order;
+
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use self::order::Order;
+pub(super) use self::order::{QueuedText, Reply};
+use super::EmbedError;
 use super::lane::{Lane, Mark};
-use super::{EmbedError, Vectors};
 use crate::{Asker, Asking, Priority};
 
 /// A batch ends once it has that many bytes of text. Larger ones are no faster, and everybody in them waits longer.
@@ -21,72 +25,6 @@ const OVERHEAD_BYTES: usize = 16;
 const ORDER: [Priority; 3] = [Priority::Turn, Priority::Change, Priority::Background];
 /// Share of what is measured last in what is expected next.
 const NEWS: u32 = 8;
-
-/// The vectors of an order, or why there are none. Dropped, the embedder gave up.
-pub(super) type Reply = oneshot::Receiver<Result<Vectors, EmbedError>>;
-
-/// One text and where its vector goes.
-pub(super) struct QueuedText {
-    pub(super) text: String,
-    pub(super) asker: Asker,
-    place: usize,
-    order: Arc<Mutex<Order>>,
-}
-
-/// Texts that were asked for together.
-struct Order {
-    vectors: Vectors,
-    left: usize,
-    deadline: Option<Instant>,
-    reply: Option<oneshot::Sender<Result<Vectors, EmbedError>>>,
-}
-
-impl Order {
-    fn answer(&mut self, answer: Result<Vectors, EmbedError>) {
-        if let Some(reply) = self.reply.take() {
-            // Nobody may wait any more.
-            let _ = reply.send(answer);
-        }
-    }
-}
-
-impl QueuedText {
-    /// Whether somebody still waits for it.
-    pub(super) fn is_wanted(&self) -> bool {
-        lock(&self.order).reply.as_ref().is_some_and(|reply| !reply.is_closed())
-    }
-
-    /// Hands the vector in; the last one of an order is its answer.
-    pub(super) fn finish(self, vector: Vec<f32>) {
-        let mut order = lock(&self.order);
-        order.vectors[self.place] = vector;
-        order.left -= 1;
-        if order.left == 0 {
-            let vectors = std::mem::take(&mut order.vectors);
-            order.answer(Ok(vectors));
-        }
-    }
-
-    /// Whether its vector would come after its deadline; then who waits is told.
-    fn is_late(&self, ready: Instant) -> bool {
-        let mut order = lock(&self.order);
-        let is_late = order.deadline.is_some_and(|deadline| deadline < ready);
-        if is_late {
-            order.answer(Err(EmbedError::Late));
-        }
-        is_late
-    }
-
-    /// Tells who waits why there will be no vector.
-    pub(super) fn refuse(self, why: EmbedError) {
-        lock(&self.order).answer(Err(why));
-    }
-
-    /// Gives up on the whole order.
-    pub(super) fn fail(self) {
-        lock(&self.order).reply = None;
-    }
-}
 
 /// Texts that the model works on together.
 pub(super) struct Batch {

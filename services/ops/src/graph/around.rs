@@ -1,5 +1,7 @@
 //! A part of the graph, for a console to draw: breadth first from one thing, and saying what was left out.
 
+mod walk;
+
 use std::collections::{HashMap, HashSet};
 
 use knowhow_domain::graph::{EntityKind, RelationSource, RelationType};
@@ -8,6 +10,7 @@ use knowhow_store::graph::{self, AskedEdges, Edge, Node};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use self::walk::Walk;
 use super::knowledge::standing_of;
 use crate::Ctx;
 
@@ -170,45 +173,6 @@ fn read_types(types: Option<&str>) -> Result<(Vec<RelationType>, bool)> {
         }
     }
     Ok((relations, with_memories))
-}
-
-/// What was found so far.
-struct Walk {
-    nodes: HashSet<EntityId>,
-    edges: HashMap<(EntityId, EntityId, &'static str, Option<RelationSource>), GraphEdge>,
-    cut: bool,
-}
-
-impl Walk {
-    /// Takes the edges of one step, the strongest first; what they lead to is the next step's border.
-    fn take(&mut self, edges: Vec<Edge>) -> Vec<EntityId> {
-        let mut border = Vec::new();
-        self.cut |= edges.len() > MOST_EDGES || has_more(&edges);
-        for edge in edges {
-            let new: Vec<EntityId> = [edge.from, edge.to].into_iter().filter(|id| !self.nodes.contains(id)).collect();
-            if self.edges.len() >= MOST_EDGES || self.nodes.len() + new.len() > MOST_NODES {
-                self.cut = true;
-                continue;
-            }
-            self.nodes.extend(new.iter().copied());
-            border.extend(new);
-            let kind = edge.kind.map_or("named_together", RelationType::as_str);
-            self.edges.insert((edge.from, edge.to, kind, edge.source), GraphEdge::from(edge));
-        }
-        border
-    }
-}
-
-/// Whether one thing has more edges of a kind and direction than are looked at.
-fn has_more(edges: &[Edge]) -> bool {
-    let mut counts: HashMap<(EntityId, bool, bool), i64> = HashMap::new();
-    edges.iter().flat_map(|edge| [(edge.from, true, edge.kind.is_some()), (edge.to, false, edge.kind.is_some())]).any(
-        |end| {
-            let count = counts.entry(end).or_default();
-            *count += 1;
-            *count > OF_EACH
-        },
-    )
 }
 
 impl From<Node> for GraphNode {

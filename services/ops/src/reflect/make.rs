@@ -1,31 +1,21 @@
 //! Making one reflection: read, ask, keep. No transaction is open while a model is asked.
 
-use std::time::Duration;
+mod remember;
 
 use chrono::NaiveDate;
 use knowhow_domain::dream::ModelCall;
-use knowhow_domain::graph::EntityKind;
 use knowhow_domain::reflection::{ACTIONS, ReadReflection, TRIES, read_reflection};
-use knowhow_domain::{Cadence, MemoryId, MemoryKind, ReflectionState, Result, SessionId};
+use knowhow_domain::{Cadence, ReflectionState, Result, SessionId};
 use knowhow_store::WriteTx;
-use knowhow_store::memories::{self, NewMemory};
-use knowhow_store::reflections::{self, Carried, Finished, Queued};
-use std::sync::Arc;
-use tokio::time::Instant;
+use knowhow_store::memories;
+use knowhow_store::reflections::{self, Finished, Queued};
 
 use super::actions::{Actions, carry_on, mode};
 use super::material::{Material, Part};
 use super::question::{Asked, Skills, frame};
 use super::start::queued;
 use crate::dream::{Call, Known, Question, take_tokens};
-use crate::graph::{Named, NamedSkills, link_memory, named_skills};
-use crate::recall::embed;
 use crate::{Ctx, Priority, directives};
-
-/// How much a reflection matters among memories.
-const IMPORTANCE: f32 = 0.6;
-/// Longest wait for its vector; one without is found by its words.
-const WAIT: Duration = Duration::from_secs(10);
 
 /// Makes the reflection of a period, and applies what it proposes as far as the tenant lets it. Done again, it goes on where it was
 /// cut off, and one that is made stays.
@@ -75,14 +65,6 @@ struct Useless {
     reason: String,
     /// Whether a model has answered.
     is_try: bool,
-}
-
-/// A text to keep, with what it takes to find it.
-struct Ready<'a> {
-    part: &'a Part,
-    text: &'a str,
-    embedding: Option<Arc<[f32]>>,
-    skills: NamedSkills,
 }
 
 impl Making<'_> {
@@ -176,42 +158,6 @@ impl Making<'_> {
             Some(run) => carry_on(ctx, run).await,
             None => Ok(()),
         }
-    }
-
-    async fn prepare<'a>(&self, part: &'a Part, text: &'a str) -> Result<Ready<'a>> {
-        let deadline = Instant::now() + WAIT;
-        let (embedding, skills) =
-            tokio::join!(embed(self.ctx, text, Some(deadline)), named_skills(self.ctx, text, &[], deadline));
-        Ok(Ready { part, text, embedding: embedding?.0, skills: skills? })
-    }
-
-    /// Keeps one text; `None` where the user has as many memories as can be.
-    async fn remember(&self, tx: &mut WriteTx, ready: &Ready<'_>) -> Result<Option<MemoryId>> {
-        let Ready { part, text, embedding, skills: NamedSkills { names, may_name } } = ready;
-        let model = self.ctx.app.models.embedder.as_deref().map(|embedder| embedder.model());
-        // A day is marked with its conversations; what is made of other reflections, with those.
-        let sessions: Vec<String> = match part.from.is_empty() {
-            true => part.list_sessions().iter().map(ToString::to_string).collect(),
-            false => Vec::new(),
-        };
-        let named: Vec<&str> = sessions.iter().map(String::as_str).collect();
-        let new = NewMemory {
-            kind: MemoryKind::Reflection,
-            content: text,
-            tags: &[self.of.cadence.as_str().to_owned(), self.of.period.to_string()],
-            importance: IMPORTANCE,
-            core: false,
-            session: None,
-            conversation: None,
-            named: &named,
-            embedding: model.zip(embedding.as_deref()),
-            now: self.of.now,
-        };
-        let Some(memory) = memories::add(tx, &new).await? else { return Ok(None) };
-        let entities: Vec<_> = names.iter().map(|name| (EntityKind::Skill, name.clone())).collect();
-        link_memory(self.ctx, tx, &memory, &Named { entities: &entities, may_name });
-        reflections::carry(tx, Carried { memory: memory.id, from: &part.from, is_tainted: part.is_tainted });
-        Ok(Some(memory.id))
     }
 
     fn finished<'f>(&self, state: ReflectionState, reason: Option<&'f str>, calls: &'f [ModelCall]) -> Finished<'f> {

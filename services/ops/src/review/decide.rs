@@ -1,21 +1,19 @@
 //! Deciding: approve exactly what was shown, reject with a reason, or take back.
 
-use knowhow_domain::{
-    Error, Result, SkillDocument, SkillName, Source, Submission, SubmissionId, SubmissionKind, SubmissionState,
-};
+mod apply;
+
+use knowhow_domain::{Error, Result, Submission, SubmissionId, SubmissionKind, SubmissionState};
 use knowhow_store::skills::{self, Locked, SkillKey};
 use knowhow_store::submissions::{self, Decision, Undecided};
 use knowhow_store::{WriteTx, offers};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use self::apply::{Approved, apply};
 use super::hold::find;
 use super::offer::{Take, has_conflict, is_offer};
 use super::owner::{Reached, SCANNER, STARTERS, reach};
 use super::share;
-use crate::skills::change::{Changed, Successor};
-use crate::skills::delete::{Going, archive};
-use crate::skills::draft::{Base, Draft, Reviewed};
 use crate::{Ctx, follow_up};
 
 /// A decision on a submission.
@@ -211,48 +209,6 @@ async fn lock(tx: &mut WriteTx, waiting: &Undecided) -> Result<Option<Locked>> {
 fn is_current(waiting: &Undecided, locked: Option<&Locked>) -> bool {
     waiting.base_digest.as_deref() == locked.map(|locked| locked.skill.digest.as_slice())
         && locked.is_none_or(|locked| locked.skill.name == waiting.submission.skill)
-}
-
-/// A submission that is approved, and what it is made over.
-struct Approved<'a> {
-    waiting: &'a Undecided,
-    /// The skill as it is now.
-    locked: Option<Locked>,
-    /// Whether a person says so, not the checks alone.
-    by_person: bool,
-}
-
-/// Makes what was approved. `None` where the skill is gone then.
-async fn apply(ctx: &Ctx, tx: &mut WriteTx, approved: Approved<'_>) -> Result<Option<Changed>> {
-    let Approved { waiting, locked, by_person } = approved;
-    if waiting.submission.kind == SubmissionKind::Delete {
-        let locked = locked.ok_or_else(|| stale("the skill"))?;
-        let successor = waiting.successor.clone().map(|(id, name)| Successor { id, name });
-        let going = Going { skill: &locked.skill, successor: successor.as_ref(), is_reviewed: false };
-        archive(ctx, tx, going).await?;
-        return Ok(None);
-    }
-    let raw = waiting.document.as_deref().ok_or_else(|| Error::internal("a submission without its text"))?;
-    // What waits has passed the limits of its time.
-    let limits = ctx.app.limits.with_unbounded_body();
-    let document = SkillDocument::parse_named(raw, &limits)?;
-    let author = waiting.submission.author.clone();
-    let draft = Draft {
-        resources: waiting.resources.clone(),
-        new_files: waiting.files.clone(),
-        pinned: waiting.pinned,
-        request_digest: waiting.request_digest.as_deref().and_then(|digest| digest.try_into().ok()),
-        derived: waiting.derived,
-        reviewed: Some(Reviewed {
-            author,
-            session: waiting.submission.session.clone(),
-            checks: waiting.submission.checks.clone(),
-            by_person,
-        }),
-        ..Draft::new(waiting.submission.kind.change(), SkillName::parse(&waiting.submission.skill)?, document)
-    };
-    let source = waiting.source.parse().unwrap_or(Source::Agent);
-    draft.write(ctx, tx, Base { locked, source, is_bulk: false, now: ctx.now(), expected: None }).await.map(Some)
 }
 
 pub(super) fn stale(what: &str) -> Error {

@@ -1,16 +1,20 @@
 //! Chooses the found skills that a turn shows: none twice, bodies within their budget, the most specific first.
 
-use std::collections::{HashMap, HashSet};
+mod bodies;
+mod text;
+
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, cut_body, render_turn};
 use knowhow_domain::recall::{Hit, Mention};
 use knowhow_domain::{Result, SkillId, Tools};
 use knowhow_store::{graph, skills};
 
+use self::bodies::{Bodies, Body};
+use self::text::print;
 use super::kept::BodyAt;
-use super::view::{ActiveView, MissingView, RelatedView, RelevantView, TooLongView, TurnAnswer};
+use super::view::{ActiveView, RelatedView, RelevantView, TooLongView, TurnAnswer};
 use crate::Ctx;
 use crate::recall::{KnownSkill, Recalled, UserCatalogue, reason};
 
@@ -19,10 +23,6 @@ const RELATED: usize = 5;
 
 /// Most named skills of a turn: whose bodies are read before their budget is known to hold them.
 const NAMED: usize = 16;
-
-/// The part of the bodies' room that recalled ones may take where the session did not ask for them: they are less likely to
-/// be wanted than those that the message names.
-const RECALLED_PART: usize = 2;
 
 /// The skills that the session was shown since its prompt was last compressed.
 #[derive(Default)]
@@ -263,133 +263,5 @@ impl<'a> Choice<'a> {
     fn wanted(&self, terms: &Terms) -> Vec<SkillId> {
         let inlined = self.relevant.iter().take(terms.inlined()).map(|(skill, _)| skill.id);
         self.named.iter().map(|(skill, _)| skill.id).chain(inlined).collect()
-    }
-}
-
-/// Bodies, given out within a budget.
-struct Bodies {
-    read: HashMap<SkillId, skills::Body>,
-    room: usize,
-    used: Vec<(SkillId, i32)>,
-    given: Vec<BodyAt>,
-}
-
-impl Bodies {
-    async fn read(ctx: &Ctx, choice: &Choice<'_>, terms: &Terms) -> Result<Self> {
-        let wanted = choice.wanted(terms);
-        let found = if wanted.is_empty() {
-            Vec::new()
-        } else {
-            skills::read_bodies(&ctx.app.db, &ctx.principal, &wanted).await?
-        };
-        let read = found.into_iter().map(|body| (body.skill, body)).collect();
-        Ok(Self { read, room: terms.body_budget, used: Vec::new(), given: Vec::new() })
-    }
-
-    /// A body, or the characters of one that has no room any more. One that is longer than the room left is cut at the end
-    /// of a section.
-    fn take(&mut self, skill: SkillId) -> Option<Result<Body, usize>> {
-        let skills::Body { version, content, files, document, from, tainted, .. } = self.read.remove(&skill)?;
-        let characters = content.chars().count();
-        let body = if characters <= self.room {
-            Body { version, content, missing: None, files, tainted }
-        } else {
-            let Some(cut) = cut_body(&content, self.room) else { return Some(Err(characters)) };
-            let missing = Some(MissingView { characters: cut.missing, sections: cut.sections });
-            Body { version, content: cut.kept.to_owned(), missing, files, tainted }
-        };
-        self.room -= body.content.chars().count();
-        self.used.push((skill, version));
-        self.given.push(BodyAt { document, from, bytes: body.content.len() });
-        Some(Ok(body))
-    }
-
-    /// With the room that recalled bodies may take: where the session did not ask for them the less, the less likely the
-    /// message asks for any.
-    fn for_recalled(mut self, terms: &Terms, fit: f32) -> Self {
-        if !terms.inline_top {
-            let room = (terms.body_budget / RECALLED_PART) as f32 * fit;
-            self.room = self.room.min(room as usize);
-        }
-        self
-    }
-
-    /// The body of another one, where it fits whole.
-    fn take_whole(&mut self, skill: SkillId) -> Option<Body> {
-        let fits = self.read.get(&skill)?.content.chars().count() <= self.room;
-        if fits { self.take(skill)?.ok() } else { None }
-    }
-}
-
-/// A body as a turn shows it.
-struct Body {
-    version: i32,
-    content: String,
-    missing: Option<MissingView>,
-    files: Vec<String>,
-    tainted: bool,
-}
-
-fn print(answer: &TurnAnswer, choice: &Choice<'_>, terms: &Terms) -> String {
-    let relevant = answer.relevant.iter().zip(&choice.relevant);
-    let relevant = relevant.filter(|(view, _)| terms.tools.can_read() || view.content.is_some());
-    render_turn(&TurnParts {
-        tools: terms.tools,
-        active: answer.active.iter().map(ActiveView::as_part).collect(),
-        too_long: answer.too_long.iter().map(TooLongView::as_part).collect(),
-        relevant: relevant
-            .map(|(view, (skill, _))| line(skill, view.content.is_some() || terms.is_indexed(skill), view.tainted))
-            .collect(),
-        inline: answer.relevant.iter().filter_map(RelevantView::as_part).collect(),
-        related: choice
-            .related
-            .iter()
-            .map(|(skill, _)| line(skill, terms.is_indexed(skill), choice.is_tainted(skill)))
-            .collect(),
-        nudge: answer.nudge.as_deref(),
-    })
-}
-
-/// A skill by name, with its summary where the agent is not told elsewhere what it does.
-fn line(skill: &KnownSkill, is_told: bool, is_tainted: bool) -> SkillLine<'_> {
-    SkillLine { name: &skill.name, summary: (!is_told).then_some(&*skill.summary), is_tainted }
-}
-
-impl ActiveView {
-    pub(super) fn is_called(&self) -> bool {
-        self.reason == CALLED
-    }
-
-    fn as_part(&self) -> ActiveSkill<'_> {
-        ActiveSkill {
-            name: &self.name,
-            version: self.version,
-            content: &self.content,
-            missing: self.missing.as_ref().map(MissingView::as_part),
-            files: &self.files,
-            is_called: self.is_called(),
-            is_tainted: self.tainted,
-        }
-    }
-}
-
-impl TooLongView {
-    fn as_part(&self) -> TooLong<'_> {
-        TooLong { name: &self.name, characters: self.characters, is_tainted: self.tainted }
-    }
-}
-
-impl RelevantView {
-    /// With its body, where that came along.
-    fn as_part(&self) -> Option<ActiveSkill<'_>> {
-        Some(ActiveSkill {
-            name: &self.name,
-            version: self.version?,
-            content: self.content.as_deref()?,
-            missing: self.missing.as_ref().map(MissingView::as_part),
-            files: &self.files,
-            is_called: false,
-            is_tainted: self.tainted,
-        })
     }
 }

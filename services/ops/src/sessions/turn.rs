@@ -1,60 +1,33 @@
 //! Turn: one message of the user, and the skills that help with it.
 
+mod message;
+mod write;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use knowhow_domain::recall::is_short;
 use knowhow_domain::session::is_over;
-use knowhow_domain::{Error, FieldError, Result, Scope, SessionId, SkillId, check_message, manifest};
+use knowhow_domain::{Error, Result, Scope, SessionId, SkillId, manifest};
 use knowhow_store::Principal;
 use knowhow_store::examples::Lesson;
-use knowhow_store::sessions::{self, KeptTurn, ReadTurn, TurnState, WrittenTurn};
+use knowhow_store::sessions::{self, KeptTurn, ReadTurn, TurnState};
 use knowhow_store::skills;
 use knowhow_telemetry::metrics::{self, Stage};
-use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
-use utoipa::ToSchema;
 
+pub use self::message::TakeTurn;
+use self::message::{check, other_message, patience};
+use self::write::{Made, write};
 use super::compose::{Composed, FromRecall, Shown, Terms, compose};
-use super::kept::{pack, unpack};
+use super::kept::unpack;
 use super::log::taint;
 use super::nudge::nudge;
 use super::view::TurnAnswer;
-use super::{check_log, check_sources, check_text, missing, session_id};
+use super::{check_log, missing, session_id};
 use crate::Ctx;
 use crate::examples::learn_later;
 use crate::recall::{self, Query, UserCatalogue};
 use crate::snapshots::Omitted;
-
-/// A message of the user.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(example = json!({"message": "send the report to Ann by mail", "turn_key": "msg-17"}))]
-pub struct TakeTurn {
-    /// The session, by id: of the path, not of the body.
-    #[serde(skip)]
-    pub session: String,
-    /// What the user said.
-    #[schema(min_length = 1, max_length = 65_536)]
-    pub message: String,
-    /// Names the turn: the same key again is the same turn, with the same answer.
-    #[schema(min_length = 1, max_length = 255)]
-    pub turn_key: Option<String>,
-    /// Tools that the agent called since the turn before.
-    #[schema(minimum = 0)]
-    pub tool_calls: Option<u32>,
-    /// What the agent has read since the turn before that is not to be trusted; marks the session for good.
-    #[schema(max_items = 16)]
-    pub tainted_by: Option<Vec<String>>,
-    /// The agent's prompt was compressed: what it was shown may be shown again.
-    pub context_reset: Option<bool>,
-    /// Milliseconds that looking for skills may take; the answer then does without what is late. 500 by default.
-    #[schema(minimum = 1, maximum = 60_000)]
-    pub deadline_ms: Option<u32>,
-}
-
-/// What is left of the deadline for everything after the message's vector.
-const RESERVE: Duration = Duration::from_millis(10);
 
 /// Rounds, where other turns of the same session go first.
 const ROUNDS: usize = 64;
@@ -158,15 +131,6 @@ struct Asked<'a> {
     digest: [u8; 32],
 }
 
-/// A turn that is made.
-struct Made<'a> {
-    composed: &'a Composed,
-    /// In the bytes that go out.
-    answer: &'a str,
-    /// What the session has been shown with it.
-    shown: &'a Shown,
-}
-
 /// What a turn starts from.
 struct Start {
     state: TurnState,
@@ -245,35 +209,6 @@ async fn again(ctx: &Ctx, kept: KeptTurn) -> Result<String> {
     serde_json::to_string(&answer).map_err(Error::internal)
 }
 
-fn check(input: &TakeTurn) -> Result<()> {
-    check_message(&input.message)?;
-    if let Some(key) = &input.turn_key {
-        check_text("/turn_key", key, 255)?;
-    }
-    check_sources("/tainted_by", input.tainted_by.as_deref().unwrap_or_default())?;
-    let mut findings = Vec::new();
-    if input.deadline_ms.is_some_and(|ms| !(1..=60_000).contains(&ms)) {
-        findings.push(FieldError::new("/deadline_ms", "must be 1 to 60000"));
-    }
-    if input.tool_calls.is_some_and(|calls| calls > i32::MAX as u32) {
-        findings.push(FieldError::new("/tool_calls", "is out of bounds"));
-    }
-    if findings.is_empty() { Ok(()) } else { Err(Error::Invalid(findings)) }
-}
-
-/// How long the message's vector is waited for.
-fn patience(input: &TakeTurn) -> Duration {
-    let deadline = Duration::from_millis(u64::from(input.deadline_ms.unwrap_or(500)));
-    deadline.saturating_sub(RESERVE)
-}
-
-fn other_message(input: &TakeTurn) -> Error {
-    if input.turn_key.is_none() {
-        return Error::IdempotencyMismatch;
-    }
-    Error::invalid("/turn_key", "was used for another message of this session; use a fresh key for each message")
-}
-
 fn check_open(ctx: &Ctx, state: &TurnState) -> Result<()> {
     let longest = ctx.principal.settings().longest_silence(state.channel);
     if state.ended_at.is_some() || is_over(state.last_message_at, longest, ctx.now()) {
@@ -317,28 +252,4 @@ fn number(composed: &mut Composed, state: &TurnState, degraded: &[&str]) {
     composed.answer.turn = state.turns + 1;
     composed.answer.turns_left = state.max_turns - state.turns - 1;
     composed.answer.degraded = degraded.iter().map(|lack| (*lack).to_owned()).collect();
-}
-
-async fn write(ctx: &Ctx, asked: &Asked<'_>, turn: ReadTurn, made: &Made<'_>) -> Result<bool> {
-    let (Asked { input, turn_key, digest, .. }, Made { composed, answer, shown }) = (asked, made);
-    let sorted = |set: &std::collections::HashSet<SkillId>| {
-        let mut ids: Vec<SkillId> = set.iter().copied().collect();
-        ids.sort_unstable();
-        ids
-    };
-    let kept = pack(&composed.answer, answer, composed.bodies.clone())?;
-    let written = WrittenTurn {
-        message: &input.message,
-        tool_calls: i32::try_from(input.tool_calls.unwrap_or_default()).unwrap_or(i32::MAX),
-        turn_key: *turn_key,
-        request_digest: digest,
-        answer: &kept.stored,
-        answer_digest: kept.digest.as_ref().map(<[u8; 32]>::as_slice),
-        listed: &sorted(&shown.listed),
-        injected: &sorted(&shown.injected),
-        used: &composed.used,
-        tainted_by: input.tainted_by.as_deref().unwrap_or_default(),
-        now: ctx.now(),
-    };
-    sessions::write_turn(&ctx.app.db, &ctx.principal, turn, &written).await
 }

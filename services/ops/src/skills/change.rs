@@ -2,25 +2,24 @@
 //! that against limits and quotas, and carry it out. Each verb is a [`SkillChange`]; [`change_in`] fits several into
 //! one transaction.
 
-use std::sync::Arc;
+mod aftermath;
 
 use knowhow_domain::patch::Strategy;
 use knowhow_domain::{Error, Result, SkillId, SkillName, Source};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Beside, Count, Locked, SkillKey, SkillState, Written, WrittenOutcome};
+use knowhow_store::skills::{self, Beside, Count, Locked, SkillKey, SkillState, Written};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(super) use self::aftermath::Aftermath;
 use super::at_hand;
 use super::delete::{Going, archive};
 use super::draft::{Base, Draft};
 use super::kept::{OfVersion, ShowsSkill};
 use super::view::Skill;
-use crate::answers::KeptSkill;
 use crate::lookup::{self, Reach};
 use crate::once::Request;
-use crate::recall::{SkillChanged, hand_in, row_of};
-use crate::{Ctx, follow_up, review};
+use crate::{Ctx, review};
 
 /// A change of a skill: the skill that it is about, and the state that it proposes.
 pub(crate) trait SkillChange {
@@ -154,50 +153,6 @@ async fn attempt<V: SkillVerb>(ctx: &Ctx, verb: &V) -> Result<V::Answer> {
         answer.note_written(outcome);
     }
     Ok(answer)
-}
-
-/// What is to be done once a change is committed.
-#[derive(Default)]
-pub(super) struct Aftermath {
-    says_else: Option<SkillId>,
-    written: Option<Written>,
-    state: Option<SkillState>,
-    name: Option<String>,
-}
-
-impl Aftermath {
-    pub(super) fn of(changed: &mut Changed) -> Self {
-        Self {
-            says_else: changed.says_else.then_some(changed.skill.id),
-            written: changed.written.take(),
-            state: changed.state.take(),
-            name: Some(changed.skill.name.clone()),
-        }
-    }
-
-    /// Keeps the new state at hand, hands it in to recall, and has the vector made; what the statement found out, where a version was made.
-    pub(super) fn finish(self, ctx: &Ctx, embeds: bool) -> Result<Option<WrittenOutcome>> {
-        let outcome = self.written.map(Written::outcome).transpose()?;
-        let answers = &ctx.app.catalogues.answers;
-        answers.indexes.forget(ctx);
-        match (outcome, self.state, self.name) {
-            (Some(outcome), Some(state), _) => {
-                let WrittenOutcome { tainted, times_used, last_used_at, revision, stamp } = outcome;
-                let skill = SkillState { tainted, ..state };
-                if embeds {
-                    hand_in(ctx, revision, || vec![SkillChanged::Text { stamp, row: row_of(&skill) }]);
-                }
-                let saved = KeptSkill::saved(skill, Count { times_used, last_used_at });
-                answers.skills.keep(ctx, &Arc::new(saved));
-            }
-            (_, _, Some(name)) => answers.skills.forget(ctx, &name),
-            _ => {}
-        }
-        if let Some(skill) = self.says_else.filter(|_| embeds) {
-            follow_up::embed_at_once(ctx, skill);
-        }
-        Ok(outcome)
-    }
 }
 
 /// Changes a skill in an open transaction, which may hold other changes. The caller commits.

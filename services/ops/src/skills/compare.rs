@@ -1,5 +1,7 @@
 //! Comparing two versions. What is compared is bounded; what is left out is named, and can be asked for by its path.
 
+mod state;
+
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -10,10 +12,11 @@ use knowhow_domain::pause::pause;
 use knowhow_domain::{Error, ResourceEntry, Result, Scope, manifest};
 use knowhow_store::WriteTx;
 use knowhow_store::skills;
-use knowhow_store::versions::VersionState;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+pub(crate) use self::state::StateToCompare;
+use self::state::{Changed, changed_files};
 use super::versions::{get, in_history};
 use crate::Ctx;
 use crate::dear::{self, Line};
@@ -77,39 +80,10 @@ pub async fn diff_versions(ctx: &Ctx, query: &Diff) -> Result<Compared> {
     dear::compute(move || Ok(pair.compare())).await
 }
 
-/// A file that differs.
-struct Changed {
-    path: String,
-    old: Option<ResourceEntry>,
-    new: Option<ResourceEntry>,
-}
-
-impl Changed {
-    /// The bytes of both sides.
-    fn size(&self) -> u64 {
-        [&self.old, &self.new].into_iter().flatten().map(|entry| entry.size).sum()
-    }
-}
-
 /// A file's text on both sides.
 struct Texts<'a> {
     old: &'a str,
     new: &'a str,
-}
-
-/// A state of a skill that is compared.
-pub(crate) struct StateToCompare {
-    /// Stands behind each path in the diff.
-    pub(crate) label: String,
-    pub(crate) document: String,
-    pub(crate) resources: Vec<ResourceEntry>,
-}
-
-impl From<VersionState> for StateToCompare {
-    fn from(state: VersionState) -> Self {
-        let VersionState { version, document, resources, .. } = state;
-        Self { label: version.version.to_string(), document, resources }
-    }
 }
 
 /// A proposed state, with the bytes of files that may not be stored.
@@ -233,18 +207,4 @@ impl Pair {
             file.path
         );
     }
-}
-
-/// Files that differ, sorted by path.
-fn changed_files(old: &[ResourceEntry], new: &[ResourceEntry]) -> Vec<Changed> {
-    let by_path = |entries: &[ResourceEntry]| -> HashMap<String, ResourceEntry> {
-        entries.iter().map(|entry| (entry.path.clone(), entry.clone())).collect()
-    };
-    let (mut old, mut new) = (by_path(old), by_path(new));
-    let mut paths: Vec<String> = old.keys().chain(new.keys()).cloned().collect();
-    paths.sort_unstable();
-    paths.dedup();
-    let sides = paths.into_iter().map(|path| Changed { old: old.remove(&path), new: new.remove(&path), path });
-    let digest = |entry: &Option<ResourceEntry>| entry.as_ref().map(|entry| entry.digest.clone());
-    sides.filter(|file| digest(&file.old) != digest(&file.new)).collect()
 }

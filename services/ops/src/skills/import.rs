@@ -1,21 +1,24 @@
 //! Import: SKILL.md files and archives of them. Each skill stands alone: a bad one is reported and stops no other.
 
+mod read;
+
 use std::collections::{HashMap, HashSet};
 
 use knowhow_domain::limits::SEGMENTS;
 use knowhow_domain::scanner::Scan;
 use knowhow_domain::{
-    ChangeKind, Error, Limits, ResourceEntry, ResourcePath, Result, Scope, SkillDocument, SkillName, Source, manifest,
+    ChangeKind, Error, Limits, ResourceEntry, Result, Scope, SkillDocument, SkillName, Source, manifest,
 };
 use knowhow_store::skills::Locked;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use self::read::{How, read};
 use super::draft::Draft;
 use super::import_batch::{ImportOne, batches, import_batch};
 use super::import_report::{ImportOutcome, ImportReport, Imported};
 use super::unpack::{Unpacked, Upload, Uploaded, unpack};
-use crate::archive::{self, FoundFolder, Named, Provenance};
+use crate::archive::{self, FoundFolder, Named};
 use crate::examples::{self, ImportedExamples, ReadLines};
 use crate::{Ctx, compute, review};
 
@@ -145,13 +148,6 @@ pub(super) struct Readable {
     scan: Option<Scan>,
 }
 
-/// Whether to mend what can be mended, and what the archives say of where their texts come from.
-#[derive(Clone, Copy)]
-struct How<'a> {
-    fix: bool,
-    provenance: &'a Provenance,
-}
-
 /// What is to be done with a skill that can be read.
 enum Readied {
     Taken(SkillName, Box<Readable>),
@@ -185,60 +181,6 @@ fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, how: How<'_>) -> Vec<(S
             (path, readied)
         })
         .collect()
-}
-
-fn read(limits: &Limits, skill: Uploaded, how: How<'_>) -> Result<Readable> {
-    let Uploaded { folder, missing } = skill;
-    if let Some(file) = missing {
-        return Err(Error::invalid("/file", format!("'{}' {}", file.path, file.detail)));
-    }
-    let tainted_by = how.provenance.find(&folder.path, &folder.skill_md);
-    let lone = folder.folder.is_empty() && folder.resources.is_empty();
-    let raw = String::from_utf8(folder.skill_md).map_err(|e| {
-        Error::invalid("/skill_md", format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
-    })?;
-    let (document, fixes) = read_document(limits, &raw, folder.folder.last().map(String::as_str), how.fix)?;
-    let resources =
-        folder.resources.into_iter().map(|(path, bytes)| resource(&path, bytes)).collect::<Result<Vec<_>>>()?;
-    Ok(Readable {
-        folder: folder.folder,
-        document,
-        resources: (!lone).then_some(resources),
-        fixes,
-        tainted_by,
-        scan: None,
-    })
-}
-
-/// The document, mended where that is asked for; else the refusal says that it could be.
-fn read_document(limits: &Limits, raw: &str, folder: Option<&str>, fix: bool) -> Result<(SkillDocument, Vec<String>)> {
-    let refusal = match SkillDocument::parse_named(raw, limits) {
-        Ok(document) => return Ok((document, Vec::new())),
-        Err(refusal) => refusal,
-    };
-    let Some(mended) = SkillDocument::mend(raw, folder) else { return Err(refusal) };
-    let document = SkillDocument::parse_named(&mended.text, limits);
-    match (fix, document, refusal) {
-        (true, document, _) => Ok((document?, mended.what)),
-        (false, Ok(_), Error::Invalid(mut findings)) => {
-            if let Some(first) = findings.first_mut() {
-                first.detail.push_str("; fix=true mends it");
-            }
-            Err(Error::Invalid(findings))
-        }
-        (false, _, refusal) => Err(refusal),
-    }
-}
-
-fn resource(path: &str, bytes: Vec<u8>) -> Result<(ResourceEntry, Vec<u8>)> {
-    let path = ResourcePath::parse_imported(path)?;
-    let entry = ResourceEntry {
-        media_type: path.media_type().to_owned(),
-        size: bytes.len() as u64,
-        digest: manifest::hex(&manifest::digest(&bytes)),
-        path: path.as_str().to_owned(),
-    };
-    Ok((entry, bytes))
 }
 
 impl Readable {

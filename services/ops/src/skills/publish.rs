@@ -1,20 +1,20 @@
 //! Skills as MCP hosts read them (SEP-2640): entries that name every file with size and digest, the files themselves,
-//! and folders. What hosts require and a stored frontmatter lacks is derived, the same way in the digest as in the
-//! bytes. Nothing here counts as use.
+//! and folders. Nothing here counts as use.
+
+mod document;
+mod entries;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use knowhow_domain::limits::DESCRIPTION_CHARS;
-use knowhow_domain::untrusted;
-use knowhow_domain::{
-    Error, FieldEdits, Limits, ResourcePath, Result, Scope, SkillDocument, SkillName, manifest, name, uri,
-};
+use knowhow_domain::{Error, ResourcePath, Result, Scope, name, uri};
 use knowhow_store::skills::{self, Moment, PublishedRow, PublishedRows};
 use serde_json::{Map, Value};
 
+use self::document::{Document, derive, described, document_of};
+use self::entries::entries;
+use crate::Ctx;
 use crate::page::{self, Page, window, write_cursor};
-use crate::{Ctx, compute};
 
 /// Entries of one page, children of one page.
 const PAGE: usize = 50;
@@ -24,8 +24,6 @@ const FILES_OF_PAGE: usize = 2048;
 /// What every host takes of one skill (SEP-2640, Limits).
 const MOST_FILES: usize = 512;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// From here on entries are made beside the threads that answer requests.
-const FEW_ROWS: usize = 2 * PAGE;
 const SKILL_MD: &str = "SKILL.md";
 const MARKDOWN: &str = "text/markdown";
 
@@ -251,145 +249,4 @@ fn children_of(mut row: PublishedRow, prefix: &str) -> Vec<(String, Child)> {
 
 fn folder(prefix: &str, segment: String) -> Child {
     Child::Folder { uri: uri::directory_uri(&format!("{prefix}{segment}")), name: segment }
-}
-
-/// Makes entries of rows that are sorted by name; each takes in the files of the skills in its folder.
-async fn entries(rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {
-    // To derive is to parse and to print.
-    if rows.len() <= FEW_ROWS && rows.iter().all(|row| row.frontmatter.is_some() && !row.tainted) {
-        return Ok(assemble(rows));
-    }
-    compute(move || Ok(assemble(rows))).await
-}
-
-fn assemble(rows: Vec<PublishedRow>) -> Vec<SkillEntry> {
-    let mut published: Vec<Published> = rows.into_iter().filter_map(Published::of).collect();
-    let whole: Vec<Whole> = (0..published.len()).map(|at| with_nested(&published, at)).collect();
-    for (skill, whole) in published.iter_mut().zip(whole) {
-        match whole {
-            Whole::Alone => {}
-            Whole::Together(files) => skill.entry.files = Some(files),
-            Whole::TooLarge => skill.entry.files = None,
-        }
-    }
-    published.into_iter().filter(|skill| skill.asked).map(|skill| skill.entry).collect()
-}
-
-/// The files of a skill with those of the skills in its folder.
-enum Whole {
-    Alone,
-    Together(Vec<FileEntry>),
-    TooLarge,
-}
-
-/// Each URI once: the innermost skill's file is the one that is read.
-fn with_nested(published: &[Published], at: usize) -> Whole {
-    let Some((skill, later)) = published[at..].split_first().filter(|(skill, _)| skill.asked) else {
-        return Whole::Alone;
-    };
-    let name = &skill.entry.name;
-    let is_below = |other: &&Published| other.entry.name[name.len()..].starts_with('/');
-    let near = later.iter().take_while(|other| other.entry.name.starts_with(name.as_str()));
-    let nested: Vec<&Published> = near.filter(is_below).collect();
-    if nested.is_empty() {
-        return Whole::Alone;
-    }
-    let all = std::iter::once(skill).chain(nested).flat_map(|skill| skill.entry.files.iter().flatten());
-    let mut by_uri = BTreeMap::new();
-    let mut bytes = 0;
-    for file in all {
-        let replaced = by_uri.insert(file.uri.as_str(), file);
-        bytes = bytes + file.size - replaced.map_or(0, |file: &FileEntry| file.size);
-        if by_uri.len() > MOST_FILES || bytes > MOST_BYTES {
-            return Whole::TooLarge;
-        }
-    }
-    Whole::Together(by_uri.into_values().cloned().collect())
-}
-
-/// A skill by itself, as it is served.
-struct Published {
-    entry: SkillEntry,
-    asked: bool,
-}
-
-impl Published {
-    fn of(mut row: PublishedRow) -> Option<Self> {
-        let Document { frontmatter, file } = document_of(&mut row)?;
-        let (uri, document_size) = (file.uri.clone(), file.size);
-        let others = row.resources.into_iter().map(|r| FileEntry {
-            uri: uri::file_uri(&row.name, &r.path),
-            size: r.size,
-            digest: r.digest,
-        });
-        let files = Some(std::iter::once(file).chain(others).collect());
-        let (name, tainted, description) = (row.name, row.tainted, described(row.tainted, &row.description));
-        let entry = SkillEntry { uri, name, description, frontmatter, files, document_size, tainted };
-        Some(Self { entry, asked: row.asked })
-    }
-}
-
-/// A SKILL.md as it is served.
-struct Document {
-    frontmatter: Map<String, Value>,
-    file: FileEntry,
-}
-
-/// Takes the document out of a row. One that cannot be read is a fault of ours; it does not take the others of its
-/// page along.
-fn document_of(row: &mut PublishedRow) -> Option<Document> {
-    let read = |row: &mut PublishedRow| -> Result<(Map<String, Value>, u64, String)> {
-        // An untrusted skill is never served as stored: its text gets a warning that models read.
-        match (row.frontmatter.take().filter(|_| !row.tainted), row.document.take()) {
-            (Some(Value::Object(frontmatter)), _) => {
-                let size = u64::try_from(row.document_bytes).map_err(Error::internal)?;
-                Ok((frontmatter, size, manifest::hex(&row.document_digest)))
-            }
-            (_, Some(stored)) => {
-                let Derived { text, frontmatter } = derive(&row.name, &stored, row.tainted)?;
-                Ok((frontmatter, text.len() as u64, manifest::hex(&manifest::digest(&text))))
-            }
-            _ => Err(Error::internal("a published skill without its document")),
-        }
-    };
-    match read(row) {
-        Ok((frontmatter, size, digest)) => {
-            let file = FileEntry { uri: uri::file_uri(&row.name, SKILL_MD), size, digest };
-            Some(Document { frontmatter, file })
-        }
-        Err(error) => {
-            let document = manifest::hex(&row.document_digest);
-            tracing::error!(%error, document, "a stored skill cannot be published");
-            None
-        }
-    }
-}
-
-/// A description, marked where it is not to be trusted.
-fn described(tainted: bool, description: &str) -> String {
-    if !tainted {
-        return description.to_owned();
-    }
-    let marked = format!("{} {description}", untrusted::MARK.trim());
-    marked.chars().take(DESCRIPTION_CHARS).collect()
-}
-
-struct Derived {
-    text: Vec<u8>,
-    frontmatter: Map<String, Value>,
-}
-
-/// What is stored has passed the limits of its time.
-fn derive(name: &str, stored: &[u8], tainted: bool) -> Result<Derived> {
-    let stored = std::str::from_utf8(stored).map_err(Error::internal)?;
-    let limits = Limits::default().with_unbounded_body();
-    let (name, mut document) = (SkillName::parse(name)?, SkillDocument::parse_named(stored, &limits)?);
-    if tainted {
-        let whole = SkillDocument::parse_named(&document.served(&name).text, &limits)?;
-        let description = Some(described(true, &whole.fields().description));
-        let body = format!("> {}\n\n{}", untrusted::MEANING, whole.content());
-        document = whole.with_edits(&FieldEdits { description, ..FieldEdits::default() }, Some(&body), &limits)?;
-    }
-    let served = document.served(&name);
-    Ok(Derived { text: served.text.into_owned().into_bytes(), frontmatter: served.frontmatter })
 }

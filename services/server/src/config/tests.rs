@@ -55,7 +55,11 @@ fn every_setting_is_in_the_files_for_deployments() {
 fn containers_have_time_to_stop() {
     let Config { drain_s, shutdown_timeout_s, .. } = Config::default();
     let grace = format!("stop_grace_period: {}s", drain_s + shutdown_timeout_s + 5);
-    assert_eq!(include_str!("../../../../deploy/compose.yaml").matches(&grace).count(), 2, "service and worker: {grace}");
+    assert_eq!(
+        include_str!("../../../../deploy/compose.yaml").matches(&grace).count(),
+        2,
+        "service and worker: {grace}"
+    );
 }
 
 #[test]

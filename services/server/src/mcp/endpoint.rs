@@ -1,34 +1,32 @@
 //! `/mcp` itself: who may come in, and the way to the library and back. The library takes the protocol from there:
 //! revisions, headers, dispatch.
 
+mod refusals;
+
 use std::convert::Infallible;
 use std::pin::Pin;
 
-use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Bytes, Data, Payload};
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponse};
 use http_body_util::{BodyExt, Full};
-use knowhow_domain::{Error, Scope};
+use knowhow_domain::Error;
 use knowhow_ops::{Call, Ctx, SessionRef, sessions};
-use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::handler::{Caller, Handler, Work};
 use super::message::{INVALID_REQUEST, Message};
-use super::site::{SCOPES, Site};
+use super::site::Site;
 use crate::entry::{
     Entry, JSON_BYTES, admit_user, begin_work, check_media_type, current_request_id, enter, note, read_body,
 };
 use crate::http::ApiError;
-
-/// A refusal below the protocol, from the range that JSON-RPC leaves to servers.
-const REFUSED: i32 = -32000;
+use refusals::{REFUSED, refusal, refuse, turn_away};
 
 /// The revision of 2026-07-28 removed it.
 const NO_PING: &str =
@@ -219,42 +217,4 @@ fn takes_json(headers: &HeaderMap) -> bool {
     let essence = |range: &str| range.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     !headers.contains_key(header::ACCEPT)
         || given.any(|range| matches!(essence(range).as_str(), "application/json" | "application/*" | "*/*"))
-}
-
-/// An error response (JSON-RPC 2.0, 5).
-#[derive(Serialize)]
-struct Refusal<'a> {
-    jsonrpc: &'static str,
-    id: Option<&'a RawValue>,
-    error: ErrorData,
-}
-
-fn refusal(mut response: HttpResponseBuilder, id: Option<&RawValue>, error: ErrorData) -> HttpResponse {
-    response.json(Refusal { jsonrpc: "2.0", id, error })
-}
-
-fn refuse(status: StatusCode, code: i32, message: &str, id: Option<&RawValue>) -> HttpResponse {
-    refusal(HttpResponse::build(status), id, ErrorData::new(ErrorCode(code), message.to_owned(), None))
-}
-
-/// A refusal with the status and headers that REST gives it, the problem in the error's data, and the way to better
-/// credentials.
-fn turn_away(site: &Site, request: &HttpRequest, error: ApiError, id: Option<&RawValue>) -> HttpResponse {
-    let challenge = match error.cause() {
-        Error::Unauthenticated(_) => {
-            let presented = request.headers().contains_key(header::AUTHORIZATION);
-            let scopes = SCOPES.map(Scope::as_str).join(" ");
-            Some(site.challenge(presented.then_some("invalid_token"), &scopes))
-        }
-        Error::Forbidden(scope) if scope.parse::<Scope>().is_ok() => {
-            Some(site.challenge(Some("insufficient_scope"), scope))
-        }
-        _ => None,
-    };
-    let mut response = error.head();
-    if let Some(challenge) = challenge.and_then(|c| HeaderValue::from_str(&c).ok()) {
-        response.insert_header((HeaderName::from_static("www-authenticate"), challenge));
-    }
-    let (message, problem) = (error.to_string(), error.logged(&current_request_id()));
-    refusal(response, id, ErrorData::new(ErrorCode(REFUSED), message, serde_json::to_value(problem).ok()))
 }

@@ -1,24 +1,24 @@
 //! What the library asks of a server: each method of the protocol, one line over an operation.
 
-use knowhow_domain::{Error, Result};
+mod caller;
+
 use knowhow_ops::skills::ReadFolder;
-use knowhow_ops::{Ctx, Principal};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-    GetSkillRequestParams, GetSkillResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams,
+    GetSkillResult, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListSkillsResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceDirectoryRequestParams,
+    ReadResourceDirectoryResult, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::message::known_method;
-use super::problem::{protocol_error, tool_failure};
+use super::problem::protocol_error;
 use super::tools::{AnyTool, definitions};
 use super::{prompts, resources};
+pub use caller::{Caller, Work};
 
 /// How long a client may take what depends on a caller's scopes alone for fresh, in milliseconds.
 const FIXED_TTL_MS: u64 = 300_000;
@@ -30,54 +30,6 @@ const INSTRUCTIONS: &str = "Knowhow keeps procedures (skills) that you wrote dow
     you solved something worth repeating, save it with skill_save; when a skill turned out wrong, correct it with \
     skill_patch. Facts about the user go to memory_save and are found with memory_recall. The prompt skills-guidance \
     says more.";
-
-/// Who sent a request, as the endpoint found out before the library saw it.
-#[derive(Clone)]
-pub struct Caller {
-    /// What the operations work with.
-    pub ctx: Ctx,
-    /// Why the session or the key that the request names is none: lists and definitions are shown all the same.
-    pub unfit: Option<String>,
-    /// The request's id in logs and problems.
-    pub request_id: String,
-    /// Where tool calls are carried out.
-    pub desk: mpsc::Sender<Work>,
-}
-
-impl Caller {
-    /// What the operations work with.
-    ///
-    /// # Errors
-    /// `Malformed` where the session or the idempotency key that the request names is none.
-    pub fn ctx(&self) -> Result<&Ctx> {
-        match &self.unfit {
-            None => Ok(&self.ctx),
-            Some(reason) => Err(Error::Malformed(reason.clone())),
-        }
-    }
-
-    /// The principal for whom the operations work.
-    pub fn principal(&self) -> &Principal {
-        &self.ctx.principal
-    }
-}
-
-/// A tool call on its way to the task of its request. The MCP library requires that its tasks may move between threads.
-/// The operations must not: they stay on the thread whose database connections they use. So calls are sent there.
-pub struct Work {
-    tool: AnyTool,
-    arguments: Option<JsonObject>,
-    reply: oneshot::Sender<CallToolResult>,
-}
-
-impl Work {
-    /// Carries the call out. The request's end, answered or broken off, ends it.
-    pub async fn carry_out(self, caller: &Caller) {
-        let result = self.tool.call(caller, self.arguments).await;
-        // Nobody waits where the library gave the call up.
-        let _ = self.reply.send(result.unwrap_or_else(|error| tool_failure(error, &caller.request_id)));
-    }
-}
 
 /// Answers the requests of one message.
 #[derive(Clone)]

@@ -1,58 +1,21 @@
 //! The texts of built-in starters and their vectors, once for all users; and what a tenant's own library needs that no user of
 //! it may write: the releases that it makes with them, and its vectors.
 
-use knowhow_domain::{Result, SkillDocument, SkillName, TenantId, manifest};
+mod starter_text;
+mod unembedded;
+
+use knowhow_domain::{Result, TenantId};
 use pgvector::HalfVector;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+pub use starter_text::StarterText;
+pub use unembedded::{Unembedded, list_unembedded, list_unembedded_of_tenant};
 
 use super::library_copy;
 use crate::Database;
 use crate::error::refuse;
-use crate::skills::columns::attributes;
 use crate::vault::place::HOME;
 use crate::vault::tx::SystemTx;
-
-/// A starter of a release.
-pub struct StarterText<'a> {
-    pub name: &'a SkillName,
-    pub document: &'a SkillDocument,
-    /// The frontmatter as JSON.
-    pub frontmatter: &'a Value,
-}
-
-impl StarterText<'_> {
-    /// The digest of its state.
-    pub fn digest(&self) -> [u8; 32] {
-        manifest::state_digest(&self.document.digest(), &[])
-    }
-
-    /// The columns of its row.
-    pub(crate) fn columns(&self) -> Value {
-        let fields = self.document.fields();
-        let bytea = |bytes: &[u8]| format!("\\x{}", manifest::hex(bytes));
-        let document = self.document.raw().as_bytes();
-        let [frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte] = self.document.cuts();
-        json!({
-            "name": self.name.as_str(),
-            "description": fields.description,
-            "summary": fields.summary,
-            "category": fields.category,
-            "tags": fields.tags,
-            "triggers": fields.triggers,
-            "see_also": fields.see_also,
-            "role": fields.role.map(|role| role.as_str()),
-            "attributes": attributes(fields),
-            "frontmatter": self.frontmatter,
-            "digest": bytea(&self.digest()),
-            "document_digest": bytea(&self.document.digest()),
-            "document": bytea(document),
-            "document_bytes": document.len(),
-            "frontmatter_at_byte": frontmatter_at_byte,
-            "frontmatter_end_at_byte": frontmatter_end_at_byte,
-            "content_at_byte": content_at_byte,
-        })
-    }
-}
 
 /// Puts the texts of a release where users can refer to them. Any number of processes may do so at once; what is there
 /// stays as it is.
@@ -148,37 +111,6 @@ pub async fn publish_for_tenant(db: &Database, new: TenantRelease<'_>) -> Result
     tx.commit().await
 }
 
-/// The texts of a tenant's library that `model` has made no vector of, of those given.
-///
-/// Why: its users share the vectors, and none of them may write them.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_unembedded_of_tenant(
-    db: &Database,
-    tenant: TenantId,
-    library: &[i32],
-    model: &str,
-) -> Result<Vec<Unembedded>> {
-    let mut tx = SystemTx::begin_about(db, tenant, "library.list_unembedded_of_tenant").await?;
-    let found = sqlx::query_as!(
-        Unembedded,
-        "-- library.list_unembedded_of_tenant
-        select t.starter_id as starter, t.name, t.description, t.triggers from library_texts t
-        where t.tenant_id = $1 and t.starter_id = any ($2) and not exists (
-            select from library_vectors v where v.tenant_id = $1 and v.starter_id = t.starter_id and v.model = $3)
-        order by t.starter_id",
-        tenant.0,
-        library,
-        model
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    tx.commit().await?;
-    Ok(found)
-}
-
 /// The vector of a starter text.
 #[derive(Debug, Clone)]
 pub struct NewVector {
@@ -217,41 +149,6 @@ pub async fn put_vectors_of_tenant(db: &Database, tenant: TenantId, model: &str,
     .await
     .map_err(refuse)?;
     tx.commit().await
-}
-
-/// A starter text without a vector.
-#[derive(Debug, Clone)]
-pub struct Unembedded {
-    /// Its number among the stored starter texts.
-    pub starter: i32,
-    pub name: String,
-    /// What it is for.
-    pub description: String,
-    /// Phrases that call for it.
-    pub triggers: Vec<String>,
-}
-
-/// The starter texts that `model` has made no vector of.
-///
-/// Why: they are no user's.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_unembedded(db: &Database, model: &str) -> Result<Vec<Unembedded>> {
-    let mut tx = SystemTx::begin(db, "library.list_unembedded").await?;
-    let found = sqlx::query_as!(
-        Unembedded,
-        "-- library.list_unembedded
-        select t.starter_id as starter, t.name, t.description, t.triggers from builtin_texts t
-        where not exists (select from builtin_vectors v where v.starter_id = t.starter_id and v.model = $1)
-        order by t.starter_id",
-        model
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    tx.commit().await?;
-    Ok(found)
 }
 
 /// Keeps vectors of starter texts. One that is there stays.

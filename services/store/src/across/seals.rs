@@ -3,9 +3,15 @@
 //! Why across tenants: whoever could write a tenant's seals could also hide what they changed; and what is to be sealed is a question
 //! over all tenants.
 
+mod digest;
+mod unsealed;
+
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Result, TenantId, manifest};
 use uuid::Uuid;
+
+pub use digest::{Digested, Range, Span, digest};
+pub use unsealed::{Unsealed, list_unsealed};
 
 use crate::Database;
 use crate::error::refuse;
@@ -58,147 +64,6 @@ impl Seal {
             &self.last_at.timestamp_micros().to_be_bytes(),
         ];
         manifest::digest(&said.concat())
-    }
-}
-
-/// A tenant with entries that no seal is over, and its last seal.
-#[derive(Debug, Clone)]
-pub struct Unsealed {
-    /// Whose they are.
-    pub tenant: TenantId,
-    number: i64,
-    behind: Uuid,
-    previous_hash: Vec<u8>,
-}
-
-/// Tenants with such entries before an id, and those of no tenant, which are refused logins.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn list_unsealed(db: &Database, before: Uuid, limit: i64) -> Result<Vec<Unsealed>> {
-    let mut tx = SystemTx::begin_at_leisure(db, "seals.list_unsealed").await?;
-    let rows = sqlx::query!(
-        r#"-- seals.list_unsealed
-        select t.tenant_id as "tenant_id!", coalesce(s.number, 0) as "number!", coalesce(s.last_id, $3) as "behind!",
-               s.seal_hash as "seal_hash?"
-        from (select tenant_id from tenants union all select $3) t
-        left join lateral (
-            select z.number, z.last_id, z.seal_hash from audit_seals z
-            where z.tenant_id = t.tenant_id order by z.number desc limit 1) s on true
-        where exists (select from audit_log a
-                      where a.tenant_id = t.tenant_id and a.audit_id > coalesce(s.last_id, $3) and a.audit_id < $1)
-        limit $2"#,
-        before,
-        limit,
-        Uuid::nil()
-    )
-    .fetch_all(tx.conn())
-    .await
-    .map_err(refuse)?;
-    tx.commit().await?;
-    let unsealed = rows.into_iter().map(|row| Unsealed {
-        tenant: TenantId(row.tenant_id),
-        number: row.number + 1,
-        behind: row.behind,
-        previous_hash: row.seal_hash.unwrap_or_else(|| NO_SEAL.to_vec()),
-    });
-    Ok(unsealed.collect())
-}
-
-/// What the database says of some entries.
-#[derive(Debug, Clone)]
-pub struct Digested {
-    /// How many there are.
-    pub entries: i32,
-    /// The digest over them.
-    pub hash: Vec<u8>,
-    /// Those whose content was taken out, though nobody of that id was erased.
-    pub unexplained: i32,
-    /// The last one's id, and when the first and the last were made; `None` where there is none.
-    pub span: Option<Span>,
-}
-
-/// What some entries reach over.
-#[derive(Debug, Clone, Copy)]
-pub struct Span {
-    /// The last one's id.
-    pub last_id: Uuid,
-    /// When the first was made.
-    pub first_at: DateTime<Utc>,
-    /// When the last was.
-    pub last_at: DateTime<Utc>,
-}
-
-/// Which entries of a tenant: at most so many behind one id, up to another.
-#[derive(Debug, Clone, Copy)]
-pub struct Range {
-    /// Whose.
-    pub tenant: TenantId,
-    /// Behind this one.
-    pub behind: Uuid,
-    /// Up to this one.
-    pub upto: Uuid,
-    /// At most so many.
-    pub most: i32,
-}
-
-/// Digests entries.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn digest(db: &Database, range: Range) -> Result<Digested> {
-    let mut tx = SystemTx::begin_at_leisure(db, "seals.digest").await?;
-    let row = sqlx::query!(
-        r#"-- seals.digest
-        select d.entries as "entries!", d.hash as "hash!", d.last_id, d.first_at, d.last_at, d.unexplained as "unexplained!"
-        from app.digest_entries($1, $2, $3, $4) d"#,
-        range.tenant.0,
-        range.behind,
-        range.upto,
-        range.most
-    )
-    .fetch_one(tx.conn())
-    .await
-    .map_err(refuse)?;
-    tx.commit().await?;
-    let span = match (row.last_id, row.first_at, row.last_at) {
-        (Some(last_id), Some(first_at), Some(last_at)) => Some(Span { last_id, first_at, last_at }),
-        _ => None,
-    };
-    Ok(Digested { entries: row.entries, hash: row.hash, unexplained: row.unexplained, span })
-}
-
-impl Unsealed {
-    /// Which entries are next.
-    pub fn next(&self, before: Uuid, most: i32) -> Range {
-        Range { tenant: self.tenant, behind: self.behind, upto: before, most }
-    }
-
-    /// The seal over what was digested; `None` where that is nothing. `vouch` is what the deployment says of its digest.
-    pub fn seal(&self, digested: &Digested) -> Option<Seal> {
-        let Span { last_id, first_at, last_at } = digested.span?;
-        let mut seal = Seal {
-            number: self.number,
-            behind: self.behind,
-            last_id,
-            entries: digested.entries,
-            entries_hash: digested.hash.clone(),
-            previous_hash: self.previous_hash.clone(),
-            seal_hash: Vec::new(),
-            mac: Vec::new(),
-            mac_under: Vec::new(),
-            first_at,
-            last_at,
-        };
-        seal.seal_hash = seal.hash(self.tenant).to_vec();
-        Some(seal)
-    }
-
-    /// What is behind that seal.
-    #[must_use]
-    pub fn behind(&self, seal: &Seal) -> Self {
-        let (number, behind) = (seal.number + 1, seal.last_id);
-        Self { tenant: self.tenant, number, behind, previous_hash: seal.seal_hash.clone() }
     }
 }
 

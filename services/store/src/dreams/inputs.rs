@@ -1,58 +1,20 @@
 //! What a dream looks at: a user's skills, and the conversations of the last months.
 
+mod session;
+mod skill;
+
 use chrono::{DateTime, Utc};
 use knowhow_domain::message::Speaker;
-use knowhow_domain::{Error, Result, SessionId, SkillId, Source, first_id_of};
+use knowhow_domain::{Error, Result, SessionId, first_id_of};
 use uuid::Uuid;
 
-use crate::vault::value::{Offset, Utf8, uuids};
+pub use session::DreamSession;
+pub use skill::DreamSkill;
+
+use self::session::SessionRow;
+use crate::vault::value::{Utf8, uuids};
 use crate::vault::{Word, read, row, statement, write};
 use crate::{Database, Principal};
-
-/// A skill as a dream sees it.
-#[derive(Debug, Clone)]
-pub struct DreamSkill {
-    pub id: SkillId,
-    pub name: String,
-    pub description: String,
-    pub see_also: Vec<String>,
-    pub source: Source,
-    pub pinned: bool,
-    pub version: i32,
-    pub tainted: bool,
-    pub created_at: DateTime<Utc>,
-    /// Whether it has files beside SKILL.md.
-    pub has_files: bool,
-    /// The whole SKILL.md.
-    pub document: String,
-    /// Where the body begins in it, in bytes.
-    pub body_at: usize,
-    /// By the model asked for, where it has one.
-    pub vector: Option<Vec<f32>>,
-    /// Reported outcomes of 30 days.
-    pub successes: i64,
-    pub failures: i64,
-    pub partials: i64,
-    /// When another one was merged into it last, and how often one was.
-    pub merged_at: Option<DateTime<Utc>>,
-    pub merges: i64,
-}
-
-impl DreamSkill {
-    /// The markdown below the frontmatter.
-    pub fn body(&self) -> &str {
-        self.document.get(self.body_at..).unwrap_or_default()
-    }
-}
-
-row! {
-    DreamSkill {
-        id: Uuid = skill_id, name: String, description: String, see_also: Vec<String>, source: Word<Source>,
-        pinned: bool, version: i32, tainted: bool, created_at: DateTime<Utc>, has_files: bool, document: Utf8,
-        body_at: Offset = content_at_byte, vector: Option<Vec<f32>>, successes: i64, failures: i64, partials: i64,
-        merged_at: Option<DateTime<Utc>>, merges: i64,
-    }
-}
 
 // Of a large library the skills that changed last, as many as fit into the bound.
 statement! {
@@ -134,59 +96,6 @@ statement! {
 pub async fn list_documents(db: &Database, principal: &Principal, names: Vec<String>) -> Result<Vec<(String, String)>> {
     let rows = read(db, principal, ListDocuments { names }).await?;
     Ok(rows.into_iter().map(|row| (row.name, row.document.into())).collect())
-}
-
-/// A conversation as a dream sees it.
-#[derive(Debug, Clone)]
-pub struct DreamSession {
-    pub id: SessionId,
-    pub started_at: DateTime<Utc>,
-    /// What it had read that is not to be trusted.
-    pub tainted_by: Vec<String>,
-    /// `good`, `fair` or `poor`, where somebody said so.
-    pub quality: Option<String>,
-    /// What the user said first, in part.
-    pub first_message: String,
-    pub tool_calls: i64,
-    pub corrections: i64,
-    pub thumbs_up: i64,
-    pub thumbs_down: i64,
-    /// What was said beside corrections and thumbs down.
-    pub notes: Vec<String>,
-    /// The vector of the first message by the model asked for, where it was made.
-    pub vector: Option<Vec<f32>>,
-    /// The skills that it used.
-    pub used: Vec<SkillId>,
-    /// Whether a skill was saved in it, or submitted.
-    pub has_saved: bool,
-}
-
-row! {
-    struct SessionRow {
-        session_id: Uuid, started_at: DateTime<Utc>, tainted_by: Vec<String>, quality: Option<String>,
-        first_message: String, tool_calls: i64, corrections: i64, thumbs_up: i64, thumbs_down: i64, notes: Vec<String>,
-        vector: Option<Vec<f32>>, used: Vec<Uuid>, has_saved: bool,
-    }
-}
-
-impl From<SessionRow> for DreamSession {
-    fn from(row: SessionRow) -> Self {
-        Self {
-            id: SessionId(row.session_id),
-            started_at: row.started_at,
-            tainted_by: row.tainted_by,
-            quality: row.quality,
-            first_message: row.first_message,
-            tool_calls: row.tool_calls,
-            corrections: row.corrections,
-            thumbs_up: row.thumbs_up,
-            thumbs_down: row.thumbs_down,
-            notes: row.notes,
-            vector: row.vector,
-            used: row.used.into_iter().map(SkillId).collect(),
-            has_saved: row.has_saved,
-        }
-    }
 }
 
 // A conversation that is over names its skills in its row, and those it loaded or reported in the memory of it.

@@ -1,6 +1,7 @@
 //! Dreams: what they look at, their runs with what was proposed and done, and the way back.
 
 pub(crate) mod absorb;
+pub(crate) mod end;
 pub(crate) mod inputs;
 pub(crate) mod ops;
 pub(crate) mod restore;
@@ -9,6 +10,7 @@ pub(crate) mod settings;
 
 pub use crate::across::dreams::{Night, end_lost_runs, enqueue_nights};
 pub use absorb::{Absorbed, absorb};
+pub use end::{Ended, end};
 pub use inputs::{
     DreamSession, DreamSkill, Excerpt, Said, Span, Talks, list_documents, list_messages, list_sessions, list_skills,
     put_session_vectors,
@@ -17,7 +19,7 @@ pub use ops::{
     NewOp, OpState, OpenOp, StoredOp, add_ops, find_later, list_learned, list_open, list_ops, lock_with_ops, put_ops,
 };
 pub use restore::{Returned, give_back, take_archived};
-pub use runs::{Ended, ListRuns, NewRun, RunDetail, add_runs, end, find, list, list_calls, lock};
+pub use runs::{ListRuns, NewRun, RunDetail, add_runs, find, list, list_calls, lock};
 pub use settings::{
     Fingerprint, LearningRow, PassRow, PutLearning, find_learning, list_resting, lock_passes, note_failure, note_night,
     note_success, put_learning, put_rests, take_tokens,

@@ -1,17 +1,21 @@
 //! The operations of runs: what was proposed, what became of it, and how to undo it.
 
+mod stored;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::dream::{DreamOp, OpOutcome, OperationKind, Undone};
+use knowhow_domain::dream::{OpOutcome, OperationKind, Undone};
 use knowhow_domain::{Check, DreamId, Result};
 use serde_json::{Value, json};
-use tokio_postgres::types::Json;
 use uuid::Uuid;
 
+pub use stored::StoredOp;
+
+use self::stored::OpRow;
 use super::runs::{RunDetail, lock_ahead, locked};
 use crate::vault::value::uuids;
-use crate::vault::{Word, read, row, statement};
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal, WriteTx};
 
 /// An operation to note.
@@ -53,50 +57,6 @@ pub fn add_ops(tx: &mut WriteTx, run: DreamId, ops: &[NewOp]) {
     };
     let rows: Vec<Value> = ops.iter().enumerate().map(row).collect();
     tx.send_ahead(AddOps { run: run.0, ops: json!(rows) });
-}
-
-row! {
-    struct OpRow {
-        position: i32, kind: String, op: Value, outcome: Word<OpOutcome>, reasons: Vec<String>, checks: Json<Vec<Check>>,
-        tainted_by: Vec<String>, undo: Option<Word<Undone>>, undo_reason: Option<String>, undo_submission: Option<Uuid>,
-        decided_by: Option<String>, journal: Value, sessions: Vec<Uuid>, bases: Json<BTreeMap<String, i32>>,
-        tainted_now: Vec<String>,
-    }
-}
-
-/// A stored operation.
-#[derive(Debug, Clone)]
-pub struct StoredOp {
-    pub op: DreamOp,
-    /// What applying it did.
-    pub journal: Value,
-    /// The conversations that it is made of.
-    pub sessions: Vec<Uuid>,
-    /// The versions of the skills that it names, by name.
-    pub bases: BTreeMap<String, i32>,
-    /// What its conversations have read by now that is not to be trusted, as long as it waits: they may have been marked since.
-    pub tainted_now: Vec<String>,
-}
-
-impl From<OpRow> for StoredOp {
-    fn from(row: OpRow) -> Self {
-        let op = DreamOp {
-            position: row.position,
-            kind: row.kind.parse().ok(),
-            op: row.op,
-            outcome: row.outcome.0,
-            reasons: row.reasons,
-            checks: row.checks.0,
-            tainted_by: row.tainted_by,
-            diff: None,
-            undo: row.undo.map(|undo| undo.0),
-            undo_reason: row.undo_reason,
-            undo_submission: row.undo_submission.map(Into::into),
-            decided_by: row.decided_by,
-        };
-        let OpRow { journal, sessions, tainted_now, .. } = row;
-        Self { op, journal, sessions, bases: row.bases.0, tainted_now }
-    }
 }
 
 statement! {

@@ -1,67 +1,25 @@
 //! Runs of dreams.
 
+mod detail;
+
 use chrono::{DateTime, Utc};
-use knowhow_domain::dream::{Cause, DreamRun, Mode, ModelCall, OpCounts, RunPass, RunState};
-use knowhow_domain::{DreamId, Error, Result, new_id};
-use serde_json::{Value, json};
+use knowhow_domain::dream::{Cause, DreamRun, Mode, ModelCall, RunPass, RunState};
+use knowhow_domain::{DreamId, Error, Result};
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
+pub use detail::RunDetail;
+
+use self::detail::{KeptRow, RunRow};
 use crate::vault::queued::Answer;
-use crate::vault::{Word, read, row, statement};
+use crate::vault::{read, row, statement};
 use crate::{Database, Principal, WriteTx};
 
 /// Most runs that are kept of a user; of those with nothing to undo or to decide on, the oldest leave. Of all together ten
 /// times as many are kept.
 pub const RUNS: i64 = 500;
 
-row! {
-    struct RunRow {
-        run_id: Uuid, pass: Word<RunPass>, cause: Word<Cause>, mode: Word<Mode>, dry_run: bool, state: Word<RunState>,
-        reason: Option<String>, tokens: i64, started_by: String, created_at: DateTime<Utc>,
-        finished_at: Option<DateTime<Utc>>, undone_at: Option<DateTime<Utc>>, proposed: i64, waiting: i64, applied: i64,
-        refused: i64, conflict: i64, rejected: i64,
-    }
-}
-
-row! { struct KeptRow { texts_until: DateTime<Utc> } }
-
 row! { struct CallsRow { calls: Json<Vec<ModelCall>> } }
-
-impl From<RunRow> for DreamRun {
-    fn from(row: RunRow) -> Self {
-        let RunRow { proposed, waiting, applied, refused, conflict, rejected, .. } = row;
-        Self {
-            id: DreamId(row.run_id),
-            pass: row.pass.0,
-            cause: row.cause.0,
-            mode: row.mode.0,
-            dry_run: row.dry_run,
-            state: row.state.0,
-            reason: row.reason,
-            counts: OpCounts { proposed, waiting, applied, refused, conflict, rejected },
-            tokens: row.tokens,
-            started_by: row.started_by,
-            created_at: row.created_at,
-            finished_at: row.finished_at,
-            undone_at: row.undone_at,
-        }
-    }
-}
-
-/// A run, and how long it is kept.
-#[derive(Debug, Clone)]
-pub struct RunDetail {
-    pub run: DreamRun,
-    /// Until when it can be undone.
-    pub texts_until: DateTime<Utc>,
-}
-
-impl RunDetail {
-    fn of(run: RunRow, kept: &KeptRow) -> Self {
-        Self { run: run.into(), texts_until: kept.texts_until }
-    }
-}
 
 /// A run to be.
 #[derive(Debug, Clone)]
@@ -234,62 +192,4 @@ pub async fn list(db: &Database, principal: &Principal, query: ListRuns) -> Resu
         limit: query.limit,
     };
     Ok(read(db, principal, asked).await?.into_iter().map(DreamRun::from).collect())
-}
-
-/// How a run comes to stand. What is `None` stays.
-#[derive(Debug, Clone, Default)]
-pub struct Ended<'a> {
-    pub state: Option<RunState>,
-    pub reason: Option<&'a str>,
-    pub fingerprint: Option<&'a [u8]>,
-    /// Questions to the model, behind those that are noted.
-    pub calls: &'a [ModelCall],
-    /// Until when it can be undone, where that is later than what is noted.
-    pub texts_until: Option<DateTime<Utc>>,
-    /// Skills that it has archived besides those that are noted.
-    pub archived: i32,
-    /// Whether it is taken back.
-    pub is_undone: bool,
-    pub now: DateTime<Utc>,
-}
-
-statement! {
-    write EndRun {
-        run: Uuid, state: Option<&'static str>, reason: Option<String>, fingerprint: Option<Vec<u8>>, calls: Value,
-        tokens: i64, is_undone: bool, now: DateTime<Utc>, actor: String, audit_id: Uuid, archived: i32, texts_until: Option<DateTime<Utc>>,
-    } -> (),
-    "-- dreams.end_run
-    with ended as (
-        update dream_runs r set state = coalesce($4, r.state), reason = coalesce($5, r.reason),
-            fingerprint = coalesce($6, r.fingerprint), calls = r.calls || $7, tokens = r.tokens + $8,
-            archived = r.archived + $13, texts_until = greatest(r.texts_until, $14),
-            finished_at = case when $4::text is null then r.finished_at else coalesce(r.finished_at, $10) end,
-            undone_at = case when $9 then coalesce(r.undone_at, $10) else r.undone_at end,
-            undone_by = case when $9 then coalesce(r.undone_by, $11) else r.undone_by end
-        where r.tenant_id = $1 and r.user_id = $2 and r.run_id = $3
-        returning r.run_id, r.state
-    )
-    insert into audit_log (tenant_id, user_id, audit_id, at, actor, action, target, detail)
-    select $1, $2, $12, $10, $11, case when $9 then 'dream.undo' else 'dream.run' end, run_id::text,
-           jsonb_build_object('state', state)
-    from ended where $9 or state in ('applied', 'partly', 'rejected', 'failed')"
-}
-
-/// Writes down how a run stands, together with COMMIT.
-pub fn end(tx: &mut WriteTx, run: DreamId, ended: &Ended<'_>) {
-    let actor = tx.actor();
-    tx.send_ahead(EndRun {
-        run: run.0,
-        state: ended.state.map(RunState::as_str),
-        reason: ended.reason.map(str::to_owned),
-        fingerprint: ended.fingerprint.map(<[u8]>::to_vec),
-        calls: json!(ended.calls),
-        tokens: ended.calls.iter().map(|call| call.tokens).sum(),
-        is_undone: ended.is_undone,
-        now: ended.now,
-        actor,
-        audit_id: new_id(),
-        archived: ended.archived,
-        texts_until: ended.texts_until,
-    });
 }

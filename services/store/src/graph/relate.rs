@@ -1,61 +1,20 @@
 //! What a skill's text says of other skills takes the place of what its former text said.
 
+mod reading;
+
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::graph::RelationType;
 use knowhow_domain::job::task;
-use knowhow_domain::{EntityId, Result, SkillId};
+use knowhow_domain::{Result, SkillId};
 use uuid::Uuid;
 
-use crate::vault::value::{Utf8, uuids};
-use crate::vault::{read, row, statement, write};
+pub use reading::{ReadState, Reading, Related, Said, Unread};
+
+use self::reading::UnreadRow;
+use crate::vault::value::uuids;
+use crate::vault::{read, statement};
 use crate::{Database, Principal, Window, WriteTx};
-
-/// A relation that a skill's text says.
-#[derive(Debug, Clone)]
-pub struct Said {
-    pub kind: RelationType,
-    /// The other skill's name, whether there is one of that name or not.
-    pub name: String,
-    /// Of which other skill the sentence may speak.
-    pub subject: Option<String>,
-    /// How often it is said.
-    pub mentions: i32,
-    /// How sure it is, 0 to 1.
-    pub confidence: f32,
-    /// The words that say it.
-    pub evidence: String,
-}
-
-/// A skill whose text was read.
-#[derive(Debug, Clone)]
-pub struct Related<'a> {
-    pub skill: SkillId,
-    pub name: &'a str,
-    /// The text that was read, and when that was: of another one, or one that is to be read again since, nothing is kept.
-    pub read: ReadState,
-    /// What it says.
-    pub said: Vec<Said>,
-    /// The things that it names.
-    pub things: Vec<EntityId>,
-}
-
-/// The state of a skill that was read.
-#[derive(Debug, Clone)]
-pub struct ReadState {
-    /// SHA-256 of its SKILL.md.
-    digest: Vec<u8>,
-    /// What its entity said of readings then.
-    read_by: i32,
-}
-
-/// By which rules texts were read, and when.
-#[derive(Debug, Clone, Copy)]
-pub struct Reading {
-    pub rules: i32,
-    pub now: DateTime<Utc>,
-}
 
 // An entity whose skill is gone must not keep its name from another skill.
 statement! {
@@ -183,24 +142,6 @@ statement! {
     limit $5"
 }
 
-row! {
-    struct UnreadRow {
-        skill_id: Uuid, name: String, document: Utf8, document_digest: Vec<u8>, is_known: bool, read_by: i32,
-    }
-}
-
-/// A skill whose text is to be read.
-#[derive(Debug, Clone)]
-pub struct Unread {
-    pub skill: SkillId,
-    pub name: String,
-    pub document: String,
-    /// Whether it was in the graph before.
-    pub is_known: bool,
-    /// For what is made of this text.
-    pub read: ReadState,
-}
-
 /// The next of the user's skills, by id, that were not read by these rules since their texts changed.
 ///
 /// # Errors
@@ -249,42 +190,6 @@ pub fn relate(tx: &mut WriteTx, related: Vec<Related<'_>>, reading: Reading) {
             read_by: read.read_by,
         });
     }
-}
-
-row! { struct FinishedRow { removed: i64 } }
-
-// A starter that was lent and is withdrawn leaves its entity.
-statement! {
-    write FinishRelating { rules: i32, is_repair: bool } -> FinishedRow,
-    "-- graph.finish_relating
-    with lost as materialized (
-        select e.entity_id, e.name from entities e
-        where $4 and e.tenant_id = $1 and e.user_id = $2 and e.kind = 'skill' and not exists (
-            select from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = e.entity_id)
-    ), hinted as (
-        insert into relation_hints (tenant_id, user_id, from_id, to_name, type, mentions, confidence, evidence)
-        select $1, $2, r.said_by, l.name, r.type, r.mentions, r.confidence, r.evidence
-        from lost l
-        join relations r on r.tenant_id = $1 and r.user_id = $2 and l.entity_id in (r.from_id, r.to_id)
-        where r.source = 'extracted' and not exists (select from lost m where m.entity_id = r.said_by)
-        on conflict do nothing
-    ), gone as (
-        delete from entities e using lost l
-        where e.tenant_id = $1 and e.user_id = $2 and e.entity_id = l.entity_id
-        returning 1
-    ), finished as (
-        update user_catalogs set related_rules = $3 where tenant_id = $1 and user_id = $2 and related_rules < $3
-    )
-    select count(*) as removed from gone"
-}
-
-/// Notes that all of the user's skills were read by these rules. A repair, which looks at all of them, removes what is left of
-/// skills that are gone; how many.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn finish_relating(db: &Database, principal: &Principal, rules: i32, is_repair: bool) -> Result<i64> {
-    Ok(write(db, principal, FinishRelating { rules, is_repair }).await?.first().map_or(0, |row| row.removed))
 }
 
 statement! {

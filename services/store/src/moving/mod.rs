@@ -10,6 +10,8 @@
 //! Where the tenant lives follows from the marks alone, so it may be killed at any step and be run again: it looks how far it was.
 
 mod arrival;
+mod checks;
+mod find;
 mod side;
 mod stream;
 mod tables;
@@ -23,8 +25,6 @@ use self::arrival::Unopened;
 use self::side::{Says, Side, cannot};
 use self::stream::Stream;
 use crate::PlaceConfig;
-use crate::vault::place::HOME_NAME;
-use crate::vault::pools::PROGRAM;
 
 /// A tenant to be moved.
 pub struct Move<'a> {
@@ -84,11 +84,6 @@ struct Moving {
     grace: Duration,
 }
 
-/// How long a process that has just begun may take until both places list it.
-const LISTED_WITHIN: Duration = Duration::from_secs(5);
-
-const TWICE: &str = "the tenant lives at two places: one of them is a copy of the other, or was restored";
-
 /// How far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -101,70 +96,6 @@ enum State {
 }
 
 impl Moving {
-    /// Finds the tenant. The place where it lives goes before any mark: marks of moves that ended long ago may be left, with rows. Only
-    /// one such command works on it: the locks end with the connections.
-    async fn find(order: &Move<'_>) -> Result<Self> {
-        let mut target = None;
-        let (mut here, mut left) = (None, Vec::new());
-        for place in order.places {
-            let mut side = Side::connect(place).await?;
-            if place.name == order.to {
-                target = Some(side);
-                continue;
-            }
-            let Some(tenant) = side.find(order.slug).await? else { continue };
-            side.lock(tenant).await?;
-            match side.says(tenant).await? {
-                Says::Here if here.is_none() => here = Some((tenant, side)),
-                Says::Here => return Err(cannot(TWICE.into())),
-                Says::Leaving(place) => left.push((tenant, side, place)),
-                Says::Coming(_) | Says::Nothing => {}
-            }
-        }
-        let missing = || Error::Malformed(format!("DATABASE_URLS has no place '{}'", order.to));
-        let mut to = target.ok_or_else(missing)?;
-        let Some(tenant) = here.as_ref().map(|(tenant, _)| *tenant).or(left.first().map(|(tenant, ..)| *tenant)) else {
-            return Err(Self::explain_missing(order, &mut to, None).await?);
-        };
-        to.lock(tenant).await?;
-        let (state, mut from) = match (to.says(tenant).await?, here) {
-            (Says::Here, Some(_)) => return Err(cannot(TWICE.into())),
-            (_, Some((_, side))) => (State::Stays, side),
-            (Says::Here, None) => (State::Gone, left.remove(0).1),
-            (says, None) => match left
-                .iter()
-                .position(|(_, side, place)| *place == to.name && says == Says::Coming(side.name.clone()))
-            {
-                Some(index) => (State::Between, left.remove(index).1),
-                None => {
-                    let goes_to = left.pop().map(|(_, _, place)| place);
-                    return Err(Self::explain_missing(order, &mut to, goes_to).await?);
-                }
-            },
-        };
-        let stream = Stream::of(tenant);
-        stream.require_own(&mut from, &to).await?;
-        let tables = tables::list(&mut from).await?;
-        let left = left.into_iter().map(|(_, side, _)| side).collect();
-        Ok(Self { tenant, from, to, left, state, stream, tables, grace: order.grace })
-    }
-
-    /// Why no other place has the tenant to move.
-    async fn explain_missing(order: &Move<'_>, to: &mut Side, goes_to: Option<String>) -> Result<Error> {
-        let said = match to.find(order.slug).await? {
-            Some(tenant) => to.says(tenant).await?,
-            None => Says::Nothing,
-        };
-        let slug = order.slug;
-        Ok(match (said, goes_to) {
-            (Says::Here, _) => cannot(format!("the tenant '{slug}' lives at place '{}' already", to.name)),
-            (Says::Leaving(place), _) | (_, Some(place)) => cannot(format!(
-                "the tenant '{slug}' is on its way to place '{place}': give that command again, or end it with --abort"
-            )),
-            _ => Error::not_found("tenant"),
-        })
-    }
-
     async fn go(&mut self, told: &dyn Fn(&str)) -> Result<Moved> {
         if self.state == State::Gone {
             return self.leave(None, None, told).await;
@@ -228,72 +159,6 @@ impl Moving {
             tables::clear(&mut self.to, self.tenant).await?;
         }
         arrival::bring_starters(&mut self.from, &mut self.to).await
-    }
-
-    async fn require_fit(&mut self) -> Result<()> {
-        if self.from.value::<String>("show wal_level").await? != "logical" {
-            let name = &self.from.name;
-            return Err(cannot(format!("set wal_level = logical in the server of place '{name}', and restart it")));
-        }
-        let applied = "-- moving.list_applied
-                       select coalesce(string_agg(version || ':' || encode(checksum, 'hex'), ',' order by version), '')
-                       from _sqlx_migrations where success";
-        if self.from.value::<String>(applied).await? != self.to.value::<String>(applied).await? {
-            return Err(cannot("the places have different migrations: run knowhow migrate for both".into()));
-        }
-        Ok(())
-    }
-
-    /// A process that does not know the new place does not find the tenant there; one that knows of no other place does not even ask
-    /// whether it is here still.
-    async fn require_aware(&mut self) -> Result<()> {
-        let unaware = format!(
-            "-- moving.count_unaware
-             select count(*) from pg_stat_activity
-             where datname = current_database() and (
-                 application_name = '{PROGRAM}'
-                 -- Whoever knows any place knows home. Postgres keeps 63 bytes of a name: the rest may be behind them.
-                 or '{to}' <> '{HOME_NAME}' and application_name like '{PROGRAM} %' and length(application_name) < 63
-                    and position(' {to} ' in application_name || ' ') = 0)",
-            to = self.to.name
-        );
-        if self.from.value::<i64>(&unaware).await? > 0 {
-            return Err(cannot(format!(
-                "processes are connected to place '{}' that do not know of place '{}': set KNOWHOW_PLACES for each, and restart it",
-                self.from.name, self.to.name
-            )));
-        }
-        Ok(())
-    }
-
-    /// The same of processes that have no connection at this moment, or that a pooler stands before: each keeps a row at every place
-    /// that it knows.
-    async fn require_listed(&mut self) -> Result<()> {
-        let began = Instant::now();
-        loop {
-            let unlisted = self.count_unlisted().await?;
-            if unlisted == 0 {
-                return Ok(());
-            }
-            if began.elapsed() > LISTED_WITHIN {
-                return Err(cannot(format!(
-                    "{unlisted} of the processes that place '{}' lists have no row at place '{}': they do not know of it (set \
-                     KNOWHOW_PLACES for each, and restart it), or cannot reach it; one that was killed is counted for 30 seconds",
-                    self.from.name, self.to.name
-                )));
-            }
-            sleep(Duration::from_secs(1)).await;
-        }
-    }
-
-    async fn count_unlisted(&mut self) -> Result<usize> {
-        // A process says every 20 s that it is there. The row of one that was killed leaves either place after a minute, and not
-        // at the same moment: by then it no longer counts.
-        let running = "-- moving.list_running
-                       select process_id::text from processes where seen_at >= now() - interval '30 seconds'";
-        let here = self.from.names(running).await?;
-        let there = self.to.names("-- moving.list_listed\nselect process_id::text from processes").await?;
-        Ok(here.iter().filter(|id| !there.contains(id)).count())
     }
 
     /// Refuses the tenant's requests, waits for those under way and for all that they wrote, and compares all rows.

@@ -1,11 +1,15 @@
 //! What a reflection is made of: the conversations of a day, or the reflections of the days or weeks below it.
 
+mod conversation;
+
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
-use knowhow_domain::{Cadence, ConversationSummary, ReflectionState, ReflectionText, Result, SessionId, SkillId};
+use knowhow_domain::{Cadence, ReflectionState, ReflectionText, Result, SessionId, SkillId};
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
-use crate::vault::value::Summary;
+pub use conversation::DayConversation;
+
+use self::conversation::ConversationRow;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal};
 use knowhow_domain::first_id_of;
@@ -19,54 +23,6 @@ pub(crate) const BEGUN: TimeDelta = TimeDelta::days(40);
 /// Before the ids of conversations that may be of this day or a later one.
 fn first_of(day: NaiveDate) -> Uuid {
     first_id_of(day.and_time(NaiveTime::MIN).and_utc() - BEGUN)
-}
-
-/// A conversation of a day.
-#[derive(Debug, Clone)]
-pub struct DayConversation {
-    pub id: SessionId,
-    pub started_at: DateTime<Utc>,
-    /// What it had read that is not to be trusted.
-    pub tainted_by: Vec<String>,
-    /// `None` while none was made.
-    pub summary: Option<ConversationSummary>,
-    /// `good`, `fair` or `poor`, where somebody said so.
-    pub quality: Option<String>,
-    pub corrections: i64,
-    pub thumbs_up: i64,
-    pub thumbs_down: i64,
-    /// What was said beside them.
-    pub notes: Vec<String>,
-    /// Outcomes that were reported, by skill: each `success`, `failure` or `partial`.
-    pub outcomes: Vec<(String, String)>,
-    /// The skills that it used.
-    pub used: Vec<SkillId>,
-}
-
-row! {
-    struct ConversationRow {
-        session_id: Uuid, started_at: DateTime<Utc>, tainted_by: Vec<String>, summary: Option<Summary>,
-        quality: Option<String>, corrections: i64, thumbs_up: i64, thumbs_down: i64, notes: Vec<String>,
-        outcome_skills: Vec<String>, outcomes: Vec<String>, used: Vec<Uuid>,
-    }
-}
-
-impl From<ConversationRow> for DayConversation {
-    fn from(row: ConversationRow) -> Self {
-        Self {
-            id: SessionId(row.session_id),
-            started_at: row.started_at,
-            tainted_by: row.tainted_by,
-            summary: row.summary.map(Into::into),
-            quality: row.quality,
-            corrections: row.corrections,
-            thumbs_up: row.thumbs_up,
-            thumbs_down: row.thumbs_down,
-            notes: row.notes,
-            outcomes: row.outcome_skills.into_iter().zip(row.outcomes).collect(),
-            used: row.used.into_iter().map(SkillId).collect(),
-        }
-    }
 }
 
 // The day ends at midnight. What was still going on when the day before was told of belongs to this one. A use does not tell its

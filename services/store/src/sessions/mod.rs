@@ -2,19 +2,22 @@
 
 pub(crate) mod before;
 pub(crate) mod by_admin;
+pub(crate) mod feedback;
+pub(crate) mod find;
 pub(crate) mod join;
 pub(crate) mod log;
 pub(crate) mod open;
+pub(crate) mod reply;
 pub(crate) mod turn;
 
 pub use before::{Before, find_before};
 pub use by_admin::end as end_by_admin;
+pub use feedback::{FEEDBACK, Feedback, add_feedback};
+pub use find::find;
 pub use join::{Joined, join};
-pub use log::{
-    Excerpt, FEEDBACK, Feedback, LoggedReply, NewReply, SessionFilter, add_feedback, add_reply, end, list,
-    list_last_messages, list_messages, taint,
-};
-pub use open::{NewSession, Opened, OpenedAs, find, open, replace_snapshot};
+pub use log::{Excerpt, SessionFilter, end, list, list_last_messages, list_messages, taint};
+pub use open::{NewSession, Opened, OpenedAs, open, replace_snapshot};
+pub use reply::{LoggedReply, NewReply, add_reply};
 pub use turn::{KeptTurn, ReadTurn, TurnState, WrittenTurn, find_turn, read_turn, write_turn};
 
 use chrono::{DateTime, Utc};

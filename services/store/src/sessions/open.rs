@@ -1,57 +1,20 @@
 //! Opening a session: the one of the key that is open, or a new one.
 
+mod opened;
+
 use chrono::{DateTime, Utc};
 use knowhow_domain::job::task;
-use knowhow_domain::{Channel, ConversationSummary, Form, Result, Session, SessionId, SnapshotId, Tools, new_id};
+use knowhow_domain::{Channel, Form, Result, Session, SessionId, SnapshotId, Tools, new_id};
 use uuid::Uuid;
 
+pub(super) use opened::FoundRow;
+pub use opened::{Opened, OpenedAs};
+
 use crate::snapshots::Snapshot;
-use crate::vault::value::Summary;
-use crate::vault::{read, row, statement, write};
-use crate::{Database, Principal, WriteTx};
-
-/// A session with what it began with.
-#[derive(Debug, Clone)]
-pub struct Opened {
-    pub session: Session,
-    pub snapshot: Snapshot,
-    /// The summary of the conversation before, once it is made.
-    pub previous_summary: Option<ConversationSummary>,
-    /// Whether that had read what is not to be trusted.
-    pub previous_tainted: bool,
-    pub previous_started_at: Option<DateTime<Utc>>,
-    /// Of a session that begins now: when its snapshot was rendered, or found to be as it would be rendered.
-    pub rendered_at: Option<DateTime<Utc>>,
-    /// Whether something that snapshots show was marked as untrusted since the session began.
-    pub is_marked_since: bool,
-}
-
-row! {
-    struct FoundRow {
-        previous_summary: Option<Summary>, previous_tainted: bool, previous_started_at: Option<DateTime<Utc>>,
-        is_marked_since: bool,
-    }
-}
+use crate::vault::{row, statement, write};
+use crate::{Database, Principal};
 
 row! { struct OpenedRow { goes_on: bool, is_reused: bool, rendered_at: Option<DateTime<Utc>> } }
-
-statement! {
-    read Find { id: Uuid } -> (Session, (Snapshot, FoundRow)),
-    "-- sessions.find
-    select s.session_id, s.key, s.channel, s.max_turns, s.turns, s.index_budget, s.inline_top, s.tainted_by, s.quality,
-           s.previous_session_id, s.started_at, s.last_message_at, s.ended_at, s.tools,
-           n.snapshot_id, n.sha256, n.content, n.omitted, n.created_at, p.summary as previous_summary,
-           coalesce(p.tainted or o.tainted_by <> '{}', o.tainted_by <> '{}', p.tainted, false) as previous_tainted,
-           o.started_at as previous_started_at,
-           coalesce(c.marked_at > greatest(n.created_at, s.started_at), false) as is_marked_since
-    from sessions s
-    join user_catalogs c on c.tenant_id = $1 and c.user_id = $2
-    join snapshots n on n.tenant_id = $1 and n.user_id = $2 and n.snapshot_id = s.snapshot_id
-    left join sessions o on o.tenant_id = $1 and o.user_id = $2 and o.session_id = s.previous_session_id
-    left join conversation_summaries p
-        on p.tenant_id = $1 and p.user_id = $2 and p.session_id = s.previous_session_id
-    where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3"
-}
 
 // One round trip for all that opening may be: the session of the key goes on; or it is over, and another begins with the
 // current snapshot. Nothing is done where there is none that is whole and young, and none is given: it is rendered first.
@@ -187,34 +150,6 @@ statement! {
     where e.jobs >= 0"
 }
 
-/// A session of the caller's.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn find(db: &Database, principal: &Principal, session: SessionId) -> Result<Option<Opened>> {
-    Ok(read(db, principal, Find { id: session.0 }).await?.pop().map(Opened::from))
-}
-
-/// A session by its id, in an open transaction.
-pub(super) async fn find_in(tx: &mut WriteTx, session: SessionId) -> Result<Option<Opened>> {
-    Ok(tx.read(Find { id: session.0 }).await?.pop().map(Opened::from))
-}
-
-impl From<(Session, (Snapshot, FoundRow))> for Opened {
-    fn from(found: (Session, (Snapshot, FoundRow))) -> Self {
-        let (session, (snapshot, row)) = found;
-        Self {
-            session,
-            snapshot,
-            previous_summary: row.previous_summary.map(Into::into),
-            previous_tainted: row.previous_tainted,
-            previous_started_at: row.previous_started_at,
-            rendered_at: None,
-            is_marked_since: row.is_marked_since,
-        }
-    }
-}
-
 statement! {
     write ReplaceSnapshot { session: Uuid, snapshot: Uuid } -> (),
     "-- sessions.replace_snapshot
@@ -262,18 +197,6 @@ pub struct NewSession<'a> {
     pub has_begun: bool,
     /// Whether there was no room for another one a moment ago.
     pub was_full: bool,
-}
-
-/// The outcome of opening.
-pub enum OpenedAs {
-    /// The open session of the key goes on.
-    GoneOn(Opened),
-    /// One that had been opened before without ever having a message, with the new terms.
-    Reused(Opened),
-    /// A new session.
-    New(Opened),
-    /// None: the user has as many open sessions, or as large ones, as can be.
-    Full,
 }
 
 /// Goes on with the key's session, or ends it where it has been silent for too long and opens one.

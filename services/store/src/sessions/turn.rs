@@ -1,65 +1,18 @@
 //! A turn: one statement to read what it starts from, one to write what came of it.
 
+mod state;
+
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Channel, Result, SessionId, SkillId, Tools, new_id};
 use serde_json::Value;
 use uuid::Uuid;
 
+pub use state::{KeptTurn, TurnState};
+
 use crate::skills::Revisions;
 use crate::vault::value::uuids;
 use crate::vault::{Word, read, row, statement, write};
 use crate::{Database, Principal, starters};
-
-/// The state of a session, as a turn needs it.
-#[derive(Debug, Clone)]
-pub struct TurnState {
-    pub channel: Channel,
-    /// Turns it may have.
-    pub max_turns: i32,
-    /// Turns it has had.
-    pub turns: i32,
-    /// Whether it has read what is not to be trusted.
-    pub is_tainted: bool,
-    /// Whether the best recalled skill's body comes along.
-    pub inline_top: bool,
-    /// What its agent can call.
-    pub tools: Tools,
-    /// When the bytes of its snapshot were first rendered.
-    pub snapshot_created_at: DateTime<Utc>,
-    /// What of the snapshot's index was shortened and left out.
-    pub snapshot_omitted: Value,
-    /// Skills shown by name.
-    pub listed: Vec<SkillId>,
-    /// Skills shown whole.
-    pub injected: Vec<SkillId>,
-    /// When the last message came.
-    pub last_message_at: Option<DateTime<Utc>>,
-    /// When the session ended; `None` while it is open.
-    pub ended_at: Option<DateTime<Utc>>,
-    /// Whether the user has starters that are lent, so that no use of them can be counted yet.
-    pub lent: bool,
-    /// Whether any skill of the user is tainted, or may have been a moment ago.
-    pub knows_taint: bool,
-    /// Whether any of the user's skills are related, so that what is recalled may have neighbours.
-    pub has_relations: bool,
-    /// The user's revisions now.
-    pub revisions: Revisions,
-    /// Bytes of its messages and turns.
-    pub log_bytes: i64,
-    /// The turn of the same key, where it has been had already: the digest of its request, and its answer.
-    pub repeated: Option<(Vec<u8>, KeptTurn)>,
-}
-
-/// The answer of a turn as it is stored.
-#[derive(Debug, Clone)]
-pub struct KeptTurn {
-    /// The bytes that went out; or, where there is a digest, what of them is not stored elsewhere.
-    pub answer: String,
-    /// SHA-256 of the bytes that went out.
-    pub digest: Option<Vec<u8>>,
-    /// Whether something that prompts show was marked as untrusted since.
-    pub is_marked_since: bool,
-}
 
 row! {
     struct StateRow {
@@ -71,8 +24,6 @@ row! {
 }
 
 row! { struct RequestRow { request_digest: Vec<u8> } }
-
-row! { KeptTurn { answer: String, digest: Option<Vec<u8>> = answer_digest, is_marked_since: bool } }
 
 row! { struct NumberRow { number: i32 } }
 

@@ -1,84 +1,19 @@
 //! Everything of a user's skills that recall works on, and what a turn needs of the few that it found.
 
+mod stamps;
+mod text;
+
 use knowhow_domain::{Result, SkillId};
 use uuid::Uuid;
 
-use crate::vault::value::{Offset, Utf8, uuids};
+pub use stamps::{Revisions, Stamp, Stamps};
+pub use text::{Body, CatalogueRow, Wanted};
+
+use self::stamps::RevisionRow;
+use self::text::TextRow;
+use crate::vault::value::{Utf8, uuids};
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal};
-
-/// The state of a skill in numbers. While they are the same, what was read of the skill is current.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    pub id: SkillId,
-    /// A number that changes with its text and fields.
-    pub text: i64,
-    /// A number that changes with its vector by the model asked for, if it has one.
-    pub vector: Option<i64>,
-    /// Size of its SKILL.md in bytes; 0 for a text that all users share.
-    pub bytes: i32,
-    /// Whether its text, and so its vector, is that of all users.
-    pub is_starter: bool,
-}
-
-/// The stamps of all skills of a user at one revision.
-#[derive(Debug, Clone, Default)]
-pub struct Stamps {
-    pub revision: i64,
-    /// In no order.
-    pub skills: Vec<Stamp>,
-}
-
-/// A skill to read, and the parts of it.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted {
-    pub id: SkillId,
-    /// Whether its body is wanted.
-    pub body: bool,
-    /// Whether its vector is wanted.
-    pub vector: bool,
-}
-
-/// A skill as recall reads it.
-#[derive(Debug, Clone, Default)]
-pub struct CatalogueRow {
-    pub id: SkillId,
-    /// The skill's full name, with its namespaces.
-    pub name: String,
-    pub summary: Option<String>,
-    /// What it does and when, with what was made for it to be found by.
-    pub description: String,
-    /// Phrases that call for it, those that were made included.
-    pub triggers: Vec<String>,
-    /// Names of its neighbours.
-    pub see_also: Vec<String>,
-    /// Whether its author wants it recalled by name alone.
-    pub reserved: bool,
-    /// The markdown body; `None` where it was not wanted.
-    pub body: Option<String>,
-    /// The vector of name, description and triggers by the model asked for, where it was wanted and there is one.
-    pub embedding: Option<Vec<f32>>,
-}
-
-row! { Revisions { skills: i64 = revision, examples: i64 = examples_revision } }
-
-row! { struct RevisionRow { revision: i64 } }
-
-row! { Stamp { id: Uuid = skill_id, text: i64 = stamp, vector: Option<i64>, bytes: i32, is_starter: bool } }
-
-row! {
-    struct TextRow {
-        skill_id: Uuid, name: String, summary: Option<String>, description: String, triggers: Vec<String>,
-        see_also: Vec<String>, reserved: bool, body: Option<Utf8>, embedding: Option<Vec<f32>>,
-    }
-}
-
-row! {
-    Body {
-        skill: Uuid = skill_id, version: i32, content: Utf8, files: Vec<String>, document: String,
-        from: Offset = content_at_byte, tainted: bool,
-    }
-}
 
 row! { struct CloseRow { lacks: bool, name: Option<String>, cosine: Option<f32> } }
 
@@ -195,14 +130,6 @@ statement! {
         limit $7) c on true"
 }
 
-/// The revisions of a user's catalogue. A copy in memory is current while they are the same.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Revisions {
-    pub skills: i64,
-    /// Of the vectors of their examples.
-    pub examples: i64,
-}
-
 /// The user's revisions now.
 ///
 /// # Errors
@@ -238,39 +165,6 @@ pub async fn list_texts(
     let (bodies, vectors): (Vec<bool>, Vec<bool>) = wanted.iter().map(|skill| (skill.body, skill.vector)).unzip();
     let rows = read(db, principal, ListTexts { ids, bodies, vectors, model }).await?;
     Ok(rows.into_iter().map(CatalogueRow::from).collect())
-}
-
-impl From<TextRow> for CatalogueRow {
-    fn from(row: TextRow) -> Self {
-        Self {
-            id: SkillId(row.skill_id),
-            name: row.name,
-            summary: row.summary,
-            description: row.description,
-            triggers: row.triggers,
-            see_also: row.see_also,
-            reserved: row.reserved,
-            body: row.body.map(String::from),
-            embedding: row.embedding,
-        }
-    }
-}
-
-/// A skill's body as a turn brings it.
-#[derive(Debug, Clone)]
-pub struct Body {
-    pub skill: SkillId,
-    /// The version it is of.
-    pub version: i32,
-    pub content: String,
-    /// Paths of the skill's other files, in order.
-    pub files: Vec<String>,
-    /// SHA-256 of the SKILL.md it is in, hex,
-    pub document: String,
-    /// and the byte at which it begins there.
-    pub from: usize,
-    /// Whether text of that version came from what is not to be trusted, and no person has approved it.
-    pub tainted: bool,
 }
 
 statement! {

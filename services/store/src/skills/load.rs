@@ -1,5 +1,4 @@
-//! Loading: the whole skill with or without a count, the raw file, one resource, and what
-//! to say where there is nothing.
+//! Loading: the whole skill with its counts, as one more use or without one.
 
 use std::borrow::Cow;
 
@@ -10,7 +9,7 @@ use uuid::Uuid;
 use super::{SkillKey, SkillRow, SkillState};
 use crate::examples::Lesson;
 use crate::vault::{read, row, statement, write};
-use crate::{Database, Principal, WriteTx, starters};
+use crate::{Database, Principal, starters};
 
 /// A skill with its counts.
 #[derive(Debug, Clone)]
@@ -27,36 +26,13 @@ pub struct Loaded {
     pub lesson: Option<Lesson>,
 }
 
-/// A stored file as it is.
-#[derive(Debug, Clone)]
-pub struct RawFile {
-    pub content: Vec<u8>,
-    /// Their SHA-256.
-    pub digest: Vec<u8>,
-    /// Whether text of the skill came from what is not to be trusted, and no person has approved it.
-    pub tainted: bool,
-}
-
 row! { struct UsedRow { times_used: i64, last_used_at: Option<DateTime<Utc>> } }
 
 row! { struct StandingRow { stamp: Option<i64>, lent: bool } }
 
 row! { Lesson { session: Uuid = session_id, turn: i32, message: String } }
 
-row! { RawFile { content: Vec<u8>, digest: Vec<u8>, tainted: bool } }
-
 row! { struct NameRow { name: String } }
-
-/// What a name that is no skill may have meant.
-#[derive(Debug, Default)]
-pub struct Misses {
-    /// The skill that absorbed the one of this name.
-    pub successor: Option<String>,
-    /// All names of the user (at most 5,000 and the lent ones).
-    pub names: Vec<String>,
-}
-
-row! { Misses { successor: Option<String>, names: Vec<String> } }
 
 statement! {
     count Load<'a> { name: &'a str, now: DateTime<Utc> } -> ((SkillRow, UsedRow), StandingRow),
@@ -147,45 +123,9 @@ statement! {
 }
 
 statement! {
-    read ReadRaw<'a> { name: &'a str } -> RawFile,
-    "-- skills.raw
-    select s.document as content, s.document_digest as digest, s.tainted
-    from skill_states s
-    where s.tenant_id = $1 and s.user_id = $2 and s.name = $3"
-}
-
-// `offset 0` keeps the file's digest in the search of the index; joined, all files of the user would be compared with it.
-statement! {
-    read FindResource<'a> { name: &'a str, path: &'a str } -> RawFile,
-    "-- skills.resource
-    select r.content, r.digest, s.tainted
-    from skills s
-    cross join lateral jsonb_to_recordset(s.resources) as e (path text, digest text)
-    cross join lateral (
-        select r.content, r.digest from skill_resources r
-        where r.tenant_id = $1 and r.user_id = $2 and r.digest = decode(e.digest, 'hex') offset 0) r
-    where s.tenant_id = $1 and s.user_id = $2 and s.name = $3 and e.path = $4"
-}
-
-statement! {
     read NameOf { id: Uuid } -> NameRow,
     "-- skills.name_of
     select s.name from skill_states s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3"
-}
-
-// The names are taken from the index alone: no row of up to 5,000 skills is visited. `skill_states` would visit them all.
-statement! {
-    read ExplainMiss { name: String } -> Misses,
-    "-- skills.explain_miss
-    select (select s.name from skill_redirects d
-            join skills s on s.tenant_id = $1 and s.user_id = $2 and s.skill_id = d.skill_id
-            where d.tenant_id = $1 and d.user_id = $2 and d.name = $3) as successor,
-           array(select s.name from skills s where s.tenant_id = $1 and s.user_id = $2 order by s.name limit 5000)
-           || array(select t.name from user_catalogs c
-                    join starter_releases b on b.release = c.starters_release
-                    join starter_texts t on t.starter_id = b.starter_id
-                    where c.tenant_id = $1 and c.user_id = $2 and c.starters_at is not null
-                    order by t.name) as names"
 }
 
 /// A use of a skill.
@@ -246,47 +186,12 @@ pub async fn peek(db: &Database, principal: &Principal, key: &SkillKey) -> Resul
         .map(|((skill, used), standing)| loaded(skill, used, &standing)))
 }
 
-/// Reads a skill's SKILL.md, byte for byte.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn raw(db: &Database, principal: &Principal, key: &SkillKey) -> Result<Option<RawFile>> {
-    let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
-    Ok(read(db, principal, ReadRaw { name: &name }).await?.into_iter().next())
-}
-
-/// Reads one resource file.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn find_resource(
+/// Statements look skills up by name, in one round trip. An id costs one more, to find its name.
+pub(super) async fn name_of<'k>(
     db: &Database,
     principal: &Principal,
-    key: &SkillKey,
-    path: &str,
-) -> Result<Option<RawFile>> {
-    let Some(name) = name_of(db, principal, key).await? else { return Ok(None) };
-    Ok(read(db, principal, FindResource { name: &name, path }).await?.into_iter().next())
-}
-
-/// Looks for a successor and for names to offer.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn explain_miss(db: &Database, principal: &Principal, name: &str) -> Result<Misses> {
-    Ok(read(db, principal, ExplainMiss { name: name.to_owned() }).await?.pop().unwrap_or_default())
-}
-
-/// The same in an open transaction, which sees its own changes.
-///
-/// # Errors
-/// `Unavailable`.
-pub async fn explain_miss_in(tx: &mut WriteTx, name: &str) -> Result<Misses> {
-    Ok(tx.read(ExplainMiss { name: name.to_owned() }).await?.pop().unwrap_or_default())
-}
-
-/// Statements look skills up by name, in one round trip. An id costs one more, to find its name.
-async fn name_of<'k>(db: &Database, principal: &Principal, key: &'k SkillKey) -> Result<Option<Cow<'k, str>>> {
+    key: &'k SkillKey,
+) -> Result<Option<Cow<'k, str>>> {
     let id = match key {
         SkillKey::Name(name) => return Ok(Some(Cow::Borrowed(name))),
         SkillKey::Id(id) => id.0,

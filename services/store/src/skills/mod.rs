@@ -15,13 +15,17 @@ pub(crate) mod insert;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod lock;
+pub(crate) mod miss;
 pub(crate) mod published;
+pub(crate) mod raw;
+mod restorable;
+pub(crate) mod restore;
 pub(crate) mod taint;
 pub(crate) mod unlocked;
 pub(crate) mod update;
 pub(crate) mod write;
 
-pub use archive::{Archived, NewRestore, archive, count_names, find_archive_owner, list_archive, restore};
+pub use archive::{Archived, archive, count_names, find_archive_owner, list_archive};
 pub use catalogue::{
     Body, CatalogueRow, CloseTo, Revisions, Stamp, Stamps, Wanted, find_revisions, list_close, list_cosines,
     list_stamps, list_texts, read_bodies, read_documents,
@@ -35,11 +39,14 @@ pub use export::{Exported, list_for_export, read_for_export};
 pub use flags::{put_made_summary, set_flags};
 pub(crate) use list::PromptColumns;
 pub use list::{ListQuery, ListedRows, Moment, PromptRow, list_index, list_page, list_rows};
-pub use load::{LoadUse, Loaded, Misses, RawFile, explain_miss, explain_miss_in, find_resource, load, peek, raw};
+pub use load::{LoadUse, Loaded, load, peek};
 pub use lock::{Beside, Locked, find, lock, lock_all, look_up, read_files};
+pub use miss::{Misses, explain_miss, explain_miss_in};
 pub use published::{
     Folder, FoundFile, PublishedRow, PublishedRows, find_file, find_published, list_published, read_folder,
 };
+pub use raw::{RawFile, find_resource, raw};
+pub use restore::{NewRestore, restore};
 pub use taint::{Approval, approve, find_owner, find_tainted, list_tainted_names};
 pub use unlocked::Expected;
 pub use write::{Planned, plan};

@@ -5,10 +5,12 @@
 //! `$1` and `$2` of every statement are the caller's tenant and user. The pipeline binds them itself; the members of the
 //! declaration follow from `$3` on.
 
-use knowhow_domain::{Error, Result};
-use tokio_postgres::Row;
-use tokio_postgres::types::{FromSql, ToSql, Type};
-use uuid::Uuid;
+mod reader;
+
+use knowhow_domain::Result;
+use tokio_postgres::types::{ToSql, Type};
+
+pub(crate) use reader::{Reader, read_rows};
 
 /// Whether a Rust type can be bound to, or read from, this type of Postgres.
 pub(crate) type Accepts = fn(&Type) -> bool;
@@ -101,78 +103,6 @@ impl<A: Columns> Columns for Option<A> {
         A::add_to(&mut skipped);
         reader.next += skipped.len();
         Ok(None)
-    }
-}
-
-/// Reads the rows that a statement answered with.
-pub(crate) fn read_rows<S: Statement>(rows: &[Row]) -> Result<Vec<S::Row>> {
-    let Some(first) = rows.first() else { return Ok(Vec::new()) };
-    let mut columns = Vec::new();
-    S::Row::add_to(&mut columns);
-    // A column is looked for once and not in each row. Most stand where the declaration has them.
-    let find = |(at, (name, _)): (usize, &(&'static str, Accepts))| {
-        let is_it = |at: &usize| first.columns().get(*at).is_some_and(|column| column.name() == *name);
-        let found = Some(at).filter(is_it).or_else(|| (0..first.len()).find(is_it));
-        found.ok_or_else(|| Error::internal(format!("{} has no column '{name}'", name_of(S::SQL))))
-    };
-    let places: Vec<usize> = columns.iter().enumerate().map(find).collect::<Result<_>>()?;
-    rows.iter().map(|row| S::Row::read(&mut Reader { sql: S::SQL, row, places: &places, next: 0 })).collect()
-}
-
-/// A row whose columns are taken one after the other, each where its name stands.
-pub(crate) struct Reader<'r> {
-    sql: &'static str,
-    row: &'r Row,
-    places: &'r [usize],
-    next: usize,
-}
-
-impl Reader<'_> {
-    /// The value of the next declared column.
-    pub(crate) fn take<T: for<'v> FromSql<'v>>(&mut self) -> Result<T> {
-        let place = self.places.get(self.next).copied().unwrap_or(usize::MAX);
-        self.next += 1;
-        self.row.try_get(place).map_err(|error| {
-            let column = self.row.columns().get(place).map_or("?", |column| column.name());
-            let why = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            let statement = name_of(self.sql);
-            Error::internal(format!("inconsistent row of {statement}{}: '{column}': {why}", self.which()))
-        })
-    }
-
-    /// Whether the next declared column is null.
-    fn is_null(&mut self) -> Result<bool> {
-        let at = self.next;
-        let value = self.take::<Option<Anything>>()?;
-        self.next = at;
-        Ok(value.is_none())
-    }
-
-    /// Which row it is, by its first columns that are ids or numbers; what a user wrote does not go into the log.
-    fn which(&self) -> String {
-        let told = self.row.columns().iter().enumerate().filter_map(|(at, column)| {
-            let value = match *column.type_() {
-                Type::UUID => self.row.try_get::<_, Uuid>(at).map(|id| id.to_string()),
-                Type::INT4 => self.row.try_get::<_, i32>(at).map(|number| number.to_string()),
-                Type::INT8 => self.row.try_get::<_, i64>(at).map(|number| number.to_string()),
-                _ => return None,
-            };
-            Some(format!(" {}={}", column.name(), value.ok()?))
-        });
-        told.take(3).collect()
-    }
-}
-
-/// A value that is there, whatever it is.
-struct Anything;
-
-impl FromSql<'_> for Anything {
-    fn from_sql(_: &Type, _: &[u8]) -> std::result::Result<Self, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(Self)
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
     }
 }
 

@@ -13,12 +13,15 @@
 //! A write that decides by its answer what comes next is sent with the first round trip, behind the claim. Where the key
 //! turns out to be claimed by an earlier request, the transaction is rolled back, and another one reads that request's answer.
 
+mod claim;
+
 use std::time::Instant;
 
 use knowhow_domain::{Error, Result};
 use knowhow_telemetry::trace::{self, Wait};
 use tokio::time::timeout;
 
+use self::claim::made_before;
 use super::ahead::Connections;
 use super::connection::{Connection, Failed, Places, RowOwner};
 use super::line;
@@ -164,38 +167,10 @@ impl WriteTx {
         tracing::debug!(transaction = self.name, flights = self.flights, elapsed_us = micros, "{outcome}");
     }
 
-    /// Claims an idempotency key with the next statement that is run. Nothing is committed before it is known whether the key
-    /// is fresh: `claim` answers with a row then.
-    pub(crate) fn claim<S: Write<Row = ()> + Send + 'static>(&mut self, claim: S) {
-        self.claim = Some(self.send_ahead(claim));
-    }
-
-    /// Whether the request was made before. If so, that is the cause of every failure since.
-    ///
-    /// # Errors
-    /// `Unavailable` where that is not known yet, and cannot be asked.
-    pub async fn is_repeated(&mut self) -> Result<bool> {
-        match self.learn_claim().await {
-            Err(_) if self.was_made_before() => Ok(true),
-            learned => learned.map(|()| self.was_made_before()),
-        }
-    }
-
-    fn was_made_before(&self) -> bool {
-        self.claim.as_ref().is_some_and(|claim| claim.is_empty() == Some(true))
-    }
-
     /// Takes the user's catalogue row ahead of the next statement, as all writes to what recall and snapshots show do:
     /// what is read behind it is current, and nobody waits in a circle.
     pub(crate) fn lock_user(&mut self) {
         self.send_ahead(LockUser {});
-    }
-
-    /// Goes on in another transaction, where a request that was made before is only to be answered.
-    pub(crate) fn begin_again(&mut self) {
-        self.claim = None;
-        self.queue.clear();
-        self.connection.begin_again();
     }
 
     pub(crate) fn set_counts(&mut self, counts: Counts) {
@@ -208,18 +183,6 @@ impl WriteTx {
 
     pub(crate) fn actor(&self) -> String {
         self.actor.clone()
-    }
-
-    /// Sends what is in the queue, where it is not known yet whether the claimed key is fresh.
-    async fn learn_claim(&mut self) -> Result<()> {
-        match self.claim.as_ref().map(Answer::is_empty) {
-            None | Some(Some(false)) => Ok(()),
-            Some(Some(true)) => Err(made_before()),
-            Some(None) if self.queue.is_empty() => {
-                Err(Error::internal("it is not known whether a request was made before"))
-            }
-            Some(None) => self.fly(false).await,
-        }
     }
 
     /// One round trip: what is in the queue, and COMMIT where that is asked for.
@@ -249,9 +212,4 @@ impl WriteTx {
             None => Ok(()),
         }
     }
-}
-
-/// Ends the work of a request that turns out to be a repetition; its caller is given the first one's answer.
-fn made_before() -> Error {
-    Error::internal("a request that was made before")
 }

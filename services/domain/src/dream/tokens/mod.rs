@@ -1,17 +1,19 @@
 //! Hard tokens: what must survive when a text is worded anew, because nobody can guess it. Commands, code, addresses, paths,
 //! numbers and names.
 
+mod whole;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use crate::fence::{Fence, FenceLine};
-use crate::graph::is_border;
 use crate::lines;
 use crate::pattern::pattern;
+use whole::{collapsed, is_whole};
+pub(super) use whole::{has_whole, missing_of};
 
 /// Parts of hyphenated words that are no names: "well-known", "step-by-step", "role-based".
 const ORDINARY_PARTS: &str = "a ad all and anti as auto aware based built by call co cross deep defined down driven efficient end ended facing \
@@ -70,26 +72,6 @@ pub(super) fn hard_tokens(text: &str) -> BTreeSet<String> {
 /// The hard tokens of several texts, each once.
 pub(super) fn hard_tokens_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
     texts.into_iter().flat_map(hard_tokens).collect()
-}
-
-/// Those of `tokens` that a text does not have as a whole, in order.
-pub(super) fn missing_of(tokens: &BTreeSet<String>, text: &str) -> Vec<String> {
-    let text = collapsed(text);
-    let tokens: Vec<&String> = tokens.iter().collect();
-    let mut is_kept = vec![false; tokens.len()];
-    // It fails for more patterns than memory has: then none counts as kept.
-    if let Ok(search) = AhoCorasick::new(&tokens) {
-        for found in search.find_overlapping_iter(&text) {
-            let kept = &mut is_kept[found.pattern()];
-            *kept = *kept || is_whole(&text, &found.range());
-        }
-    }
-    tokens.into_iter().zip(is_kept).filter(|(_, is_kept)| !is_kept).map(|(token, _)| token.clone()).collect()
-}
-
-/// Whether a text has a word or phrase as a whole.
-pub(super) fn has_whole(text: &str, phrase: &str) -> bool {
-    text.match_indices(phrase).any(|(at, _)| is_whole(text, &(at..at + phrase.len())))
 }
 
 /// A text in which tokens are looked for, kind by kind. What was taken is blanked, so that it is not taken again in parts.
@@ -194,47 +176,6 @@ fn is_name(word: &str) -> bool {
 /// Whether one of the words of a list, between blanks, is this one.
 fn is_among(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
-}
-
-/// With runs of blanks and line breaks as one blank, and none around it.
-fn collapsed(text: &str) -> String {
-    let mut words = text.split_whitespace();
-    let mut line = String::with_capacity(text.len());
-    line.extend(words.next());
-    for word in words {
-        line.push(' ');
-        line.push_str(word);
-    }
-    line
-}
-
-/// Whether a part of a text is no piece of a longer word, number, path or address.
-fn is_whole(text: &str, range: &Range<usize>) -> bool {
-    let (inside, before, after) = (&text[range.clone()], &text[..range.start], &text[range.end..]);
-    let mut back = before.chars().rev();
-    let (last, second_last) = (back.next(), back.next());
-    let mut ahead = after.chars();
-    let (next, second_next) = (ahead.next(), ahead.next());
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    let first_inside = inside.chars().next().filter(|c| c.is_alphanumeric());
-    let last_inside = inside.chars().next_back().filter(|c| c.is_alphanumeric());
-    let begins = match last {
-        Some('_') => false,
-        Some('-' | '/' | '.' | '@') => !is_word(second_last),
-        Some(',' | ':') => !(is_digit(second_last) && is_digit(first_inside)),
-        // What begins with a mark, such as a path, goes on from a letter.
-        _ if first_inside.is_none() => !is_word(last),
-        _ => is_border(last, first_inside),
-    };
-    let ends = match next {
-        Some('_') => false,
-        Some('-' | '/' | '.' | '@' | ':') => !is_word(second_next),
-        Some(',') => !(is_digit(second_next) && is_digit(last_inside)),
-        _ if last_inside.is_none() => true,
-        _ => is_border(last_inside, next),
-    };
-    begins && ends
 }
 
 #[cfg(test)]

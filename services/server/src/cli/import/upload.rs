@@ -1,15 +1,13 @@
 //! Sends skills: digests first, then what is new or changed, in portions that the service takes at once.
 
+mod check;
+
 use std::collections::{HashMap, VecDeque};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use knowhow_domain::Source;
 use knowhow_ops::archive::{self, PackedFile as File};
 use knowhow_ops::examples::{EXAMPLES_FILE, ImportedExamples};
-use knowhow_ops::skills::{
-    CheckImport, CheckedImport, CheckedSkill, ImportOutcome, ImportReport, Imported, MOST_CHECKED, SkillDigest,
-    SkillState,
-};
+use knowhow_ops::skills::{ImportOutcome, ImportReport, Imported};
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 
@@ -21,9 +19,6 @@ use crate::cli::client::{Refusal, Service};
 const PORTION_FILES: usize = 400;
 const PORTION_BYTES: usize = 12 * 1024 * 1024;
 const PATH: &str = "/v1/skills/import";
-/// Why a folder that is kept the same leaves a skill alone.
-const FOREIGN: &str = "the user has a skill of this name that no sync has brought, and a sync leaves it alone; rename the \
-                       folder, or delete that skill first";
 
 /// Skills on their way.
 pub(in crate::cli) struct Upload<'a> {
@@ -79,37 +74,6 @@ impl<'a> Upload<'a> {
         }
         self.bar.finish_and_clear();
         outcome
-    }
-
-    /// Settles what is there already, and tells the rest apart into new and changed.
-    async fn check(&mut self, from: &mut VecDeque<Ready>, to: &mut VecDeque<Waiting>) -> Result<(), Refusal> {
-        while !from.is_empty() {
-            let batch: Vec<&Ready> = from.iter().take(MOST_CHECKED).collect();
-            let count = batch.len();
-            let digest = |skill: &&Ready| SkillDigest { name: skill.name.to_string(), digest: skill.digest.clone() };
-            let body = CheckImport { skills: batch.iter().map(digest).collect() };
-            let path = format!("{PATH}/check");
-            let response = self.service.send(|service| service.request(Method::POST, &path).json(&body)).await?;
-            let checked: CheckedImport = response.json().await.map_err(Refusal::unreadable)?;
-            (self.room, self.limit) = (checked.room as usize, checked.limit);
-            for (skill, item) in from.drain(..count).zip(checked.items) {
-                match item.state {
-                    _ if self.is_foreign(&item) => {
-                        self.settle(&skill, Outcome::Refused, Some(FOREIGN.to_owned()));
-                        self.entries.last_mut().into_iter().for_each(|last| last.code = Some("not-synced".to_owned()));
-                    }
-                    SkillState::Unchanged => self.settle(&skill, Outcome::Unchanged, None),
-                    state => to.push_back(Waiting { skill, is_new: state == SkillState::New }),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a skill that a sync would send is there already by another way. One that is new to this sync may have been
-    /// brought by another one since the skills were listed, also by one that was killed and whose request went on.
-    fn is_foreign(&self, item: &CheckedSkill) -> bool {
-        self.expected.is_some() && item.state != SkillState::New && item.source != Some(Source::Sync)
     }
 
     async fn send_all(&mut self, waiting: &mut VecDeque<Waiting>) -> Result<(), Refusal> {

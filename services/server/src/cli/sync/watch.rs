@@ -1,24 +1,25 @@
 //! `--watch`: looks again whenever something has changed, until it is stopped.
 
+mod changes;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::RecommendedWatcher;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::{Receiver, channel};
+use tokio::sync::mpsc::Receiver;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::decide::Mode;
-use super::folder::is_ours;
 use super::report::{Entry, Outcome, Report};
 use super::round::{self, Between};
 use super::state::Lock;
 use crate::cli::client::Refusal;
 use crate::cli::import::listing::LeftOut;
-use crate::cli::import::walk::PASSED_OVER;
+use changes::{changed, watch};
 
 /// So long nothing may happen before it is looked at.
 const QUIET: Duration = Duration::from_millis(300);
@@ -236,35 +237,4 @@ impl Watched {
         let end = Instant::now() + LONGEST_BURST;
         while Instant::now() < end && timeout(QUIET, changed(&mut self.changes)).await.is_ok() {}
     }
-}
-
-/// Waits for a change; forever where none can be seen.
-async fn changed(changes: &mut Option<(RecommendedWatcher, Receiver<()>)>) {
-    let seen = match changes {
-        Some((_, receiver)) => receiver.recv().await,
-        None => None,
-    };
-    if seen.is_none() {
-        std::future::pending::<()>().await;
-    }
-}
-
-fn watch(root: &Path) -> notify::Result<(RecommendedWatcher, Receiver<()>)> {
-    let (sender, receiver) = channel(1);
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        if event.as_ref().map_or(true, is_news) {
-            // One that waits stands for all that follow.
-            let _ = sender.try_send(());
-        }
-    })?;
-    watcher.watch(&root.canonicalize()?, RecursiveMode::Recursive)?;
-    Ok((watcher, receiver))
-}
-
-/// Whether an event may be of a skill: it is no mere reading, and of no file of ours or of a tool's.
-fn is_news(event: &Event) -> bool {
-    let is_a_tools = |path: &Path| path.iter().any(|part| PASSED_OVER.iter().any(|tool| part == *tool));
-    let is_other = |path: &Path| is_ours(&path.to_string_lossy()) || is_a_tools(path);
-    !matches!(event.kind, EventKind::Access(_))
-        && (event.paths.is_empty() || !event.paths.iter().all(|path| is_other(path)))
 }

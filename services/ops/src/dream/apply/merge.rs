@@ -1,0 +1,79 @@
+//! Joins several skills into one: the others are archived, and lead to it.
+
+use std::collections::BTreeSet;
+
+use knowhow_domain::dream::Merged;
+use knowhow_domain::{ChangeKind, SkillId};
+use knowhow_store::WriteTx;
+use knowhow_store::skills::{self, Locked};
+
+use super::halt::{Applied, conflict, refuse};
+use super::{Applying, Over, absorb, change, lock, open_at, refuse_taint, write_made};
+use crate::Ctx;
+use crate::dream::journal::Step;
+use crate::skills::change::Successor;
+use crate::skills::delete::NAMES;
+
+pub(super) struct Merge<'a> {
+    pub(super) into: &'a str,
+    pub(super) sources: &'a [Merged],
+}
+
+/// Joins skills. What can be refused comes before the first write.
+pub(super) async fn merge(ctx: &Ctx, tx: &mut WriteTx, of: &Applying<'_>, merge: Merge<'_>) -> Applied<Vec<Step>> {
+    let Merge { into, sources } = merge;
+    let names: BTreeSet<&str> =
+        std::iter::once(into).chain(sources.iter().map(|source| source.name.as_str())).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let mut found = lock(tx, names.iter().copied()).await?;
+    let mut take = |name: &str| names.iter().position(|known| *known == name).and_then(|at| found[at].take());
+    let target = take(into);
+    let version_of = |name: &str| sources.iter().find(|source| source.name == name).map(|source| source.version);
+    let target = match (target, version_of(into)) {
+        (Some(target), Some(version)) => Some(open_at(Some(target), into, version)?),
+        (Some(_), None) => return conflict(format!("there is a skill '{into}' by now")),
+        (None, Some(_)) => return conflict(format!("'{into}' is gone")),
+        (None, None) => None,
+    };
+    let mut leaving = Vec::new();
+    for Merged { name, version } in sources.iter().filter(|source| source.name != into) {
+        let source = open_at(take(name), name, *version)?;
+        if !source.skill.resources.is_empty() {
+            return refuse(format!("'{name}' has files beside SKILL.md, which a merge would leave behind"));
+        }
+        refuse_taint(of, &source)?;
+        leaving.push(source);
+    }
+    check_room(ctx, tx, into, &target.iter().chain(&leaving).collect::<Vec<_>>()).await?;
+    let mut steps = Vec::new();
+    let union = match target {
+        Some(current) => {
+            let id = current.skill.id;
+            steps.push(change(ctx, tx, of, Over { kind: ChangeKind::Merge, current }).await?);
+            Successor { id, name: into.to_owned() }
+        }
+        None => {
+            let made = write_made(ctx, tx, of, ChangeKind::Merge).await?;
+            let union = Successor { id: made.skill, name: made.name.clone() };
+            steps.push(Step::Made(made));
+            union
+        }
+    };
+    for source in &leaving {
+        steps.push(absorb(ctx, tx, source, &union).await?);
+    }
+    Ok(steps)
+}
+
+/// Checks that skills can become one: there is an archive to undo it from, and it may answer to all of their names.
+pub(super) async fn check_room(ctx: &Ctx, tx: &mut WriteTx, into: &str, joined: &[&Locked]) -> Applied<()> {
+    if ctx.principal.settings().archive_days == 0 {
+        return refuse("the tenant keeps no archive, so nothing could be undone");
+    }
+    let ids: Vec<SkillId> = joined.iter().map(|skill| skill.skill.id).collect();
+    let leaving = joined.iter().filter(|skill| skill.skill.name != into).count() as i64;
+    match skills::count_names(tx, &ids).await? + leaving > NAMES {
+        true => refuse(format!("'{into}' would answer to more than {NAMES} other names, the limit")),
+        false => Ok(()),
+    }
+}

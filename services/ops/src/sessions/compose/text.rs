@@ -1,0 +1,71 @@
+//! Prints a turn: the text that goes into the agent's prompt, of the same parts as the rest of the answer.
+
+use knowhow_domain::prompt::{ActiveSkill, SkillLine, TooLong, TurnParts, render_turn};
+
+use super::{CALLED, Choice, Terms};
+use crate::recall::KnownSkill;
+use crate::sessions::view::{ActiveView, MissingView, RelevantView, TooLongView, TurnAnswer};
+
+pub(super) fn print(answer: &TurnAnswer, choice: &Choice<'_>, terms: &Terms) -> String {
+    let relevant = answer.relevant.iter().zip(&choice.relevant);
+    let relevant = relevant.filter(|(view, _)| terms.tools.can_read() || view.content.is_some());
+    render_turn(&TurnParts {
+        tools: terms.tools,
+        active: answer.active.iter().map(ActiveView::as_part).collect(),
+        too_long: answer.too_long.iter().map(TooLongView::as_part).collect(),
+        relevant: relevant
+            .map(|(view, (skill, _))| line(skill, view.content.is_some() || terms.is_indexed(skill), view.tainted))
+            .collect(),
+        inline: answer.relevant.iter().filter_map(RelevantView::as_part).collect(),
+        related: choice
+            .related
+            .iter()
+            .map(|(skill, _)| line(skill, terms.is_indexed(skill), choice.is_tainted(skill)))
+            .collect(),
+        nudge: answer.nudge.as_deref(),
+    })
+}
+
+/// A skill by name, with its summary where the agent is not told elsewhere what it does.
+fn line(skill: &KnownSkill, is_told: bool, is_tainted: bool) -> SkillLine<'_> {
+    SkillLine { name: &skill.name, summary: (!is_told).then_some(&*skill.summary), is_tainted }
+}
+
+impl ActiveView {
+    pub(in crate::sessions) fn is_called(&self) -> bool {
+        self.reason == CALLED
+    }
+
+    fn as_part(&self) -> ActiveSkill<'_> {
+        ActiveSkill {
+            name: &self.name,
+            version: self.version,
+            content: &self.content,
+            missing: self.missing.as_ref().map(MissingView::as_part),
+            files: &self.files,
+            is_called: self.is_called(),
+            is_tainted: self.tainted,
+        }
+    }
+}
+
+impl TooLongView {
+    fn as_part(&self) -> TooLong<'_> {
+        TooLong { name: &self.name, characters: self.characters, is_tainted: self.tainted }
+    }
+}
+
+impl RelevantView {
+    /// With its body, where that came along.
+    fn as_part(&self) -> Option<ActiveSkill<'_>> {
+        Some(ActiveSkill {
+            name: &self.name,
+            version: self.version?,
+            content: self.content.as_deref()?,
+            missing: self.missing.as_ref().map(MissingView::as_part),
+            files: &self.files,
+            is_called: false,
+            is_tainted: self.tainted,
+        })
+    }
+}

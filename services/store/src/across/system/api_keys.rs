@@ -1,0 +1,90 @@
+//! Whose an API key is, and that it was used.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{KeyId, Result, TenantId};
+
+use crate::error::refuse;
+use crate::vault::gate::{KnownKey, KnownTenant, TenantLibrary};
+use crate::vault::tx::SystemTx;
+use crate::{Database, tenants};
+
+/// Why: a key is looked up by its prefix, and only the row says whose it is.
+pub(crate) async fn find_keys(db: &Database, prefix: &str) -> Result<Vec<KnownKey>> {
+    let mut tx = SystemTx::begin(db, "system.find_keys").await?;
+    let rows = sqlx::query!(
+        r#"-- system.find_keys
+        select k.tenant_id, k.key_id, k.secret_hash, k.hashed_under, k.scopes, k.expires_at, k.revoked_at,
+               t.slug, t.settings, t.library, t.erasures, t.suspended_reason,
+               exists (select from tenants_elsewhere e where e.tenant = t.tenant_id) as "is_elsewhere!"
+        from api_keys k
+        join tenants t on t.tenant_id = k.tenant_id
+        where k.prefix = $1"#,
+        prefix
+    )
+    .fetch_all(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(KnownKey {
+                id: KeyId(row.key_id),
+                tenant: Arc::new(KnownTenant {
+                    id: TenantId(row.tenant_id),
+                    place: db.here(),
+                    is_elsewhere: row.is_elsewhere,
+                    slug: row.slug,
+                    settings: tenants::read_settings(row.settings)?,
+                    library: row.library.map(TenantLibrary::from),
+                    erasures: row.erasures,
+                    suspended: row.suspended_reason.map(Arc::from),
+                    issuers: Vec::new(),
+                }),
+                secret_hash: row.secret_hash,
+                hashed_under: row.hashed_under,
+                // One that only a later release knows gives no right here.
+                scopes: row.scopes.iter().filter_map(|scope| scope.parse().ok()).collect(),
+                expires_at: row.expires_at,
+                revoked_at: row.revoked_at,
+            })
+        })
+        .collect()
+}
+
+/// An API key that was used.
+pub(crate) struct KeyUse {
+    pub(crate) tenant: TenantId,
+    pub(crate) key: KeyId,
+    pub(crate) now: DateTime<Utc>,
+    /// Its secret under the current master key, where the row has another hash or does not say under which it is.
+    pub(crate) rehashed: Option<Rehashed>,
+}
+
+/// A secret's hash, and the mark of the master key that it is under.
+pub(crate) struct Rehashed {
+    pub(crate) hash: Vec<u8>,
+    pub(crate) mark: Vec<u8>,
+}
+
+/// Why: the login of a key is not yet a principal when its use is noted.
+pub(crate) async fn note_key_use(db: &Database, used: &KeyUse) -> Result<()> {
+    let (hash, mark) = used.rehashed.as_ref().map(|anew| (&anew.hash[..], &anew.mark[..])).unzip();
+    let mut tx = SystemTx::begin_about(db, used.tenant, "system.note_key_use").await?;
+    sqlx::query!(
+        "-- system.note_key_use
+        update api_keys
+        set last_used_at = $3, secret_hash = coalesce($4, secret_hash), hashed_under = coalesce($5, hashed_under)
+        where tenant_id = $1 and key_id = $2",
+        used.tenant.0,
+        used.key.0,
+        used.now,
+        hash,
+        mark
+    )
+    .execute(tx.conn())
+    .await
+    .map_err(refuse)?;
+    tx.commit().await
+}

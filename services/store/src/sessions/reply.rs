@@ -1,0 +1,67 @@
+//! Logging what the agent said in a session that is open, within the bounds of its log.
+
+mod logged;
+
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Result, new_id};
+use uuid::Uuid;
+
+pub use logged::{LoggedReply, NewReply};
+
+use crate::WriteTx;
+use crate::vault::{row, statement};
+
+row! { struct ReplyRow { too_many: bool, log_full: bool, turn: Option<i32> } }
+
+statement! {
+    write AddReply {
+        session: Uuid, now: DateTime<Utc>, message_id: Uuid, text: String, tool_calls: i32, channels: Vec<&'static str>,
+        silent_since: Vec<DateTime<Utc>>, most_replies: i32, most_bytes: i64,
+    } -> ReplyRow,
+    "-- sessions.add_reply
+    with open as (
+        select s.session_id, s.turn_replies >= $10 as too_many, s.log_bytes + octet_length($6::text) > $11 as log_full
+        from sessions s
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
+          and not exists (select from unnest($8::text[], $9::timestamptz[]) as over (channel, since)
+                          where over.channel = s.channel and s.last_message_at < over.since)
+    ), talked as (
+        update sessions s set last_message_at = greatest(s.last_message_at, $4), turn_replies = s.turn_replies + 1,
+            log_bytes = s.log_bytes + octet_length($6::text)
+        from open o
+        where s.tenant_id = $1 and s.user_id = $2 and s.session_id = $3 and s.ended_at is null
+          and not o.too_many and not o.log_full
+        returning s.turns as number
+    ), logged as (
+        insert into messages (tenant_id, user_id, session_id, message_id, turn, speaker, content, tool_calls, at)
+        select $1, $2, $3, $5, number, 'agent', $6::text, $7, $4 from talked
+        returning turn
+    )
+    select o.too_many as too_many, o.log_full as log_full, l.turn as turn from open o left join logged l on true"
+}
+
+/// Logs what the agent said; `None` where no such session is open, or silence has ended it. Two at the same moment may pass a limit by one.
+///
+/// # Errors
+/// `Unavailable`.
+pub async fn add_reply(tx: &mut WriteTx, new: &NewReply<'_>) -> Result<Option<LoggedReply>> {
+    let (channels, silent_since) = new.silent_since.iter().map(|(channel, since)| (channel.as_str(), *since)).unzip();
+    let reply = AddReply {
+        session: new.session.0,
+        now: new.now,
+        message_id: new_id(),
+        text: new.text.to_owned(),
+        tool_calls: new.tool_calls,
+        channels,
+        silent_since,
+        most_replies: new.most_replies,
+        most_bytes: new.most_bytes,
+    };
+    Ok(tx.write(reply).await?.into_iter().next().and_then(|row| match (row.turn, row.too_many, row.log_full) {
+        (Some(turn), ..) => Some(LoggedReply::InTurn(turn)),
+        (None, true, _) => Some(LoggedReply::TooMany),
+        (None, _, true) => Some(LoggedReply::LogFull),
+        // Ended while this waited for its row.
+        (None, ..) => None,
+    }))
+}
