@@ -31,16 +31,22 @@ impl Arrival {
     }
 }
 
-/// Reads a whole body of at most `limit` bytes. That it is being read is known before it is waited for.
-pub fn read(request: &HttpRequest, payload: Payload, limit: usize) -> impl Future<Output = Result<Bytes>> + use<> {
+/// Reads a body. That it is being read is known before the reading begins, and who begins to work waits until it has ended: so both
+/// must be polled together, as extractors are.
+pub fn announce<F: Future>(request: &HttpRequest, reading: F) -> impl Future<Output = F::Output> + use<F> {
     let (arrived, arrival) = oneshot::channel();
     request.extensions_mut().insert(Arrival(arrival));
-    let request = request.clone();
     async move {
-        let read = read_whole(&request, payload, limit).await;
+        let read = reading.await;
         drop(arrived);
         read
     }
+}
+
+/// Reads a whole body of at most `limit` bytes, as [`announce`] says.
+pub fn read(request: &HttpRequest, payload: Payload, limit: usize) -> impl Future<Output = Result<Bytes>> + use<> {
+    let whole = request.clone();
+    announce(request, async move { read_whole(&whole, payload, limit).await })
 }
 
 async fn read_whole(request: &HttpRequest, mut payload: Payload, limit: usize) -> Result<Bytes> {

@@ -24,7 +24,8 @@ pub struct Entry {
     pub call: Result<Call>,
 }
 
-/// Verifies the credential of a request. `resource` is the URI of the face it came to, where that has one.
+/// Verifies the credential of a request. `resource` is the URI of the face it came to, where that has one. A face calls
+/// [`super::begin_work`] next, once the body is there or is being read.
 ///
 /// # Errors
 /// `Unauthenticated`; `RateLimited` where too many wrong ones come from an address, or too many requests of the caller; `Malformed`

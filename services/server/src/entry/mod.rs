@@ -17,7 +17,7 @@ mod urgency;
 
 pub use at_work::{AtWork, begin_work};
 pub use bodies::{Bodies, Lease};
-pub use body::{JSON_BYTES, check_media_type, in_time, parse, read as read_body, read_query};
+pub use body::{JSON_BYTES, announce, check_media_type, in_time, parse, read as read_body, read_query};
 pub use client::{Proxies, client_of};
 pub use credential::{Entry, Refusals, admit_user, enter};
 pub use drain::Drain;

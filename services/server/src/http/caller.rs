@@ -31,8 +31,8 @@ pub struct WriteHeaders {
 
 type Extracting<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
-/// The caller of an ordinary request, as one user of a tenant. Extracting it also gives the user the current starter
-/// skills.
+/// The caller of an ordinary request, as one user of a tenant. Extracting it waits for the body that another extractor reads, and
+/// gives the user the current starter skills.
 pub struct UserCaller(Ctx);
 
 impl Deref for UserCaller {
@@ -51,8 +51,8 @@ impl FromRequest for UserCaller {
         let request = request.clone();
         Box::pin(async move {
             let Entry { app, principal, call } = enter(&request, None).await?;
-            begin_work(&request, &principal).await?;
             let ctx = Ctx { call: call?, ..Ctx::of(&app, &principal) };
+            begin_work(&request, &principal).await?;
             admit_user(&ctx).await?;
             Ok(Self(ctx))
         })
@@ -85,19 +85,19 @@ impl FromRequest for AdminCaller {
         let request = request.clone();
         Box::pin(async move {
             let Entry { app, principal, .. } = enter(&request, None).await?;
-            begin_work(&request, &principal).await?;
             principal.require_admin()?;
             let Query(Where { tenant, place }) = Query::extract(&request).await?;
+            if tenant.is_none() {
+                check_tenant_is_named(&request, &principal)?;
+            }
+            begin_work(&request, &principal).await?;
             let ctx = match tenant {
                 Some(slug) => {
                     let principal = principal.in_tenant(&app.gate, &slug).await?;
                     note_caller(&principal);
                     Ctx::of(&app, &principal)
                 }
-                None => {
-                    check_tenant_is_named(&request, &principal)?;
-                    Ctx::of(&app, &principal)
-                }
+                None => Ctx::of(&app, &principal),
             };
             Ok(Self(match place {
                 Some(name) => ctx.at_place(&name)?,

@@ -19,7 +19,8 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use super::handler::{Caller, Handler, Work};
+use super::caller::{Caller, Work};
+use super::handler::Handler;
 use super::message::{INVALID_REQUEST, Message};
 use super::site::Site;
 use crate::entry::{
@@ -106,11 +107,11 @@ async fn take(request: &HttpRequest, payload: Payload, endpoint: &Endpoint) -> R
     };
     check_media_type(request).map_err(|e| turn_away(e, None))?;
     let bytes = read_body(request, payload.into_inner(), JSON_BYTES).await.map_err(|e| turn_away(e, None))?;
-    begin_work(request, &principal).await.map_err(|e| turn_away(e, None))?;
     let message =
         Message::read(&bytes).map_err(|(code, reason)| refuse(StatusCode::BAD_REQUEST, code, &reason, None))?;
     let id = message.id();
     note(message.label(), message.traceparent());
+    begin_work(request, &principal).await.map_err(|e| turn_away(e, id))?;
     if let Some(scope) = message.scope() {
         principal.require(scope).map_err(|e| turn_away(e, id))?;
     }

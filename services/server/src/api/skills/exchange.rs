@@ -1,11 +1,13 @@
 //! Import and export.
 
 use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
 
 use actix_multipart::{Multipart, MultipartError};
+use actix_web::dev::Payload;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, get, post};
+use actix_web::{FromRequest, HttpRequest, HttpResponse, get, post};
 use futures_util::TryStreamExt;
 use futures_util::stream::unfold;
 use knowhow_domain::{Error, Result, Scope};
@@ -16,7 +18,7 @@ use knowhow_ops::skills::{
 use serde::Deserialize;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::entry::{Lease, in_time};
+use crate::entry::{Lease, announce, in_time};
 use crate::http::{
     ApiError, Binary, CallerProblems, JsonBody, Query, UserCaller, WriteHeaders, WriteProblems, json, media_type_for,
 };
@@ -58,9 +60,25 @@ pub(crate) struct ImportForm {
 
 /// What the parts of a form are.
 #[derive(Default)]
-struct Parts {
+pub(crate) struct Parts {
     uploads: Vec<Upload>,
     expected: HashMap<String, i32>,
+}
+
+impl FromRequest for Parts {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let form = Multipart::new(request.headers(), payload.take());
+        let of = request.clone();
+        Box::pin(announce(request, async move {
+            let mut lease = Lease::of(&of);
+            let parts = in_time(&of, read_parts(form, &mut lease)).await?;
+            lease.keep(&of);
+            Ok(parts)
+        }))
+    }
 }
 
 /// Import skills
@@ -77,13 +95,10 @@ struct Parts {
 pub(crate) async fn import_skills(
     ctx: UserCaller,
     query: Query<ImportQuery>,
-    form: Multipart,
-    request: HttpRequest,
+    form: Parts,
 ) -> Result<HttpResponse, ApiError> {
     ctx.principal.require(Scope::SkillsWrite)?;
-    let mut lease = Lease::of(&request);
-    let Parts { uploads, expected } = in_time(&request, read_parts(form, &mut lease)).await?;
-    lease.keep(&request);
+    let Parts { uploads, expected } = form;
     let (fix, source) = (query.fix.unwrap_or_default(), query.source.unwrap_or_default());
     let input = ImportSkills { uploads, fix, source, expected };
     let report = skills::import_skills(&ctx, input).await?;

@@ -151,6 +151,14 @@ async fn suspending_is_refused_and_kept_apart() {
     bob.put(user, json!({"reason": WHY})).await.refused(403, "forbidden");
     let own = admin.put("/v1/admin/users/anna-admin/suspension", json!({"reason": WHY})).await;
     assert_eq!(own.refused(400, "malformed")["detail"], "nobody suspends themselves; another admin can");
+    let key = admin.post("/v1/admin/keys", json!({"name": "desk", "scopes": ["admin"]})).await.ok(201);
+    let desk = admin.with_token(key["secret"].as_str().unwrap());
+    let of_tenant = format!("{user}?tenant={slug}");
+    for (suspends, resumes) in [(&desk.acting_for("alice"), &desk), (operator, operator)] {
+        suspends.put(&of_tenant, json!({"reason": WHY})).await.ok(200);
+        resumes.delete(&of_tenant).await.ok(200);
+    }
+    until_let_in(alice).await;
     elsewhere.admin.put(user, json!({"reason": WHY})).await.refused(404, "not-found");
     elsewhere.admin.delete(user).await.refused(404, "not-found");
     for caller in [admin, &elsewhere.admin] {

@@ -7,10 +7,10 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::json;
 
-use super::faults::begin;
 use super::waiting::Lock;
 use crate::answers::Answer;
 use crate::callers::{Caller, World, skill};
+use crate::raw::{self, JSON, Post};
 use crate::service::{Service, poll_async};
 use crate::signing;
 use crate::talk::Talk;
@@ -131,15 +131,24 @@ async fn half_sent_bodies_keep_nobody_from_work() {
     let world = World::new().await;
     let service = Service::start(&[("KNOWHOW_ACQUIRE_TIMEOUT_MS", "1500")]);
     let token = world.alice.token.as_deref().unwrap();
-    let body = skill("late").to_string();
-    let half_sent: Vec<TcpStream> = ["/v1/skills", "/mcp"]
-        .into_iter()
-        .flat_map(|path| [(); 9].map(|()| begin(&service, path, token, &body)))
-        .collect();
     let alice = world.alice.at(&service);
-    alice.get("/v1/skills").await.ok(200);
-    alice.post("/v1/skills", skill("whole")).await.ok(201);
-    drop(half_sent);
+    let form = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"SKILL.md\"\r\n\r\n---\nname: formed\n\
+                description: Is sent in a form. Use it when forms are tried.\n---\n\nWrite.\n\r\n--b--\r\n";
+    let (late, listing) =
+        (skill("late").to_string(), json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string());
+    let posts = [
+        Post { path: "/v1/skills", media_type: JSON, body: &late },
+        Post { path: "/v1/skills/import", media_type: "multipart/form-data; boundary=b", body: form },
+        Post { path: "/mcp", media_type: JSON, body: &listing },
+    ];
+    for post in &posts {
+        let half_sent: Vec<TcpStream> = (0..9).map(|_| raw::begin_post(&service.address, token, post)).collect();
+        for _ in 0..3 {
+            alice.get("/v1/skills").await.ok(200);
+        }
+        let answer = half_sent.into_iter().map(|stream| raw::finish_post(stream, post)).next_back().unwrap();
+        assert!(answer.starts_with("HTTP/1.1 2"), "{}: {answer}", post.path);
+    }
 }
 
 /// A user who has eight requests at work waits with the ninth, and no other user does.

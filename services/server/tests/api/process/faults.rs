@@ -1,6 +1,5 @@
 //! What happens when the service is killed, told to stop, or set up wrongly.
 
-use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,7 +10,8 @@ use serde_json::json;
 
 use crate::answers::pluck;
 use crate::callers::{Caller, World, skill};
-use crate::service::{PATIENCE, Service, knowhow, login_url, owner_url, poll};
+use crate::raw::{self, JSON, Post};
+use crate::service::{Service, knowhow, login_url, owner_url, poll};
 
 const SMALL: [(&str, &str); 2] = [("KNOWHOW_WORKERS", "1"), ("KNOWHOW_WRITE_CONNECTIONS", "4")];
 const ROUNDS: usize = 15;
@@ -100,40 +100,19 @@ async fn all_versions(alice: &Caller, name: &str) -> Vec<i64> {
     }
 }
 
-/// A request whose head the service has read, for it asks for the body.
-pub(super) fn begin(service: &Service, path: &str, token: &str, body: &str) -> TcpStream {
-    let length = body.len();
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
-         Content-Length: {length}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
-    );
-    let mut stream = TcpStream::connect(&service.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(head.as_bytes()).unwrap();
-    let mut go_on = [0; 25];
-    stream.read_exact(&mut go_on).unwrap();
-    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
-    stream
-}
-
-fn finish(mut stream: TcpStream, body: &str) -> String {
-    stream.write_all(body.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
-
 #[tokio::test]
 async fn what_is_in_flight_is_answered_before_it_stops() {
     let world = World::new().await;
     let mut service = Service::start(&[("KNOWHOW_WORKERS", "2")]);
     let token = world.alice.token.as_deref().unwrap();
     let bodies: Vec<String> = (0..20).map(|n| skill(&format!("s{n}")).to_string()).collect();
-    let in_flight: Vec<TcpStream> = bodies.iter().map(|body| begin(&service, "/v1/skills", token, body)).collect();
+    let posts: Vec<Post<'_>> =
+        bodies.iter().map(|body| Post { path: "/v1/skills", media_type: JSON, body: body.as_str() }).collect();
+    let in_flight: Vec<TcpStream> = posts.iter().map(|post| raw::begin_post(&service.address, token, post)).collect();
     service.terminate();
     poll("the service to stop listening", || TcpStream::connect(&service.address).is_err().then_some(()));
-    for (stream, body) in in_flight.into_iter().zip(&bodies) {
-        let answer = finish(stream, body);
+    for (stream, post) in in_flight.into_iter().zip(&posts) {
+        let answer = raw::finish_post(stream, post);
         assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
     }
     assert!(service.wait(Duration::from_secs(10)).success());

@@ -20,7 +20,7 @@ fn ready(service: &Service) -> Value {
 /// What the service warns of itself. That a statement was slow says of models nothing.
 fn warnings(service: &Service) -> Vec<String> {
     let log = service.log();
-    let is_own = |line: &&str| line.contains(r#""level":"WARN""#) && line.contains(r#""target":"knowhow::"#);
+    let is_own = |line: &&str| line.contains(r#""level":"WARN""#) && line.contains(r#""target":"knowhow"#);
     log.lines().filter(is_own).map(str::to_owned).collect()
 }
 

@@ -144,7 +144,7 @@ impl Ground {
         Service::start(&self.with(&self.login(), more))
     }
 
-    /// A server that cannot make vectors itself, as nobody listens there, so that the jobs have something to do.
+    /// A server whose embeddings server does not exist: the jobs make the vectors.
     fn serve_without_vectors(&self) -> Service {
         self.serve(&[("KNOWHOW_EMBEDDINGS_URL", "http://127.0.0.1:1/v1")])
     }

@@ -80,3 +80,38 @@ pub fn chunked(body: &[u8]) -> Vec<u8> {
     bytes.extend_from_slice(b"0\r\n\r\n");
     bytes
 }
+
+/// The media type of most bodies.
+pub const JSON: &str = "application/json";
+
+/// A request that is sent in two parts.
+pub struct Post<'a> {
+    pub path: &'a str,
+    pub media_type: &'a str,
+    pub body: &'a str,
+}
+
+/// A POST whose head the service has read, for it asks for the body.
+pub fn begin_post(address: &str, token: &str, post: &Post<'_>) -> TcpStream {
+    let (Post { path, media_type, .. }, length) = (post, post.body.len());
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Type: {media_type}\r\n\
+         Accept: application/json, text/event-stream\r\nContent-Length: {length}\r\nExpect: 100-continue\r\n\
+         Connection: close\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut go_on = [0; 25];
+    stream.read_exact(&mut go_on).unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+/// Sends the body of such a request; the whole answer.
+pub fn finish_post(mut stream: TcpStream, post: &Post<'_>) -> String {
+    stream.write_all(post.body.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
