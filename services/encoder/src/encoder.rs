@@ -8,7 +8,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use crate::attention::Attention;
 use crate::error::ModelError;
-use crate::linear::{LANES, shorten};
+use crate::linear::{LANES, Linear, shorten};
 use crate::math::{Norm, normalise};
 use crate::settings::{Settings, Shape};
 use crate::tensors::Tensors;
@@ -174,6 +174,11 @@ impl Scratch {
             attention: Attention::new(shape.heads, shape.hidden, longest),
         }
     }
+}
+
+fn read_linear(file: &mut Tensors, name: &str, shape: [usize; 2]) -> Result<Linear, ModelError> {
+    let weights = file.read(&format!("{name}.weight"), &shape)?;
+    Ok(Linear::pack(&weights, file.read(&format!("{name}.bias"), &shape[..1])?))
 }
 
 fn read_norm(file: &mut Tensors, name: &str, shape: &Shape) -> Result<Norm, ModelError> {

@@ -244,7 +244,7 @@ fn list_of_graph() -> Vec<Declared> {
         write::<graph::importance::PutImportance>(),
         write::<graph::link::LinkMemory>(),
         write::<graph::pending::TakePending>(),
-        write::<graph::finish::FinishRelating>(),
+        write::<graph::finish_relating::FinishRelating>(),
         write::<graph::relate::ForgetNamesakes>(),
         write::<graph::relate::OutdateRelations>(),
         write::<graph::relate::RelateSkill>(),
@@ -269,7 +269,7 @@ fn list_of_reflections() -> Vec<Declared> {
 }
 
 fn list_of_dreams() -> Vec<Declared> {
-    use dreams::{absorb, end, inputs, ops, restore, runs, settings};
+    use dreams::{absorb, end_run, inputs, ops, restore, runs, settings};
     vec![
         read::<absorb::ReadSurroundings>(),
         write::<absorb::AbsorbSkill>(),
@@ -293,7 +293,7 @@ fn list_of_dreams() -> Vec<Declared> {
         read::<runs::ListCalls>(),
         write::<runs::LockRun>(),
         read::<runs::ListRunRows>(),
-        write::<end::EndRun>(),
+        write::<end_run::EndRun>(),
         read::<settings::FindLearning>(),
         read::<settings::ListPasses>(),
         write::<settings::PutTimeZone>(),

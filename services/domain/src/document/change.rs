@@ -1,15 +1,15 @@
 //! Changes of single values inside a frontmatter: splices the text, and proves by reading it again that nothing else
 //! has changed.
 
-mod place;
+mod spans;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::print::{self, Dialect};
 use super::yaml::{self, Node, Shape, Style};
 use crate::lines;
-pub(super) use place::value_range;
-use place::{colon_after, column, value_end};
+pub(super) use spans::value_range;
+use spans::{colon_after, column, value_end};
 
 /// A new value at a key of the top level or of `metadata`; `None` removes the key.
 #[derive(Debug, Clone)]

@@ -1,4 +1,5 @@
 //! Makes documents of edits: a new one of its fields, or an edited one in which all that was not edited stays.
+//! The text of the frontmatter itself is made in `compose.rs`.
 
 use super::change::EditedText;
 use super::{FieldEdits, SkillDocument, compose, split};

@@ -1,19 +1,19 @@
 //! Everything that finds the skills of one user, ready in memory.
 
+mod scale;
 mod update;
-mod weights;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::claims::claims_of;
-use super::hash::{Keyed, hash, short};
+use super::hash::{hash, short};
 use super::meaning::Meanings;
 use super::names::Names;
 use super::postings::Count;
 use super::segment::Part;
 use super::tokens::{list_distinct_terms, list_keys};
 use super::triggers::Triggers;
-use weights::{Scale, Weights};
+use scale::{Scale, Weights};
 
 /// What recall reads of one skill.
 #[derive(Debug, Clone, Copy, Default)]
@@ -192,32 +192,5 @@ impl Catalogue {
     #[cfg(test)]
     pub(super) fn part_count(&self) -> usize {
         self.parts.len()
-    }
-
-    fn find_homes(&mut self, skills: usize) {
-        self.homes = vec![(u8::MAX, 0); skills];
-        for (at, part) in (0..).zip(&self.parts) {
-            for (place, own) in part.live() {
-                self.homes[place] = (at, own as u32);
-            }
-        }
-    }
-
-    fn link(&mut self, skills: &[Listed<'_>]) {
-        let places: HashMap<u64, u32, Keyed> =
-            skills.iter().map(|skill| hash(skill.name.as_bytes())).zip(0..).collect();
-        for (own, names) in (0..).zip(&self.see_also) {
-            let start = self.related.len();
-            let found = names.iter().filter_map(|name| places.get(name).copied());
-            for place in found.filter(|place| *place != own) {
-                if self.related.len() == start + RELATED {
-                    break;
-                }
-                if !self.related[start..].contains(&place) {
-                    self.related.push(place);
-                }
-            }
-            self.related_ends.push(self.related.len() as u32);
-        }
     }
 }

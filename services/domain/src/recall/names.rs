@@ -13,7 +13,7 @@ use super::fold::{Class, class_of};
 use super::hash::{EMPTY, Keyed, extend, mix};
 use super::ordinary::is_ordinary_word;
 use crate::pause::pause_at;
-use words::{Word, split_message};
+use words::{Joint, Word, split_message};
 
 /// A message of at most this many characters is only matched by name, never searched.
 pub const SHORT_MESSAGE_CHARS: usize = 20;
@@ -54,16 +54,6 @@ struct KnownName {
     slashes: u32,
     is_alias: bool,
     is_common: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Joint {
-    None,
-    Blank,
-    Hyphen,
-    Slash,
-    /// Blanks and quotation marks.
-    Quote,
 }
 
 impl Names {

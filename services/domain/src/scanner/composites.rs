@@ -1,8 +1,8 @@
 //! Findings that say more together than each alone.
 
+use super::findings::Findings;
 use super::report::{Finding, Tier, Verdict};
 use super::rules::{Composite, Rules};
-use super::search::Findings;
 
 /// A pattern finds at most about so many bytes.
 const LONGEST: usize = 2048;

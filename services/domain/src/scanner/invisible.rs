@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::findings::Findings;
 use super::report::{Finding, Span, View};
 use super::rules::Rules;
-use super::search::{Findings, Place};
+use super::search::Place;
 use super::text::{Builder, Text, beyond_ascii};
 use crate::invisible::is_invisible;
 

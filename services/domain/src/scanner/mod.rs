@@ -9,6 +9,7 @@ mod category;
 mod composites;
 mod decode;
 mod files;
+mod findings;
 mod hosts;
 mod invisible;
 mod lookalikes;
@@ -27,9 +28,9 @@ mod work;
 mod tests;
 
 use self::files::Kind;
+use self::findings::Findings;
 use self::outline::Outline;
 use self::rules::Rules;
-use self::search::Findings;
 use self::work::Work;
 
 pub use self::category::Category;

@@ -1,11 +1,10 @@
 //! Tries the rules on a view: words first, all in one pass; then, where a word is, the patterns of its rules on that line.
 
-mod findings;
-
 use std::ops::Range;
 
 use regex::bytes::Regex;
 
+use super::findings::Findings;
 use super::invisible;
 use super::numbers;
 use super::outline::{Kind, Outline};
@@ -14,10 +13,9 @@ use super::report::{Finding, Span, View};
 use super::rules::{Check, Rule, Rules};
 use super::text::Text;
 use super::work::Work;
-pub(super) use findings::Findings;
 
 /// Longer lines are searched in windows of this size, in bytes: a long line costs no more than many short ones.
-const WINDOW: usize = 4096;
+pub(super) const WINDOW: usize = 4096;
 /// How far windows reach into their neighbours: farther than what a pattern may find.
 const OVERLAP: usize = 1024;
 

@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 
-use super::{Scratch, Tokens, read_norm};
+use super::{Scratch, Tokens, read_linear, read_norm};
 use crate::error::ModelError;
 use crate::linear::{Linear, Passing};
 use crate::math::{Norm, gelu};
@@ -63,9 +63,4 @@ impl Layer {
         self.down.apply(simd, Passing { input: &scratch.inner, out: &mut scratch.change, room: &mut scratch.panel });
         self.norm.add(&mut scratch.hidden, &scratch.change);
     }
-}
-
-fn read_linear(file: &mut Tensors, name: &str, shape: [usize; 2]) -> Result<Linear, ModelError> {
-    let weights = file.read(&format!("{name}.weight"), &shape)?;
-    Ok(Linear::pack(&weights, file.read(&format!("{name}.bias"), &shape[..1])?))
 }

@@ -14,10 +14,10 @@ use uuid::Uuid;
 
 pub(super) use self::halt::Halt;
 use self::halt::{Applied, conflict, of_this_op, refuse};
-use self::merge::{Merge, check_room, merge};
+use self::merge::{Merge, merge};
 use super::journal::{Archived, Changed, Made, Step};
 use crate::skills::change::Successor;
-use crate::skills::delete::{self, Going};
+use crate::skills::delete::{self, Going, NAMES};
 use crate::skills::draft::{Base, Draft, Reviewed};
 use crate::{Ctx, compute, review};
 
@@ -177,6 +177,19 @@ async fn write(ctx: &Ctx, tx: &mut WriteTx, of: &Applying<'_>, drafted: Drafted)
     }
     let skill = written.skill;
     Ok(Written { skill: skill.id, version: skill.version, name: skill.name })
+}
+
+/// Checks that skills can become one: there is an archive to undo it from, and it may answer to all of their names.
+async fn check_room(ctx: &Ctx, tx: &mut WriteTx, into: &str, joined: &[&Locked]) -> Applied<()> {
+    if ctx.principal.settings().archive_days == 0 {
+        return refuse("the tenant keeps no archive, so nothing could be undone");
+    }
+    let ids: Vec<SkillId> = joined.iter().map(|skill| skill.skill.id).collect();
+    let leaving = joined.iter().filter(|skill| skill.skill.name != into).count() as i64;
+    match skills::count_names(tx, &ids).await? + leaving > NAMES {
+        true => refuse(format!("'{into}' would answer to more than {NAMES} other names, the limit")),
+        false => Ok(()),
+    }
 }
 
 /// Archives a skill that another one absorbs, with all that it has.

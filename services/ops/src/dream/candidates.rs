@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 use utoipa::{IntoParams, ToSchema};
 
-use super::found::{AtRisk, Found, FoundFamily, FoundPair, Part};
+use super::found::{AtRisk, Found, FoundFamily, FoundPair};
 use super::inputs::Inputs;
+use super::part::Part;
 use crate::dear::{self, Line};
 use crate::{Ctx, Priority};
 

@@ -8,8 +8,9 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::found::{FoundPair, Part};
+use super::found::FoundPair;
 use super::inputs::Inputs;
+use super::part::Part;
 use super::question::{Asked, Question};
 use super::select::Selected;
 use super::settings::Known;

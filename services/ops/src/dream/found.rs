@@ -1,7 +1,5 @@
 //! What code finds in the inputs of a dream.
 
-mod part;
-
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::TimeDelta;
@@ -13,8 +11,8 @@ use knowhow_domain::dream::{
 use knowhow_store::dreams::DreamSession;
 use uuid::Uuid;
 
-pub(super) use self::part::Part;
 use super::inputs::{Inputs, USE_DAYS};
+use super::part::Part;
 
 impl Inputs {
     /// What is found in a part of it, for one pass or for all.

@@ -10,6 +10,7 @@ mod decide;
 mod found;
 mod inputs;
 mod journal;
+mod part;
 mod question;
 mod read;
 mod ruled;

@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use chrono::{DateTime, Utc};
 
 pub(super) use self::frames::frame;
-use super::found::{Found, Part, conversation};
+use super::found::{Found, conversation};
 use super::inputs::Inputs;
+use super::part::Part;
 use super::select::Selected;
 
 /// Characters of skills' texts in one question. A text goes whole or not at all: what was not seen whole is not changed.

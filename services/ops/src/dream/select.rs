@@ -2,8 +2,9 @@
 
 use knowhow_domain::dream::Pass;
 
-use super::found::{Found, Part};
+use super::found::Found;
 use super::inputs::Inputs;
+use super::part::Part;
 
 /// Gaps of one question, and conversations shown of each.
 const GAPS: usize = 5;

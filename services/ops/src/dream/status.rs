@@ -7,8 +7,9 @@ use knowhow_store::dreams::{self, ListRuns};
 use knowhow_store::submissions;
 
 use super::candidates::LINE;
-use super::found::{Found, Part};
+use super::found::Found;
 use super::inputs::Inputs;
+use super::part::Part;
 use crate::{Ctx, Priority, dear};
 
 /// Runs and submissions that are counted, the newest.

@@ -3,7 +3,7 @@
 //! that would be late are refused at once, when they come or when it is their turn: a late vector helps nobody, and makes the
 //! next one late as well.
 
-mod order;
+mod ordered;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use self::order::Order;
-pub(super) use self::order::{QueuedText, Reply};
+use self::ordered::Order;
+pub(super) use self::ordered::{QueuedText, Reply};
 use super::EmbedError;
 use super::lane::{Lane, Mark};
 use crate::{Asker, Asking, Priority};

@@ -5,16 +5,12 @@ mod read;
 use std::collections::{HashMap, HashSet};
 
 use knowhow_domain::limits::SEGMENTS;
-use knowhow_domain::scanner::Scan;
-use knowhow_domain::{
-    ChangeKind, Error, Limits, ResourceEntry, Result, Scope, SkillDocument, SkillName, Source, manifest,
-};
-use knowhow_store::skills::Locked;
+use knowhow_domain::{ChangeKind, Error, Limits, Result, Scope, SkillName, Source};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub(super) use self::read::Readable;
 use self::read::{How, read};
-use super::draft::Draft;
 use super::import_batch::{ImportOne, batches, import_batch};
 use super::import_report::{ImportOutcome, ImportReport, Imported};
 use super::unpack::{Unpacked, Upload, Uploaded, unpack};
@@ -135,19 +131,6 @@ fn scan_all(skills: &mut [(String, Result<Readied>)]) {
     }
 }
 
-/// A skill that can be written.
-pub(super) struct Readable {
-    folder: Vec<String>,
-    pub(super) document: SkillDocument,
-    /// `None` for a lone SKILL.md, which leaves the resources of an existing skill alone.
-    pub(super) resources: Option<Vec<(ResourceEntry, Vec<u8>)>>,
-    pub(super) fixes: Vec<String>,
-    /// What the archive says that it is tainted by.
-    tainted_by: Option<Vec<String>>,
-    /// What the scanner says, where all files are known.
-    scan: Option<Scan>,
-}
-
 /// What is to be done with a skill that can be read.
 enum Readied {
     Taken(SkillName, Box<Readable>),
@@ -181,24 +164,6 @@ fn name_and_read(limits: &Limits, skills: Vec<Uploaded>, how: How<'_>) -> Vec<(S
             (path, readied)
         })
         .collect()
-}
-
-impl Readable {
-    /// The identity of all its files.
-    pub(super) fn digest(&self) -> [u8; 32] {
-        let entries: Vec<ResourceEntry> = self.resources.iter().flatten().map(|(entry, _)| entry.clone()).collect();
-        manifest::state_digest(&self.document.digest(), &entries)
-    }
-
-    pub(super) fn draft(&self, source: ImportSource, name: &SkillName, current: Option<&Locked>) -> Draft {
-        let (resources, new_files) = match (&self.resources, current) {
-            (Some(resources), _) => resources.iter().cloned().unzip(),
-            (None, Some(current)) => (current.skill.resources.clone(), Vec::new()),
-            (None, None) => (Vec::new(), Vec::new()),
-        };
-        let draft = Draft::new(source.change(), name.clone(), self.document.clone());
-        Draft { resources, new_files, brought: self.tainted_by.clone(), scan: self.scan.clone(), ..draft }
-    }
 }
 
 fn duplicate(name: &SkillName) -> Error {

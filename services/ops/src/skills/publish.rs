@@ -21,9 +21,6 @@ const PAGE: usize = 50;
 const CHILDREN: usize = 200;
 /// Files of one page; its first entry may have more.
 const FILES_OF_PAGE: usize = 2048;
-/// What every host takes of one skill (SEP-2640, Limits).
-const MOST_FILES: usize = 512;
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
 const SKILL_MD: &str = "SKILL.md";
 const MARKDOWN: &str = "text/markdown";
 

@@ -1,7 +1,5 @@
 //! What the library asks of a server: each method of the protocol, one line over an operation.
 
-mod caller;
-
 use knowhow_ops::skills::ReadFolder;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
@@ -14,11 +12,11 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::oneshot;
 
+use super::caller::{Caller, Work};
 use super::message::known_method;
 use super::problem::protocol_error;
 use super::tools::{AnyTool, definitions};
 use super::{prompts, resources};
-pub use caller::{Caller, Work};
 
 /// How long a client may take what depends on a caller's scopes alone for fresh, in milliseconds.
 const FIXED_TTL_MS: u64 = 300_000;

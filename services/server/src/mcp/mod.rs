@@ -2,6 +2,7 @@
 //! (SEP-2640), prompts.
 
 mod arguments;
+mod caller;
 mod endpoint;
 mod handler;
 mod message;

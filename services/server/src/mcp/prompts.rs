@@ -5,7 +5,7 @@ use knowhow_domain::{Error, Result, Scope};
 use knowhow_ops::{dream, sessions, skills};
 use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
 
-use super::handler::Caller;
+use super::caller::Caller;
 
 /// When to save and when to patch: the same for everybody.
 const GUIDANCE: &str = "skills-guidance";

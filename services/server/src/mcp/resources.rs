@@ -11,7 +11,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::handler::Caller;
+use super::caller::Caller;
 
 /// The member of `_meta` of what is not to be trusted.
 const TAINTED: &str = "dev.knowhow/tainted";

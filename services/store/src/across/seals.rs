@@ -17,9 +17,6 @@ use crate::Database;
 use crate::error::refuse;
 use crate::vault::tx::SystemTx;
 
-/// The seal before the first one.
-const NO_SEAL: [u8; 32] = [0; 32];
-
 /// A seal, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {

@@ -1,4 +1,6 @@
-//! The few statements across tenants. Each says why it cannot run as one tenant.
+//! What must be known before there is a principal: the tenant that a token names, and its user, who is made on first
+//! sight; and, for the operator, where the keys of all tenants' issuers come from. Each statement says why it cannot
+//! run as one tenant.
 
 mod api_keys;
 mod owner;

@@ -1,7 +1,7 @@
 //! Dreams: what they look at, their runs with what was proposed and done, and the way back.
 
 pub(crate) mod absorb;
-pub(crate) mod end;
+pub(crate) mod end_run;
 pub(crate) mod inputs;
 pub(crate) mod ops;
 pub(crate) mod restore;
@@ -10,7 +10,7 @@ pub(crate) mod settings;
 
 pub use crate::across::dreams::{Night, end_lost_runs, enqueue_nights};
 pub use absorb::{Absorbed, absorb};
-pub use end::{Ended, end};
+pub use end_run::{Ended, end};
 pub use inputs::{
     DreamSession, DreamSkill, Excerpt, Said, Span, Talks, list_documents, list_messages, list_sessions, list_skills,
     put_session_vectors,

@@ -1,6 +1,6 @@
-//! Runs of dreams.
+//! Runs of dreams; how one ends is in `end_run.rs`.
 
-mod detail;
+mod stored;
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::dream::{Cause, DreamRun, Mode, ModelCall, RunPass, RunState};
@@ -8,9 +8,9 @@ use knowhow_domain::{DreamId, Error, Result};
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
-pub use detail::RunDetail;
+pub use stored::RunDetail;
 
-use self::detail::{KeptRow, RunRow};
+use self::stored::{KeptRow, RunRow};
 use crate::vault::queued::Answer;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal, WriteTx};

@@ -3,7 +3,7 @@
 pub(crate) mod around;
 pub(crate) mod declare;
 pub(crate) mod entities;
-pub(crate) mod finish;
+pub(crate) mod finish_relating;
 pub(crate) mod forget;
 pub(crate) mod hop;
 pub(crate) mod importance;
@@ -20,7 +20,7 @@ pub(crate) mod things;
 pub use around::{AskedEdges, Edge, Node, list_edges, list_nodes, list_strongest};
 pub use declare::{Declared, Removed, declare, remove};
 pub use entities::{EntityFilter, list_entities};
-pub use finish::finish_relating;
+pub use finish_relating::finish_relating;
 pub(crate) use forget::forget;
 pub use hop::{Hop, Start, Via, list_hops};
 pub use importance::{SetImportance, set_importance};

@@ -49,9 +49,8 @@ pub struct Judged {
     pub is_kept: bool,
 }
 
-/// Stores a judgement; `None` where the session is not the caller's. A
-/// judgement of kind `quality` becomes the session's quality. A correction or a thumbs-down removes the examples that
-/// skills learned in that turn.
+/// Stores a judgement; `None` where the session is not the caller's. A judgement of kind `quality` becomes the
+/// session's quality. A correction or a thumbs-down removes the examples that skills learned in that turn.
 ///
 /// # Errors
 /// `Unavailable`.

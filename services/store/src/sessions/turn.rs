@@ -3,25 +3,16 @@
 mod state;
 
 use chrono::{DateTime, Utc};
-use knowhow_domain::{Channel, Result, SessionId, SkillId, Tools, new_id};
-use serde_json::Value;
+use knowhow_domain::{Result, SessionId, SkillId, new_id};
 use uuid::Uuid;
 
 pub use state::{KeptTurn, TurnState};
 
+use self::state::StateRow;
 use crate::skills::Revisions;
 use crate::vault::value::uuids;
-use crate::vault::{Word, read, row, statement, write};
+use crate::vault::{read, row, statement, write};
 use crate::{Database, Principal, starters};
-
-row! {
-    struct StateRow {
-        channel: Word<Channel>, max_turns: i32, turns: i32, inline_top: bool, listed: Vec<Uuid>, injected: Vec<Uuid>,
-        last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>, revision: i64, examples_revision: i64,
-        is_tainted: bool, tools: Word<Tools>, snapshot_created_at: DateTime<Utc>, omitted: Value, lent: bool,
-        knows_taint: bool, has_relations: bool, log_bytes: i64,
-    }
-}
 
 row! { struct RequestRow { request_digest: Vec<u8> } }
 

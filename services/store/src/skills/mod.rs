@@ -18,7 +18,6 @@ pub(crate) mod lock;
 pub(crate) mod miss;
 pub(crate) mod published;
 pub(crate) mod raw;
-mod restorable;
 pub(crate) mod restore;
 pub(crate) mod taint;
 pub(crate) mod unlocked;

@@ -1,8 +1,10 @@
 //! Makes the catalogue of a list that has changed: what is known of the skills that stayed is taken over, and only the
 //! texts of the others are read.
 
-use super::{Catalogue, Listed, SkillText};
-use crate::recall::hash::hash;
+use std::collections::HashMap;
+
+use super::{Catalogue, Listed, RELATED, SkillText};
+use crate::recall::hash::{Keyed, hash};
 use crate::recall::meaning::Vector;
 use crate::recall::names::Names;
 use crate::recall::postings::GONE;
@@ -79,6 +81,33 @@ impl Catalogue {
         match skill.text {
             Some(text) => text.reserved,
             None => skill.before.is_some_and(|before| self.is_reserved(before)),
+        }
+    }
+
+    fn find_homes(&mut self, skills: usize) {
+        self.homes = vec![(u8::MAX, 0); skills];
+        for (at, part) in (0..).zip(&self.parts) {
+            for (place, own) in part.live() {
+                self.homes[place] = (at, own as u32);
+            }
+        }
+    }
+
+    fn link(&mut self, skills: &[Listed<'_>]) {
+        let places: HashMap<u64, u32, Keyed> =
+            skills.iter().map(|skill| hash(skill.name.as_bytes())).zip(0..).collect();
+        for (own, names) in (0..).zip(&self.see_also) {
+            let start = self.related.len();
+            let found = names.iter().filter_map(|name| places.get(name).copied());
+            for place in found.filter(|place| *place != own) {
+                if self.related.len() == start + RELATED {
+                    break;
+                }
+                if !self.related[start..].contains(&place) {
+                    self.related.push(place);
+                }
+            }
+            self.related_ends.push(self.related.len() as u32);
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::Joint;
 use crate::recall::fold::{Class, class_of};
 
 /// A word of the message and what joins it to the next one.
@@ -16,6 +15,16 @@ pub(super) struct Word {
     /// Whether a `/` stands before it where a command may begin.
     pub(super) is_command: bool,
     pub(super) joint: Joint,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joint {
+    None,
+    Blank,
+    Hyphen,
+    Slash,
+    /// Blanks and quotation marks.
+    Quote,
 }
 
 /// The words of a message in the letters of names; a word with other letters is kept as an empty one.

@@ -1,4 +1,5 @@
-//! Scores the words of a message in the fields of each skill: BM25, tempered by how ordinary a word is.
+//! Scores the words of a message in the fields of each skill: BM25, tempered by how ordinary a word is. The half of it
+//! that is known before any message comes is in `catalogue/scale.rs`.
 
 use super::Signals;
 use crate::pause::pause_at;

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use knowhow_domain::ChangeKind;
 use knowhow_domain::dream::Merged;
-use knowhow_domain::{ChangeKind, SkillId};
 use knowhow_store::WriteTx;
-use knowhow_store::skills::{self, Locked};
 
 use super::halt::{Applied, conflict, refuse};
-use super::{Applying, Over, absorb, change, lock, open_at, refuse_taint, write_made};
+use super::{Applying, Over, absorb, change, check_room, lock, open_at, refuse_taint, write_made};
 use crate::Ctx;
 use crate::dream::journal::Step;
 use crate::skills::change::Successor;
-use crate::skills::delete::NAMES;
 
 pub(super) struct Merge<'a> {
     pub(super) into: &'a str,
@@ -63,17 +61,4 @@ pub(super) async fn merge(ctx: &Ctx, tx: &mut WriteTx, of: &Applying<'_>, merge:
         steps.push(absorb(ctx, tx, source, &union).await?);
     }
     Ok(steps)
-}
-
-/// Checks that skills can become one: there is an archive to undo it from, and it may answer to all of their names.
-pub(super) async fn check_room(ctx: &Ctx, tx: &mut WriteTx, into: &str, joined: &[&Locked]) -> Applied<()> {
-    if ctx.principal.settings().archive_days == 0 {
-        return refuse("the tenant keeps no archive, so nothing could be undone");
-    }
-    let ids: Vec<SkillId> = joined.iter().map(|skill| skill.skill.id).collect();
-    let leaving = joined.iter().filter(|skill| skill.skill.name != into).count() as i64;
-    match skills::count_names(tx, &ids).await? + leaving > NAMES {
-        true => refuse(format!("'{into}' would answer to more than {NAMES} other names, the limit")),
-        false => Ok(()),
-    }
 }

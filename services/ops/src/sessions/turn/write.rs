@@ -17,6 +17,7 @@ pub(super) struct Made<'a> {
     pub(super) shown: &'a Shown,
 }
 
+/// Writes it; `false` where another turn of the session came first, or its end: then nothing is written.
 pub(super) async fn write(ctx: &Ctx, asked: &Asked<'_>, turn: ReadTurn, made: &Made<'_>) -> Result<bool> {
     let (Asked { input, turn_key, digest, .. }, Made { composed, answer, shown }) = (asked, made);
     let sorted = |set: &std::collections::HashSet<SkillId>| {

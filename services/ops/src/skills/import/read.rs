@@ -1,9 +1,12 @@
 //! Reads a skill that was uploaded: its SKILL.md, mended where that is asked for, and the files beside it.
 
-use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, Result, SkillDocument, manifest};
+use knowhow_domain::scanner::Scan;
+use knowhow_domain::{Error, Limits, ResourceEntry, ResourcePath, Result, SkillDocument, SkillName, manifest};
+use knowhow_store::skills::Locked;
 
-use super::Readable;
+use super::ImportSource;
 use crate::archive::Provenance;
+use crate::skills::draft::Draft;
 use crate::skills::unpack::Uploaded;
 
 /// Whether to mend what can be mended, and what the archives say of where their texts come from.
@@ -11,6 +14,37 @@ use crate::skills::unpack::Uploaded;
 pub(super) struct How<'a> {
     pub(super) fix: bool,
     pub(super) provenance: &'a Provenance,
+}
+
+/// A skill that can be written.
+pub(in crate::skills) struct Readable {
+    pub(super) folder: Vec<String>,
+    pub(in crate::skills) document: SkillDocument,
+    /// `None` for a lone SKILL.md, which leaves the resources of an existing skill alone.
+    pub(in crate::skills) resources: Option<Vec<(ResourceEntry, Vec<u8>)>>,
+    pub(in crate::skills) fixes: Vec<String>,
+    /// What the archive says that it is tainted by.
+    tainted_by: Option<Vec<String>>,
+    /// What the scanner says, where all files are known.
+    pub(super) scan: Option<Scan>,
+}
+
+impl Readable {
+    /// The identity of all its files.
+    pub(in crate::skills) fn digest(&self) -> [u8; 32] {
+        let entries: Vec<ResourceEntry> = self.resources.iter().flatten().map(|(entry, _)| entry.clone()).collect();
+        manifest::state_digest(&self.document.digest(), &entries)
+    }
+
+    pub(in crate::skills) fn draft(&self, source: ImportSource, name: &SkillName, current: Option<&Locked>) -> Draft {
+        let (resources, new_files) = match (&self.resources, current) {
+            (Some(resources), _) => resources.iter().cloned().unzip(),
+            (None, Some(current)) => (current.skill.resources.clone(), Vec::new()),
+            (None, None) => (Vec::new(), Vec::new()),
+        };
+        let draft = Draft::new(source.change(), name.clone(), self.document.clone());
+        Draft { resources, new_files, brought: self.tainted_by.clone(), scan: self.scan.clone(), ..draft }
+    }
 }
 
 pub(super) fn read(limits: &Limits, skill: Uploaded, how: How<'_>) -> Result<Readable> {

@@ -6,11 +6,14 @@ use knowhow_domain::{Result, uri};
 use knowhow_store::skills::PublishedRow;
 
 use super::document::{Document, described, document_of};
-use super::{FileEntry, MOST_BYTES, MOST_FILES, PAGE, SkillEntry};
+use super::{FileEntry, PAGE, SkillEntry};
 use crate::compute;
 
 /// From here on entries are made beside the threads that answer requests.
 const FEW_ROWS: usize = 2 * PAGE;
+/// What every host takes of one skill (SEP-2640, Limits).
+const MOST_FILES: usize = 512;
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Makes entries of rows that are sorted by name; each takes in the files of the skills in its folder.
 pub(super) async fn entries(rows: Vec<PublishedRow>) -> Result<Vec<SkillEntry>> {

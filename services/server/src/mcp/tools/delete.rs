@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Effect, Tool, marks, result};
-use crate::mcp::handler::Caller;
+use crate::mcp::caller::Caller;
 use crate::mcp::schema::{JsonSchema, schema_of};
 
 #[derive(Debug, Deserialize, ToSchema)]

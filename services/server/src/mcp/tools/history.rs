@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Effect, Tool, marks, text_result};
-use crate::mcp::handler::Caller;
+use crate::mcp::caller::Caller;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Effect, Tool, count, result};
-use crate::mcp::handler::Caller;
+use crate::mcp::caller::Caller;
 use crate::mcp::schema::{JsonSchema, schema_of};
 
 #[derive(Deserialize, ToSchema)]

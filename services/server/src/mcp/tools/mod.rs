@@ -25,7 +25,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::arguments::fit;
-use super::handler::Caller;
+use super::caller::Caller;
 use super::schema::{JsonSchema, schema_of};
 
 /// Key of `_meta` under which a tool that answers with a text alone tells programs what they need beside it.

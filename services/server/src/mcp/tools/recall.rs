@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{Effect, Tool, count, result};
-use crate::mcp::handler::Caller;
+use crate::mcp::caller::Caller;
 use crate::mcp::schema::{JsonSchema, schema_of};
 
 #[derive(Deserialize, ToSchema)]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{Effect, Tool, marks, result};
-use crate::mcp::handler::Caller;
+use crate::mcp::caller::Caller;
 use crate::mcp::schema::{JsonSchema, schema_of};
 
 macro_rules! arguments {

@@ -1,11 +1,11 @@
-//! A starter of a release, and the columns that its row is made of.
+//! The text of a starter, of a release or of a tenant's library, and the columns that its row is made of.
 
 use knowhow_domain::{SkillDocument, SkillName, manifest};
 use serde_json::{Value, json};
 
 use crate::skills::columns::attributes;
 
-/// A starter of a release.
+/// The text of a starter, of a release or of a tenant's library.
 pub struct StarterText<'a> {
     pub name: &'a SkillName,
     pub document: &'a SkillDocument,

@@ -1,6 +1,4 @@
 //! Starter texts that a model has made no vector of, among the built-in ones and in a tenant's library.
-//!
-//! Why across tenants: as `across/library.rs`.
 
 use knowhow_domain::{Result, TenantId};
 

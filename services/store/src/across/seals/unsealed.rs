@@ -5,10 +5,13 @@
 use knowhow_domain::{Result, TenantId};
 use uuid::Uuid;
 
-use super::{Digested, NO_SEAL, Range, Seal, Span};
+use super::{Digested, Range, Seal, Span};
 use crate::Database;
 use crate::error::refuse;
 use crate::vault::tx::SystemTx;
+
+/// The seal before the first one.
+const NO_SEAL: [u8; 32] = [0; 32];
 
 /// A tenant with entries that no seal is over, and its last seal.
 #[derive(Debug, Clone)]
@@ -60,7 +63,7 @@ impl Unsealed {
         Range { tenant: self.tenant, behind: self.behind, upto: before, most }
     }
 
-    /// The seal over what was digested; `None` where that is nothing. `vouch` is what the deployment says of its digest.
+    /// The seal over what was digested; `None` where that is nothing.
     pub fn seal(&self, digested: &Digested) -> Option<Seal> {
         let Span { last_id, first_at, last_at } = digested.span?;
         let mut seal = Seal {

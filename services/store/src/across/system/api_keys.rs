@@ -1,4 +1,7 @@
 //! Whose an API key is, and that it was used.
+//!
+//! Why across tenants: until its row is found nobody knows whose the key is, and its use is noted before there is
+//! a principal.
 
 use std::sync::Arc;
 

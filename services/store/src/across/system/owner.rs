@@ -1,4 +1,6 @@
 //! Finds the user whose job a worker has claimed.
+//!
+//! Why across tenants: workers claim the jobs of all of them, and until the user is found there is nobody to run as.
 
 use std::sync::Arc;
 

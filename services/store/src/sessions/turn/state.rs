@@ -3,9 +3,10 @@
 use chrono::{DateTime, Utc};
 use knowhow_domain::{Channel, SkillId, Tools};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::skills::Revisions;
-use crate::vault::row;
+use crate::vault::{Word, row};
 
 /// The state of a session, as a turn needs it.
 #[derive(Debug, Clone)]
@@ -45,6 +46,15 @@ pub struct TurnState {
     pub log_bytes: i64,
     /// The turn of the same key, where it has been had already: the digest of its request, and its answer.
     pub repeated: Option<(Vec<u8>, KeptTurn)>,
+}
+
+row! {
+    struct StateRow {
+        channel: Word<Channel>, max_turns: i32, turns: i32, inline_top: bool, listed: Vec<Uuid>, injected: Vec<Uuid>,
+        last_message_at: Option<DateTime<Utc>>, ended_at: Option<DateTime<Utc>>, revision: i64, examples_revision: i64,
+        is_tainted: bool, tools: Word<Tools>, snapshot_created_at: DateTime<Utc>, omitted: Value, lent: bool,
+        knows_taint: bool, has_relations: bool, log_bytes: i64,
+    }
 }
 
 /// The answer of a turn as it is stored.

@@ -37,9 +37,7 @@ impl Locked {
             files: HashMap::new(),
         }
     }
-}
 
-impl Locked {
     /// Whether a change that was made of this version is one of the current: what came since is the service's own enrichment.
     pub fn is_at(&self, version: i32) -> bool {
         (self.authored_version..=self.skill.version).contains(&version)

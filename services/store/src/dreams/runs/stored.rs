@@ -1,4 +1,4 @@
-//! A run as it is read, with the counts of its operations, and how long it is kept.
+//! A run as it is stored, with the counts of its operations, and how long it is kept.
 
 use chrono::{DateTime, Utc};
 use knowhow_domain::DreamId;

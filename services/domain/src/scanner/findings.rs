@@ -2,20 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::WINDOW;
-use crate::scanner::DOCUMENT;
-use crate::scanner::report::{Finding, Scan, Tier};
+use super::DOCUMENT;
+use super::report::{Finding, Scan, Tier};
+use super::search::WINDOW;
 
 /// What was found so far: of each rule one finding for a line (of a long one for each window), the gravest.
 #[derive(Default)]
-pub(in crate::scanner) struct Findings {
+pub(super) struct Findings {
     all: Vec<Finding>,
     by_line: HashMap<(String, String, usize, usize), usize>,
 }
 
 impl Findings {
     /// Adds one, unless its line has one of that rule that is as grave.
-    pub(in crate::scanner) fn push(&mut self, finding: Finding) {
+    pub(super) fn push(&mut self, finding: Finding) {
         let key = (finding.rule.clone(), finding.file.clone(), finding.line, finding.span.start / WINDOW);
         match self.by_line.get(&key) {
             Some(index) if self.all[*index].verdict >= finding.verdict => {}
@@ -28,17 +28,17 @@ impl Findings {
     }
 
     /// Adds several.
-    pub(in crate::scanner) fn extend(&mut self, findings: Vec<Finding>) {
+    pub(super) fn extend(&mut self, findings: Vec<Finding>) {
         findings.into_iter().for_each(|finding| self.push(finding));
     }
 
     /// All of them, signals too.
-    pub(in crate::scanner) fn all(&self) -> &[Finding] {
+    pub(super) fn all(&self) -> &[Finding] {
         &self.all
     }
 
     /// What the scan says: no signals.
-    pub(in crate::scanner) fn into_scan(self, version: u32) -> Scan {
+    pub(super) fn into_scan(self, version: u32) -> Scan {
         let mut findings = self.all;
         findings.retain(|finding| finding.tier != Tier::Signal);
         findings.sort_by(|a, b| {

@@ -3,11 +3,11 @@
 use knowhow_domain::dream::Overlap;
 use knowhow_store::dreams::{DreamSession, DreamSkill};
 
-use crate::dream::inputs::Inputs;
+use super::inputs::Inputs;
 
 /// Which part of the inputs a question is about. What is not to be trusted gets a question of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::dream) enum Part {
+pub(super) enum Part {
     /// All of it: for people, who are told what is tainted.
     All,
     /// What is to be trusted.
@@ -17,7 +17,7 @@ pub(in crate::dream) enum Part {
 }
 
 impl Part {
-    pub(in crate::dream) fn takes_session(self, session: &DreamSession) -> bool {
+    pub(super) fn takes_session(self, session: &DreamSession) -> bool {
         match self {
             Self::All => true,
             Self::Clean => session.tainted_by.is_empty(),
@@ -26,7 +26,7 @@ impl Part {
     }
 
     /// A skill that is to be trusted is shown with both.
-    pub(in crate::dream) fn takes_skill(self, skill: &DreamSkill) -> bool {
+    pub(super) fn takes_skill(self, skill: &DreamSkill) -> bool {
         self != Self::Clean || !skill.tainted
     }
 

@@ -1,4 +1,4 @@
-//! An order of vectors: texts that are asked for together wait one by one, and are answered together.
+//! Texts that were ordered together, and their reply: they wait one by one, and are answered together.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,5 @@
-//! What a word counts in each skill: BM25 per field, and a word of a body more the longer that is.
+//! What a word counts in each skill: the half of BM25 that the lengths of the fields decide, and a word of a body more
+//! the longer that is. The other half, how rare the words are, is in `score/bm25.rs`.
 
 use super::Catalogue;
 use crate::recall::count::Lengths;

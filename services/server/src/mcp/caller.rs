@@ -5,8 +5,8 @@ use knowhow_ops::{Ctx, Principal};
 use rmcp::model::{CallToolResult, JsonObject};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::mcp::problem::tool_failure;
-use crate::mcp::tools::AnyTool;
+use super::problem::tool_failure;
+use super::tools::AnyTool;
 
 /// Who sent a request, as the endpoint found out before the library saw it.
 #[derive(Clone)]
