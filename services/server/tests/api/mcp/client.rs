@@ -8,13 +8,12 @@ use serde_json::{Value, json};
 use super::schema;
 use crate::answers::{Answer, members};
 use crate::callers::{Caller, Sending};
+use crate::raw::BOTH;
 
 /// The revision whose requests stand for themselves.
 pub const CURRENT: &str = "2026-07-28";
 /// The newest one that begins with `initialize`.
 pub const OLDER: &str = "2025-11-25";
-/// What every client takes.
-pub const BOTH: &str = "application/json, text/event-stream";
 /// The id of every request here.
 pub const ID: i64 = 7;
 

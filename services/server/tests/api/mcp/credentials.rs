@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::client::{BOTH, CURRENT, request};
+use super::client::{CURRENT, request};
 use crate::answers::Answer;
 use crate::callers::{Caller, World, skill};
-use crate::raw::{self, RawAnswer};
+use crate::raw::{self, BOTH, RawAnswer};
 use crate::service::{Service, shared};
 use crate::signing::{self, claims, hs256};
 

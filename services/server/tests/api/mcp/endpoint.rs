@@ -3,9 +3,9 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{BOTH, CURRENT, ID, repeated, request};
+use super::client::{CURRENT, ID, repeated, request};
 use crate::callers::{Sending, World, skill};
-use crate::raw::{self, RawAnswer};
+use crate::raw::{self, BOTH, RawAnswer};
 use crate::service::{PATIENCE, Service, shared};
 
 /// A refusal without a request to belong to.

@@ -6,11 +6,12 @@ use std::net::{Shutdown, TcpStream};
 
 use serde_json::{Value, json};
 
-use super::client::{BOTH, repeated, request};
+use super::client::{repeated, request};
 use super::entries::put;
 use super::folders::refused;
 use crate::answers::Answer;
 use crate::callers::{Caller, World, skill};
+use crate::raw::BOTH;
 use crate::service::{PATIENCE, Service};
 
 async fn furnish(alice: &Caller) {

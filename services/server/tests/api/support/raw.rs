@@ -83,6 +83,8 @@ pub fn chunked(body: &[u8]) -> Vec<u8> {
 
 /// The media type of most bodies.
 pub const JSON: &str = "application/json";
+/// What every client of MCP takes.
+pub const BOTH: &str = "application/json, text/event-stream";
 
 /// A request that is sent in two parts.
 pub struct Post<'a> {
@@ -96,8 +98,7 @@ pub fn begin_post(address: &str, token: &str, post: &Post<'_>) -> TcpStream {
     let (Post { path, media_type, .. }, length) = (post, post.body.len());
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Type: {media_type}\r\n\
-         Accept: application/json, text/event-stream\r\nContent-Length: {length}\r\nExpect: 100-continue\r\n\
-         Connection: close\r\n\r\n"
+         Accept: {BOTH}\r\nContent-Length: {length}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
     );
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
