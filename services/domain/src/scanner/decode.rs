@@ -38,8 +38,14 @@ pub(super) fn all_in(text: &str) -> Vec<Decoded> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();
     let mut at = 0;
-    while let Some(start) = bytes[at..].iter().position(|byte| is_letter(*byte)).map(|gap| at + gap) {
-        let run = run_at(bytes, start);
+    // Where the last letter of a run would stand is none, no run begins before it: most bytes need not be looked at.
+    while let Some(byte) = bytes.get(at + SHORTEST - 1) {
+        if !is_letter(*byte) {
+            at += SHORTEST;
+            continue;
+        }
+        let before = bytes[at..at + SHORTEST].iter().rposition(|byte| !is_letter(*byte));
+        let run = run_at(bytes, at + before.map_or(0, |before| before + 1));
         if run.end - run.start >= SHORTEST {
             found.extend(decode_run(text, &run));
         }

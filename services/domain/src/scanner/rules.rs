@@ -3,21 +3,19 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::category::Category;
 use super::hosts::{HostKind, Hosts};
+use super::needs;
+use super::prefilter::Prefilter;
 use super::report::{Tier, Verdict, View};
 
 /// What is compiled in.
 const DATA: &str = include_str!("rules.toml");
 /// A pattern that compiles to more than this is written wrongly.
 const PATTERN_BYTES: usize = 8 << 20;
-/// Most memory for the states that a pattern was in, of each thread that reads. With the library's 2 MiB the largest patterns
-/// forget theirs again and again, which takes a third of a scan. Over 220 skills all patterns together take 2 MiB more.
-const STATES_BYTES: usize = 4 << 20;
 
 /// All rules, and how to find the texts that they may be about.
 pub(super) struct Rules {
@@ -26,9 +24,9 @@ pub(super) struct Rules {
     pub(super) composites: Vec<Composite>,
     pub(super) hosts: Hosts,
     built_in: HashMap<String, BuiltIn>,
-    words: AhoCorasick,
-    /// By the word's number: the rules that it belongs to.
-    rules_of_word: Vec<Vec<usize>>,
+    prefilter: Prefilter,
+    /// By the number that the prefilter knows a pattern by: its rule, and which of that rule's patterns it is.
+    places: Vec<(usize, usize)>,
 }
 
 /// A rule about a line or a paragraph.
@@ -45,11 +43,7 @@ pub(super) struct Rule {
     #[serde(default)]
     pub(super) hidden: Option<Verdict>,
     pub(super) reason: String,
-    words: Vec<String>,
-    /// A pattern that is cheap to search and stands in all that the others find: they are dear where words are common.
-    #[serde(default)]
-    also: Option<String>,
-    patterns: Vec<String>,
+    pub(super) patterns: Vec<Pattern>,
     /// Of which kinds a host in the match must be; empty: whatever is there.
     #[serde(default)]
     pub(super) host: Vec<HostKind>,
@@ -59,16 +53,24 @@ pub(super) struct Rule {
     /// What else must hold of a match.
     #[serde(default)]
     pub(super) check: Option<Check>,
-    #[serde(skip)]
-    compiled: OnceLock<Compiled>,
 }
 
-/// The patterns of a rule.
-pub(super) struct Compiled {
-    also: Option<Regex>,
-    /// All of them at once, to learn in one pass that none is there.
-    any: Regex,
-    pub(super) each: Vec<Regex>,
+/// One of the things that a rule is about.
+#[derive(Deserialize)]
+#[serde(from = "String")]
+pub(super) struct Pattern {
+    /// Matches wherever the pattern does, and is quicker.
+    quick_form: Option<Searcher>,
+    exact: Searcher,
+}
+
+/// A pattern, compiled when it is first needed: most are in none of the texts of a process.
+pub(super) struct Searcher {
+    text: String,
+    /// Whether upper and lower case are the same.
+    folds: bool,
+    unicode: bool,
+    compiled: OnceLock<Regex>,
 }
 
 /// What a pattern cannot say.
@@ -130,28 +132,21 @@ impl Rules {
     fn read(data: &str) -> Self {
         let data: Data = toml::from_str(data).expect("rules.toml");
         let mut rules = data.rule;
-        let mut numbers: HashMap<String, usize> = HashMap::new();
-        let mut rules_of_word: Vec<Vec<usize>> = Vec::new();
+        let mut needs_of_patterns = Vec::new();
+        let mut places = Vec::new();
         for (index, rule) in rules.iter_mut().enumerate() {
-            rule.patterns = rule.patterns.iter().map(|pattern| written_out(pattern, &data.parts)).collect();
-            for word in &rule.words {
-                let number = *numbers.entry(word.clone()).or_insert_with(|| {
-                    rules_of_word.push(Vec::new());
-                    rules_of_word.len() - 1
-                });
-                rules_of_word[number].push(index);
+            for (number, pattern) in rule.patterns.iter_mut().enumerate() {
+                let text = written_out(&pattern.exact.text, &data.parts);
+                let read = needs::read(&text).expect(&rule.id);
+                needs_of_patterns.push(read.needs);
+                places.push((index, number));
+                *pattern = Pattern::of(text, read.quick_form, rule.check != Some(Check::Random));
             }
         }
-        let mut words: Vec<(&String, &usize)> = numbers.iter().collect();
-        words.sort_by_key(|(_, number)| **number);
-        let words = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(words.into_iter().map(|(word, _)| word))
-            .expect("words of rules.toml");
+        let prefilter = Prefilter::of(needs_of_patterns.into_iter()).expect("words of rules.toml");
         let built_in = data.built_in.into_iter().map(|rule| (rule.id.clone(), rule)).collect();
         let hosts = data.hosts.indexed();
-        Self { version: data.version, rules, composites: data.composite, hosts, built_in, words, rules_of_word }
+        Self { version: data.version, rules, composites: data.composite, hosts, built_in, prefilter, places }
     }
 
     /// A rule whose search is written in code.
@@ -159,11 +154,12 @@ impl Rules {
         &self.built_in[id]
     }
 
-    /// Calls `found` with each place of a word and the rules that it belongs to, by the ends of the words.
-    pub(super) fn find_words(&self, text: &str, mut found: impl FnMut(usize, &[usize])) {
-        for word in self.words.find_overlapping_iter(text) {
-            found(word.start(), &self.rules_of_word[word.pattern().as_usize()]);
-        }
+    /// The patterns that may be in a text, by their rules.
+    pub(super) fn candidates(&self, text: &str) -> impl Iterator<Item = (&Rule, &Pattern)> {
+        self.prefilter.candidates(text).into_iter().map(|pattern| {
+            let (rule, number) = self.places[pattern];
+            (&self.rules[rule], &self.rules[rule].patterns[number])
+        })
     }
 
     /// What can be in a scan, by id and reason.
@@ -181,36 +177,49 @@ impl Rule {
     pub(super) fn is_about_comments(&self) -> bool {
         self.views == [View::Comment]
     }
+}
 
-    /// Whether [`Self::patterns`] are at hand.
+impl From<String> for Pattern {
+    fn from(text: String) -> Self {
+        Self::of(text, None, true)
+    }
+}
+
+impl Pattern {
+    /// Keys are told by their case, others are not.
+    fn of(text: String, quick_form: Option<String>, folds: bool) -> Self {
+        // Over bytes the engine is several times as fast; letters that are not ASCII are in lower case in the view that is made
+        // for them.
+        let unicode = !text.is_ascii();
+        let searcher = |text| Searcher { text, folds, unicode, compiled: OnceLock::new() };
+        Self { quick_form: quick_form.map(searcher), exact: searcher(text) }
+    }
+
+    /// What must be found one after the other: the quick form, then the pattern itself.
+    pub(super) fn searchers(&self) -> impl Iterator<Item = &Searcher> {
+        self.quick_form.iter().chain([&self.exact])
+    }
+
+    /// The pattern itself.
+    pub(super) fn exact(&self) -> &Regex {
+        self.exact.compiled()
+    }
+}
+
+impl Searcher {
+    /// Whether [`Self::compiled`] is at hand.
     pub(super) fn is_compiled(&self) -> bool {
         self.compiled.get().is_some()
     }
 
-    /// Its patterns, compiled when they are first needed: most rules are about none of the texts of a process.
     #[expect(clippy::expect_used, reason = "the data is compiled in, and a test compiles every pattern")]
-    pub(super) fn patterns(&self) -> &Compiled {
+    pub(super) fn compiled(&self) -> &Regex {
         self.compiled.get_or_init(|| {
-            let compile = |pattern: &str| {
-                // Keys are told by their case. Over bytes the engine is several times as fast; letters that are not ASCII
-                // are in lower case in the view that is made for them.
-                let folds = self.check != Some(Check::Random);
-                let mut builder = RegexBuilder::new(pattern);
-                builder.case_insensitive(folds).unicode(!pattern.is_ascii());
-                builder.size_limit(PATTERN_BYTES).dfa_size_limit(STATES_BYTES);
-                builder.build().expect(&self.id)
-            };
-            let each = self.patterns.iter().map(|pattern| compile(pattern)).collect();
-            let any = self.patterns.join(")|(?:").replace("?P<number>", "?:");
-            Compiled { also: self.also.as_deref().map(compile), any: compile(&format!("(?:{any})")), each }
+            let mut builder = RegexBuilder::new(&self.text);
+            builder.case_insensitive(self.folds).unicode(self.unicode);
+            builder.size_limit(PATTERN_BYTES);
+            builder.build().expect(&self.text)
         })
-    }
-}
-
-impl Compiled {
-    /// Whether one of the patterns is in a text.
-    pub(super) fn is_in(&self, text: &[u8]) -> bool {
-        self.also.as_ref().is_none_or(|also| also.is_match(text)) && self.any.is_match(text)
     }
 }
 

@@ -1,7 +1,8 @@
-//! Tries the rules on a view: words first, all in one pass; then, where a word is, the patterns of its rules on that line.
+//! Tries the rules on a view, line by line: those patterns whose words are on the line.
 
 use std::ops::Range;
 
+use memchr::memchr;
 use regex::bytes::Regex;
 
 use super::findings::Findings;
@@ -10,7 +11,7 @@ use super::numbers;
 use super::outline::{Kind, Outline};
 use super::quoting;
 use super::report::{Finding, Span, View};
-use super::rules::{Check, Rule, Rules};
+use super::rules::{Check, Pattern, Rule, Rules};
 use super::text::Text;
 use super::work::Work;
 
@@ -54,66 +55,55 @@ struct Search<'a> {
     work: &'a mut Work,
 }
 
-/// A part of a text that is searched at once.
-#[derive(Default)]
-struct Segment {
-    range: Range<usize>,
-    /// Words from here on belong to the next one: it reaches farther beyond them.
-    next_from: usize,
-    /// The rules that have a word in it.
-    rules: Vec<usize>,
-}
-
 impl Search<'_> {
     /// Searches a text that is as long as the view, so that places are the same; `false` where work runs out.
     fn pass(&mut self, text: &str, is_joined: bool) -> bool {
-        if !self.work.charge(text.len()) {
-            return false;
-        }
-        let mut segment = Segment::default();
-        let mut goes_on = true;
-        Rules::get().find_words(text, |at, of_word| {
-            if at >= segment.next_from && goes_on {
-                goes_on = self.try_rules(text, &segment, is_joined);
-                segment = segment_at(text, at);
-            }
-            for rule in of_word {
-                if !segment.rules.contains(rule) {
-                    segment.rules.push(*rule);
-                }
-            }
-        });
-        goes_on && self.try_rules(text, &segment, is_joined)
+        segments(text).all(|segment| {
+            // A paragraph of one line was tried as a line.
+            let is_known = is_joined && !self.view.text[segment.clone()].contains('\n');
+            is_known || self.try_rules(text, segment, is_joined)
+        })
     }
 
-    fn try_rules(&mut self, text: &str, segment: &Segment, is_joined: bool) -> bool {
-        let part = &text[segment.range.clone()];
-        // A paragraph of one line was tried as a line.
-        if is_joined && !self.view.text[segment.range.clone()].contains('\n') {
-            return true;
+    fn try_rules(&mut self, text: &str, segment: Range<usize>, is_joined: bool) -> bool {
+        let part = &text[segment.clone()];
+        if !self.work.charge(part.len()) {
+            return false;
         }
-        for index in &segment.rules {
-            let rule = &Rules::get().rules[*index];
-            if rule.is_about_comments() && !self.place.outline.has_comments() {
+        let mut done: Option<&Rule> = None;
+        for (rule, pattern) in Rules::get().candidates(part) {
+            // One find of a rule says all of a line.
+            let is_done = done.is_some_and(|done| std::ptr::eq(done, rule));
+            if is_done || (rule.is_about_comments() && !self.place.outline.has_comments()) {
                 continue;
             }
-            let has_time = (rule.is_compiled() || self.work.charge_compiling()) && self.work.charge(part.len());
-            if !has_time {
-                return false;
-            }
-            let patterns = rule.patterns();
-            if !patterns.is_in(part.as_bytes()) {
+            let Some(is_there) = self.is_there(pattern, part) else { return false };
+            if !is_there {
                 continue;
             }
-            if !self.work.charge(part.len() * patterns.each.len() + A_FINDING) {
+            if !self.work.charge(part.len() + A_FINDING) {
                 return false;
             }
-            if let Some(found) = patterns.each.iter().find_map(|pattern| first_right(rule, pattern, part)) {
-                let start = segment.range.start;
-                self.add(rule, start + found.start..start + found.end, is_joined);
+            if let Some(found) = first_right(rule, pattern.exact(), part) {
+                self.add(rule, segment.start + found.start..segment.start + found.end, is_joined);
+                done = Some(rule);
             }
         }
         true
+    }
+
+    /// Whether a pattern is in a text; `None` where work runs out.
+    fn is_there(&mut self, pattern: &Pattern, part: &str) -> Option<bool> {
+        for searcher in pattern.searchers() {
+            let has_time = (searcher.is_compiled() || self.work.charge_compiling()) && self.work.charge(part.len());
+            if !has_time {
+                return None;
+            }
+            if !searcher.compiled().is_match(part.as_bytes()) {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     fn add(&mut self, rule: &Rule, range: Range<usize>, is_joined: bool) {
@@ -177,17 +167,21 @@ fn is_right(rule: &Rule, pattern: &Regex, text: &str) -> bool {
     }
 }
 
-/// The line around a byte; of a long one a window.
-fn segment_at(text: &str, at: usize) -> Segment {
-    let from = text.floor_char_boundary(at.saturating_sub(OVERLAP));
-    let to = text.ceil_char_boundary((at + WINDOW).min(text.len()));
-    let start = text[from..at].rfind('\n').map_or(from, |end| from + end + 1);
-    let (end, next_from) = match text[at..to].find('\n') {
-        Some(end) => (at + end, at + end),
-        None if to == text.len() => (to, to),
-        None => (to, to - OVERLAP),
-    };
-    Segment { range: start..end, next_from, rules: Vec::new() }
+/// The lines of a text without their ends, a long one in windows.
+fn segments(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        if start >= text.len() {
+            return None;
+        }
+        let to = text.ceil_char_boundary(start + WINDOW);
+        let (end, next) = match memchr(b'\n', &text.as_bytes()[start..to]) {
+            Some(gap) => (start + gap, start + gap + 1),
+            None if to == text.len() => (to, to),
+            None => (to, text.floor_char_boundary(to - OVERLAP)),
+        };
+        Some(std::mem::replace(&mut start, next)..end)
+    })
 }
 
 /// The view with the lines of each paragraph and command joined, if it has more than one line. As long as the view: a line

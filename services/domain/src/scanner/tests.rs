@@ -15,8 +15,12 @@ fn verdict(text: &str) -> Verdict {
 
 #[test]
 fn every_pattern_compiles() {
-    let count: usize = Rules::get().rules.iter().map(|rule| rule.patterns().each.len()).sum();
-    assert!(count > 100);
+    let patterns: Vec<_> = Rules::get().rules.iter().flat_map(|rule| &rule.patterns).collect();
+    assert!(patterns.len() > 100);
+    for searcher in patterns.iter().flat_map(|pattern| pattern.searchers()) {
+        searcher.compiled();
+        assert!(searcher.is_compiled());
+    }
 }
 
 #[test]
