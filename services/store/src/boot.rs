@@ -1,12 +1,14 @@
 //! What must hold before the service may serve: its role can do nothing by itself, and every tenant table is behind
 //! forced row-level security.
 
+mod queue;
+
 use knowhow_domain::{Error, Result};
 use sqlx::PgConnection;
 
 use crate::error::refuse;
 use crate::vault::tx::SystemTx;
-use crate::{Database, migrate, pooler, queue};
+use crate::{Database, migrate, pooler};
 
 /// What to do where the service came by a role of too much power.
 const CONNECT: &str = "connect as knowhow_login, or a login role of this database's own that knowhow migrate made";

@@ -1,14 +1,18 @@
 //! Every statement that the store declares, so that a test can prepare them all: one that is declared and missing here is
 //! found by the same test.
 
+use crate::vault::ahead::Often;
 use crate::vault::statement::{Accepts, Columns, Read, Statement, Write};
 use crate::{
     analytics, conversations, directives, dreams, embeddings, examples, graph, history, idempotency, library, memories,
     offers, reflections, scans, sessions, skills, snapshots, souls, starters, submissions, usage, vault, versions,
 };
 
+/// What most requests run, for connections to prepare ahead.
+pub const OFTEN_RUN: Often = Often { reads: &OFTEN_READ, changes: &OFTEN_CHANGED };
+
 /// What most requests read, or count, in one round trip.
-pub(crate) const OFTEN_READ: [&str; 11] = [
+const OFTEN_READ: [&str; 11] = [
     skills::counts::CheckCounts::SQL,
     skills::load::Load::SQL,
     skills::load::LoadInSession::SQL,
@@ -23,7 +27,7 @@ pub(crate) const OFTEN_READ: [&str; 11] = [
 ];
 
 /// What most changes are made with.
-pub(crate) const OFTEN_CHANGED: [&str; 8] = [
+const OFTEN_CHANGED: [&str; 8] = [
     vault::write_tx::LockUser::SQL,
     skills::lock::LockCounts::SQL,
     skills::lock::ReadBase::SQL,

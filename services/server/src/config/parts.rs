@@ -44,7 +44,7 @@ impl Config {
             places: places::parse_others(&self.places)?,
             write_connections: self.write_connections,
             read_connections: self.read_connections,
-            prepares_ahead: false,
+            prepares_ahead: None,
             acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
             queue_length: self.queue_length,
             queue_wait: Duration::from_millis(self.queue_wait_ms),

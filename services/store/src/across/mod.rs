@@ -16,6 +16,7 @@ pub(crate) mod prune;
 pub(crate) mod queues;
 pub(crate) mod reflections;
 pub(crate) mod refused;
+pub(crate) mod replica;
 pub(crate) mod sealed;
 pub mod seals;
 pub(crate) mod stale;

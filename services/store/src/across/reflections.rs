@@ -6,12 +6,14 @@ use knowhow_domain::job::task;
 
 use crate::Database;
 use crate::error::refuse;
-use crate::reflections::inputs::BEGUN;
 use crate::vault::tx::SystemTx;
 use knowhow_domain::first_id_of;
 
 /// For how long after the last conversation days are looked at.
 const LATELY: TimeDelta = TimeDelta::days(8);
+
+/// How long before a day a conversation of it may have begun. Ids tell the time, so that the others are not looked at.
+pub(crate) const BEGUN: TimeDelta = TimeDelta::days(40);
 
 /// When reflections are looked for.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ mod worker;
 
 pub use crate::across::desk::{count_dead, discard, list, retry};
 pub use crate::across::queues::list_queues;
-pub(crate) use install::{inspect, install};
+pub(crate) use install::install;
 pub use task::{Claimed, JobError, JobKind, Task};
 pub use worker::{CONNECTIONS, WorkerConfig, work};
 

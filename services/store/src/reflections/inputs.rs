@@ -10,15 +10,13 @@ use uuid::Uuid;
 pub use conversation::DayConversation;
 
 use self::conversation::ConversationRow;
+use crate::across::reflections::BEGUN;
 use crate::vault::{Word, read, row, statement};
 use crate::{Database, Principal};
 use knowhow_domain::first_id_of;
 
 /// A conversation that is silent for so long has come to rest.
 const REST: TimeDelta = TimeDelta::hours(1);
-
-/// How long before a day a conversation of it may have begun. Ids tell the time, so that the others are not looked at.
-pub(crate) const BEGUN: TimeDelta = TimeDelta::days(40);
 
 /// Before the ids of conversations that may be of this day or a later one.
 fn first_of(day: NaiveDate) -> Uuid {

@@ -19,6 +19,15 @@ use uuid::Uuid;
 use super::tx::{DatabaseRole, PLAN_ONCE, context_statement};
 use crate::error::said;
 
+/// Statements that most requests run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Often {
+    /// In one round trip.
+    pub(crate) reads: &'static [&'static str],
+    /// In a transaction of several.
+    pub(crate) changes: &'static [&'static str],
+}
+
 /// A pool, and what each of its connections prepares ahead.
 #[derive(Clone)]
 pub(crate) struct Connections {

@@ -8,6 +8,7 @@ use futures_util::future::join_all;
 use knowhow_domain::{Error, Result, Secret};
 
 use crate::Principal;
+use crate::vault::ahead::Often;
 use crate::vault::held::Patience;
 use crate::vault::place::{HOME, HOME_NAME, PlaceConfig, PlaceId};
 use crate::vault::pools::Pools;
@@ -26,8 +27,8 @@ pub struct DatabaseConfig {
     pub write_connections: u32,
     /// Connections for statements of one round trip, per worker thread.
     pub read_connections: usize,
-    /// Whether a new connection prepares what most requests run: a process that serves.
-    pub prepares_ahead: bool,
+    /// What a new connection prepares before somebody waits for it: what most requests run, in a process that serves.
+    pub prepares_ahead: Option<Often>,
     /// How long a request that has begun may wait for a connection before it is refused.
     pub acquire_timeout: Duration,
     /// How many requests may wait for their first connection, per worker thread; 0 is twice as many as there are connections.

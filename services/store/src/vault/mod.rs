@@ -5,7 +5,7 @@
 //! changes nothing is run by [`pipeline::read`], in a transaction that Postgres itself keeps from writing; one that
 //! changes something by [`pipeline::write`].
 
-mod ahead;
+pub(crate) mod ahead;
 mod bounds;
 mod connection;
 pub(crate) mod database;
@@ -19,7 +19,6 @@ pub(crate) mod pools;
 pub(crate) mod principal;
 pub(crate) mod queued;
 pub mod reach;
-pub mod replica;
 pub(crate) mod room;
 pub(crate) mod statement;
 pub(crate) mod tx;

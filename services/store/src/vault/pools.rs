@@ -11,7 +11,6 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::DatabaseConfig;
-use crate::declared::{OFTEN_CHANGED, OFTEN_READ};
 use crate::tls;
 use crate::vault::ahead::Connections;
 use crate::vault::held::{Patience, Source, within};
@@ -76,8 +75,9 @@ impl Pools {
                 .runtime(deadpool_postgres::Runtime::Tokio1)
                 .build()
                 .map_err(Error::internal)?;
-            Ok(Connections { pool, often: if config.prepares_ahead { often } else { &[] }, label })
+            Ok(Connections { pool, often, label })
         };
+        let often = config.prepares_ahead.unwrap_or_default();
         let rare = config.write_connections.min(RARE_CONNECTIONS);
         let all = [config.read_connections, config.write_connections as usize, rare as usize];
         let length = if config.queue_length == 0 { 2 * all.iter().sum::<usize>() } else { config.queue_length };
@@ -86,8 +86,8 @@ impl Pools {
             room: Room::new(Bounds { length, longest: config.queue_wait }, all),
             writes: pool(config, options.clone(), rare),
             lookups: pool(config, options, LOOKUP_CONNECTIONS),
-            reads: pipelined(config.read_connections, &OFTEN_READ, metrics::Pool::Reads)?,
-            changes: pipelined(config.write_connections as usize, &OFTEN_CHANGED, metrics::Pool::Changes)?,
+            reads: pipelined(config.read_connections, often.reads, metrics::Pool::Reads)?,
+            changes: pipelined(config.write_connections as usize, often.changes, metrics::Pool::Changes)?,
             patience: config.patience(),
         };
         observed::note(&pools);

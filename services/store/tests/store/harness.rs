@@ -167,7 +167,7 @@ pub fn config(url: &str, write_connections: u32, read_connections: usize) -> Dat
         places: Vec::new(),
         write_connections,
         read_connections,
-        prepares_ahead: false,
+        prepares_ahead: None,
         acquire_timeout: Duration::from_secs(60),
         queue_length: 10_000,
         queue_wait: Duration::from_secs(60),

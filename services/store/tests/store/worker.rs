@@ -22,7 +22,7 @@ fn config(place: &Place) -> WorkerConfig {
             places: Vec::new(),
             write_connections: 2,
             read_connections: 1,
-            prepares_ahead: false,
+            prepares_ahead: None,
             acquire_timeout: Duration::from_secs(10),
             queue_length: 0,
             queue_wait: Duration::from_secs(10),
