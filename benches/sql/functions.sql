@@ -54,6 +54,11 @@ uuidv7()
 '{}'::text[]
 false
 null::text[]
+'{}'::text[]
+false
+'relate_skills'
+false
+null::text
 'user'
 true
 @end
@@ -92,9 +97,23 @@ uuidv7()
 '{}'::text[]
 false
 null::text[]
+'{}'::text[]
+false
+'relate_skills'
+false
+null::text
 null::bytea
 true
 true
+false
+null::timestamptz
+null::boolean
+null::text
+null::text
+null::bigint
+null::bigint
+null::bigint
+null::timestamptz
 @end
     end if;
 end

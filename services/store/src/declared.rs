@@ -27,13 +27,11 @@ const OFTEN_READ: [&str; 11] = [
 ];
 
 /// What most changes are made with.
-const OFTEN_CHANGED: [&str; 8] = [
+const OFTEN_CHANGED: [&str; 6] = [
     vault::write_tx::LockUser::SQL,
     skills::lock::LockCounts::SQL,
     skills::lock::ReadBase::SQL,
-    skills::unlocked::ExpectBase::SQL,
     skills::insert::InsertSkill::SQL,
-    skills::follow_up::EnqueueTasks::SQL,
     sessions::turn::WriteTurn::SQL,
     skills::update::UpdateSkill::SQL,
 ];
@@ -134,7 +132,6 @@ fn list_reads() -> Vec<Declared> {
         read::<skills::published::ReadFolder>(),
         read::<skills::taint::FindTainted>(),
         read::<skills::taint::ListTaintedNames>(),
-        read::<skills::unlocked::ExpectBase>(),
         read::<snapshots::ReadParts>(),
         read::<souls::ListSouls>(),
         read::<submissions::add::FindKnown>(),
@@ -191,11 +188,10 @@ fn list_writes() -> Vec<Declared> {
         write::<skills::lock::LockCounts>(),
         write::<skills::enrich::NoteEnrichTry>(),
         write::<skills::enrich::PutDiscovery>(),
+        write::<skills::enrich::FollowDiscovery>(),
         write::<skills::flags::SetFlags>(),
         write::<skills::follow_up::KeepStarterVectors>(),
-        write::<skills::follow_up::OutdateVectors>(),
         write::<skills::follow_up::NoteFiles>(),
-        write::<skills::follow_up::EnqueueTasks>(),
         write::<skills::insert::InsertSkill>(),
         write::<skills::update::UpdateSkill>(),
         write::<snapshots::FindCurrent>(),

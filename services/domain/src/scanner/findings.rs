@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::DOCUMENT;
 use super::report::{Finding, Scan, Tier};
-use super::search::WINDOW;
+use super::search::STEP;
 
-/// What was found so far: of each rule one finding for a line (of a long one for each window), the gravest.
+/// What was found so far: of each rule one finding for a line (of a long one for each window of it), the gravest.
 #[derive(Default)]
 pub(super) struct Findings {
     all: Vec<Finding>,
@@ -16,7 +16,7 @@ pub(super) struct Findings {
 impl Findings {
     /// Adds one, unless its line has one of that rule that is as grave.
     pub(super) fn push(&mut self, finding: Finding) {
-        let key = (finding.rule.clone(), finding.file.clone(), finding.line, finding.span.start / WINDOW);
+        let key = (finding.rule.clone(), finding.file.clone(), finding.line, finding.span.start / STEP);
         match self.by_line.get(&key) {
             Some(index) if self.all[*index].verdict >= finding.verdict => {}
             Some(index) => self.all[*index] = finding,

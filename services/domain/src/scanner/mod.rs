@@ -3,7 +3,8 @@
 //! stops at a counted limit of work, which it tells.
 //!
 //! `files` says what a file is, `views` the texts that are in it (as written, as seen, decoded, hidden), `search` tries the
-//! rules of `rules.toml` on each, `quoting` finds what only warns or quotes, `composites` puts findings together.
+//! rules of `rules.toml` on each line that has their words (`needs` reads these from the patterns, `prefilter` finds them),
+//! `quoting` finds what only warns or quotes, `composites` puts findings together.
 
 mod category;
 mod composites;

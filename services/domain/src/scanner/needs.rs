@@ -13,7 +13,7 @@ mod tests;
 
 /// Shorter words are on almost every line, in bytes, unless they have one of the [`RARE`] signs.
 const SHORTEST: usize = 3;
-/// The same where a word of the text begins, or where it has a sign.
+/// The shortest, in bytes, of a word with a sign, or that counts only where a word of the text begins: `rm`, but not the end of `alarm`.
 const SHORTEST_AT_EDGE: usize = 2;
 /// Signs that few lines have.
 const RARE: [char; 14] = ['@', '$', '`', '|', '<', '>', '\\', '{', '}', '%', '^', '&', '~', '='];
@@ -102,7 +102,10 @@ fn minimal(texts: &AnyOf) -> AnyOf {
 fn with_edges(text: &str) -> String {
     let plain = text.replace(EDGE, "");
     let is_of_word = |letter: char| u8::try_from(letter).is_ok_and(is_of_word);
-    let mut marked = String::from(if text.starts_with(EDGE) { "\0" } else { "" });
+    let mut marked = String::new();
+    if text.starts_with(EDGE) {
+        marked.push(EDGE);
+    }
     let mut last: Option<char> = None;
     for letter in plain.chars() {
         if last.is_some_and(|last| is_of_word(last) != is_of_word(letter)) {
@@ -125,7 +128,6 @@ fn part_of(hir: &Hir) -> Part {
         HirKind::Class(class) => class_part(class),
         HirKind::Capture(capture) => part_of(&capture.sub),
         HirKind::Repetition(repetition) => match (repetition.min, repetition.max, part_of(&repetition.sub)) {
-            (1, Some(1), part) => part,
             (0, Some(1), Part::Spelled(mut texts)) => {
                 texts.insert(String::new());
                 Part::Spelled(texts)

@@ -5,7 +5,8 @@
 //! idea is that of RE2's `FilteredRE2` and of Google Code Search (Russ Cox, 2012, "Regular Expression Matching with a Trigram
 //! Index"), here with whole words.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
@@ -16,8 +17,10 @@ pub(super) struct Prefilter {
     search: AhoCorasick,
     /// In the order of the search.
     words: Vec<Word>,
-    needs: Vec<Need>,
-    patterns: Vec<Pattern>,
+    /// By need: the patterns that are looked at once it is met.
+    led_to: Vec<Vec<usize>>,
+    /// By pattern: its needs, all of which a text must meet.
+    needs: Vec<Vec<usize>>,
 }
 
 /// A word that is searched.
@@ -29,43 +32,28 @@ struct Word {
     meets: Vec<usize>,
 }
 
-/// One of several words that must be in a text.
-#[derive(Default)]
-struct Need {
-    /// The patterns that are looked at once it is met.
-    leads_to: Vec<usize>,
-}
-
-/// The needs of a pattern, all of which a text must meet.
-struct Pattern {
-    needs: Vec<usize>,
-}
-
 impl Prefilter {
-    /// A search for patterns with these needs, each with one at least.
+    /// A search for patterns with these needs. One without any is never found.
     ///
     /// # Errors
     /// Words that are too many for the search.
     pub(super) fn of(patterns: impl Iterator<Item = Vec<AnyOf>>) -> Result<Self, aho_corasick::BuildError> {
         let mut numbers: HashMap<AnyOf, usize> = HashMap::new();
-        let mut number_of = |need: AnyOf| {
-            let next = numbers.len();
-            *numbers.entry(need).or_insert(next)
-        };
-        let mut leading = Vec::new();
-        let mut with_numbers = Vec::new();
-        for mut needs in patterns {
+        let mut needs = Vec::new();
+        for mut of_pattern in patterns {
             // The rarest one leads to the pattern: the longer its shortest word, the rarer.
-            needs.sort_by_key(|need| std::cmp::Reverse(need.iter().map(String::len).min()));
-            let needs: Vec<usize> = needs.into_iter().map(&mut number_of).collect();
-            leading.push(needs.first().copied());
-            with_numbers.push(Pattern { needs });
+            of_pattern.sort_by_key(|need| Reverse(need.iter().map(String::len).min()));
+            let with_numbers = of_pattern.into_iter().map(|need| {
+                let next = numbers.len();
+                *numbers.entry(need).or_insert(next)
+            });
+            needs.push(with_numbers.collect::<Vec<usize>>());
         }
-        let mut needs: Vec<Need> = std::iter::repeat_with(Need::default).take(numbers.len()).collect();
-        for (pattern, need) in leading.into_iter().enumerate() {
-            needs[need.unwrap_or_default()].leads_to.push(pattern);
+        let mut led_to = vec![Vec::new(); numbers.len()];
+        for (pattern, of_pattern) in needs.iter().enumerate() {
+            of_pattern.iter().take(1).for_each(|need| led_to[*need].push(pattern));
         }
-        let mut met_by: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut met_by: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (need, number) in &numbers {
             need.iter().for_each(|word| met_by.entry(word).or_default().push(*number));
         }
@@ -77,7 +65,7 @@ impl Prefilter {
         let words = met_by.into_iter();
         let words =
             words.map(|(word, meets)| Word { begins: word.starts_with(EDGE), ends: word.ends_with(EDGE), meets });
-        Ok(Self { search, words: words.collect(), needs, patterns: with_numbers })
+        Ok(Self { search, words: words.collect(), led_to, needs })
     }
 
     /// The numbers of the patterns that may be in a text, in order.
@@ -87,7 +75,7 @@ impl Prefilter {
             let is_of_word = |at: usize| bytes.get(at).copied().is_some_and(is_of_word);
             at.checked_sub(1).is_some_and(is_of_word) != is_of_word(at)
         };
-        let mut met = vec![false; self.needs.len()];
+        let mut met = vec![false; self.led_to.len()];
         let mut candidates = Vec::new();
         for found in self.search.find_overlapping_iter(text) {
             let word = &self.words[found.pattern().as_usize()];
@@ -96,11 +84,11 @@ impl Prefilter {
             }
             for need in &word.meets {
                 if !std::mem::replace(&mut met[*need], true) {
-                    candidates.extend_from_slice(&self.needs[*need].leads_to);
+                    candidates.extend_from_slice(&self.led_to[*need]);
                 }
             }
         }
-        candidates.retain(|pattern| self.patterns[*pattern].needs.iter().all(|need| met[*need]));
+        candidates.retain(|pattern| self.needs[*pattern].iter().all(|need| met[*need]));
         candidates.sort_unstable();
         candidates
     }

@@ -15,11 +15,14 @@ use super::rules::{Check, Pattern, Rule, Rules};
 use super::text::Text;
 use super::work::Work;
 
-/// Longer lines are searched in windows of this size, in bytes: a long line costs no more than many short ones.
-pub(super) const WINDOW: usize = 4096;
-/// How far windows reach into their neighbours: farther than what a pattern may find.
-const OVERLAP: usize = 1024;
+/// How far one window of a long line begins behind the one before, in bytes.
+pub(super) const STEP: usize = 4096;
+/// Longer lines are searched in windows of this size, in bytes: a long line costs no more than twice what short ones do, and a find
+/// of up to [`STEP`] bytes is whole in one of them.
+const WINDOW: usize = 2 * STEP;
 
+/// What it costs to look for words in a line, however short, counted as bytes.
+const A_LINE: usize = 32;
 /// What it costs to look around a finding, counted as bytes.
 const A_FINDING: usize = 2048;
 
@@ -61,13 +64,13 @@ impl Search<'_> {
         segments(text).all(|segment| {
             // A paragraph of one line was tried as a line.
             let is_known = is_joined && !self.view.text[segment.clone()].contains('\n');
-            is_known || self.try_rules(text, segment, is_joined)
+            segment.is_empty() || is_known || self.try_rules(text, segment, is_joined)
         })
     }
 
     fn try_rules(&mut self, text: &str, segment: Range<usize>, is_joined: bool) -> bool {
         let part = &text[segment.clone()];
-        if !self.work.charge(part.len()) {
+        if !self.work.charge(part.len() + A_LINE) {
             return false;
         }
         let mut done: Option<&Rule> = None;
@@ -178,7 +181,7 @@ fn segments(text: &str) -> impl Iterator<Item = Range<usize>> {
         let (end, next) = match memchr(b'\n', &text.as_bytes()[start..to]) {
             Some(gap) => (start + gap, start + gap + 1),
             None if to == text.len() => (to, to),
-            None => (to, text.floor_char_boundary(to - OVERLAP)),
+            None => (to, text.floor_char_boundary(start + STEP)),
         };
         Some(std::mem::replace(&mut start, next)..end)
     })

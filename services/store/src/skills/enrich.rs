@@ -5,7 +5,6 @@ use knowhow_domain::job::task;
 use knowhow_domain::{MadeBy, Result, SkillId};
 use uuid::Uuid;
 
-use super::follow_up::{EnqueueTasks, OutdateVectors};
 use crate::vault::word::Word;
 use crate::vault::{read, row, statement};
 use crate::{Database, Principal, WriteTx};
@@ -36,6 +35,14 @@ statement! {
     from (select sha256(convert_to(jsonb_build_array(o.description, o.triggers)::text, 'UTF8')) as key
           from skills o where o.tenant_id = $1 and o.user_id = $2 and o.skill_id = $3) k
     where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.document_digest = $4"
+}
+
+// Other words are embedded anew, as after a change of the text.
+statement! {
+    write FollowDiscovery { skill: Uuid, tasks: Vec<String>, kept_model: Option<String> } -> (),
+    "-- skills.follow_discovery
+    select app.follow_text(s.skill_id, null, $4, true, null, true, $5)
+    from skills s where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3"
 }
 
 statement! {
@@ -96,10 +103,7 @@ pub async fn put_discovery(
         triggers: made.triggers.clone(),
         made_by: made.made_by.as_str(),
     });
-    tx.send_ahead(OutdateVectors { skill, replaced_by: replaced_by.map(str::to_owned) });
-    if replaced_by.is_some() {
-        let tasks = vec![task::EMBED_SKILL.to_owned()];
-        tx.send_ahead(EnqueueTasks { skill, tasks, is_bulk: true, new_text_of: None, relate: task::RELATE_SKILLS });
-    }
+    let embeds = replaced_by.map(|_| task::EMBED_SKILL.to_owned());
+    tx.send_ahead(FollowDiscovery { skill, tasks: Vec::from_iter(embeds), kept_model: replaced_by.map(str::to_owned) });
     tx.commit().await
 }

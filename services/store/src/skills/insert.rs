@@ -28,7 +28,7 @@ statement! {
             see_also, role, attributes, source, version, digest, document_digest, document_bytes,
             frontmatter_at_byte, frontmatter_end_at_byte, content_at_byte, resources, resource_bytes,
             created_at, updated_at, frontmatter, tainted)
-        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $33, 1, $13, $14, $15, $16, $17, $18, $19, $20,
+        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $38, 1, $13, $14, $15, $16, $17, $18, $19, $20,
                $21, $21, $22, tainted
         from weighed
         on conflict (tenant_id, user_id, name) do nothing
@@ -72,7 +72,8 @@ statement! {
     from (select 1) one
     left join saved on true
     left join catalog on true
-    where app.require_written(saved.skill_id) is not null and app.admit(saved.tainted, $34)"
+    where app.require_written(saved.skill_id) is not null and app.admit(saved.tainted, $39)
+      and app.follow_text(saved.skill_id, $4, $33, $34, $35, $36, $37)"
 }
 
 /// Sends the first version of a skill, and what follows from it.

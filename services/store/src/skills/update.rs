@@ -1,6 +1,7 @@
-//! The statement that makes a version of a skill that is there. What did not change is not touched: vectors, jobs and the
-//! list of who refers to a file have statements of their own, which are sent only where there is something to do.
+//! The statement that makes a version of a skill that is there. What did not change is not touched: the list of who refers to a
+//! file has a statement of its own, which is sent only where there is something to do.
 
+use chrono::{DateTime, Utc};
 use knowhow_domain::Result;
 use uuid::Uuid;
 
@@ -12,8 +13,11 @@ use crate::WriteTx;
 use crate::vault::queued::Answer;
 use crate::vault::statement;
 
-// A version that a rollback puts back is as tainted as it was. A text that is made from another is as tainted as that
-// one.
+// A version that a rollback puts back is as tainted as it was. A text that is made from another is as tainted as that one.
+//
+// A change that was composed before anything was asked is refused where the skill or the quota is not as it expects. A version
+// keeps its text; what may change without a new one (pin, made summary, enrichment) is compared too. A patch that made the current
+// version is not made again.
 statement! {
     write UpdateSkill {
         skill: Uuid,
@@ -22,6 +26,15 @@ statement! {
         request_digest: Option<Vec<u8>>,
         outdates_summary: bool,
         is_reviewed: bool,
+        is_unread: bool,
+        updated_at: DateTime<Utc>,
+        pinned: bool,
+        made_summary: Option<String>,
+        made_by: Option<&'static str>,
+        most_bytes: i64,
+        most_stored_bytes: i64,
+        uses: Option<i64>,
+        last_used_at: Option<DateTime<Utc>>,
     } -> WrittenRow,
     "-- skills.update
     with base as materialized (
@@ -34,6 +47,23 @@ statement! {
         left join starter_texts t on t.starter_id = s.starter_id
         left join skill_resources r on r.tenant_id = $1 and r.user_id = $2 and r.digest = s.document_digest
         where s.tenant_id = $1 and s.user_id = $2 and s.skill_id = $3 and s.version = $4
+          and (not $41 or (
+              s.updated_at = $42 and s.pinned = $43 and s.made_summary is not distinct from $44
+              and case when s.enriched then s.made_by end is not distinct from $45
+              and exists (
+                  select from user_catalogs c
+                  where c.tenant_id = $1 and c.user_id = $2
+                    and c.starters_at is null and c.byte_count <= $46 and c.stored_bytes <= $47)
+              and not exists (
+                  select from (select v.request_digest from skill_versions v
+                               where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and v.change <> 'enrich'
+                               order by v.version desc
+                               limit 1) authored
+                  where authored.request_digest = $38)
+              and ($48::bigint is null or exists (
+                  select from skill_usage u
+                  where u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3 and u.times_used = $48
+                    and u.last_used_at is not distinct from $49::timestamptz))))
     ), past as materialized (
         select true as is_put_back, v.tainted_in, v.tainted_by from skill_versions v
         where v.tenant_id = $1 and v.user_id = $2 and v.skill_id = $3 and $25 = 'rollback' and v.digest = $13 and v.tainted
@@ -52,7 +82,7 @@ statement! {
             description = $5, summary = $6, category = $7, tags = $8, triggers = $9, see_also = $10, role = $11,
             attributes = $12, version = s.version + 1, digest = $13, document_digest = $14, document_bytes = $15,
             frontmatter_at_byte = $16, frontmatter_end_at_byte = $17, content_at_byte = $18, resources = $19,
-            resource_bytes = $20, made_summary = case when not $34 then s.made_summary end, updated_at = $21,
+            resource_bytes = $20, made_summary = case when not $39 then s.made_summary end, updated_at = $21,
             frontmatter = $22, starter_id = null, tainted = weighed.tainted,
             made_description = case when s.document_digest = $14 then s.made_description end,
             made_triggers = case when s.document_digest = $14 then s.made_triggers else '{}' end,
@@ -77,7 +107,7 @@ statement! {
             created_at)
         select $1, $2, $3, saved.version, $25, $26, $27::text, saved.tainted,
                case when saved.tainted then w.tainted_in end, case when saved.tainted then w.tainted_by end, $31,
-               $33, $13, $14, $15, $19, $21
+               $38, $13, $14, $15, $19, $21
         from saved, weighed w
         returning bytes
     ), noted as (
@@ -103,12 +133,16 @@ statement! {
     left join saved on true
     left join catalog on true
     left join skill_usage u on u.tenant_id = $1 and u.user_id = $2 and u.skill_id = $3
-    where app.require_written(saved.skill_id) is not null and app.admit(saved.tainted, $35)"
+    where app.require_written(saved.skill_id) is not null and app.admit(saved.tainted, $40)
+      and app.follow_text(saved.skill_id, saved.name, $33, $34, $35, $36, $37)"
 }
 
-/// Sends the next version of a skill that was locked at `base`, and what follows from it.
+/// Sends the next version of a skill that was locked at `base` or is expected there, and what follows from it.
 pub(super) fn send(tx: &mut WriteTx, planned: &Planned<'_>, base: &SkillState) -> Result<Answer<WrittenRow>> {
     let change = &planned.change;
+    let (most_bytes, most_stored_bytes) =
+        planned.expected.as_ref().map_or((i64::MAX, i64::MAX), |expected| planned.room(expected));
+    let (uses, last_used_at) = planned.expected.and_then(|expected| expected.used).unzip();
     follow_up::before_update(tx, change, base);
     let answer = tx.send_ahead(UpdateSkill {
         skill: base.id.0,
@@ -117,6 +151,15 @@ pub(super) fn send(tx: &mut WriteTx, planned: &Planned<'_>, base: &SkillState) -
         request_digest: change.request_digest.map(Vec::from),
         outdates_summary: change.follow_up.outdates_summary,
         is_reviewed: change.is_reviewed,
+        is_unread: planned.expected.is_some(),
+        updated_at: base.updated_at,
+        pinned: base.pinned,
+        made_summary: base.made_summary.clone(),
+        made_by: base.discovery.as_ref().map(|made| made.made_by.as_str()),
+        most_bytes,
+        most_stored_bytes,
+        uses,
+        last_used_at: last_used_at.flatten(),
     });
     follow_up::after_update(tx, change, base);
     Ok(answer)

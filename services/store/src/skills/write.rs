@@ -9,6 +9,7 @@ use serde_json::json;
 use super::SkillState;
 use super::change::{Change, Written};
 use super::columns::size;
+use super::unlocked::Expected;
 use super::{insert, update};
 use crate::WriteTx;
 use crate::vault::queued::Answer;
@@ -40,6 +41,8 @@ pub struct Planned<'a> {
     pub(super) resource_bytes: i64,
     /// Bytes by which the skill grows.
     pub added_bytes: i64,
+    /// What the statement itself is to check, where nothing was read under the lock.
+    pub(super) expected: Option<Expected>,
 }
 
 /// Works out what a change comes to. The numbers are those of the transaction, which has locked the user's catalogue row.
@@ -69,6 +72,7 @@ pub fn plan<'a>(tx: &WriteTx, change: Change<'a>) -> Result<Planned<'a>> {
         files,
         resource_bytes,
         added_bytes,
+        expected: None,
     })
 }
 

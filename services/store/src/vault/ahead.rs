@@ -1,5 +1,6 @@
 //! Has a new connection prepare and plan what most requests run, before one of them waits for that. For its first statement a
 //! connection reads the catalogue of Postgres, which takes 5 to 10 ms, and it parses and plans each statement once, in 2 to 4.
+//! What a function of the database runs is planned when it is first called nevertheless.
 //! Without this, one caller who keeps many connections busy for a moment leaves a slow request to the next caller on each.
 
 use std::sync::LazyLock;

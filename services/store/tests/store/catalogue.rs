@@ -522,6 +522,7 @@ async fn functions_are_open_to_the_roles_of_the_service_alone() {
             "app.enqueue(text,jsonb,text,boolean)",
             "app.find_session(text)",
             "app.find_taint(text[])",
+            "app.follow_text(uuid,text,text[],boolean,text,boolean,text)",
             "app.forget_versions(uuid,uuid,uuid[],integer[])",
             "app.has_tainted(bigint[])",
             "app.is_tainted(text)",

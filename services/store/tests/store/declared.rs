@@ -40,7 +40,7 @@ pub async fn plan(client: &Client, sql: &str) -> Result<Value, String> {
 /// Whether a plan changes or locks rows. Functions of ours that do are called by their names.
 fn changes_rows(plan: &Value, sql: &str) -> bool {
     let plan = plan.to_string();
-    let functions = ["app.enqueue(", "app.forget_versions(", "app.clear_deleted("];
+    let functions = ["app.enqueue(", "app.follow_text(", "app.forget_versions(", "app.clear_deleted("];
     ["\"ModifyTable\"", "\"LockRows\""].iter().any(|node| plan.contains(node))
         || functions.iter().any(|function| sql.contains(function))
 }

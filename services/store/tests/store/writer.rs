@@ -83,10 +83,7 @@ impl<'a> Save<'a> {
 
     /// Writes over a state that is checked with the change.
     pub fn write_expecting(&self, tx: &mut WriteTx, expected: &Expected) -> Result<Written> {
-        self.plan(tx, |planned, tx| {
-            planned.expect_base(tx, expected);
-            planned.write(tx)
-        })
+        self.plan(tx, |planned, tx| planned.expecting(*expected).write(tx))
     }
 
     fn plan(
