@@ -87,7 +87,7 @@ impl Wire {
                 if carrying.now.lock().unwrap().is_gone {
                     break;
                 }
-                carrying.connect(service, &target);
+                carrying.connect(service, &target.0, target.1);
             }
         });
         Self { url: url.into(), state }
@@ -170,12 +170,12 @@ impl Wire {
 }
 
 impl State {
-    fn connect(self: &Arc<Self>, service: TcpStream, target: &(String, u16)) {
+    fn connect(self: &Arc<Self>, service: TcpStream, host: &str, port: u16) {
         let mut now = self.now.lock().unwrap();
         if now.is_cut {
             return;
         }
-        let postgres = TcpStream::connect((target.0.as_str(), target.1)).unwrap();
+        let postgres = TcpStream::connect((host, port)).unwrap();
         for end in [&service, &postgres] {
             // An answer would wait for another one's acknowledgement.
             end.set_nodelay(true).unwrap();

@@ -103,7 +103,7 @@ fn splice(text: &str, root: &Node, change: &NodeChange, expected: &Node) -> Opti
     let at = entries.iter().position(|(name, _)| name.key() == key);
     match (at, &change.value) {
         (Some(at), Some(value)) => replace(text, parent, at, value),
-        (Some(at), None) => remove(text, &entries[at]),
+        (Some(at), None) => remove(text, &entries[at].0, &entries[at].1),
         (None, Some(value)) => append(text, entries, key, value),
         (None, None) => Some(text.to_owned()),
     }
@@ -128,7 +128,7 @@ fn replace(text: &str, parent: &Node, at: usize, value: &Node) -> Option<String>
         (old.span.clone(), print::inline(value, Dialect::Strict))
     } else {
         let new = print::value(value, indent, Dialect::Strict).replace('\n', lines::ending(text));
-        (colon_after(text, &entry.0)? + 1..value_end(text, entry)?, new)
+        (colon_after(text, &entry.0)? + 1..value_end(text, &entry.0, &entry.1)?, new)
     };
     Some(format!("{}{new}{}", &text[..range.start], &text[range.end..]))
 }
@@ -169,17 +169,18 @@ fn item_lines(text: &str, item: &Node) -> Option<(usize, usize)> {
     (before == "-" && inline && line.next > line.end).then_some((start, line.next))
 }
 
-fn remove(text: &str, entry: &(Node, Node)) -> Option<String> {
-    let key = entry.0.span.start;
-    column(text, key)?;
-    let end = value_end(text, entry)?;
+fn remove(text: &str, key: &Node, value: &Node) -> Option<String> {
+    let start = key.span.start;
+    column(text, start)?;
+    let end = value_end(text, key, value)?;
     let last = lines::line_at(text, lines::start_of(text, end));
-    Some(format!("{}{}", &text[..lines::start_of(text, key)], &text[last.next.max(end)..]))
+    Some(format!("{}{}", &text[..lines::start_of(text, start)], &text[last.next.max(end)..]))
 }
 
 fn append(text: &str, entries: &[(Node, Node)], key: &str, value: &Node) -> Option<String> {
     let indent = column(text, entries.first()?.0.span.start)?;
-    let end = value_end(text, entries.last()?)?;
+    let (last_key, last_value) = entries.last()?;
+    let end = value_end(text, last_key, last_value)?;
     let last = lines::line_at(text, lines::start_of(text, end));
     let ending = lines::ending(text);
     let glue = if last.next == last.end { ending } else { "" };

@@ -72,9 +72,10 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
         open?;
         check_log(state.log_bytes, input.message.len())?;
         let mut shown = shown(&state, input);
-        let is_late = (is_late, catalogue.is_none());
+        let lacks_catalogue = catalogue.is_none();
         let catalogue = catalogue.unwrap_or_default();
-        let degraded = list_lacking(is_late, catalogue.has_bodies);
+        let lacking = Lacking { embedding: is_late, catalogue: lacks_catalogue, bodies: !catalogue.has_bodies };
+        let degraded = lacking.names();
         let query = Query {
             message: &input.message,
             embedding: embedding.clone(),
@@ -109,9 +110,17 @@ pub async fn take_turn(ctx: &Ctx, input: &TakeTurn) -> Result<String> {
 }
 
 /// What the answer has to go without: the message's vector or the catalogue, where they are late, or texts that are not read yet.
-fn list_lacking(is_late: (bool, bool), has_bodies: bool) -> Vec<&'static str> {
-    let lacks = [(is_late.0, "embedding"), (is_late.1, "catalogue"), (!has_bodies, "bodies")];
-    lacks.into_iter().filter(|(lacks, _)| *lacks).map(|(_, name)| name).collect()
+struct Lacking {
+    embedding: bool,
+    catalogue: bool,
+    bodies: bool,
+}
+
+impl Lacking {
+    fn names(&self) -> Vec<&'static str> {
+        let lacks = [(self.embedding, "embedding"), (self.catalogue, "catalogue"), (self.bodies, "bodies")];
+        lacks.into_iter().filter(|(lacks, _)| *lacks).map(|(_, name)| name).collect()
+    }
 }
 
 /// Does a part of a turn, and notes how long it took.

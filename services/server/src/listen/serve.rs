@@ -93,7 +93,6 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
             snapshot_lifetime,
         };
         let endpoint = Data::new(mcp::Endpoint::new(site.clone()));
-        let shared_rates = redis.clone().map(|redis| Data::new(SharedRates::new(redis)));
         // Routes are tried in order, and MCP is one path for all of an agent's calls.
         router(actix_web::App::new().route(mcp::PATH, web::to(mcp::answer)))
             .into_app()
@@ -107,11 +106,7 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
                 ApiError::from(Error::Malformed(format!("the path cannot be read: {error}"))).into()
             }))
             .configure(|routes| front.open(routes))
-            .configure(|routes| {
-                if let Some(rates) = shared_rates {
-                    routes.app_data(rates);
-                }
-            })
+            .configure(|routes| share_rates(routes, redis.as_ref()))
             .default_service(web::to(unmatched))
             .wrap(from_fn(refuse_unknown_parameters))
             .wrap(DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")).add(("X-Frame-Options", "DENY")))
@@ -132,6 +127,13 @@ pub fn listen(config: &Config, main: &App) -> Result<Listening> {
     let server = server.with_context(|| format!("cannot listen on {}:{}", config.bind, config.port))?;
     let addresses = server.addrs();
     Ok(Listening { server: server.run(), addresses, drain })
+}
+
+/// Has all processes count requests together, where there is a Redis.
+fn share_rates(routes: &mut web::ServiceConfig, redis: Option<&Redis>) {
+    if let Some(redis) = redis {
+        routes.app_data(Data::new(SharedRates::new(redis.clone())));
+    }
 }
 
 /// What all threads know of the requests and callers of the moment.

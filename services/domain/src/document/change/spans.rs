@@ -13,7 +13,7 @@ pub(in crate::document) fn value_range(text: &str, root: &Node, key: &str) -> Op
             let start = colon_after(text, &entry.0)? + 1;
             let header = text[start..].lines().next()?;
             let is_plain = header.trim().chars().all(|c| "|>+-".contains(c) || c.is_ascii_digit());
-            is_plain.then_some(start..value_end(text, entry)?)
+            is_plain.then_some(start..value_end(text, &entry.0, &entry.1)?)
         }
         Shape::Scalar(..) => Some(entry.1.span.clone()),
         _ => None,
@@ -27,8 +27,7 @@ pub(super) fn column(text: &str, at: usize) -> Option<usize> {
 }
 
 /// Where the value of an entry ends in the text.
-pub(super) fn value_end(text: &str, entry: &(Node, Node)) -> Option<usize> {
-    let (key, value) = entry;
+pub(super) fn value_end(text: &str, key: &Node, value: &Node) -> Option<usize> {
     let colon = colon_after(text, key)?;
     if let Some((nested, last)) = last_leaf(value)
         && matches!(last.shape, Shape::Scalar(_, Style::Block))
