@@ -63,6 +63,7 @@ pub use migrate::migrate;
 pub use places::Places;
 pub use replica::Replica;
 pub use restored::{Restored, note_restored};
+pub use vault::ahead::Often;
 pub use vault::database::{Database, DatabaseConfig, NOTICES};
 pub use vault::gate::{GateConfig, GateState};
 pub use vault::observed::connections;

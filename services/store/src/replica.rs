@@ -15,7 +15,7 @@ pub use reading::Reading;
 pub use standing::Standing;
 pub use watch::{Watch, inspect};
 
-use crate::{Database, DatabaseConfig};
+use crate::{Database, DatabaseConfig, Often};
 
 /// Longest wait for a connection to it, and for an answer: who waited goes to the primary then.
 const ACQUIRE: Duration = Duration::from_millis(200);
@@ -42,7 +42,7 @@ impl Replica {
             url,
             write_connections: CONNECTIONS,
             read_connections: CONNECTIONS as usize,
-            prepares_ahead: None,
+            prepares_ahead: Often::default(),
             acquire_timeout: ACQUIRE,
             queue_wait: ACQUIRE,
             statement_timeout: STATEMENT,

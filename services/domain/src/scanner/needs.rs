@@ -69,16 +69,17 @@ impl Part {
         Self::Needs(Vec::new())
     }
 
-    fn empty() -> Self {
-        Self::Spelled(AnyOf::from([String::new()]))
-    }
-
     fn into_needs(self) -> Vec<AnyOf> {
         match self {
             Self::Spelled(texts) => need_of(&texts).into_iter().collect(),
             Self::Needs(needs) => needs,
         }
     }
+}
+
+/// The empty text alone.
+fn nothing() -> AnyOf {
+    AnyOf::from([String::new()])
 }
 
 /// One of these texts as a need, unless one of them is too short to be worth a search.
@@ -123,7 +124,7 @@ fn with_edges(text: &str) -> String {
 fn part_of(hir: &Hir) -> Part {
     match hir.kind() {
         HirKind::Look(Look::WordAscii) => Part::Spelled(AnyOf::from([EDGE.to_string()])),
-        HirKind::Empty | HirKind::Look(_) => Part::empty(),
+        HirKind::Empty | HirKind::Look(_) => Part::Spelled(nothing()),
         HirKind::Literal(literal) => literal_part(&literal.0),
         HirKind::Class(class) => class_part(class),
         HirKind::Capture(capture) => part_of(&capture.sub),
@@ -169,7 +170,7 @@ fn class_part(class: &Class) -> Part {
 /// Parts behind one another: texts are spelled out as long as they are few; what comes between them is a need of its own.
 fn sequence(parts: &[Hir]) -> Part {
     let mut needs = Vec::new();
-    let mut spelled = AnyOf::from([String::new()]);
+    let mut spelled = nothing();
     let mut is_whole = true;
     for part in parts.iter().map(part_of) {
         let next = match part {
@@ -181,7 +182,7 @@ fn sequence(parts: &[Hir]) -> Part {
             Part::Spelled(next) => next,
             Part::Needs(more) => {
                 needs.extend(more);
-                AnyOf::from([String::new()])
+                nothing()
             }
         };
         is_whole = false;

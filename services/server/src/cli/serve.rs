@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
+use knowhow_domain::scanner;
 use knowhow_ops::{App, Models};
 use knowhow_store::replica::Watch;
 use knowhow_store::{Database, HOME, boot};
@@ -38,6 +39,8 @@ async fn serve(config: &Config, telemetry: &Telemetry) -> Result<()> {
     let app = App { models: open_models(config)?, replica: config.replica()?, ..shell::app_over(config, db)? };
     require_walls(config, &app.db).await?;
     let worker = config.with_worker.then(|| config.worker()).transpose()?;
+    // Reads the scanner's rules, which takes some 50 ms, so that no request does.
+    std::thread::spawn(scanner::version);
     let listening = listen(config, &app)?;
     for address in &listening.addresses {
         tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "serving");

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use knowhow_domain::Secret;
 use knowhow_ops::recall::Catalogues;
 use knowhow_store::queue::WorkerConfig;
-use knowhow_store::{DatabaseConfig, Replica};
+use knowhow_store::{DatabaseConfig, Often, Replica};
 
 use super::{Config, places};
 use crate::entry::Defaults;
@@ -44,7 +44,7 @@ impl Config {
             places: places::parse_others(&self.places)?,
             write_connections: self.write_connections,
             read_connections: self.read_connections,
-            prepares_ahead: None,
+            prepares_ahead: Often::default(),
             acquire_timeout: Duration::from_millis(self.acquire_timeout_ms),
             queue_length: self.queue_length,
             queue_wait: Duration::from_millis(self.queue_wait_ms),

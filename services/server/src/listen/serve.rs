@@ -53,7 +53,7 @@ const BLOCKING_THREADS: usize = 4;
 pub fn listen(config: &Config, main: &App) -> Result<Listening> {
     let (gate, models, clock) = (main.gate.state().clone(), main.models.clone(), main.clock.clone());
     let replica = main.replica.clone();
-    let database = DatabaseConfig { prepares_ahead: Some(OFTEN_RUN), ..config.database()? };
+    let database = DatabaseConfig { prepares_ahead: OFTEN_RUN, ..config.database()? };
     let limits = Arc::new(Limits { body_bytes: config.skill_body_bytes, ..Limits::default() });
     let drain = Data::<Drain>::default();
     let draining = drain.clone();

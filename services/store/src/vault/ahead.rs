@@ -20,7 +20,7 @@ use uuid::Uuid;
 use super::tx::{DatabaseRole, PLAN_ONCE, context_statement};
 use crate::error::said;
 
-/// Statements that most requests run.
+/// Statements that most requests run; by default none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Often {
     /// In one round trip.

@@ -28,7 +28,7 @@ pub struct DatabaseConfig {
     /// Connections for statements of one round trip, per worker thread.
     pub read_connections: usize,
     /// What a new connection prepares before somebody waits for it: what most requests run, in a process that serves.
-    pub prepares_ahead: Option<Often>,
+    pub prepares_ahead: Often,
     /// How long a request that has begun may wait for a connection before it is refused.
     pub acquire_timeout: Duration,
     /// How many requests may wait for their first connection, per worker thread; 0 is twice as many as there are connections.

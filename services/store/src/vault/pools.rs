@@ -77,7 +77,6 @@ impl Pools {
                 .map_err(Error::internal)?;
             Ok(Connections { pool, often, label })
         };
-        let often = config.prepares_ahead.unwrap_or_default();
         let rare = config.write_connections.min(RARE_CONNECTIONS);
         let all = [config.read_connections, config.write_connections as usize, rare as usize];
         let length = if config.queue_length == 0 { 2 * all.iter().sum::<usize>() } else { config.queue_length };
@@ -86,8 +85,12 @@ impl Pools {
             room: Room::new(Bounds { length, longest: config.queue_wait }, all),
             writes: pool(config, options.clone(), rare),
             lookups: pool(config, options, LOOKUP_CONNECTIONS),
-            reads: pipelined(config.read_connections, often.reads, metrics::Pool::Reads)?,
-            changes: pipelined(config.write_connections as usize, often.changes, metrics::Pool::Changes)?,
+            reads: pipelined(config.read_connections, config.prepares_ahead.reads, metrics::Pool::Reads)?,
+            changes: pipelined(
+                config.write_connections as usize,
+                config.prepares_ahead.changes,
+                metrics::Pool::Changes,
+            )?,
             patience: config.patience(),
         };
         observed::note(&pools);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join;
 use knowhow_domain::new_id;
 use knowhow_store::queue::{Claimed, JobError, JobKind, Task, WorkerConfig, work};
-use knowhow_store::{Database, DatabaseConfig};
+use knowhow_store::{Database, DatabaseConfig, Often};
 use knowhow_testing::until;
 use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Connection, Executor};
@@ -82,7 +82,7 @@ async fn work_off(place: &Place, count: usize) -> Vec<(String, bool)> {
             places: Vec::new(),
             write_connections: 2,
             read_connections: 1,
-            prepares_ahead: None,
+            prepares_ahead: Often::default(),
             acquire_timeout: Duration::from_secs(10),
             queue_length: 0,
             queue_wait: Duration::from_secs(10),

@@ -4,7 +4,7 @@ use knowhow_domain::Result;
 use knowhow_store::idempotency::{self, KeyedRequest};
 use knowhow_store::skills::{self, Beside, Expected, SkillKey, SkillState, Written};
 use knowhow_store::souls::{self, NewSoul};
-use knowhow_store::{Database, DatabaseConfig, OFTEN_RUN, Principal, WriteTx, memories};
+use knowhow_store::{Database, DatabaseConfig, OFTEN_RUN, Often, Principal, WriteTx, memories};
 use knowhow_testing::Wire;
 use serde_json::json;
 
@@ -58,7 +58,7 @@ async fn a_new_connection_prepares_ahead_what_most_requests_run() {
     let house = House::open().await;
     let alice = house.tenant().await.user("alice").await;
     save(&house.db, &alice, &Draft::text("plan-meeting", "Meet.")).await.unwrap();
-    for (prepares_ahead, to_list, to_save) in [(None, 2, 5), (Some(OFTEN_RUN), 1, 2)] {
+    for (prepares_ahead, to_list, to_save) in [(Often::default(), 2, 5), (OFTEN_RUN, 1, 2)] {
         let wire = Wire::to(&house.place.login_url);
         let db = Database::open(&DatabaseConfig { prepares_ahead, ..config(&wire.url, 1, 1) }).unwrap();
         // The second waits for the only connection, until it has prepared its statements.

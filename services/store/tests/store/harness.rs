@@ -11,7 +11,9 @@ use knowhow_domain::{Algorithm, Clock, Issuer, IssuerId, SystemClock, TenantId, 
 use knowhow_store::credential::{NewToken, mint_hs256};
 use knowhow_store::issuers;
 use knowhow_store::tenants::{self, NewTenant};
-use knowhow_store::{Database, DatabaseConfig, Gate, GateConfig, GateState, HOME_NAME, Login, Principal, TenantTx};
+use knowhow_store::{
+    Database, DatabaseConfig, Gate, GateConfig, GateState, HOME_NAME, Login, Often, Principal, TenantTx,
+};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -167,7 +169,7 @@ pub fn config(url: &str, write_connections: u32, read_connections: usize) -> Dat
         places: Vec::new(),
         write_connections,
         read_connections,
-        prepares_ahead: None,
+        prepares_ahead: Often::default(),
         acquire_timeout: Duration::from_secs(60),
         queue_length: 10_000,
         queue_wait: Duration::from_secs(60),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join;
 use knowhow_domain::{Error, Job, JobState};
 use knowhow_store::queue::{self, Claimed, JobError, JobKind, Task, WorkerConfig, work};
-use knowhow_store::{DatabaseConfig, Gate, Principal, Window, WriteTx};
+use knowhow_store::{DatabaseConfig, Gate, Often, Principal, Window, WriteTx};
 use knowhow_testing::{PATIENCE, poll_async, until as wait_until};
 use sqlx::{AssertSqlSafe, Connection, Executor};
 use tokio::sync::{Notify, mpsc};
@@ -22,7 +22,7 @@ fn config(place: &Place) -> WorkerConfig {
             places: Vec::new(),
             write_connections: 2,
             read_connections: 1,
-            prepares_ahead: None,
+            prepares_ahead: Often::default(),
             acquire_timeout: Duration::from_secs(10),
             queue_length: 0,
             queue_wait: Duration::from_secs(10),

@@ -88,18 +88,19 @@ fn texts_of(pattern: &str) -> impl Strategy<Value = String> {
     })
 }
 
-/// Enough of the texts of each pattern, and most texts that are made until there are so many.
-const ENOUGH: usize = 4;
-const MOST_MADE: usize = 600;
+/// Texts that are tried of each pattern.
+const TRIED: usize = 4;
+/// Most texts that are made of a pattern, to find some that it matches.
+const MADE: usize = 600;
 
 #[test]
 fn whatever_a_pattern_of_the_rules_matches_is_given_to_it() {
     let mut runner = TestRunner::deterministic();
     for pattern in Rules::get().rules.iter().flat_map(|rule| &rule.patterns) {
         let texts = texts_of(pattern.exact().as_str());
-        let made = (0..MOST_MADE).map(|_| texts.new_tree(&mut runner).unwrap().current());
+        let made = (0..MADE).map(|_| texts.new_tree(&mut runner).unwrap().current());
         let mut tried = 0;
-        for text in made.filter(|text| pattern.exact().is_match(text.as_bytes())).take(ENOUGH) {
+        for text in made.filter(|text| pattern.exact().is_match(text.as_bytes())).take(TRIED) {
             tried += 1;
             let is_given = Rules::get().candidates(&text).any(|(_, other)| std::ptr::eq(other, pattern));
             assert!(is_given, "{}: {text:?}", pattern.exact().as_str());
