@@ -14,6 +14,9 @@ use serde_json::Value;
 
 use crate::raw;
 
+/// How long a worker may take to leave before it is killed.
+const PARTING: Duration = Duration::from_secs(10);
+
 /// A running `knowhow serve`, or `knowhow worker`, which has no address.
 pub struct Service {
     process: Child,
@@ -150,7 +153,17 @@ impl Service {
 }
 
 impl Drop for Service {
+    /// A worker may hold jobs of other tests' users: it gives them back first. A job of a killed worker waits 10 s and more, and counts
+    /// an attempt that its test knows nothing of.
     fn drop(&mut self) {
+        let is_worker = self.address.is_empty();
+        if is_worker && matches!(self.process.try_wait(), Ok(None)) {
+            self.terminate();
+            let deadline = Instant::now() + PARTING;
+            while Instant::now() < deadline && matches!(self.process.try_wait(), Ok(None)) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
         let _ = self.watchdog.kill();
         let _ = self.watchdog.wait();
         let _ = self.process.kill();
