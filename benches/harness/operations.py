@@ -37,6 +37,7 @@ OPERATIONS = (
     Operation("raw", "raw SKILL.md", "jwt_load", same_sql=True, floor=True, flights=1, share=0.85),
     Operation("raw_304", "raw SKILL.md, 304", "jwt_load", flights=1),
     Operation("save", "save a new version", cpu_ms=0.75, **WRITE),
+    Operation("save_other", "save another text in place of one"),
     Operation("create", "create a skill beside 50", **WRITE),
     Operation("create_first", "create the first skill of a new user"),
     Operation("turn", "turn by words", "jwt_snapshot", floor=True, flights=2, share=0.85),

@@ -47,8 +47,8 @@ class Tenant:
         return f"{head}.{payload}.{encode(signature)}"
 
     def seed(self, with_skills=None):
-        """Users 1..n read, n+1..2n write. User 1 is saved through REST, the others are copies of it, up to `with_skills` (2n).
-        Where a worker with a model is at work, they have vectors too."""
+        """Users 1..n read, n+1..2n write. The first of each are saved through REST, the others are copies of them; with
+        `with_skills` that many users are copies of user 1. Where a worker with a model is at work, they have vectors too."""
         self.make_tenant()
         self.instance.psql(file=SQL / "names.sql")
         self.id = self.instance.psql(f"select tenant_id from tenants where slug = '{self.slug}'")
@@ -56,27 +56,43 @@ class Tenant:
         wishes = [wish for wish in self.save(1, self.skills) if wish]
         calls = [f"use {skill['name']} for this one, please" for skill in self.skills[:2]]
         self.messages = wishes[:3] + calls[:1] + wishes[3:6] + calls[1:]
-        self.copy(2, with_skills or 2 * self.users, text=1)
+        self.copy(2, with_skills or self.users, text=1)
+        if not with_skills:
+            self.seed_writers()
         self.instance.psql("vacuum (analyze)")
         self.instance.psql("checkpoint")
 
     def save(self, user, skills, size=None):
         """Saves a user's skills through REST, of the next texts, cut to this many bytes; waits for their vectors. Returns the
         messages that ask for them."""
+        texts = [self.texts.skill(size) for _ in skills]
+        wishes = [text.pop("wish") for text in texts]
+        for skill, etag in zip(skills, self.save_all(user, zip(skills, texts)), strict=True):
+            skill["etag"] = etag
+        return wishes
+
+    def seed_writers(self):
+        """Gives users n+1..2n the text that they save, so that a save is a new version with another first line. Where it replaces
+        another text it does more, which the reference does not: that is measured by itself."""
+        first = self.users + 1
+        text = {"description": self.description, "content": "0" + self.body}
+        self.save_all(first, ((skill, text) for skill in self.skills))
+        self.copy(first + 1, 2 * self.users, text=1, source=first)
+
+    def save_all(self, user, texts):
+        """Saves skills of a user through REST and waits for their vectors; returns their entity tags."""
         connection = http.client.HTTPConnection("127.0.0.1", self.instance.port, timeout=30)
-        token, wishes = self.token(user), []
-        for skill in skills:
-            text = self.texts.skill(size)
-            wishes.append(text.pop("wish"))
+        token, etags = self.token(user), []
+        for skill, text in texts:
             status, _, answer = ask(connection, "POST", "/v1/skills", token, {"name": skill["name"], **text})
             if status != 201:
                 raise Failed(f"seeding through REST was answered with {status}: {answer.decode()[:300]}")
-            skill["etag"] = ask(connection, "GET", f"/v1/skills/{skill['name']}/SKILL.md", token)[1]["ETag"]
+            etags.append(ask(connection, "GET", f"/v1/skills/{skill['name']}/SKILL.md", token)[1]["ETag"])
         connection.close()
         if self.instance.embeds:
             count = f"select count(*) from skill_embeddings where user_id = bench.user_id({user})"
-            patiently(lambda: int(self.instance.psql(count)) == len(skills), "the skills of a user got no vectors")
-        return wishes
+            patiently(lambda: int(self.instance.psql(count)) == len(etags), "the skills of a user got no vectors")
+        return etags
 
     def make_tenant(self, **more):
         """A tenant with room to grow, without starter skills, whose tokens this program can sign."""

@@ -61,7 +61,7 @@ class Suite:
 
     def http(self, operation, connections=CLIENTS, key=None, seconds=None):
         """One HTTP measurement, kept under `key`; with `seconds` a warm-up, which is not."""
-        if operation.startswith("create"):
+        if operation.startswith("create") or operation == "save_other":
             first = operation == "create_first"
             self.tenant.new_creators(min(FIRST_CREATORS, 25 * self.tenant.users) if first else self.block(), not first)
             self.write_data()

@@ -101,6 +101,11 @@ operations = {
     local name = data.skills[math.random(math.floor(#data.skills / 2))].name
     return post(any(data.writers), "/v1/skills", '{"name":"' .. name .. '","content":"' .. new() .. data.body .. '"}')
   end,
+  -- Another text than was there: each creator has fifty.
+  save_other = function()
+    local content = new() .. data.body
+    return post(any(data.creators), "/v1/skills", '{"name":"' .. any(data.skills).name .. '","content":"' .. content .. '"}')
+  end,
   create = function()
     return create(any(data.creators))
   end,

@@ -44,7 +44,7 @@ pub struct Listening {
 
 /// Threads of each worker for what takes longer than a request's thread may be held. Each keeps memory of its own that it has
 /// freed, and there are processors for few.
-const BLOCKING_THREADS: usize = 4;
+const BLOCKING_THREADS: usize = 2;
 
 /// Binds and starts serving, with what the main thread has for all threads.
 ///
