@@ -75,10 +75,13 @@ impl KeptSkill {
         self.rendered.get_or_init(|| rendered).write(&count, "", out)
     }
 
-    /// Bytes that it takes, roughly. Frontmatter and fields say the same twice, and the answer says all of it again.
+    /// Bytes that it takes, roughly. Frontmatter and fields say the same twice. The answer to a load says all of it again; what was
+    /// saved is never answered with, as a load reads it first.
     fn weight(&self) -> usize {
         let files: usize = self.skill.resources.iter().map(|file| 200 + file.path.len()).sum();
-        1_000 + 2 * (self.skill.document.len() + self.skill.cuts[2] + files)
+        let said = self.skill.document.len() + files;
+        let answer = if self.stamp.is_some() { said } else { 0 };
+        1_000 + said + 2 * self.skill.cuts[2] + answer
     }
 }
 
