@@ -23,8 +23,9 @@ CONNECTIONS = 32
 MEMORY = {"by words": 130, "with the local model": 300}
 # Memory is flat where the second half of a run of so many seconds adds no more than this share.
 FLAT, FLAT_SECONDS = 0.03, 600
-# The connections of a closed loop ask again at once when they are refused: where the machine stands still for a second, thousands are.
-MOST_REFUSED = 0.05
+# Refusals take no time, and who is refused here asks again at once. More than the first share disturbs a run, more than the second
+# ends it.
+DISTURBING, MOST_REFUSED = 0.001, 0.05
 
 
 def load_run(instance, options, say):
@@ -51,9 +52,16 @@ def load_run(instance, options, say):
     instance.trim_log()
     if instance.errors:
         raise Failed(f"the service logged errors: {instance.errors[0]}")
-    document = {**surroundings(instance, options), "disturbed": disturbances(options.load_average, steady), "mixed": runs,
+    document = {**surroundings(instance, options), "mixed": runs,
+                "disturbed": [*disturbances(options.load_average, steady), *refusals(runs)],
                 "saving": saved, "regeneration": regenerated}
     return page(document, options), document
+
+
+def refusals(runs):
+    """The runs of which so many requests were refused that their figures say little."""
+    return [f"{run['refused']:.1%} of the traffic {name} was refused (at most {DISTURBING:.1%})"
+            for name, run in runs.items() if run["refused"] > DISTURBING]
 
 
 def model_of(options):

@@ -45,6 +45,8 @@ OPERATIONS = (
     Operation("snapshot", "snapshot", "jwt_snapshot", flights=1),
     Operation("snapshot_304", "snapshot, 304", "jwt_snapshot", flights=0),
 )
+# By users whom each measurement has anew, with the usual skills but for the last.
+BY_CREATORS = ("save_other", "create", "create_first")
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 # Goal of the 304 that is answered from memory, as a share of JWT only.
 FROM_MEMORY = {"snapshot_304": 0.95}

@@ -9,7 +9,7 @@ import time
 from .check import check
 from .instance import Failed
 from .load import resident_mib, run_pgbench, run_wrk
-from .operations import OPERATIONS, OVER_MCP, REFUSED, rendered_files
+from .operations import BY_CREATORS, OPERATIONS, OVER_MCP, REFUSED, rendered_files
 from .quiet import disturbances
 from .samples import Samples
 from .seed import GROWTH_FIRST
@@ -61,7 +61,7 @@ class Suite:
 
     def http(self, operation, connections=CLIENTS, key=None, seconds=None):
         """One HTTP measurement, kept under `key`; with `seconds` a warm-up, which is not."""
-        if operation.startswith("create") or operation == "save_other":
+        if operation in BY_CREATORS:
             first = operation == "create_first"
             self.tenant.new_creators(min(FIRST_CREATORS, 25 * self.tenant.users) if first else self.block(), not first)
             self.write_data()

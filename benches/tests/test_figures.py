@@ -10,7 +10,7 @@ from unittest import mock
 from harness import load
 from harness.compare import compare
 from harness.load import spent
-from harness.mixed import memory_line
+from harness.mixed import memory_line, refusals
 from harness.operations import BY_NAME
 from harness.quiet import disturbances, wait_for_quiet
 from harness.report import cost_rows, operation_rows
@@ -134,6 +134,10 @@ class RowsTest(unittest.TestCase):
         base, after = samples(index=[sample(100)]), samples(index=[sample(150, 0.05, 0.1)], load=[sample(1)])
         [line] = compare(base, after, "abc1234")
         self.assertEqual((line["x"], line["x CPU"], line["abc1234, a second"]), ("1.50", "0.50", "100"))
+
+    def test_refusals_disturb_a_load_run(self):
+        [told] = refusals({"by words": {"refused": 0.013}, "with the local model": {"refused": 0.0005}})
+        self.assertEqual(told, "1.3% of the traffic by words was refused (at most 0.1%)")
 
     def test_memory_is_called_flat_after_ten_minutes_only(self):
         run = {"rss_by_second": [100.0] * 20, "drift": 0.0}

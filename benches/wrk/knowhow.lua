@@ -101,7 +101,7 @@ operations = {
     local name = data.skills[math.random(math.floor(#data.skills / 2))].name
     return post(any(data.writers), "/v1/skills", '{"name":"' .. name .. '","content":"' .. new() .. data.body .. '"}')
   end,
-  -- Another text than was there: each creator has fifty.
+  -- Mostly another text than was there: creators have as many skills as users have.
   save_other = function()
     local content = new() .. data.body
     return post(any(data.creators), "/v1/skills", '{"name":"' .. any(data.skills).name .. '","content":"' .. content .. '"}')

@@ -28,7 +28,7 @@ pub(crate) struct KeptSkill {
     /// number in the metadata.
     stamp: Option<i64>,
     count: Mutex<Count>,
-    /// The answer to a load, made when it is first shown.
+    /// The answer to a load, made when it is first shown; kept only with a stamp, as no other load is answered from it.
     rendered: OnceLock<Rendered>,
 }
 
@@ -72,11 +72,14 @@ impl KeptSkill {
         }
         let unused = LoadedSkill { skill: Skill::of(self.skill.clone(), Count::default()), moved_from: None };
         let rendered = Rendered::of(&unused)?;
+        if self.stamp.is_none() {
+            return rendered.write(&count, "", out);
+        }
         self.rendered.get_or_init(|| rendered).write(&count, "", out)
     }
 
-    /// Bytes that it takes, roughly. Frontmatter and fields say the same twice. The answer to a load says all of it again; what was
-    /// saved is never answered with, as a load reads it first.
+    /// Bytes that it takes, roughly. Frontmatter and fields say the same twice, and the answer to a load, where it is kept, says all
+    /// of it again.
     fn weight(&self) -> usize {
         let files: usize = self.skill.resources.iter().map(|file| 200 + file.path.len()).sum();
         let said = self.skill.document.len() + files;
@@ -138,3 +141,6 @@ impl KeptSkills {
 fn key(ctx: &Ctx, name: &str) -> Option<Key> {
     Some((owner_of(ctx)?, name.to_owned()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+use chrono::{DateTime, Utc};
+use knowhow_domain::{Attributes, SkillId};
+use uuid::Uuid;
+
+use super::*;
+
+fn skill(document: String) -> SkillState {
+    SkillState {
+        id: SkillId(Uuid::nil()),
+        name: "plan".into(),
+        description: String::new(),
+        summary: None,
+        made_summary: None,
+        category: None,
+        tags: Vec::new(),
+        triggers: Vec::new(),
+        see_also: Vec::new(),
+        role: None,
+        attributes: Attributes::default(),
+        reserved: false,
+        source: "user".into(),
+        pinned: false,
+        enriched: false,
+        discovery: None,
+        importance: 0.7,
+        decay_rate: None,
+        version: 1,
+        tainted: false,
+        digest: Vec::new(),
+        document,
+        cuts: [0; 3],
+        resources: Vec::new(),
+        created_at: DateTime::<Utc>::UNIX_EPOCH,
+        updated_at: DateTime::<Utc>::UNIX_EPOCH,
+    }
+}
+
+#[test]
+fn a_skill_keeps_and_weighs_its_answer_only_where_a_load_is_answered_from_it() {
+    let (bytes, unused) = (100_000, Count::default());
+    let state = skill("x".repeat(bytes));
+    let saved = KeptSkill::saved(state.clone(), unused);
+    let read = KeptSkill { stamp: Some(7), ..KeptSkill::saved(state, unused) };
+    let [of_saved, of_read] = [&saved, &read].map(|kept| {
+        let mut answer = Vec::new();
+        kept.write_loaded(unused, &mut answer).unwrap();
+        answer
+    });
+    assert_eq!(of_saved, of_read);
+    assert!(saved.known_state().is_none() && saved.rendered.get().is_none());
+    assert!(saved.weight() < bytes + bytes / 10, "{}", saved.weight());
+    assert!(read.known_state().is_some() && read.rendered.get().is_some());
+    assert!(read.weight() >= bytes + of_read.len(), "{} {}", read.weight(), of_read.len());
+}
